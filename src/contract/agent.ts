@@ -1,0 +1,63 @@
+import type { OrganizationId } from './ids.ts';
+import type { ChatMessage, Claim, Conclusion, Incident, InvestigationStep } from './storage.ts';
+import type { Component, Host } from './plugin.ts';
+import type { Dialect, QueryLimits, ResultColumn } from './telemetry.ts';
+
+/**
+ * Investigates one question over an organization's telemetry. It keeps nothing: the core stores what it yields, and after
+ * a crash calls it again with the recorded steps, which it must not repeat.
+ */
+export interface Agent extends Component {
+  /** Shown as the investigation's engine. */
+  readonly engine: string;
+  investigate(assignment: Assignment, signal: AbortSignal): AsyncIterable<AgentEvent>;
+}
+
+export interface Assignment {
+  readonly organizationId: OrganizationId;
+  /** The chat so far, oldest first; the last user message is the question. Empty when an alert began it. */
+  readonly messages: readonly ChatMessage[];
+  readonly incident?: Incident;
+  /** Steps already recorded, by seq. */
+  readonly steps: readonly InvestigationStep[];
+  /** When the investigation was asked for: "now" for the whole of it, so that a resumed one looks at the same window. */
+  readonly askedAt: Date;
+}
+
+export type AgentEvent =
+  /** Stored under the next seq before the agent goes on. */
+  | { readonly type: 'step'; readonly step: NewStep }
+  /** A sentence about what is being done, shown as progress and not stored. */
+  | { readonly type: 'progress'; readonly message: string }
+  /** The chat waits on a person; the reply starts the agent again. */
+  | { readonly type: 'question'; readonly question: string }
+  | {
+      readonly type: 'conclusion';
+      readonly answer: string;
+      readonly conclusion: Conclusion;
+      readonly document?: string;
+    };
+
+export type NewStep = Omit<InvestigationStep, 'seq' | 'evidence_id' | 'recorded_at'> & {
+  readonly evidence_id?: string;
+};
+
+export type { Claim };
+
+export interface AgentHost extends Host {
+  readonly dialect: Dialect;
+  /** Through the same gate, limits and boundary as `query_otel`. Rejects with a SightlineError. */
+  query(organizationId: OrganizationId, sql: string, options: AgentQueryOptions): Promise<AgentRows>;
+}
+
+export interface AgentQueryOptions {
+  readonly signal: AbortSignal;
+  readonly limits?: Partial<QueryLimits>;
+}
+
+export interface AgentRows {
+  readonly columns: readonly ResultColumn[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly truncated: boolean;
+  readonly elapsedMs: number;
+}

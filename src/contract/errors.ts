@@ -1,0 +1,70 @@
+/**
+ * Every failure the product can name, with the HTTP status it has where it becomes one.
+ * The codes are stable: clients and runbooks switch on them.
+ */
+export const errorStatus = {
+  invalid_argument: 400,
+  not_found: 404,
+  forbidden: 403,
+  conflict: 409,
+  payload_too_large: 413,
+  rate_limited: 429,
+  unavailable: 503,
+  internal: 500,
+  invalid_token: 401,
+  insufficient_scope: 403,
+  config_invalid: 500,
+  plugin_failed: 500,
+  sql_too_large: 400,
+  sql_syntax: 400,
+  sql_multiple_statements: 400,
+  sql_not_read_only: 400,
+  sql_refused: 400,
+  sql_failed: 400,
+  unknown_table: 400,
+  unknown_column: 400,
+  unknown_function: 400,
+  query_timeout: 504,
+  query_memory: 507,
+  query_cancelled: 499,
+  result_expired: 410,
+  telemetry_unavailable: 503,
+  telemetry_full: 507,
+} as const;
+
+export type ErrorCode = keyof typeof errorStatus;
+
+export interface ErrorDetails {
+  /** What to do next, in words for whoever reads the error. */
+  readonly hint?: string;
+  /** Arguments that can be sent as they are, for a model to repair its call. */
+  readonly retry?: Readonly<Record<string, unknown>>;
+  /** 1-based position in the caller's SQL. */
+  readonly position?: number;
+  readonly retryAfterSeconds?: number;
+  /** Goes to the log, never to the caller. */
+  readonly cause?: unknown;
+}
+
+/** A failure whose message we wrote ourselves: safe to show to the caller. Anything else thrown is `internal`. */
+export class SightlineError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly retry: Readonly<Record<string, unknown>> | undefined;
+  readonly position: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined);
+    this.name = 'SightlineError';
+    this.code = code;
+    this.hint = details.hint;
+    this.retry = details.retry;
+    this.position = details.position;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return errorStatus[this.code];
+  }
+}

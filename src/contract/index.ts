@@ -1,0 +1,26 @@
+export { apiVersion, definePlugin } from './plugin.ts';
+export type {
+  Component,
+  Health,
+  Host,
+  Hosts,
+  IssuerHost,
+  Logger,
+  PluginDefinition,
+  PluginKind,
+  Products,
+  Vault,
+} from './plugin.ts';
+export { errorStatus, SightlineError } from './errors.ts';
+export type { ErrorCode, ErrorDetails } from './errors.ts';
+export * from './ids.ts';
+export { scopes } from './auth.ts';
+export type * from './auth.ts';
+export * from './schema.ts';
+export * from './incident.ts';
+export type * from './storage.ts';
+export type * from './telemetry.ts';
+export type * from './batch.ts';
+export type * from './agent.ts';
+export { defineTool } from './tool.ts';
+export type * from './tool.ts';

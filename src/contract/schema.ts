@@ -1,0 +1,137 @@
+/**
+ * The logical schema every warehouse is shown as: OTLP field names in snake_case, nested messages flattened, enums as
+ * upper-case names, times as native UTC timestamps. `time` is in all three tables, so "filter on time" is one rule.
+ */
+export type ColumnType =
+  | 'timestamp'
+  | 'string'
+  | 'int64'
+  | 'float64'
+  | 'boolean'
+  /** string → string */
+  | 'map'
+  | 'int64[]'
+  | 'float64[]'
+  /** array of {time, name, attributes} */
+  | 'events'
+  /** array of {trace_id, span_id, trace_state, attributes} */
+  | 'links'
+  /** array of {quantile, value} */
+  | 'quantiles';
+
+export interface LogicalColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** NULL where the point or record has no such field; every other column is never NULL ('' or 0 stand for absent). */
+  readonly nullable?: true;
+  /** Written by whoever sends telemetry, so it may try to instruct a model that reads it. */
+  readonly untrusted?: true;
+  readonly description: string;
+}
+
+export interface LogicalTable {
+  readonly name: TableName;
+  readonly description: string;
+  readonly columns: readonly LogicalColumn[];
+}
+
+export const tableNames = ['spans', 'metrics', 'logs'] as const;
+/** Written `otel.spans`, `otel.metrics`, `otel.logs` in SQL. */
+export type TableName = (typeof tableNames)[number];
+
+const service = [
+  { name: 'service_name', type: 'string', untrusted: true, description: "resource service.name, '' if absent" },
+  { name: 'service_version', type: 'string', untrusted: true, description: 'resource service.version' },
+  {
+    name: 'deployment_environment',
+    type: 'string',
+    untrusted: true,
+    description: 'resource deployment.environment.name',
+  },
+] as const satisfies readonly LogicalColumn[];
+
+const context = [
+  { name: 'attributes', type: 'map', untrusted: true, description: 'attributes of the record itself' },
+  { name: 'resource_attributes', type: 'map', untrusted: true, description: 'attributes of what sent it' },
+  { name: 'scope_name', type: 'string', untrusted: true, description: 'instrumentation scope' },
+  { name: 'scope_version', type: 'string', untrusted: true, description: 'instrumentation scope version' },
+] as const satisfies readonly LogicalColumn[];
+
+export const otelTables = {
+  spans: {
+    name: 'spans',
+    description: 'One row per span.',
+    columns: [
+      { name: 'time', type: 'timestamp', description: '= start_time; filter on it' },
+      { name: 'start_time', type: 'timestamp', description: 'UTC' },
+      { name: 'end_time', type: 'timestamp', description: 'UTC' },
+      { name: 'duration_nano', type: 'int64', description: 'nanoseconds; /1e6 = ms' },
+      { name: 'trace_id', type: 'string', description: '32 lower-case hex' },
+      { name: 'span_id', type: 'string', description: '16 lower-case hex' },
+      { name: 'parent_span_id', type: 'string', description: "'' for a root span" },
+      { name: 'trace_state', type: 'string', untrusted: true, description: 'W3C tracestate' },
+      { name: 'flags', type: 'int64', description: 'OTLP flags' },
+      { name: 'name', type: 'string', untrusted: true, description: 'operation name' },
+      { name: 'kind', type: 'string', description: 'INTERNAL SERVER CLIENT PRODUCER CONSUMER UNSPECIFIED' },
+      { name: 'status_code', type: 'string', description: 'UNSET OK ERROR' },
+      { name: 'status_message', type: 'string', untrusted: true, description: '' },
+      ...service,
+      ...context,
+      { name: 'events', type: 'events', untrusted: true, description: 'array of {time, name, attributes}' },
+      {
+        name: 'links',
+        type: 'links',
+        untrusted: true,
+        description: 'array of {trace_id, span_id, trace_state, attributes}',
+      },
+    ],
+  },
+  metrics: {
+    name: 'metrics',
+    description: 'One row per data point, all types.',
+    columns: [
+      { name: 'time', type: 'timestamp', description: 'of the point' },
+      { name: 'start_time', type: 'timestamp', nullable: true, description: 'start of the interval' },
+      { name: 'name', type: 'string', untrusted: true, description: 'metric name' },
+      { name: 'type', type: 'string', description: 'gauge sum histogram exponential_histogram summary' },
+      { name: 'unit', type: 'string', untrusted: true, description: 'UCUM' },
+      { name: 'description', type: 'string', untrusted: true, description: '' },
+      { name: 'aggregation_temporality', type: 'string', description: "delta cumulative ''" },
+      { name: 'is_monotonic', type: 'boolean', description: 'of a sum' },
+      { name: 'value', type: 'float64', nullable: true, description: 'gauge and sum' },
+      { name: 'count', type: 'int64', nullable: true, description: 'histograms and summary' },
+      { name: 'sum', type: 'float64', nullable: true, description: 'histograms and summary' },
+      { name: 'min', type: 'float64', nullable: true, description: 'histograms' },
+      { name: 'max', type: 'float64', nullable: true, description: 'histograms' },
+      { name: 'bucket_counts', type: 'int64[]', description: 'histogram' },
+      { name: 'explicit_bounds', type: 'float64[]', description: 'histogram' },
+      { name: 'scale', type: 'int64', nullable: true, description: 'exponential histogram' },
+      { name: 'zero_count', type: 'int64', nullable: true, description: 'exponential histogram' },
+      { name: 'positive_offset', type: 'int64', nullable: true, description: 'exponential histogram' },
+      { name: 'positive_bucket_counts', type: 'int64[]', description: 'exponential histogram' },
+      { name: 'negative_offset', type: 'int64', nullable: true, description: 'exponential histogram' },
+      { name: 'negative_bucket_counts', type: 'int64[]', description: 'exponential histogram' },
+      { name: 'quantile_values', type: 'quantiles', description: 'summary: array of {quantile, value}' },
+      ...service,
+      ...context,
+      { name: 'flags', type: 'int64', description: 'OTLP flags' },
+    ],
+  },
+  logs: {
+    name: 'logs',
+    description: 'One row per log record.',
+    columns: [
+      { name: 'time', type: 'timestamp', description: 'of the record, else observed_time' },
+      { name: 'observed_time', type: 'timestamp', description: 'when it was collected' },
+      { name: 'severity_number', type: 'int64', description: '1-24; >=17 is error' },
+      { name: 'severity_text', type: 'string', untrusted: true, description: '' },
+      { name: 'body', type: 'string', untrusted: true, description: 'text, or JSON text if structured' },
+      { name: 'event_name', type: 'string', untrusted: true, description: '' },
+      { name: 'trace_id', type: 'string', description: "32 lower-case hex or ''" },
+      { name: 'span_id', type: 'string', description: "16 lower-case hex or ''" },
+      { name: 'flags', type: 'int64', description: 'OTLP flags' },
+      ...service,
+      ...context,
+    ],
+  },
+} as const satisfies { readonly [Name in TableName]: LogicalTable };

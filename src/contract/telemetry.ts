@@ -1,0 +1,162 @@
+import type { OrganizationId } from './ids.ts';
+import type { Component, Host } from './plugin.ts';
+import type { ColumnType, LogicalTable, TableName } from './schema.ts';
+import type { ErrorCode, ErrorDetails, SightlineError } from './errors.ts';
+
+/**
+ * A warehouse behind `query_otel`. The core owns the pipeline (size → parse → check → render → open → capped rows → error
+ * → audit, in src/sql); a plugin supplies the four steps in the middle for its dialect. It fails closed: what `check`
+ * does not know it refuses, and only what `render` wrote is ever sent to the engine.
+ */
+export interface Telemetry extends Component {
+  readonly dialect: Dialect;
+  /** Parses one statement with the engine's own grammar. Throws sql_syntax, sql_multiple_statements or sql_refused. */
+  parse(sql: string, context: StatementContext): Promise<ParsedStatement>;
+  /** Walks the tree against the plugin's allow-lists. Throws sql_refused, sql_not_read_only, unknown_table, unknown_function, each with a hint. */
+  check(parsed: ParsedStatement): CheckedStatement;
+  /** Writes the SQL that is sent, from the checked tree alone, with the window bound beneath every telemetry table. */
+  render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string>;
+  /** Runs rendered SQL inside the organization's boundary, read-only. Throws a SightlineError; the engine's own message stays in `cause`. */
+  open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor>;
+  /** Absent where telemetry reaches the warehouse by another way than our receiver. */
+  readonly sink?: TelemetrySink;
+}
+
+export interface StatementContext {
+  readonly organizationId: OrganizationId;
+  /** Aborted when the caller left or the deadline passed; the engine's work must stop. */
+  readonly signal: AbortSignal;
+}
+
+/** The plugin's own tree; the core only carries it and may keep it in a cache. */
+export interface ParsedStatement {
+  readonly tree: unknown;
+}
+
+export interface CheckedStatement extends ParsedStatement {
+  /** Telemetry tables the statement reads. */
+  readonly tables: readonly TableName[];
+}
+
+export interface StatementBinding {
+  /** Rows outside are invisible to the statement. Both ends optional: from inclusive, to exclusive. */
+  readonly window?: { readonly start?: Date; readonly end?: Date };
+}
+
+export interface QueryLimits {
+  readonly maxRows: number;
+  /** Of serialized rows, UTF-8. */
+  readonly maxBytes: number;
+  /** Of one serialized cell; a longer one is cut and marked. */
+  readonly maxCellBytes: number;
+  readonly timeoutMs: number;
+}
+
+export interface ResultColumn {
+  readonly name: string;
+  /** The engine's own name for the type. */
+  readonly type: string;
+}
+
+/**
+ * Rows already serialized: each a JSON array, in the cell rules of TOOLS.md (64-bit integers and decimals as strings, NaN
+ * and infinities as strings, binary as hex, timestamps RFC 3339 UTC, maps as objects). The engine stops reading when a
+ * limit is met; what is cut is said in `end`.
+ */
+export interface Cursor {
+  readonly columns: readonly ResultColumn[];
+  /** The next rows, or undefined at the end. */
+  read(): Promise<RowChunk | undefined>;
+  /** Known once `read` has answered undefined. */
+  readonly end: CursorEnd | undefined;
+  /** Stops the engine's work if it is not done. Safe twice. */
+  close(): Promise<void>;
+}
+
+export interface RowChunk {
+  readonly rows: number;
+  /** `[…],[…]`: row arrays joined by commas, no outer brackets. */
+  readonly json: Uint8Array;
+}
+
+export interface CursorEnd {
+  /** Which limit ended the result early. */
+  readonly truncated?: 'rows' | 'bytes';
+  readonly cutCells: number;
+  readonly bytesScanned?: number;
+}
+
+/** How this warehouse is written to and asked. Shown to models, and used by the agent to write its SQL. */
+export interface Dialect {
+  /** `duckdb`, `postgres`, `clickhouse`, `bigquery`. */
+  readonly name: string;
+  readonly version: string;
+  readonly tables: readonly LogicalTable[];
+  /** The engine's name for a logical type, as DESCRIBE answers it. */
+  typeName(type: ColumnType): string;
+  /** One line: how to read an attribute, e.g. `attributes['http.route']`. */
+  readonly attributeHint: string;
+  /** Working queries over otel.*, each with what it answers. */
+  readonly examples: readonly { readonly question: string; readonly sql: string }[];
+  readonly functions: readonly string[];
+  readonly write: DialectWriter;
+}
+
+/** The dozen things the investigator's SQL needs that dialects spell differently. All arguments but `literal`'s are SQL. */
+export interface DialectWriter {
+  literal(value: string | number | boolean | Date): string;
+  attribute(map: string, key: string): string;
+  /** Start of the bucket of `seconds` that `time` falls into. */
+  bucket(time: string, seconds: number): string;
+  quantile(expression: string, fraction: number): string;
+  countIf(condition: string): string;
+  /** `a / b` as a float, NULL when b is 0. */
+  ratio(numerator: string, denominator: string): string;
+  replaceRegexp(text: string, pattern: string, replacement: string): string;
+  /** A FROM item giving `key` and `value` for each entry of the map: `unnestMap('s.attributes', 'a')` → `… AS a(key, value)`. */
+  unnestMap(map: string, alias: string): string;
+}
+
+/** Where the OTLP receiver's rows go. */
+export interface TelemetrySink {
+  /** The last position whose rows are in the warehouse for good; undefined when nothing of this log ever was. */
+  committed(organizationId: OrganizationId, log: string): Promise<LogPosition | undefined>;
+  /** Loads the batches and the position in one transaction: after a crash both are there or neither. */
+  load(load: TelemetryLoad, signal: AbortSignal): Promise<void>;
+  /** Deletes rows older than the date and lets the space be used again. */
+  retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<void>;
+}
+
+export interface LogPosition {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export interface TelemetryLoad {
+  readonly organizationId: OrganizationId;
+  /** Names the log, since each worker of a machine keeps its own. */
+  readonly log: string;
+  /** Encoded TelemetryBatches (batch-codec.ts), in order. */
+  readonly batches: readonly Uint8Array[];
+  /** The position after the last batch. */
+  readonly upTo: LogPosition;
+}
+
+export interface TelemetryHost extends Host {
+  readonly sql: SqlHelpers;
+}
+
+/** What all dialects share, given to plugins so that they say the same things in the same words. */
+export interface SqlHelpers {
+  readonly tables: Readonly<Record<TableName, LogicalTable>>;
+  /** The candidates nearest to a misspelt name, best first, at most three. */
+  nearest(name: string, candidates: Iterable<string>): readonly string[];
+  refuse(
+    code: Extract<ErrorCode, `sql_${string}` | `unknown_${string}`>,
+    message: string,
+    details?: ErrorDetails,
+  ): SightlineError;
+  unknownTable(name: string, details?: ErrorDetails): SightlineError;
+  /** Nearest columns and the table's whole list go into the hint. */
+  unknownColumn(name: string, tables: readonly TableName[], details?: ErrorDetails): SightlineError;
+}

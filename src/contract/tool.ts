@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import type { Principal, Scope } from './auth.ts';
+import type { Logger } from './plugin.ts';
+
+/** One of the eight tools, or a fixture of the conformance tests: what the MCP layer lists, validates and calls. */
+export interface Tool<Input extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly title: string;
+  /** For a model choosing a tool; built at start-up where it depends on the warehouse. */
+  readonly description: string;
+  readonly scope: Scope;
+  readonly annotations: ToolAnnotations;
+  /** Strict object. Compiled to JSON Schema and to a validator once. */
+  readonly input: Input;
+  /** Other names models send for an argument: `{ query: 'sql' }`. Taken silently, not listed. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  readonly output: z.ZodType;
+  run(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;
+}
+
+export interface ToolAnnotations {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
+}
+
+export interface ToolContext {
+  readonly principal: Principal;
+  /** Aborted when the caller cancelled or left. */
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  readonly logger: Logger;
+  /** Does nothing unless the caller asked for progress. `progress` must rise from call to call. */
+  readonly progress: (progress: number, message: string, total?: number) => void;
+}
+
+/** Throw a SightlineError for a failure; the MCP layer turns it into an `isError` result with code, hint and retry. */
+export interface ToolResult {
+  /** JSON text of the structured content, an object: serialized once, by whoever made it. */
+  readonly structured: string;
+  /** The same in compact text, untrusted parts fenced. */
+  readonly text: string;
+  /** For the audit record. */
+  readonly facts?: { readonly rows?: number; readonly truncated?: boolean };
+}
+
+/** Identity; lets TypeScript infer the input from the schema. */
+export function defineTool<Input extends z.ZodType>(tool: Tool<Input>): Tool<Input> {
+  return tool;
+}
