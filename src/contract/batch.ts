@@ -17,6 +17,12 @@ export type BatchColumn =
   | { readonly kind: 'int64'; readonly values: BigInt64Array; readonly valid?: Uint8Array }
   | { readonly kind: 'float64'; readonly values: Float64Array; readonly valid?: Uint8Array }
   | { readonly kind: 'boolean'; readonly values: Uint8Array }
-  | { readonly kind: 'string'; readonly values: readonly string[] }
+  | { readonly kind: 'string'; readonly values: readonly string[]; readonly dictionary?: BatchDictionary }
   /** JSON text of a map, array or struct column; times inside are RFC 3339 with microseconds. */
-  | { readonly kind: 'json'; readonly values: readonly string[] };
+  | { readonly kind: 'json'; readonly values: readonly string[]; readonly dictionary?: BatchDictionary };
+
+/** `values[row] === entries[codes[row]]`, where few strings fill many rows: a loader may convert each entry once. */
+export interface BatchDictionary {
+  readonly entries: readonly string[];
+  readonly codes: Uint8Array | Uint16Array | Uint32Array;
+}

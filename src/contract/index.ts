@@ -21,6 +21,7 @@ export * from './incident.ts';
 export type * from './storage.ts';
 export type * from './telemetry.ts';
 export type * from './batch.ts';
+export { decodeBatch, encodeBatch } from './batch-codec.ts';
 export type * from './agent.ts';
 export { defineTool } from './tool.ts';
 export type * from './tool.ts';
