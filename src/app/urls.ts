@@ -1,0 +1,41 @@
+import type { Config } from '../config/schema.ts';
+
+export interface Urls {
+  /** {base_url}, no trailing slash. */
+  readonly publicUrl: string;
+  /** {auth_url}, no trailing slash: the issuer. */
+  readonly authUrl: string;
+  /** The MCP endpoint, which is the audience of every token. */
+  readonly resource: string;
+  /** Lower-case `host[:port]` a request may be sent to. */
+  readonly allowedHosts: readonly string[];
+  /** Browser origins that may call. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/** Issuer, audience, allowed hosts and origins all follow from publicUrl and authUrl, and from the port when neither is set. */
+export function deriveUrls(config: Config, port: number): Urls {
+  const publicUrl = config.publicUrl ?? `http://127.0.0.1:${port}`;
+  const authUrl = config.authUrl ?? publicUrl;
+  const own = [publicUrl, authUrl].map((text) => new URL(text));
+  const loopback = ['127.0.0.1', 'localhost', '[::1]'].map((host) => `${host}:${port}`);
+  return {
+    publicUrl,
+    authUrl,
+    resource: `${publicUrl}/mcp`,
+    allowedHosts: unique([
+      ...own.map((url) => url.host),
+      ...loopback,
+      ...config.allowedHosts.map((host) => host.toLowerCase()),
+    ]),
+    allowedOrigins: unique([
+      ...own.map((url) => url.origin),
+      ...loopback.map((host) => `http://${host}`),
+      ...config.allowedOrigins,
+    ]),
+  };
+}
+
+function unique(values: readonly string[]): readonly string[] {
+  return [...new Set(values)];
+}

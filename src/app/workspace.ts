@@ -1,0 +1,110 @@
+import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs';
+import { createApiKeys } from '../auth/api-keys.ts';
+import type { ApiKeys } from '../auth/api-keys.ts';
+import { createIngestTokens } from '../auth/ingest-tokens.ts';
+import type { IngestTokens } from '../auth/ingest-tokens.ts';
+import { loadConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { SightlineError } from '../contract/index.ts';
+import type { Host, Logger, MigrationReport, Storage, Vault } from '../contract/index.ts';
+import { readHolder } from '../kernel/exclusive.ts';
+import type { Holder } from '../kernel/exclusive.ts';
+import { createLogger } from '../kernel/logger.ts';
+import { loadPlugin } from '../kernel/registry.ts';
+import { createVault, loadMasterKeys } from '../kernel/vault.ts';
+import type { Settings } from './settings.ts';
+import { deriveUrls } from './urls.ts';
+
+/** Config, keys and storage, before anything is started: what the gateway and the commands have in common. */
+export interface Foundation extends LoadedConfig {
+  readonly dataDirectory: string;
+  readonly logger: Logger;
+  readonly vault: Vault;
+  readonly now: () => Date;
+  /** What every plugin is given, once the port is known. */
+  host(port: number, label: string): Host;
+}
+
+export async function layFoundation(settings: Settings): Promise<Foundation> {
+  const loaded = await loadConfig({
+    file: settings.config,
+    cwd: process.cwd(),
+    env: process.env,
+    overrides: {
+      ...(settings.data === undefined ? {} : { dataDirectory: settings.data }),
+      ...(settings.port === undefined ? {} : { port: settings.port }),
+    },
+  });
+  const { dataDirectory, log } = loaded.config;
+  prepareDirectory(dataDirectory);
+  const logger = createLogger(log);
+  const vault = createVault(await loadMasterKeys(dataDirectory, process.env['SIGHTLINE_MASTER_KEY']));
+  const now = (): Date => new Date();
+  return {
+    ...loaded,
+    dataDirectory,
+    logger,
+    vault,
+    now,
+    host(port, label) {
+      const { publicUrl, authUrl } = deriveUrls(loaded.config, port);
+      return { logger: logger.child({ part: label }), now, publicUrl, authUrl, dataDirectory, vault };
+    },
+  };
+}
+
+/** A workspace opened by a command, beside a running gateway or without one. */
+export interface OpenWorkspace extends Foundation {
+  readonly storage: Storage;
+  readonly migrations: MigrationReport;
+  readonly keys: ApiKeys;
+  readonly ingestTokens: IngestTokens;
+  /** The gateway that holds this data directory, if it answers. */
+  runningGateway(): Promise<Holder | undefined>;
+  close(): Promise<void>;
+}
+
+export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> {
+  const foundation = await layFoundation(settings);
+  const { config, file, now, vault, dataDirectory } = foundation;
+  const { plugin, ...section } = config.storage;
+  const loaded = await loadPlugin('storage', { kind: 'storage', plugin, config: section }, file);
+  const storage = loaded.create(foundation.host(config.listen.port, loaded.label));
+  await storage.start(AbortSignal.timeout(30_000));
+  return {
+    ...foundation,
+    storage,
+    migrations: await storage.migrate(),
+    keys: createApiKeys({ storage, now }),
+    ingestTokens: createIngestTokens({ storage, vault }),
+    async runningGateway() {
+      const holder = readHolder(dataDirectory);
+      return holder && (await answers(holder.url)) ? holder : undefined;
+    },
+    close: () => storage.stop(),
+  };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+function prepareDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    chmodSync(path, 0o700);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SightlineError('unavailable', `The data directory ${path} cannot be used: ${reason}`, {
+      cause,
+      hint: 'Name one you may write with --data DIR or SIGHTLINE_DATA.',
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { logLevels } from '../kernel/logger.ts';
+
+const url = z
+  .string()
+  .refine(isHttpUrl, 'must be an http or https URL without query or fragment')
+  .transform((value) => value.replace(/\/+$/, ''));
+
+const section = (plugin: string) => z.looseObject({ plugin: z.string().min(1).default(plugin) }).prefault({});
+
+/** The core's own keys. What stands beside `plugin` in a section is that plugin's, and checked by its own schema. */
+export const configSchema = z
+  .strictObject({
+    $schema: z.string().optional(),
+    publicUrl: url.optional().meta({ description: 'Where clients reach the gateway; https://mcp.example.com' }),
+    authUrl: url.optional().meta({ description: 'Where tokens are had, if not at publicUrl' }),
+    trustProxy: z
+      .union([z.boolean(), z.int().min(1).max(8)])
+      .default(false)
+      .meta({ description: 'How many reverse proxies to believe about the client address' }),
+    listen: z
+      .strictObject({
+        host: z.string().min(1).default('127.0.0.1'),
+        port: z.coerce.number().int().min(0).max(65_535).default(8080),
+      })
+      .prefault({}),
+    allowedHosts: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({ description: 'Host names beside those of publicUrl, authUrl and loopback' }),
+    allowedOrigins: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({ description: 'Browser origins beside that of publicUrl' }),
+    dataDirectory: z.string().min(1).default('.sightline'),
+    log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
+    limits: z
+      .strictObject({
+        requestsPerMinute: z.coerce.number().int().min(1).default(600).meta({ description: 'Tool calls a principal' }),
+        queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30),
+        maxCellBytes: z.coerce.number().int().min(256).max(4_194_304).default(16_384),
+      })
+      .prefault({}),
+    ingest: z
+      .strictObject({
+        enabled: z.boolean().default(true),
+        retentionDays: z.coerce.number().int().min(1).max(3_650).default(30),
+      })
+      .prefault({}),
+    storage: section('knex'),
+    issuer: section('builtin'),
+    telemetry: section('duckdb'),
+    agent: section('playbook'),
+  })
+  .meta({ id: 'SightlineConfig' });
+
+export type Config = z.output<typeof configSchema>;
+
+function isHttpUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, search, hash, username } = new URL(value);
+  return (protocol === 'http:' || protocol === 'https:') && search === '' && hash === '' && username === '';
+}

@@ -1,0 +1,62 @@
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import { SightlineError } from '../contract/index.ts';
+
+const holderShape = z.object({ pid: z.number(), url: z.string(), startedAt: z.string() });
+export type Holder = z.output<typeof holderShape>;
+
+/** This process's hold on a data directory. */
+export interface Exclusive {
+  /** Lets other processes know where the holder answers. */
+  announce(url: string): void;
+  release(): void;
+}
+
+/**
+ * Takes the data directory for one gateway. The lock is SQLite's own on `lock.sqlite`: the operating system drops it when
+ * the process dies, however it dies, so nothing goes stale. Throws `conflict`, naming the holder.
+ */
+export function holdExclusively(dataDirectory: string): Exclusive {
+  const file = join(dataDirectory, 'lock.sqlite');
+  const holderFile = join(dataDirectory, 'gateway.json');
+  let database: DatabaseSync;
+  try {
+    database = new DatabaseSync(file);
+    chmodSync(file, 0o600);
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (cause) {
+    const holder = readHolder(dataDirectory);
+    const who = holder ? `by process ${holder.pid}, which answers at ${holder.url}` : 'by another process';
+    const busy = cause instanceof Error && 'errcode' in cause && cause.errcode === 5;
+    throw busy
+      ? new SightlineError('conflict', `The data directory ${dataDirectory} is in use ${who}.`, {
+          cause,
+          hint: 'Stop that gateway first, or give this one another directory with --data.',
+        })
+      : new SightlineError('unavailable', `The data directory ${dataDirectory} cannot be locked.`, { cause });
+  }
+  let held = true;
+  return {
+    announce(url) {
+      const holder: Holder = { pid: process.pid, url, startedAt: new Date().toISOString() };
+      writeFileSync(holderFile, JSON.stringify(holder), { mode: 0o600 });
+    },
+    release() {
+      if (!held) return;
+      held = false;
+      rmSync(holderFile, { force: true });
+      database.close();
+    },
+  };
+}
+
+/** Who says to hold the directory; left behind by a process that was killed, so ask whether it answers. */
+export function readHolder(dataDirectory: string): Holder | undefined {
+  try {
+    return holderShape.parse(JSON.parse(readFileSync(join(dataDirectory, 'gateway.json'), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
