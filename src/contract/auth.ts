@@ -50,6 +50,9 @@ export interface Issuer extends Component {
   /** Listed in the protected-resource metadata (RFC 9728). */
   readonly authorizationServers: readonly string[];
   claims(payload: JWTPayload): TokenClaims | undefined;
-  /** The issuer's own endpoints: answers true once it has taken the request. Absent where the issuer is elsewhere. */
-  readonly handle?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /**
+   * The issuer's own endpoints: answers true once it has taken the request. Absent where the issuer is elsewhere.
+   * `address` is the caller's, as `trustProxy` says; without it the socket's is taken.
+   */
+  readonly handle?: (request: IncomingMessage, response: ServerResponse, address?: string) => boolean;
 }

@@ -14,6 +14,7 @@ export type {
 export { errorStatus, SightlineError } from './errors.ts';
 export type { ErrorCode, ErrorDetails } from './errors.ts';
 export * from './ids.ts';
+export * from './secrets.ts';
 export { scopes } from './auth.ts';
 export type * from './auth.ts';
 export * from './schema.ts';
