@@ -1,0 +1,189 @@
+import Provider, { errors, type Adapter, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import { isId, type Directory, type Logger } from '../../src/contract/index.ts';
+import type { Attempts } from './attempts.ts';
+import { claimsOfKey } from './claims.ts';
+import { matchSecret, type Exchange } from './exchange.ts';
+import { isOurResource } from './resource.ts';
+import type { SigningKey } from './signing-keys.ts';
+
+/** Of an access token, in seconds. */
+export const tokenLifetime = 3600;
+
+export const tokenPath = '/oauth2/token';
+
+export interface ProviderOptions {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly signingKey: SigningKey;
+  readonly directory: Pick<Directory, 'keyForExchange'>;
+  readonly attempts: Attempts;
+  readonly addressOf: (request: KoaContextWithOIDC['req']) => string;
+  readonly issued: (exchange: Exchange) => void;
+  readonly logger: Logger;
+}
+
+/**
+ * oidc-provider, reduced to one grant: client credentials against our API keys. It is cheap to make (a millisecond), so a
+ * new signing key gets a new Provider.
+ */
+export function createProvider(options: ProviderOptions): Provider {
+  const { issuer, resource, signingKey, directory, attempts, addressOf, issued, logger } = options;
+  const exchanges = new WeakMap<object, Exchange>();
+
+  const configuration = {
+    adapter: (model: string) => (model === 'Client' ? clients : refusing(model)),
+    jwks: { keys: [{ ...signingKey.privateJwk, kid: signingKey.kid, use: 'sig', alg: 'ES256' }] },
+    // No response type and no `offline_access` scope: client credentials is the only grant there is.
+    responseTypes: [],
+    scopes: [],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    routes: { token: tokenPath },
+    ttl: { ClientCredentials: tokenLifetime },
+    features: {
+      clientCredentials: { enabled: true },
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      registration: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        getResourceServerInfo: (ctx, indicator) => {
+          if (!isOurResource(indicator, resource)) {
+            throw new errors.InvalidTarget(`the only resource here is ${resource}`);
+          }
+          return {
+            scope: grantedScope(ctx),
+            audience: resource,
+            accessTokenTTL: tokenLifetime,
+            accessTokenFormat: 'jwt',
+            jwt: { sign: { alg: 'ES256', kid: signingKey.kid } },
+          };
+        },
+      },
+      revocation: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      userinfo: { enabled: false },
+    },
+    formats: {
+      customizers: {
+        jwt: (ctx, _token, { payload }) => {
+          const { key, secretId } = exchangeOf(ctx);
+          // No token without a key of ours behind it, whatever brought the library here.
+          if (!key || !secretId) throw new errors.InvalidClient('no API key');
+          Object.assign(payload, claimsOfKey(key, secretId));
+        },
+      },
+    },
+    // A token request carries its own credentials and no cookies, so any page that has them may send it.
+    clientBasedCORS: () => true,
+    renderError: (ctx, out) => {
+      ctx.body = out;
+    },
+  } satisfies Configuration;
+
+  const provider = new Provider(issuer, configuration);
+
+  function exchangeOf(ctx: object): Exchange {
+    const exchange = exchanges.get(ctx);
+    if (!exchange) throw new Error('no client was looked up in this request');
+    return exchange;
+  }
+
+  /** What was asked for, all of it the key's; the key's whole grant when nothing was. */
+  function grantedScope(ctx: KoaContextWithOIDC): string {
+    const granted: readonly string[] = exchangeOf(ctx).key?.scopes ?? [];
+    const { scope } = ctx.oidc.params ?? {};
+    if (typeof scope === 'string') {
+      const refused = scope.split(' ').filter((name) => !granted.includes(name));
+      if (refused.length > 0) {
+        throw new errors.InvalidScope(`this key does not have the scope ${refused.join(' ')}`, refused.join(' '));
+      }
+    } else if (ctx.oidc.params) {
+      ctx.oidc.params['scope'] = granted.join(' ');
+    }
+    return granted.join(' ');
+  }
+
+  /**
+   * Every client id, known or not, is the same client to the library: an API key, with nothing in its metadata that could
+   * tell one from another. So authority cannot come from client metadata, and an unknown id costs what a known one costs.
+   */
+  const clients: Adapter = {
+    ...refusing('Client'),
+    find: async (shown) => {
+      const ctx = Provider.ctx;
+      if (!ctx) return undefined;
+      const clientId = isId('ak', shown) ? shown : undefined;
+      exchanges.set(ctx, { clientId, key: await keyOf(clientId) });
+      return apiKeyClient;
+    },
+  };
+
+  async function keyOf(clientId: string | undefined) {
+    if (clientId === undefined) return undefined;
+    try {
+      return await directory.keyForExchange(clientId);
+    } catch (cause) {
+      throw temporarily('the server cannot look up keys at the moment', 503, 'temporarily_unavailable', cause);
+    }
+  }
+
+  provider.Client.prototype.compareClientSecret = (shown: string) => {
+    const ctx = Provider.ctx;
+    if (!ctx) return false;
+    const exchange = exchangeOf(ctx);
+    const secretId = matchSecret(shown, exchange.key?.secrets ?? []);
+    if (secretId) {
+      exchange.secretId = secretId;
+      return true;
+    }
+    const address = addressOf(ctx.req);
+    const wait = attempts.fail(address, exchange.clientId ?? '');
+    logger.debug({ address, clientId: exchange.clientId }, 'A token request showed a wrong secret.');
+    if (wait === undefined) return false;
+    ctx.set('Retry-After', String(wait));
+    throw temporarily(`too many failed attempts; try again in ${wait} seconds`, 429, 'slow_down');
+  };
+
+  provider.on('grant.success', (ctx) => issued(exchangeOf(ctx)));
+  // These events carry the whole request, with the secret in its body: of it nothing but the error may reach the log.
+  provider.on('server_error', (_ctx, error) => logger.error({ error }, 'The token endpoint failed.'));
+  provider.onerror = (error) => logger.warn({ error }, 'A token response could not be sent.');
+  return provider;
+}
+
+const apiKeyClient = {
+  client_id: 'api-key',
+  // Never compared: compareClientSecret is ours. The library wants one for a client that authenticates by secret.
+  client_secret: 'unused',
+  token_endpoint_auth_method: 'client_secret_basic',
+  grant_types: ['client_credentials'],
+  response_types: [],
+  redirect_uris: [],
+} as const;
+
+/** JWTs of the client credentials grant leave nothing behind, so there is nothing to store or to find. */
+function refusing(model: string): Adapter {
+  const refuse = async () => {
+    throw new Error(`this issuer keeps no ${model}`);
+  };
+  return {
+    upsert: refuse,
+    find: refuse,
+    findByUserCode: refuse,
+    findByUid: refuse,
+    consume: refuse,
+    destroy: refuse,
+    revokeByGrantId: refuse,
+  };
+}
+
+function temporarily(description: string, status: number, code: string, cause?: unknown): errors.OIDCProviderError {
+  const error = new errors.OIDCProviderError(status, code, { cause });
+  error.error_description = description;
+  // The library hides what a 5xx says; these words are ours.
+  error.expose = true;
+  return error;
+}

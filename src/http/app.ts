@@ -1,0 +1,87 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type ErrorRequestHandler } from 'express';
+import { SightlineError } from '../contract/index.ts';
+import type { Issuer, Logger } from '../contract/index.ts';
+import { livez, readyz, type HealthReport } from './health.ts';
+import { sendError, sendJson } from './json.ts';
+import { landingPage } from './landing.ts';
+import { allowHosts, onlyGet, openToBrowsers, securityHeaders } from './security.ts';
+
+export interface HttpAppOptions {
+  readonly issuer: Issuer;
+  readonly publicUrl: string;
+  readonly authUrl: string;
+  /** The MCP endpoint. */
+  readonly resource: string;
+  /** For people: the name of this installation. */
+  readonly resourceName: string;
+  /** The RFC 9728 document of the resource. */
+  readonly resourceMetadata: object;
+  readonly health: () => Promise<HealthReport>;
+  /** Whether requests are served: false while starting and while shutting down. */
+  readonly ready: () => boolean;
+  /** Lower-case `host[:port]`. */
+  readonly allowedHosts: readonly string[];
+  /** Reverse proxies to believe about the client's address: none, all, or so many. */
+  readonly trustProxy: boolean | number;
+  readonly logger: Logger;
+}
+
+/** Everything but the MCP endpoint and the OTLP receiver, which stand before it. */
+export function createHttpApp(options: HttpAppOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const { issuer, publicUrl, authUrl, resource, resourceName, resourceMetadata, logger } = options;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('case sensitive routing', true);
+  app.set('trust proxy', options.trustProxy);
+  // Nothing here reads the query, and a parser that is not there cannot be attacked.
+  app.set('query parser', false);
+
+  app.use(securityHeaders(publicUrl));
+  // Before the host check: a prober of an orchestrator calls by address.
+  app.all('/livez', onlyGet, livez);
+  app.all('/readyz', onlyGet, readyz(options.ready, options.health, logger));
+  app.use(allowHosts(options.allowedHosts));
+
+  // The issuer reads bodies by itself, so it stands before whatever else may.
+  app.use((request, response, next) => {
+    if (!issuer.handle?.(request, response, request.ip)) next();
+  });
+
+  // RFC 9728 §3.1 puts the well-known part before the path; older clients ask at the root.
+  const name = '/.well-known/oauth-protected-resource';
+  app.all(
+    [name, `${name}/mcp`, `${name}${new URL(resource).pathname}`],
+    openToBrowsers,
+    onlyGet,
+    (_request, response) => sendJson(response, 200, resourceMetadata, 'public, max-age=300'),
+  );
+
+  const token = issuer.handle ? { tokenUrl: `${authUrl}/oauth2/token` } : {};
+  app.all('/', onlyGet, landingPage({ name: resourceName, resource, ...token }));
+
+  app.use((_request, response) => sendError(response, 404, 'not_found', 'There is nothing at this address.'));
+  app.use(errorHandler(logger));
+  return app;
+}
+
+function errorHandler(logger: Logger): ErrorRequestHandler {
+  // Express knows an error handler by its four parameters.
+  return (error: unknown, _request, response, _next) => {
+    if (response.headersSent) {
+      response.destroy();
+      logger.error({ error }, 'A response broke off.');
+      return;
+    }
+    if (error instanceof SightlineError) {
+      return sendError(response, error.status, error.code, error.message, error.hint);
+    }
+    // Express's own refusals of a malformed request carry a status.
+    if (error instanceof Error && 'status' in error && error.status === 400) {
+      return sendError(response, 400, 'invalid_argument', 'The request is malformed.');
+    }
+    logger.error({ error }, 'A request failed.');
+    sendError(response, 500, 'internal', 'The request failed on our side.');
+  };
+}

@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import { sendJson } from './json.ts';
+
+const style = `
+:root { color-scheme: light dark; font: 16px/1.55 system-ui, sans-serif; }
+body { max-width: 44rem; margin: 3rem auto; padding: 0 1.25rem; }
+h1 { font-size: 1.5rem; }
+h2 { font-size: 1.1rem; margin-top: 2rem; }
+pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid; border-radius: .4rem; }
+`;
+
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+export interface LandingOptions {
+  readonly name: string;
+  readonly resource: string;
+  /** Where API keys are exchanged; absent when the issuer is elsewhere. */
+  readonly tokenUrl?: string;
+}
+
+/** What a person sees who opens the address in a browser; a program gets the same in JSON. */
+export function landingPage(options: LandingOptions): RequestHandler {
+  const html = page(options);
+  const json = { name: options.name, mcp_endpoint: options.resource, token_endpoint: options.tokenUrl };
+  return (request, response) => {
+    response.setHeader('Vary', 'Accept');
+    if (request.accepts(['json', 'html']) !== 'html') return sendJson(response, 200, json);
+    response.setHeader('Content-Security-Policy', policy);
+    response.writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': Buffer.byteLength(html),
+      'cache-control': 'no-store',
+    });
+    response.end(html);
+  };
+}
+
+function page({ name, resource, tokenUrl }: LandingOptions): string {
+  const exchange = tokenUrl === undefined ? '' : tokenSection(tokenUrl);
+  const connect = `claude mcp add --transport http sightline ${resource} \\\n  --header "Authorization: Bearer <access_token>"`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(name)}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>${escape(name)}</h1>
+<p>This is an MCP server: coding agents and scripts read an organization’s telemetry, incidents and chats through it.</p>
+<h2>Endpoint</h2>
+<pre>${escape(resource)}</pre>
+${exchange}<h2>Connect</h2>
+<pre>${escape(connect)}</pre>
+</main>
+</body>
+</html>
+`;
+}
+
+function tokenSection(tokenUrl: string): string {
+  const command = [
+    `curl -s ${tokenUrl} \\`,
+    '  -d grant_type=client_credentials \\',
+    '  --data-urlencode client_id=ak_… \\',
+    '  --data-urlencode client_secret=…',
+  ].join('\n');
+  return `<h2>Get an access token with an API key (it lasts one hour)</h2>
+<pre>${escape(command)}</pre>
+`;
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

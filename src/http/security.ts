@@ -1,0 +1,56 @@
+import type { RequestHandler } from 'express';
+import { sendError } from './json.ts';
+
+/** For every answer; a page loosens the policy by what it needs and no more. */
+export function securityHeaders(publicUrl: string): RequestHandler {
+  const headers = new Map([
+    ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['X-Frame-Options', 'DENY'],
+    ['Referrer-Policy', 'no-referrer'],
+    ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ]);
+  if (publicUrl.startsWith('https:')) headers.set('Strict-Transport-Security', 'max-age=31536000');
+  return (_request, response, next) => {
+    response.setHeaders(headers);
+    next();
+  };
+}
+
+/**
+ * Refuses requests sent to a name that is not ours: a page of a stranger whose DNS name was made to point here (DNS
+ * rebinding) sends its own name as Host.
+ * @param allowed lower-case `host[:port]`.
+ */
+export function allowHosts(allowed: readonly string[]): RequestHandler {
+  const names = new Set(allowed);
+  return (request, response, next) => {
+    if (names.has((request.headers.host ?? '').toLowerCase())) return next();
+    sendError(
+      response,
+      403,
+      'forbidden',
+      'This server does not answer under the host name of the request.',
+      'Use the address in publicUrl, or add the name to allowedHosts in the configuration.',
+    );
+  };
+}
+
+/** RFC 9728 documents are read by clients in browsers too; they hold nothing secret. */
+export const openToBrowsers: RequestHandler = (request, response, next) => {
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  if (request.method !== 'OPTIONS') return next();
+  response.writeHead(204, {
+    'access-control-allow-methods': 'GET',
+    'access-control-allow-headers': 'Authorization, Content-Type, MCP-Protocol-Version',
+    'access-control-max-age': '3600',
+  });
+  response.end();
+};
+
+/** For the last handler of a route that only reads. */
+export const onlyGet: RequestHandler = (request, response, next) => {
+  if (request.method === 'GET' || request.method === 'HEAD') return next();
+  response.setHeader('Allow', 'GET, HEAD');
+  sendError(response, 405, 'invalid_argument', 'This is read by GET.');
+};
