@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { defineTool } from '../contract/index.ts';
+import type { OrganizationId, Tool } from '../contract/index.ts';
+import { toolResult } from './result.ts';
+import { members } from './views.ts';
+
+/** Where an organization's senders send, and with which token. */
+export interface IngestConfig {
+  /** Base URL without `/v1/…` and without a trailing slash. */
+  readonly endpoint: string;
+  readonly token: string;
+}
+
+export interface IngestSource {
+  config(organizationId: OrganizationId): Promise<IngestConfig>;
+}
+
+const output = z.object({
+  endpoint: z.string(),
+  protocol: z.string(),
+  signals: members('traces, metrics, logs'),
+  headers: members('Authorization'),
+  token: z.string(),
+  env: members('OTEL_EXPORTER_OTLP_*'),
+  collector_yaml: z.string(),
+});
+
+interface IngestDescription extends IngestConfig {
+  readonly protocol: string;
+  readonly signals: Readonly<Record<'traces' | 'metrics' | 'logs', string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly collector_yaml: string;
+}
+
+export function createGetIngestConfig({ ingest }: { readonly ingest: IngestSource }): Tool {
+  return defineTool({
+    name: 'get_ingest_config',
+    title: 'Get ingest config',
+    description:
+      'Where and with which token to send OpenTelemetry (OTLP over HTTP): endpoint, headers, ready OTEL_EXPORTER_OTLP_* ' +
+      'variables, collector YAML. The token can only write telemetry; treat it as a secret. Example: {}.',
+    scope: 'ingest:read',
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    input: z.strictObject({}),
+    output,
+    async run(_args, { principal }) {
+      const structured = describeIngest(await ingest.config(principal.organizationId));
+      const env = Object.entries(structured.env).map(([name, value]) => `${name}=${value}`);
+      return toolResult(structured, [...env, '', structured.collector_yaml]);
+    },
+  });
+}
+
+/** Everything a sender may want, from the endpoint and the token. */
+export function describeIngest({ endpoint, token }: IngestConfig): IngestDescription {
+  const authorization = `Bearer ${token}`;
+  return {
+    endpoint,
+    protocol: 'http/protobuf',
+    signals: { traces: `${endpoint}/v1/traces`, metrics: `${endpoint}/v1/metrics`, logs: `${endpoint}/v1/logs` },
+    headers: { Authorization: authorization },
+    token,
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+      // Values are percent-encoded here, as the OTLP exporter specification asks ("W3C Baggage" form).
+      OTEL_EXPORTER_OTLP_HEADERS: `Authorization=${encodeURIComponent(authorization)}`,
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    },
+    collector_yaml: collectorYaml(endpoint, authorization),
+  };
+}
+
+/** JSON strings are YAML strings, so whatever the values hold, the document keeps its shape. */
+function collectorYaml(endpoint: string, authorization: string): string {
+  const pipeline = (signal: string) => [
+    `    ${signal}:`,
+    '      receivers: [otlp]',
+    '      exporters: [otlphttp/sightline]',
+  ];
+  return [
+    'receivers:',
+    '  otlp:',
+    '    protocols:',
+    '      grpc: {}',
+    '      http: {}',
+    'exporters:',
+    '  otlphttp/sightline:',
+    `    endpoint: ${JSON.stringify(endpoint)}`,
+    '    headers:',
+    `      Authorization: ${JSON.stringify(authorization)}`,
+    'service:',
+    '  pipelines:',
+    ...pipeline('traces'),
+    ...pipeline('metrics'),
+    ...pipeline('logs'),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { defineTool } from '../contract/index.ts';
+import type { Chat, ChatStatus, Principal, Storage, Tool } from '../contract/index.ts';
+import { asArray, oneOrMany, pageCursor, pageLimit, shortText } from './arguments.ts';
+import { findIncident } from './references.ts';
+import { toolResult } from './result.ts';
+import { createFence } from './untrusted.ts';
+import type { Fence } from './untrusted.ts';
+import { chatMembers, chatView, untrustedPaths } from './views.ts';
+
+export const chatStatuses = [
+  'running',
+  'waiting',
+  'completed',
+  'failed',
+  'cancelled',
+] as const satisfies readonly ChatStatus[];
+
+const input = z.strictObject({
+  status: oneOrMany(chatStatuses).optional(),
+  mine: z.boolean().optional().describe('Only chats you started'),
+  incident_id: shortText(500).optional().describe('Id, key or URL'),
+  query: shortText().optional().describe('Words in the title'),
+  limit: pageLimit,
+  cursor: pageCursor,
+});
+
+const output = z.object({
+  chats: z.array(chatMembers),
+  next_cursor: z.string().optional(),
+  untrusted: untrustedPaths,
+});
+
+export function createListChats(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {
+  return defineTool({
+    name: 'list_chats',
+    title: 'List chats',
+    description:
+      'Chats (questions put to the investigating agent), most recently changed first. ' +
+      'Example: {"mine":true,"status":"waiting"} for those that wait for your reply. Read one with read_chat.',
+    scope: 'chats:read',
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    input,
+    aliases: { statuses: 'status', incident: 'incident_id' },
+    output,
+    async run(args, { principal }) {
+      const workspace = deps.storage.workspace(principal.organizationId);
+      const statuses = asArray(args.status);
+      const incident =
+        args.incident_id === undefined ? undefined : await findIncident(workspace, args.incident_id, deps.publicUrl);
+      const page = await workspace.chats.list({
+        limit: args.limit,
+        ...(statuses && { statuses }),
+        ...(args.mine === true && { createdBy: principal.subject }),
+        ...(incident && { incidentId: incident.id }),
+        ...(args.query !== undefined && { query: args.query }),
+        ...(args.cursor !== undefined && { cursor: args.cursor }),
+      });
+      const structured = {
+        chats: page.items.map((chat) => chatView(chat, principal)),
+        next_cursor: page.nextCursor,
+        untrusted: ['chats[].title', 'chats[].created_by.name'],
+      };
+      return toolResult(structured, describeList(page.items, page.nextCursor, principal), { rows: page.items.length });
+    },
+  });
+}
+
+function describeList(chats: readonly Chat[], nextCursor: string | undefined, principal: Principal): readonly string[] {
+  if (chats.length === 0) return ['No chat matches.'];
+  const fence = createFence();
+  const lines = [`${chats.length} chats, most recently changed first. ${fence.notice}`];
+  for (const chat of chats) lines.push(chatLine(chat, principal, fence));
+  if (nextCursor !== undefined) lines.push(`More: cursor=${nextCursor}`);
+  return lines;
+}
+
+/** One chat on one line. */
+export function chatLine(chat: Chat, principal: Principal, fence: Fence): string {
+  const owner = chat.createdBy.id === principal.subject ? 'you' : fence.inline(chat.createdBy.name);
+  const incident = chat.incidentId === undefined ? [] : [`incident ${chat.incidentId}`];
+  return [
+    chat.id,
+    chat.status,
+    `by ${owner}`,
+    `changed ${chat.updatedAt.toISOString()}`,
+    `${chat.lastSeq} messages`,
+    ...incident,
+    fence.inline(chat.title),
+  ].join(' | ');
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { defineTool, incidentStatuses, severities, SightlineError, waitingParties } from '../contract/index.ts';
+import type { Incident, IncidentFilter, Principal, Storage, Tool } from '../contract/index.ts';
+import { asArray, oneOrMany, pageCursor, pageLimit, shortText } from './arguments.ts';
+import { toolResult } from './result.ts';
+import { parseTime, timeArgument } from './time.ts';
+import { createFence } from './untrusted.ts';
+import type { Fence } from './untrusted.ts';
+import { incidentRow, incidentRowMembers, untrustedPaths } from './views.ts';
+
+const waitedOn = shortText(320);
+
+const input = z.strictObject({
+  status: oneOrMany([...incidentStatuses, 'open']).optional(),
+  severity: oneOrMany(severities).optional(),
+  waiting_on: z
+    .union([waitedOn, z.array(waitedOn).max(10)])
+    .optional()
+    .describe(`${waitingParties.join(', ')}, me, or an e-mail; one or an array`),
+  service: shortText().optional(),
+  query: shortText().optional().describe('Words in title or summary'),
+  since: timeArgument.optional().describe('Of the start'),
+  until: timeArgument.optional(),
+  limit: pageLimit,
+  cursor: pageCursor,
+});
+
+const output = z.object({
+  incidents: z.array(incidentRowMembers),
+  next_cursor: z.string().optional(),
+  untrusted: untrustedPaths,
+});
+
+export function createListIncidents({ storage, now }: { readonly storage: Storage; readonly now: () => Date }): Tool {
+  return defineTool({
+    name: 'list_incidents',
+    title: 'List incidents',
+    description:
+      'Incidents of the workspace, newest start first, as short rows. status "open" means not resolved or dismissed. ' +
+      'Example: {"status":"open","severity":["critical","high"],"waiting_on":"human"}. Read one with read_incident.',
+    scope: 'incidents:read',
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    input,
+    aliases: { statuses: 'status', severities: 'severity', waitingOn: 'waiting_on', start: 'since', end: 'until' },
+    output,
+    async run(args, { principal }) {
+      const page = await storage.workspace(principal.organizationId).incidents.list(filter(args, principal, now()));
+      const structured = {
+        incidents: page.items.map(incidentRow),
+        next_cursor: page.nextCursor,
+        untrusted: ['incidents[].title', 'incidents[].services', 'incidents[].waiting_on.reason'],
+      };
+      return toolResult(structured, describeList(page.items, page.nextCursor), { rows: page.items.length });
+    },
+  });
+}
+
+function filter(args: z.output<typeof input>, principal: Principal, now: Date): IncidentFilter {
+  const { service, query, limit, cursor } = args;
+  const statuses = asArray(args.status);
+  const chosen = asArray(args.severity);
+  const waiting = asArray(args.waiting_on)?.map((value) => waitingValue(value, principal));
+  const since = args.since === undefined ? undefined : parseTime(args.since, now, 'since');
+  const until = args.until === undefined ? undefined : parseTime(args.until, now, 'until');
+  if (since && until && since >= until) {
+    throw new SightlineError('invalid_argument', 'since is not before until, so nothing can match.', {
+      hint: 'Swap the two, or leave one out.',
+    });
+  }
+  return {
+    limit,
+    ...(statuses && { statuses }),
+    ...(chosen && { severities: chosen }),
+    ...(waiting && { waitingOn: waiting }),
+    ...(service !== undefined && { service }),
+    ...(query !== undefined && { query }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(cursor !== undefined && { cursor }),
+  };
+}
+
+function waitingValue(value: string, principal: Principal): string {
+  const wanted = value.trim().toLowerCase();
+  if (wanted === 'me') {
+    if (principal.email !== undefined) return principal.email;
+    throw new SightlineError(
+      'invalid_argument',
+      'waiting_on "me" needs a signed-in person; an API key has no e-mail.',
+      {
+        hint: 'Send the e-mail address of a member, or "human" for anyone.',
+      },
+    );
+  }
+  if (wanted.includes('@') || waitingParties.some((party) => party === wanted)) return wanted;
+  throw new SightlineError('invalid_argument', 'waiting_on names neither a party nor an e-mail address.', {
+    hint: `Send ${waitingParties.join(', ')}, me, or the e-mail address of a member.`,
+  });
+}
+
+function describeList(incidents: readonly Incident[], nextCursor: string | undefined): readonly string[] {
+  if (incidents.length === 0) return ['No incident matches.'];
+  const fence = createFence();
+  const lines = [`${incidents.length} incidents, newest start first. ${fence.notice}`];
+  for (const incident of incidents) lines.push(incidentLine(incident, fence));
+  if (nextCursor !== undefined) lines.push(`More: cursor=${nextCursor}`);
+  return lines;
+}
+
+/** One incident on one line. */
+export function incidentLine(incident: Incident, fence: Fence): string {
+  const { waitingOn } = incident;
+  const waiting =
+    waitingOn.name === undefined ? waitingOn.party : `${waitingOn.party} (${fence.inline(waitingOn.name)})`;
+  const services = incident.services.length === 0 ? '-' : fence.inline(incident.services.slice(0, 20).join(', '));
+  return [
+    incident.key,
+    incident.severity,
+    incident.status,
+    `waits on ${waiting}`,
+    `started ${incident.startedAt.toISOString()}`,
+    `services ${services}`,
+    fence.inline(incident.title),
+  ].join(' | ');
+}

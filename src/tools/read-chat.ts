@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { defineTool, isId, SightlineError, toId } from '../contract/index.ts';
+import type { Chat, ChatMessage, Principal, Storage, Tool, Workspace } from '../contract/index.ts';
+import { shortText } from './arguments.ts';
+import { chatLine } from './list-chats.ts';
+import { findChat } from './references.ts';
+import { cutText, toolResult } from './result.ts';
+import { createFence } from './untrusted.ts';
+import { actorView, chatView, members, untrustedPaths } from './views.ts';
+import { waitForAnswer } from './wait-for-answer.ts';
+
+const input = z.strictObject({
+  chat_id: shortText(500).describe('Id or URL'),
+  after_message_id: shortText(64).optional().describe('Only messages after this one'),
+  limit: z.int().min(1).max(200).default(50),
+  wait_seconds: z.number().min(0).max(25).default(0).describe('Wait for the answer'),
+});
+
+const output = z.object({
+  chat: members('as in list_chats'),
+  messages: z.array(
+    members('id, seq, role (user, agent, system), author{kind,id,name}, time, content (Markdown), parts[]'),
+  ),
+  next_cursor: z.string().optional(),
+  notes: z.array(z.string()),
+  untrusted: untrustedPaths,
+});
+
+/** What one call answers with at most, in UTF-16 units of content and parts: clients spill or cut longer results. */
+const pageBudget = 60_000;
+
+export function createReadChat(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {
+  return defineTool({
+    name: 'read_chat',
+    title: 'Read a chat',
+    description:
+      'A chat and its messages, oldest first. With wait_seconds it waits until the agent has answered or asked. ' +
+      'While status is running, call again. Example: {"chat_id":"chat_…","wait_seconds":20}.',
+    scope: 'chats:read',
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    input,
+    aliases: { id: 'chat_id', after: 'after_message_id', cursor: 'after_message_id', wait: 'wait_seconds' },
+    output,
+    async run(args, context) {
+      const { principal } = context;
+      const workspace = deps.storage.workspace(principal.organizationId);
+      const found = await findChat(workspace, args.chat_id, deps.publicUrl);
+      const after = await seqOf(workspace, found, args.after_message_id);
+      const nothingNew = args.after_message_id === undefined || after >= found.lastSeq;
+      const chat =
+        args.wait_seconds > 0 && nothingNew ? await waitForAnswer(workspace, found, args.wait_seconds, context) : found;
+      const page = await readPage(workspace, chat, after, args.limit);
+      const structured = {
+        chat: chatView(chat, principal),
+        messages: page.messages.map(messageView),
+        next_cursor: page.nextCursor,
+        notes: page.notes,
+        untrusted: ['chat.title', 'messages[].content', 'messages[].parts', 'messages[].author.name'],
+      };
+      return toolResult(structured, describe(chat, page, principal), {
+        rows: page.messages.length,
+        truncated: page.nextCursor !== undefined,
+      });
+    },
+  });
+}
+
+async function seqOf(workspace: Workspace, chat: Chat, reference: string | undefined): Promise<number> {
+  if (reference === undefined) return 0;
+  const message = isId('msg', reference) ? await workspace.chats.message(chat.id, toId('msg', reference)) : undefined;
+  if (message) return message.seq;
+  throw new SightlineError('not_found', 'after_message_id is not a message of this chat.', {
+    hint: 'Leave it out to read from the beginning, or send the id of a message that read_chat returned.',
+    retry: { chat_id: chat.id },
+  });
+}
+
+interface MessagePage {
+  readonly messages: readonly ChatMessage[];
+  readonly nextCursor: string | undefined;
+  readonly notes: string[];
+}
+
+async function readPage(workspace: Workspace, chat: Chat, after: number, limit: number): Promise<MessagePage> {
+  const found = await workspace.chats.messages(chat.id, { afterSeq: after, limit: limit + 1 });
+  const messages: ChatMessage[] = [];
+  const notes: string[] = [];
+  let size = 0;
+  for (const message of found.slice(0, limit)) {
+    const length = message.content.length + JSON.stringify(message.parts).length;
+    if (messages.length > 0 && size + length > pageBudget) {
+      notes.push('Cut at the size limit of one result; go on with next_cursor as after_message_id.');
+      break;
+    }
+    size += length;
+    messages.push(fit(message, notes));
+  }
+  const last = messages.at(-1);
+  return { messages, notes, nextCursor: messages.length < found.length ? last?.id : undefined };
+}
+
+/** A single message over the budget can only be one that an agent plugin wrote; it is cut and says so. */
+function fit(message: ChatMessage, notes: string[]): ChatMessage {
+  const { text, cut } = cutText(message.content, pageBudget);
+  if (!cut && message.parts.length <= 200) return message;
+  notes.push(`Message ${message.id} is longer than one result can hold and was cut.`);
+  return { ...message, content: text, parts: message.parts.slice(0, 200) };
+}
+
+function messageView(message: ChatMessage): object {
+  return {
+    id: message.id,
+    seq: message.seq,
+    role: message.role,
+    author: actorView(message.author),
+    time: message.time.toISOString(),
+    content: message.content,
+    parts: message.parts,
+  };
+}
+
+function describe(chat: Chat, page: MessagePage, principal: Principal): readonly string[] {
+  const fence = createFence();
+  const lines = [chatLine(chat, principal, fence), fence.notice];
+  for (const message of page.messages) {
+    const own = message.author.id === principal.subject;
+    lines.push(
+      '',
+      `#${message.seq} ${message.id} ${message.role} ${message.time.toISOString()} by ${own ? 'you' : fence.inline(message.author.name)}`,
+      // The agent quotes telemetry, so its words are fenced like those of other people.
+      own ? message.content : fence.block(message.content),
+    );
+  }
+  lines.push('', ...page.notes);
+  if (page.nextCursor !== undefined) lines.push(`More: after_message_id=${page.nextCursor}`);
+  else if (chat.status === 'running') lines.push('The agent is still working: call read_chat again with wait_seconds.');
+  else if (chat.status === 'waiting') lines.push('The agent waits for a reply: send_chat_reply (only who started it).');
+  return lines;
+}

@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import { defineTool, openStatuses } from '../contract/index.ts';
+import type { Alert, Incident, IncidentDocument, Storage, Tool, Workspace } from '../contract/index.ts';
+import { asArray, oneOrMany, shortText } from './arguments.ts';
+import { describeIncident } from './incident-text.ts';
+import { investigationMembers, viewInvestigation } from './investigation-view.ts';
+import type { InvestigationView } from './investigation-view.ts';
+import { findIncident } from './references.ts';
+import { cutText, timeOrNothing, toolResult } from './result.ts';
+import { incidentRow, members, untrustedPaths } from './views.ts';
+import type { IncidentRow } from './views.ts';
+
+export const incidentParts = ['document', 'investigation', 'alerts', 'chats'] as const;
+
+const input = z.strictObject({
+  incident_id: shortText(500).describe('Id, key (INC-12) or URL'),
+  include: oneOrMany(incidentParts).optional().describe('All by default'),
+});
+
+const output = z.object({
+  incident: members(
+    'a list_incidents row with summary, environment, source, assignee?, labels, detected_at, created_at, mitigated_at?',
+  ),
+  document: members('markdown, version, author, updated_at').optional(),
+  investigation: investigationMembers.optional(),
+  alerts: z.array(members('title, status, severity, starts_at, ends_at?, labels, url?')).optional(),
+  chats: z.array(members('id, title, status, created_by, updated_at')).optional(),
+  notes: z.array(z.string()).describe('What was cut or is missing'),
+  untrusted: untrustedPaths,
+});
+
+interface IncidentView extends IncidentRow {
+  readonly summary: string;
+  readonly environment: string;
+  readonly source: string;
+  readonly assignee: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly detected_at: string;
+  readonly created_at: string;
+  readonly mitigated_at: string | undefined;
+}
+
+interface DocumentView {
+  readonly markdown: string;
+  readonly version: number;
+  readonly author: string;
+  readonly updated_at: string;
+}
+
+export interface IncidentResult {
+  readonly incident: IncidentView;
+  readonly document: DocumentView | undefined;
+  readonly investigation: InvestigationView | undefined;
+  readonly alerts: readonly object[] | undefined;
+  readonly chats: readonly object[] | undefined;
+  readonly notes: readonly string[];
+  readonly untrusted: readonly string[];
+}
+
+/** What one call answers with at most, in UTF-16 units, shared by document and steps when both are asked for. */
+const resultBudget = 48_000;
+const listLimit = 20;
+
+export function createReadIncident(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {
+  return defineTool({
+    name: 'read_incident',
+    title: 'Read an incident',
+    description:
+      'One incident: its document (Markdown), the investigation behind it with evidence steps and claims, alerts and ' +
+      'chats. A step\'s sql can be run again in query_otel. Example: {"incident_id":"INC-12","include":["document"]}.',
+    scope: 'incidents:read',
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    input,
+    aliases: {
+      id: 'incident_id',
+      key: 'incident_id',
+      url: 'incident_id',
+      incident: 'incident_id',
+      sections: 'include',
+    },
+    output,
+    async run(args, { principal }) {
+      const workspace = deps.storage.workspace(principal.organizationId);
+      const incident = await findIncident(workspace, args.incident_id, deps.publicUrl);
+      const structured = await gather(workspace, incident, new Set(asArray(args.include) ?? incidentParts));
+      return toolResult(structured, describeIncident(structured), {
+        rows: structured.investigation?.steps.length ?? 0,
+        truncated: structured.notes.length > 0,
+      });
+    },
+  });
+}
+
+async function gather(
+  workspace: Workspace,
+  incident: Incident,
+  include: ReadonlySet<(typeof incidentParts)[number]>,
+): Promise<IncidentResult> {
+  const notes: string[] = [];
+  const both = include.has('document') && include.has('investigation');
+  const budget = both ? resultBudget / 2 : resultBudget;
+  return {
+    incident: incidentView(incident),
+    document: include.has('document')
+      ? documentView(await workspace.incidents.document(incident.id), budget, both, notes)
+      : undefined,
+    investigation: include.has('investigation') ? await investigationOf(workspace, incident, budget, notes) : undefined,
+    alerts: include.has('alerts') ? alertViews(incident.alerts, notes) : undefined,
+    chats: include.has('chats') ? await chatViews(workspace, incident, notes) : undefined,
+    notes,
+    untrusted: [
+      'incident.title',
+      'incident.summary',
+      'incident.labels',
+      'document',
+      'investigation',
+      'alerts',
+      'chats',
+    ],
+  };
+}
+
+function incidentView(incident: Incident): IncidentView {
+  return {
+    ...incidentRow(incident),
+    summary: cutText(incident.summary, 4_000).text,
+    environment: incident.environment,
+    source: incident.source,
+    assignee: incident.assignee,
+    labels: shortLabels(incident.labels),
+    detected_at: incident.detectedAt.toISOString(),
+    created_at: incident.createdAt.toISOString(),
+    mitigated_at: timeOrNothing(incident.mitigatedAt),
+  };
+}
+
+function documentView(
+  document: IncidentDocument | undefined,
+  budget: number,
+  shared: boolean,
+  notes: string[],
+): DocumentView | undefined {
+  if (document === undefined) {
+    notes.push('The incident has no document yet.');
+    return undefined;
+  }
+  const { text, cut } = cutText(document.markdown, budget);
+  if (cut) {
+    const more = shared ? ' Ask for include ["document"] alone for more.' : '';
+    notes.push(`The document is cut at ${text.length} of ${document.markdown.length} characters.${more}`);
+  }
+  return {
+    markdown: text,
+    version: document.version,
+    author: document.author.name,
+    updated_at: document.updatedAt.toISOString(),
+  };
+}
+
+async function investigationOf(
+  workspace: Workspace,
+  incident: Incident,
+  budget: number,
+  notes: string[],
+): Promise<InvestigationView | undefined> {
+  const investigations = await workspace.investigations.ofIncident(incident.id);
+  const view = await viewInvestigation(workspace, investigations, budget, notes);
+  if (view === undefined) {
+    const open = openStatuses.some((status) => status === incident.status);
+    notes.push(`Nothing has been investigated yet.${open ? ' Call start_chat with this incident_id.' : ''}`);
+  }
+  return view;
+}
+
+function alertViews(alerts: readonly Alert[], notes: string[]): readonly object[] {
+  if (alerts.length > listLimit) notes.push(`${listLimit} of ${alerts.length} alerts are shown.`);
+  return alerts.slice(0, listLimit).map((alert) => ({
+    title: cutText(alert.title, 500).text,
+    status: alert.status,
+    severity: alert.severity,
+    starts_at: alert.startsAt.toISOString(),
+    ends_at: timeOrNothing(alert.endsAt),
+    fingerprint: alert.fingerprint,
+    labels: shortLabels(alert.labels),
+    url: alert.url,
+  }));
+}
+
+async function chatViews(workspace: Workspace, incident: Incident, notes: string[]): Promise<readonly object[]> {
+  const page = await workspace.chats.list({ incidentId: incident.id, limit: listLimit });
+  if (page.nextCursor !== undefined) notes.push('More chats: list_chats with this incident_id.');
+  return page.items.map((chat) => ({
+    id: chat.id,
+    title: chat.title,
+    status: chat.status,
+    created_by: chat.createdBy.name,
+    updated_at: chat.updatedAt.toISOString(),
+  }));
+}
+
+function shortLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(labels).slice(0, 40);
+  return Object.fromEntries(entries.map(([name, value]) => [cutText(name, 100).text, cutText(value, 300).text]));
+}

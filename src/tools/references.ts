@@ -1,0 +1,42 @@
+import { isId, SightlineError, toId } from '../contract/index.ts';
+import type { Chat, ChatId, Incident, Workspace } from '../contract/index.ts';
+
+/**
+ * Finds an incident by id, key (`INC-12`) or the URL of its page. Answers the same for an id of another organization as
+ * for one that does not exist: the workspace cannot see it.
+ */
+export async function findIncident(workspace: Workspace, reference: string, publicUrl: string): Promise<Incident> {
+  const name = lastSegment(reference.trim(), publicUrl, 'incidents');
+  const known = isId('inc', name) || /^inc-[1-9][0-9]{0,9}$/i.test(name);
+  const incident = known ? await workspace.incidents.get(name) : undefined;
+  if (incident) return incident;
+  throw new SightlineError('not_found', `There is no incident ${shown(reference)} in this workspace.`, {
+    hint: known
+      ? 'Call list_incidents for the keys that exist.'
+      : 'An incident is named by its key (INC-12), its id (inc_…) or its URL. Call list_incidents for them.',
+  });
+}
+
+/** Finds a chat by id or the URL of its page. */
+export async function findChat(workspace: Workspace, reference: string, publicUrl: string): Promise<Chat> {
+  const name = lastSegment(reference.trim(), publicUrl, 'chats');
+  const chat = isId('chat', name) ? await workspace.chats.get(toChatId(name)) : undefined;
+  if (chat) return chat;
+  throw new SightlineError('not_found', `There is no chat ${shown(reference)} in this workspace.`, {
+    hint: 'Call list_chats for the ids that exist, or start_chat to begin one.',
+  });
+}
+
+function toChatId(name: string): ChatId {
+  return toId('chat', name);
+}
+
+function lastSegment(reference: string, publicUrl: string, folder: string): string {
+  const prefix = `${publicUrl}/${folder}/`;
+  if (!reference.startsWith(prefix)) return reference;
+  return reference.slice(prefix.length).split(/[/?#]/, 1)[0] ?? '';
+}
+
+function shown(reference: string): string {
+  return JSON.stringify(reference.length > 60 ? `${reference.slice(0, 60)}…` : reference);
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { defineTool } from '../contract/index.ts';
+import type { Storage, Tool } from '../contract/index.ts';
+import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText } from './arguments.ts';
+import { authorOf } from './authors.ts';
+import { findIncident } from './references.ts';
+import { cutText, toolResult } from './result.ts';
+import { oneLine } from './untrusted.ts';
+
+const input = z.strictObject({
+  message: writtenText(maxMessageLength).describe('What to investigate'),
+  title: shortText(maxTitleLength).optional(),
+  incident_id: shortText(500).optional().describe('Joins this incident and answers what its investigation asked'),
+  idempotency_key: idempotencyKey,
+});
+
+const output = z.object({ chat_id: z.string(), status: z.string(), url: z.string().optional() });
+
+/** The first words of a message stand for a title that was not given. */
+const derivedTitleLength = 80;
+
+export interface StartChatDependencies {
+  readonly storage: Storage;
+  readonly publicUrl: string;
+  readonly engine: string;
+  /** Tells the worker that there is something to investigate. */
+  readonly wake: () => void;
+  /** The page of a chat; absent where no pages are served. */
+  readonly chatUrl?: ((chatId: string) => string) | undefined;
+}
+
+export function createStartChat(deps: StartChatDependencies): Tool {
+  return defineTool({
+    name: 'start_chat',
+    title: 'Start a chat',
+    description:
+      'Asks the agent to investigate something over the telemetry. Returns at once; then call read_chat with the ' +
+      'chat_id and wait_seconds. Name services and a time range if you know them. ' +
+      'Example: {"message":"Why did checkout fail in the last 30 minutes?"}.',
+    scope: 'chats:write',
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+    input,
+    aliases: { prompt: 'message', question: 'message', incident: 'incident_id' },
+    output,
+    async run(args, { principal }) {
+      const workspace = deps.storage.workspace(principal.organizationId);
+      const incident =
+        args.incident_id === undefined ? undefined : await findIncident(workspace, args.incident_id, deps.publicUrl);
+      const { chat } = await workspace.chats.start({
+        title: oneLine(args.title ?? titleOf(args.message)),
+        message: args.message,
+        author: await authorOf(principal, workspace),
+        engine: deps.engine,
+        ...(incident && { incidentId: incident.id }),
+        ...(args.idempotency_key !== undefined && { idempotencyKey: args.idempotency_key }),
+      });
+      deps.wake();
+      const structured: z.input<typeof output> = {
+        chat_id: chat.id,
+        status: chat.status,
+        url: deps.chatUrl?.(chat.id),
+      };
+      return toolResult(structured, [
+        `Chat ${chat.id} is ${chat.status}.`,
+        `Next: read_chat {"chat_id":"${chat.id}","wait_seconds":20}`,
+      ]);
+    },
+  });
+}
+
+function titleOf(message: string): string {
+  const { text, cut } = cutText(oneLine(message), derivedTitleLength);
+  return cut ? `${text}…` : text;
+}
