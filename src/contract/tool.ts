@@ -15,6 +15,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   /** Other names models send for an argument: `{ query: 'sql' }`. Taken silently, not listed. */
   readonly aliases?: Readonly<Record<string, string>>;
   readonly output: z.ZodType;
+  /** Capabilities of the client that the tool cannot do without; a caller that did not declare them is refused (-32021). */
+  readonly clientCapabilities?: Readonly<Record<string, object>>;
   run(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -41,9 +43,20 @@ export interface ToolResult {
   readonly structured: string;
   /** The same in compact text, untrusted parts fenced. */
   readonly text: string;
+  /** Takes the place of `text` where a result is more than text. */
+  readonly content?: readonly ContentBlock[];
   /** For the audit record. */
   readonly facts?: { readonly rows?: number; readonly truncated?: boolean };
 }
+
+/** What a client may show: MCP's content blocks. `data` is base64. */
+export type ContentBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: 'resource';
+      readonly resource: { readonly uri: string; readonly mimeType?: string; readonly text: string };
+    };
 
 /** Identity; lets TypeScript infer the input from the schema. */
 export function defineTool<Input extends z.ZodType>(tool: Tool<Input>): Tool<Input> {
