@@ -1,0 +1,134 @@
+import { SightlineError } from '../contract/errors.ts';
+import type { OrganizationId } from '../contract/ids.ts';
+import type { Logger } from '../contract/plugin.ts';
+import type { AuditRecord, Storage } from '../contract/storage.ts';
+
+export interface AuditWriterOptions {
+  readonly storage: Pick<Storage, 'workspace'>;
+  readonly logger: Logger;
+  /** Longest wait of a record for its batch: 100 ms. */
+  readonly flushMs?: number;
+  /** Records kept or promised for one organization: 2,000; of all together ten times as many. */
+  readonly maxPending?: number;
+}
+
+export interface AuditWriter {
+  /**
+   * A place for one record, taken before the work that it will tell of. Throws `unavailable` while the store does not take
+   * records or too many wait: nothing happens unaudited. The answered function must be called exactly once.
+   */
+  reserve(organizationId: OrganizationId): (record: AuditRecord) => void;
+  /** Writes what is kept. Records that the store refuses even now go to the log. */
+  stop(): Promise<void>;
+}
+
+/** One organization's records, so that a store that refuses one organization's does not hold up the others'. */
+interface Queue {
+  readonly organizationId: OrganizationId;
+  records: AuditRecord[];
+  /** Places taken and not yet filled. */
+  promised: number;
+  failures: number;
+  timer: NodeJS.Timeout | undefined;
+  writing: Promise<void> | undefined;
+}
+
+const batchSize = 500;
+const longestRetryMs = 1_000;
+
+/** The append-only audit of tool calls, written in batches. */
+export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
+  const { storage, logger, flushMs = 100, maxPending = 2_000 } = options;
+  const queues = new Map<OrganizationId, Queue>();
+  let pending = 0;
+  let stopped = false;
+
+  function newQueue(organizationId: OrganizationId): Queue {
+    const queue = { organizationId, records: [], promised: 0, failures: 0, timer: undefined, writing: undefined };
+    queues.set(organizationId, queue);
+    return queue;
+  }
+
+  function schedule(queue: Queue, delay: number): void {
+    if (queue.timer !== undefined || queue.writing !== undefined) return;
+    queue.timer = setTimeout(() => {
+      queue.timer = undefined;
+      void flush(queue);
+    }, delay);
+  }
+
+  function flush(queue: Queue): Promise<void> {
+    clearTimeout(queue.timer);
+    queue.timer = undefined;
+    queue.writing ??= write(queue).finally(() => {
+      queue.writing = undefined;
+      if (queue.records.length > 0) schedule(queue, retryDelay(queue));
+      else if (queue.promised === 0) queues.delete(queue.organizationId);
+    });
+    return queue.writing;
+  }
+
+  async function write(queue: Queue): Promise<void> {
+    while (queue.records.length > 0) {
+      const batch = queue.records.slice(0, batchSize);
+      try {
+        await storage.workspace(queue.organizationId).audit.append(batch);
+      } catch (error) {
+        queue.failures += 1;
+        const { organizationId, failures } = queue;
+        logger.error(
+          { err: error, organizationId, failures, waiting: queue.records.length },
+          'audit records not written',
+        );
+        return;
+      }
+      queue.failures = 0;
+      queue.records.splice(0, batch.length);
+      pending -= batch.length;
+    }
+  }
+
+  function retryDelay({ failures }: Queue): number {
+    return failures === 0 ? flushMs : Math.min(longestRetryMs, flushMs * 2 ** (failures - 1));
+  }
+
+  return {
+    reserve(organizationId) {
+      const known = queues.get(organizationId);
+      const full =
+        pending >= maxPending * 10 || (known !== undefined && known.promised + known.records.length >= maxPending);
+      if (stopped || full || (known !== undefined && known.failures > 0)) {
+        throw new SightlineError('unavailable', 'the call cannot be recorded now, so it was not made', {
+          retryAfterSeconds: 1,
+        });
+      }
+      const queue = known ?? newQueue(organizationId);
+      queue.promised += 1;
+      pending += 1;
+      let open = true;
+      return (record) => {
+        if (!open) throw new Error('an audit place was used twice');
+        open = false;
+        queue.promised -= 1;
+        queue.records.push(record);
+        if (queue.records.length >= batchSize) void flush(queue);
+        else schedule(queue, retryDelay(queue));
+      };
+    },
+    async stop() {
+      stopped = true;
+      for (const queue of queues.values()) {
+        await queue.writing;
+        await flush(queue);
+        clearTimeout(queue.timer);
+        queue.timer = undefined;
+        if (queue.records.length > 0) {
+          const { organizationId, records } = queue;
+          logger.error({ organizationId, records }, 'audit records kept in the log, since the store refused them');
+          pending -= records.length;
+          queue.records = [];
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import type { Principal, Scope } from '../contract/auth.ts';
+import { SightlineError } from '../contract/errors.ts';
+import type { OrganizationId } from '../contract/ids.ts';
+import type { Logger } from '../contract/plugin.ts';
+import type { AuditRecord } from '../contract/storage.ts';
+import type { ToolContext, ToolResult } from '../contract/tool.ts';
+import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
+import type { Catalog, CatalogEntry } from './catalog.ts';
+import type { Exchange } from './exchange.ts';
+import { RequestFailure, requestFailure } from './failure.ts';
+import type { RpcMessage } from './message.ts';
+import { checkParamHeaders } from './param-headers.ts';
+import { createProgress } from './progress.ts';
+import { isObject, meta, quote, rpcCode } from './protocol.ts';
+import type { Era, JsonObject } from './protocol.ts';
+import { errorResultJson, maxResultBytes, resultJson } from './result.ts';
+import type { RunningCalls } from './running.ts';
+import { readTrace } from './trace.ts';
+
+/** Where calls are recorded. Nothing runs without a place for its record. */
+export interface Audit {
+  /** Throws `unavailable` when records cannot be kept now. The answered function must be called exactly once. */
+  reserve(organizationId: OrganizationId): (record: AuditRecord) => void;
+}
+
+export interface RateLimit {
+  /** Counts one request; 0 if it may go on, else the seconds until the next one may. */
+  take(principal: Principal): number;
+}
+
+/** The value of a WWW-Authenticate header. */
+export type Challenge = (kind: 'missing' | 'invalid_token' | 'insufficient_scope', scope?: Scope) => string;
+
+export interface CallerOptions {
+  readonly catalog: Catalog;
+  readonly audit: Audit;
+  readonly admit: (principal: Principal) => void;
+  readonly rateLimit: RateLimit;
+  readonly challenge: Challenge;
+  readonly running: RunningCalls;
+  readonly logger: Logger;
+  readonly modernTail: string;
+}
+
+export interface ToolCall {
+  readonly exchange: Exchange;
+  readonly principal: Principal;
+  readonly message: RpcMessage;
+  readonly era: Era;
+  readonly requestId: string;
+  readonly sessionId: string | undefined;
+}
+
+/** `tools/call`: look-up → headers → capabilities → scope → rate → a place in the audit → arguments → run → answer → record. */
+export function createCaller(options: CallerOptions): (call: ToolCall) => Promise<void> {
+  const { catalog, audit, admit, rateLimit, challenge, running, logger, modernTail } = options;
+
+  return async function callTool(call) {
+    const { exchange, principal, message, era, requestId } = call;
+    const { entry, args: sent } = findTool(catalog, message);
+    const { tool } = entry;
+    const startedAt = new Date();
+    const started = performance.now();
+    const record = (
+      outcome: AuditRecord['outcome'],
+      facts?: Pick<AuditRecord, 'rows' | 'bytes' | 'truncated'>,
+    ): AuditRecord => ({
+      at: startedAt,
+      event: 'tool.call',
+      subject: principal.subject,
+      requestId,
+      target: tool.name,
+      outcome,
+      argumentsHash: hashArguments(sent),
+      durationMs: Math.round(performance.now() - started),
+      ...facts,
+    });
+
+    if (era === 'modern') checkParamHeaders(entry.paramHeaders, canonicalOrSent(entry, sent), exchange.request.headers);
+    checkCapabilities(entry, message, era);
+    if (!principal.scopes.has(tool.scope)) {
+      // Refusals are recorded too, but only as many as the rate limit lets through: else they would fill the store.
+      if (rateLimit.take(principal) === 0) reserve(audit, principal)(record('insufficient_scope'));
+      throw new RequestFailure(403, 403, `${tool.name} needs the scope ${tool.scope}`, {
+        data: { code: 'insufficient_scope', scope: tool.scope },
+        headers: { 'www-authenticate': challenge('insufficient_scope', tool.scope) },
+      });
+    }
+    admit(principal);
+    const write = reserve(audit, principal);
+    const tail = era === 'modern' ? modernTail : '';
+    const controller = new AbortController();
+    const unwatch = watch(call, controller, running);
+    const log = (): Logger =>
+      logger.child({ request_id: requestId, tool: tool.name, ...readTrace(message.meta, exchange.request.headers) });
+    let kept: AuditRecord | undefined;
+    let answer: string;
+    try {
+      const input = parseArguments(entry, renameAliases(entry, sent));
+      const result = await tool.run(input, createContext(call, controller.signal, log));
+      const bytes = checkResult(result);
+      answer = resultJson(result, tail);
+      kept = record('ok', { ...result.facts, bytes });
+    } catch (error) {
+      const shown = showable(error, controller.signal, log);
+      answer = errorResultJson(shown, requestId, tail);
+      kept = record(shown.code);
+    } finally {
+      unwatch();
+      write(kept ?? record('internal'));
+    }
+    if (controller.signal.aborted && exchange.abandon()) return;
+    exchange.result(answer);
+  };
+}
+
+function findTool(catalog: Catalog, { params }: RpcMessage): { entry: CatalogEntry; args: JsonObject } {
+  const { name, arguments: args = {} } = params;
+  if (typeof name !== 'string') throw new RequestFailure(200, rpcCode.invalidParams, 'params.name must name a tool');
+  const entry = catalog.find(name);
+  if (entry === undefined) throw new RequestFailure(200, rpcCode.invalidParams, `unknown tool ${quote(name)}`);
+  if (!isObject(args)) throw new RequestFailure(200, rpcCode.invalidParams, 'params.arguments must be an object');
+  return { entry, args };
+}
+
+/** An argument sent under two names is refused later, as the mistake in the arguments that it is. */
+function canonicalOrSent(entry: CatalogEntry, args: JsonObject): JsonObject {
+  try {
+    return renameAliases(entry, args);
+  } catch {
+    return args;
+  }
+}
+
+function checkCapabilities({ tool }: CatalogEntry, message: RpcMessage, era: Era): void {
+  if (tool.clientCapabilities === undefined) return;
+  // A 2025 client declared its capabilities to a session, and there are none: nothing is known, so nothing is relied on.
+  const declared = era === 'modern' ? message.meta?.[meta.clientCapabilities] : undefined;
+  const missing = Object.entries(tool.clientCapabilities).filter(
+    ([name]) => !isObject(declared) || !Object.hasOwn(declared, name),
+  );
+  if (missing.length === 0) return;
+  throw new RequestFailure(
+    era === 'modern' ? 400 : 200,
+    rpcCode.missingClientCapability,
+    `${tool.name} needs a client capability that was not declared`,
+    { data: { requiredCapabilities: Object.fromEntries(missing) } },
+  );
+}
+
+function reserve(audit: Audit, principal: Principal): (record: AuditRecord) => void {
+  try {
+    return audit.reserve(principal.organizationId);
+  } catch (error) {
+    throw error instanceof SightlineError ? requestFailure(error) : error;
+  }
+}
+
+function watch(
+  { exchange, principal, message, era, sessionId }: ToolCall,
+  controller: AbortController,
+  running: RunningCalls,
+) {
+  if (era === 'legacy') {
+    // Here a lost connection is no cancellation (2025-11-25 transports); only notifications/cancelled is.
+    return message.id === undefined ? () => {} : running.add(principal, sessionId, message.id, controller);
+  }
+  const { response } = exchange;
+  const onClose = (): void => controller.abort();
+  if (response.destroyed) onClose();
+  response.once('close', onClose);
+  return () => void response.off('close', onClose);
+}
+
+function createContext(
+  { exchange, principal, message, requestId }: ToolCall,
+  signal: AbortSignal,
+  log: () => Logger,
+): ToolContext {
+  let logger: Logger | undefined;
+  return {
+    principal,
+    signal,
+    requestId,
+    progress: createProgress(exchange, message.meta),
+    get logger() {
+      return (logger ??= log());
+    },
+  };
+}
+
+function checkResult(result: ToolResult): number {
+  const bytes = Buffer.byteLength(result.structured);
+  if (!result.structured.startsWith('{')) throw new Error('structured content must be a JSON object');
+  if (bytes > maxResultBytes || Buffer.byteLength(result.text) > maxResultBytes) {
+    throw new SightlineError('payload_too_large', 'the result is larger than 5 MB', { hint: 'ask for less of it' });
+  }
+  return bytes;
+}
+
+/** What the caller may read of a failure; the rest goes to the log under the request's id. */
+function showable(error: unknown, signal: AbortSignal, log: () => Logger): SightlineError {
+  if (error instanceof SightlineError) {
+    if (error.cause !== undefined) log().warn({ err: error.cause, code: error.code }, 'tool call failed');
+    return error;
+  }
+  if (signal.aborted) return new SightlineError('query_cancelled', 'the call was cancelled');
+  log().error({ err: error }, 'tool call failed unexpectedly');
+  return new SightlineError('internal', 'internal error', { hint: 'quote the request_id to the operator' });
+}

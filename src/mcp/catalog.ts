@@ -1,0 +1,82 @@
+import type { Tool } from '../contract/tool.ts';
+import { paramHeaders } from './param-headers.ts';
+import type { ParamHeader } from './param-headers.ts';
+import { isObject, meta } from './protocol.ts';
+import type { JsonObject } from './protocol.ts';
+import { jsonSchema } from './schema.ts';
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+}
+
+export interface CatalogEntry {
+  readonly tool: Tool;
+  /** Names a caller may send, aliases aside. */
+  readonly argumentNames: ReadonlySet<string>;
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly paramHeaders: readonly ParamHeader[];
+}
+
+/** All that can be known about the tools before the first request. */
+export interface Catalog {
+  find(name: string): CatalogEntry | undefined;
+  /** Whole `tools/list` results, as JSON text. */
+  readonly legacyList: string;
+  readonly modernList: string;
+  readonly paramHeaderNames: readonly string[];
+}
+
+/** How long a 2026-07-28 client may keep a list or a discovery. They change only when the gateway restarts. */
+export const cacheHints = { ttlMs: 300_000, cacheScope: 'private' } as const;
+
+/** Compiles the tools. Throws at start-up on a name, schema or alias that could not be served. */
+export function createCatalog(tools: readonly Tool[], serverInfo: ServerInfo): Catalog {
+  const entries = new Map<string, CatalogEntry>();
+  const listed: JsonObject[] = [];
+  for (const tool of tools) {
+    const { name, title, description, annotations } = tool;
+    if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) throw new Error(`tool name ${JSON.stringify(name)} is not valid`);
+    if (entries.has(name)) throw new Error(`two tools are named ${name}`);
+    try {
+      const inputSchema = jsonSchema(tool.input, 'input');
+      listed.push({
+        name,
+        title,
+        description,
+        inputSchema,
+        outputSchema: jsonSchema(tool.output, 'output'),
+        annotations,
+      });
+      entries.set(name, compile(tool, inputSchema));
+    } catch (error) {
+      throw new Error(`tool ${name} cannot be served: ${error instanceof Error ? error.message : 'unknown'}`, {
+        cause: error,
+      });
+    }
+  }
+  return {
+    find: (name) => entries.get(name),
+    legacyList: JSON.stringify({ tools: listed }),
+    modernList: JSON.stringify({
+      tools: listed,
+      ...cacheHints,
+      resultType: 'complete',
+      _meta: { [meta.serverInfo]: serverInfo },
+    }),
+    paramHeaderNames: [...entries.values()].flatMap((entry) => entry.paramHeaders.map(({ name }) => name)),
+  };
+}
+
+function compile(tool: Tool, inputSchema: JsonObject): CatalogEntry {
+  const { properties } = inputSchema;
+  const argumentNames = new Set(isObject(properties) ? Object.keys(properties) : []);
+  const aliases = new Map(Object.entries(tool.aliases ?? {}));
+  for (const [alias, target] of aliases) {
+    if (argumentNames.has(alias) || !argumentNames.has(target)) {
+      throw new Error(`alias ${alias} must be a new name of an argument`);
+    }
+  }
+  return { tool, argumentNames, aliases, paramHeaders: paramHeaders(inputSchema) };
+}

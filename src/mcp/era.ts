@@ -1,0 +1,100 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { RequestFailure } from './failure.ts';
+import { decodeHeader, headerMismatch } from './header-value.ts';
+import type { RpcMessage } from './message.ts';
+import { isObject, legacyVersions, meta, modernVersion, quote, rpcCode } from './protocol.ts';
+import type { Era } from './protocol.ts';
+
+/**
+ * Which revision's rules a message is under, with those of 2026-07-28 checked. The body decides: a protocol version in
+ * `params._meta` makes it modern, `initialize` without one is the older handshake, and the header only has to agree. A
+ * header that names a modern revision over a body that does not is an error, never a silent fall back.
+ */
+export function readEra(headers: IncomingHttpHeaders, message: RpcMessage): Era {
+  const named = trimmed(headers['mcp-protocol-version']);
+  const claimed = message.meta?.[meta.protocolVersion];
+  // Revisions are dates, so they sort.
+  const headerIsModern = named !== undefined && named >= modernVersion;
+
+  if (claimed === undefined) {
+    if (!headerIsModern) return checkLegacy(named, message);
+    if (message.method === 'initialize') {
+      throw headerMismatch(
+        `initialize is not a method of the revision that MCP-Protocol-Version names (${quote(named)})`,
+      );
+    }
+    if (message.id !== undefined) throw missingMeta(meta.protocolVersion);
+    checkModernHeaders(headers, message);
+    return 'modern';
+  }
+
+  if (typeof claimed !== 'string') throw missingMeta(meta.protocolVersion);
+  if (named !== undefined && named !== claimed) {
+    throw headerMismatch(`MCP-Protocol-Version is ${quote(named)} but the body says ${quote(claimed)}`);
+  }
+  if (claimed !== modernVersion) {
+    throw new RequestFailure(
+      400,
+      rpcCode.unsupportedProtocolVersion,
+      `protocol version ${quote(claimed)} is not supported`,
+      {
+        data: { supported: [modernVersion], requested: claimed.slice(0, 64) },
+      },
+    );
+  }
+  checkModernHeaders(headers, message);
+  if (message.id !== undefined && !isObject(message.meta?.[meta.clientCapabilities])) {
+    throw missingMeta(meta.clientCapabilities);
+  }
+  return 'modern';
+}
+
+function checkLegacy(named: string | undefined, message: RpcMessage): Era {
+  // At `initialize` the body is what negotiates; absent later means 2025-03-26 (2025-06-18 transports).
+  if (named !== undefined && message.method !== 'initialize' && !legacyVersions.includes(named)) {
+    throw new RequestFailure(400, rpcCode.invalidRequest, `MCP-Protocol-Version ${quote(named)} is not supported`, {
+      data: { supported: [modernVersion, ...legacyVersions], requested: named.slice(0, 64) },
+    });
+  }
+  return 'legacy';
+}
+
+/** 2026-07-28 transports, "Request Metadata". What the headers say has to be what the body says; a proxy may act on either. */
+function checkModernHeaders(headers: IncomingHttpHeaders, { id, method, params }: RpcMessage): void {
+  const named = trimmed(headers['mcp-method']);
+  if (id === undefined) {
+    // The revision leaves headers of posted notifications open; one that is there must still not lie.
+    if (named !== undefined && named !== method)
+      throw headerMismatch('Mcp-Method does not name the method of the body');
+    return;
+  }
+  if (headers['mcp-protocol-version'] === undefined) throw headerMismatch('the MCP-Protocol-Version header is missing');
+  if (named === undefined) throw headerMismatch('the Mcp-Method header is missing');
+  if (named !== method) throw headerMismatch('Mcp-Method does not name the method of the body');
+  const field = nameField(method);
+  if (field === undefined) return;
+  const value = params[field];
+  const header = trimmed(headers['mcp-name']);
+  if (header === undefined) {
+    if (value !== undefined) throw headerMismatch('the Mcp-Name header is missing');
+    return;
+  }
+  const decoded = decodeHeader(header);
+  if (decoded === undefined) throw headerMismatch('Mcp-Name is not valid Base64');
+  if (decoded !== value) throw headerMismatch(`Mcp-Name does not name params.${field} of the body`);
+}
+
+function nameField(method: string): 'name' | 'uri' | undefined {
+  if (method === 'tools/call' || method === 'prompts/get') return 'name';
+  return method === 'resources/read' ? 'uri' : undefined;
+}
+
+function missingMeta(key: string): RequestFailure {
+  return new RequestFailure(400, rpcCode.invalidParams, `params._meta lacks a valid ${quote(key)}`, {
+    data: { missing: [key] },
+  });
+}
+
+function trimmed(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header.trim() : undefined;
+}

@@ -1,0 +1,168 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Accepted } from './accept.ts';
+import type { RequestFailure } from './failure.ts';
+import type { RequestId } from './message.ts';
+
+export interface ExchangeLimits {
+  readonly maxBodyBytes: number;
+  readonly keepAliveMs: number;
+}
+
+/** A body beyond this may wait on a slow reader, which gets `slowReaderMs` between two reads. */
+const largeAnswer = 64 * 1024;
+const slowReaderMs = 30_000;
+const lingerMs = 1_000;
+const lingerBytes = 16 * 1024 * 1024;
+
+const exposedHeaders = 'Mcp-Session-Id, WWW-Authenticate, Retry-After';
+
+/**
+ * The one answer to one request. It is JSON, written once with its length, unless an event was sent before or the client takes
+ * nothing but an event stream. After the answer nothing more is written.
+ */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Known once the body is parsed; every error carries it from then on. */
+  id: RequestId | undefined;
+  /** An allowed browser origin. */
+  origin: string | undefined;
+  accepted: Accepted = { json: true, eventStream: false };
+  readonly #limits: ExchangeLimits;
+  #streaming = false;
+  #done = false;
+  #keepAlive: NodeJS.Timeout | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, limits: ExchangeLimits) {
+    this.request = request;
+    this.response = response;
+    this.#limits = limits;
+  }
+
+  /** Whether the answer is given, or nobody is left to take it. */
+  get done(): boolean {
+    return this.#done || this.response.destroyed;
+  }
+
+  result(json: string, headers?: OutgoingHttpHeaders): void {
+    const body = `{"jsonrpc":"2.0","id":${JSON.stringify(this.id)},"result":${json}}`;
+    if (this.#streaming) {
+      this.#endStream(eventText(body));
+    } else if (this.accepted.json) {
+      this.#write(200, 'application/json', body, headers);
+    } else {
+      this.#write(200, 'text/event-stream', eventText(body), { 'x-accel-buffering': 'no', ...headers });
+    }
+  }
+
+  /** A JSON-RPC error; `status` is lost where the stream has begun. */
+  failure({ status, code, message, data, headers, close }: Omit<RequestFailure, 'name'>): void {
+    const error = { code, message, ...(data === undefined ? {} : { data }) };
+    const id = this.id === undefined ? '' : `"id":${JSON.stringify(this.id)},`;
+    const body = `{"jsonrpc":"2.0",${id}"error":${JSON.stringify(error)}}`;
+    if (this.#streaming) this.#endStream(eventText(body));
+    else if (status === 200 && !this.accepted.json) this.#write(200, 'text/event-stream', eventText(body), headers);
+    else this.#write(status, 'application/json', body, headers, close || this.#hasUnboundedRest());
+  }
+
+  /** 202, 204: no body. */
+  empty(status: number, headers?: OutgoingHttpHeaders): void {
+    if (this.done) return;
+    this.#done = true;
+    this.response.writeHead(status, this.#headers(headers)).end();
+  }
+
+  /** A message ahead of the answer; turns the response into an event stream. */
+  event(message: object): void {
+    if (this.done) return;
+    if (!this.#streaming) {
+      this.#streaming = true;
+      this.response.writeHead(200, this.#headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }));
+      // A comment now and then keeps proxies from closing a stream that is silent for long.
+      this.#keepAlive = setInterval(() => this.response.write(': keep-alive\n\n'), this.#limits.keepAliveMs).unref();
+      this.response.once('close', () => clearInterval(this.#keepAlive));
+    }
+    this.response.write(eventText(JSON.stringify(message)));
+  }
+
+  /** Ends the stream, or an empty one, without an answer: what a cancelled request of 2025 gets. False if the client cannot read one. */
+  abandon(): boolean {
+    if (this.#streaming) this.#endStream('');
+    else if (this.accepted.eventStream) this.#write(200, 'text/event-stream', '', { 'x-accel-buffering': 'no' });
+    else return false;
+    return true;
+  }
+
+  #endStream(text: string): void {
+    clearInterval(this.#keepAlive);
+    if (this.done) return;
+    this.#done = true;
+    this.#watchReader(text.length);
+    this.response.end(text);
+  }
+
+  #write(status: number, type: string, body: string, headers?: OutgoingHttpHeaders, close = false): void {
+    if (this.done) return;
+    this.#done = true;
+    const length = Buffer.byteLength(body);
+    const all = this.#headers(headers);
+    all['content-type'] = type;
+    all['content-length'] = length;
+    if (!close) {
+      this.#watchReader(length);
+      this.response.writeHead(status, all).end(body);
+      return;
+    }
+    all['connection'] = 'close';
+    this.response.writeHead(status, all).write(body);
+    this.#linger();
+  }
+
+  /**
+   * Closing at once under a sender that still writes resets the connection, and the answer is lost on the way. So what is
+   * still coming is thrown away for a moment.
+   */
+  #linger(): void {
+    const { request, response } = this;
+    let dropped = 0;
+    const end = (): void => {
+      clearTimeout(timer);
+      response.end();
+    };
+    const timer = setTimeout(end, lingerMs);
+    request.on('data', (chunk: Buffer) => {
+      dropped += chunk.length;
+      if (dropped > lingerBytes) end();
+    });
+    request.once('end', end).once('close', end).once('error', end);
+    if (request.complete && request.readableEnded) end();
+    else request.resume();
+  }
+
+  #hasUnboundedRest(): boolean {
+    const { complete, headers } = this.request;
+    if (complete) return false;
+    return (
+      headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > this.#limits.maxBodyBytes
+    );
+  }
+
+  #watchReader(bytes: number): void {
+    if (bytes > largeAnswer) this.response.setTimeout(slowReaderMs, () => this.response.destroy());
+  }
+
+  #headers(extra: OutgoingHttpHeaders | undefined): OutgoingHttpHeaders {
+    const headers: OutgoingHttpHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...extra };
+    if (this.origin !== undefined) {
+      headers['access-control-allow-origin'] = this.origin;
+      headers['access-control-expose-headers'] = exposedHeaders;
+      headers['vary'] = 'Origin';
+    }
+    return headers;
+  }
+}
+
+/** Line ends in JSON text are white space between tokens, but would end an event's data. */
+function eventText(json: string): string {
+  return `event: message\ndata: ${json.replace(/[\r\n]+/g, ' ')}\n\n`;
+}

@@ -1,0 +1,50 @@
+import { SightlineError } from '../contract/errors.ts';
+import type { JsonObject } from './protocol.ts';
+
+export interface FailureDetails {
+  readonly data?: JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The rest of the body is not wanted: the connection ends after the answer. */
+  readonly close?: boolean;
+}
+
+/**
+ * A request that ends in a JSON-RPC error with its own HTTP status. Refusals of the transport itself (403, 405, 413, 429 …)
+ * use the status as code, since the protocol keeps -32768..-32000 for itself.
+ */
+export class RequestFailure extends Error {
+  readonly status: number;
+  readonly code: number;
+  readonly data: JsonObject | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly close: boolean;
+
+  constructor(status: number, code: number, message: string, details: FailureDetails = {}) {
+    super(message);
+    this.name = 'RequestFailure';
+    this.status = status;
+    this.code = code;
+    this.data = details.data;
+    this.headers = details.headers;
+    this.close = details.close ?? false;
+  }
+}
+
+/** The caller hung up before its request was whole; there is nobody to answer. */
+export class ClientGone extends Error {
+  constructor() {
+    super('the client closed the connection');
+    this.name = 'ClientGone';
+  }
+}
+
+/** An error of ours as the refusal of a whole request. */
+export function requestFailure(error: SightlineError): RequestFailure {
+  const { status, code, message, hint, retryAfterSeconds } = error;
+  return new RequestFailure(status, status, message, {
+    data: { code, ...(hint === undefined ? {} : { hint }) },
+    ...(retryAfterSeconds === undefined
+      ? {}
+      : { headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) } }),
+  });
+}

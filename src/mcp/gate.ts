@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+import { RequestFailure } from './failure.ts';
+
+export interface Gate {
+  /** The browser origin to answer with CORS headers, or undefined where there is none. Throws 403. */
+  check(request: IncomingMessage): string | undefined;
+}
+
+/**
+ * Host and Origin allow-list, against DNS rebinding (MCP transports, "Security warning"). A host without a port stands for
+ * that name at any port: rebinding changes the name. Origins are compared whole; `null` is refused like any stranger.
+ */
+export function createGate(allowedHosts: readonly string[], allowedOrigins: readonly string[]): Gate {
+  const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
+  return {
+    check(request) {
+      const host = request.headers.host?.toLowerCase();
+      if (host === undefined || !(hosts.has(host) || hosts.has(host.replace(/:\d+$/, '')))) {
+        throw new RequestFailure(403, 403, 'this Host is not served here', { data: { code: 'forbidden' } });
+      }
+      const { origin } = request.headers;
+      if (origin === undefined) return undefined;
+      if (!origins.has(origin.toLowerCase())) {
+        throw new RequestFailure(403, 403, 'this Origin may not call here', { data: { code: 'forbidden' } });
+      }
+      return origin;
+    },
+  };
+}

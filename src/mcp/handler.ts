@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../contract/auth.ts';
+import { SightlineError } from '../contract/errors.ts';
+import type { Logger } from '../contract/plugin.ts';
+import type { Tool } from '../contract/tool.ts';
+import { readAccept } from './accept.ts';
+import { readMessage } from './body.ts';
+import { createCaller } from './call.ts';
+import type { Audit, Challenge, RateLimit } from './call.ts';
+import { cacheHints, createCatalog } from './catalog.ts';
+import type { ServerInfo } from './catalog.ts';
+import { readEra } from './era.ts';
+import { Exchange } from './exchange.ts';
+import { ClientGone, RequestFailure, requestFailure } from './failure.ts';
+import { createGate } from './gate.ts';
+import { peekId, readRpcMessage } from './message.ts';
+import type { RpcMessage } from './message.ts';
+import { isObject, latestLegacyVersion, legacyVersions, meta, modernVersion, quote, rpcCode } from './protocol.ts';
+import type { Era } from './protocol.ts';
+import { createRunningCalls } from './running.ts';
+
+export interface McpHandlerOptions {
+  /** Served in this order. */
+  readonly tools: readonly Tool[];
+  readonly serverInfo: ServerInfo;
+  /** How to use the tools together, for the model. */
+  readonly instructions: string;
+  /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
+  readonly authenticate: (request: IncomingMessage) => Promise<Principal>;
+  readonly challenge: Challenge;
+  /** `name` (any port) or `name:port`. */
+  readonly allowedHosts: readonly string[];
+  /** Browser origins, e.g. `http://localhost:8080`. */
+  readonly allowedOrigins: readonly string[];
+  readonly rateLimit: RateLimit;
+  readonly audit: Audit;
+  readonly logger: Logger;
+  readonly limits?: Partial<McpLimits>;
+}
+
+export interface McpLimits {
+  /** 1 MiB. */
+  readonly maxBodyBytes: number;
+  /** Levels of JSON nesting: 64. */
+  readonly maxDepth: number;
+  /** From the first byte wanted to the last: 10 s. */
+  readonly bodyTimeoutMs: number;
+  /** Between comments on a silent event stream: 15 s. */
+  readonly keepAliveMs: number;
+}
+
+const defaultLimits: McpLimits = {
+  maxBodyBytes: 1024 * 1024,
+  maxDepth: 64,
+  bodyTimeoutMs: 10_000,
+  keepAliveMs: 15_000,
+};
+
+/** Visible ASCII, as the protocol wants session ids; another value cannot have come from us. */
+const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * The MCP endpoint, both eras, as a plain request listener: it runs on node:http or mounts in an Express app ahead of any body
+ * parser. Everything that does not depend on the request is computed here, once; misuse throws here, too.
+ */
+export function createMcpHandler(
+  options: McpHandlerOptions,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;
+  const { rateLimit, audit, logger } = options;
+  const limits: McpLimits = { ...defaultLimits, ...options.limits };
+
+  const catalog = createCatalog(tools, serverInfo);
+  const gate = createGate(allowedHosts, allowedOrigins);
+  const running = createRunningCalls();
+  const modernTail = `,"resultType":"complete","_meta":${JSON.stringify({ [meta.serverInfo]: serverInfo })}`;
+  const discovery = JSON.stringify({
+    supportedVersions: [modernVersion],
+    capabilities: { tools: {} },
+    instructions,
+    ...cacheHints,
+    resultType: 'complete',
+    _meta: { [meta.serverInfo]: serverInfo },
+  });
+  const preflight = {
+    'access-control-allow-methods': 'POST',
+    'access-control-allow-headers': [
+      'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name',
+      ...catalog.paramHeaderNames.map((name) => `Mcp-Param-${name}`),
+    ].join(', '),
+    'access-control-max-age': '600',
+  };
+
+  const admit = (principal: Principal): void => {
+    const wait = rateLimit.take(principal);
+    if (wait === 0) return;
+    throw requestFailure(
+      new SightlineError('rate_limited', 'too many requests', {
+        hint: `wait ${Math.max(1, Math.ceil(wait))} s`,
+        retryAfterSeconds: wait,
+      }),
+    );
+  };
+  const callTool = createCaller({ catalog, audit, admit, rateLimit, challenge, running, logger, modernTail });
+
+  async function identify(request: IncomingMessage): Promise<Principal> {
+    try {
+      return await authenticate(request);
+    } catch (error) {
+      if (!(error instanceof SightlineError)) throw error;
+      if (error.cause !== undefined) logger.warn({ err: error.cause, code: error.code }, 'authentication failed');
+      if (error.code !== 'invalid_token') throw requestFailure(error);
+      const kind = /^bearer /i.test(request.headers.authorization ?? '') ? 'invalid_token' : 'missing';
+      throw new RequestFailure(401, 401, error.message, {
+        data: { code: 'invalid_token' },
+        headers: { 'www-authenticate': challenge(kind) },
+      });
+    }
+  }
+
+  async function serve(exchange: Exchange, requestId: string): Promise<void> {
+    const { request } = exchange;
+    exchange.origin = gate.check(request);
+    if (request.method === 'OPTIONS') {
+      exchange.empty(204, { allow: 'POST', ...(exchange.origin === undefined ? {} : preflight) });
+      return;
+    }
+    if (request.method !== 'POST') {
+      throw new RequestFailure(405, 405, 'only POST is served here', { headers: { allow: 'POST' } });
+    }
+    const principal = await identify(request);
+    exchange.accepted = readAccept(request.headers.accept);
+    const body = await readMessage(request, limits);
+    exchange.id = peekId(body);
+    const message = readRpcMessage(body);
+    const era = readEra(request.headers, message);
+    const session = request.headers['mcp-session-id'];
+    const sessionId = typeof session === 'string' && sessionIdPattern.test(session) ? session : undefined;
+    if (message.id === undefined) {
+      if (era === 'legacy' && message.method === 'notifications/cancelled') {
+        running.cancel(principal, sessionId, message.params['requestId']);
+      }
+      exchange.empty(202);
+    } else if (message.method === 'tools/call') {
+      await callTool({ exchange, principal, message, era, requestId, sessionId });
+    } else {
+      admit(principal);
+      answer(exchange, message, era);
+    }
+  }
+
+  function answer(exchange: Exchange, message: RpcMessage, era: Era): void {
+    const { method, params } = message;
+    if (method === 'tools/list') {
+      if (params['cursor'] !== undefined) {
+        throw new RequestFailure(200, rpcCode.invalidParams, 'unknown cursor: the list has one page');
+      }
+      exchange.result(era === 'modern' ? catalog.modernList : catalog.legacyList);
+    } else if (era === 'modern' && method === 'server/discover') {
+      exchange.result(discovery);
+    } else if (era === 'modern' && method === 'subscriptions/listen') {
+      listen(exchange, message);
+    } else if (era === 'legacy' && method === 'initialize') {
+      initialize(exchange, message);
+    } else if (era === 'legacy' && method === 'ping') {
+      exchange.result('{}');
+    } else {
+      // A 404 would tell a 2025 client that its session is gone.
+      throw new RequestFailure(era === 'modern' ? 404 : 200, rpcCode.methodNotFound, `unknown method ${quote(method)}`);
+    }
+  }
+
+  function initialize(exchange: Exchange, { params }: RpcMessage): void {
+    const requested = params['protocolVersion'];
+    if (typeof requested !== 'string') {
+      throw new RequestFailure(200, rpcCode.invalidParams, 'params.protocolVersion must be a string');
+    }
+    const protocolVersion = legacyVersions.includes(requested) ? requested : latestLegacyVersion;
+    const result = { protocolVersion, capabilities: { tools: {} }, serverInfo, instructions };
+    // Nothing is kept under the id. It tells one client's calls from another's when one of them is cancelled.
+    exchange.result(JSON.stringify(result), { 'mcp-session-id': randomUUID() });
+  }
+
+  /** Nothing here ever changes while it runs, so the subscription is acknowledged as empty and ends. */
+  function listen(exchange: Exchange, { id, params }: RpcMessage): void {
+    if (!isObject(params['notifications'])) {
+      throw new RequestFailure(400, rpcCode.invalidParams, 'params.notifications must be an object');
+    }
+    if (!exchange.accepted.eventStream) {
+      throw new RequestFailure(406, 406, 'a subscription needs Accept: text/event-stream');
+    }
+    const about = { [meta.subscriptionId]: id };
+    exchange.event({
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: {}, _meta: about },
+    });
+    exchange.result(JSON.stringify({ resultType: 'complete', _meta: { ...about, [meta.serverInfo]: serverInfo } }));
+  }
+
+  function fail(exchange: Exchange, error: unknown, requestId: string): void {
+    if (error instanceof ClientGone) return;
+    if (error instanceof RequestFailure) {
+      exchange.failure(error);
+      return;
+    }
+    logger.error({ err: error, request_id: requestId }, 'request failed unexpectedly');
+    exchange.failure(
+      new RequestFailure(500, rpcCode.internalError, 'internal error', {
+        data: { code: 'internal', request_id: requestId },
+      }),
+    );
+  }
+
+  return (request, response) => {
+    const requestId = randomUUID();
+    const exchange = new Exchange(request, response, limits);
+    serve(exchange, requestId).catch((error: unknown) => fail(exchange, error, requestId));
+  };
+}

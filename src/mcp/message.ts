@@ -1,0 +1,54 @@
+import { RequestFailure } from './failure.ts';
+import { isObject, rpcCode } from './protocol.ts';
+import type { JsonObject } from './protocol.ts';
+
+export type RequestId = string | number;
+
+/** One JSON-RPC request, or a notification where `id` is undefined. */
+export interface RpcMessage {
+  readonly id: RequestId | undefined;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly meta: JsonObject | undefined;
+}
+
+const maxIdLength = 256;
+const maxMethodLength = 128;
+
+/** The message in a parsed body. Throws -32600 for batches, responses, and anything that is no message. */
+export function readRpcMessage(body: unknown): RpcMessage {
+  if (Array.isArray(body)) throw invalid('batches are not supported; send one message per request');
+  if (!isObject(body) || body['jsonrpc'] !== '2.0') throw invalid('the body is not a JSON-RPC 2.0 message');
+  const { method } = body;
+  if (typeof method !== 'string' || method === '' || method.length > maxMethodLength) {
+    throw invalid('result' in body || 'error' in body ? 'responses are not expected here' : 'method is not valid');
+  }
+  const id = 'id' in body ? readId(body['id']) : undefined;
+  const params = body['params'] ?? {};
+  if (!isObject(params)) throw invalid('params must be an object');
+  const found = params['_meta'];
+  if (found !== undefined && !isObject(found)) {
+    throw new RequestFailure(400, rpcCode.invalidParams, 'params._meta must be an object');
+  }
+  return { id, method, params, meta: found };
+}
+
+/** The id of a message that is otherwise wrong, so that the error can carry it. */
+export function peekId(body: unknown): RequestId | undefined {
+  const id = isObject(body) ? body['id'] : undefined;
+  return isRequestId(id) ? id : undefined;
+}
+
+function readId(id: unknown): RequestId {
+  if (isRequestId(id)) return id;
+  throw invalid('id must be a string of at most 256 characters or a safe integer');
+}
+
+/** A number beyond the safe range would come back changed. */
+export function isRequestId(id: unknown): id is RequestId {
+  return typeof id === 'string' ? id.length <= maxIdLength : Number.isSafeInteger(id);
+}
+
+function invalid(message: string): RequestFailure {
+  return new RequestFailure(400, rpcCode.invalidRequest, message);
+}

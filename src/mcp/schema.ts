@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { isObject } from './protocol.ts';
+import type { JsonObject } from './protocol.ts';
+
+const dialect = 'https://json-schema.org/draft/2020-12/schema';
+
+/**
+ * JSON Schema 2020-12 of an object schema, without what zod adds and nobody meant: the bounds of a safe integer, the pattern
+ * that spells a `format` out, the name of the dialect that is the default. Outputs stay open, so that a field can be added.
+ */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const written = z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io,
+    override: ({ jsonSchema: json }) => {
+      if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
+      if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
+      if (json.format !== undefined) delete json.pattern;
+      if (io === 'output' && json.additionalProperties === false) delete json.additionalProperties;
+    },
+  });
+  if (!isObject(written) || written['type'] !== 'object') throw new Error('the schema of a tool must be an object');
+  if (io === 'input' && written['additionalProperties'] !== false) {
+    throw new Error('the input of a tool must be a strict object');
+  }
+  const declared = z.globalRegistry.get(schema)?.['$schema'];
+  if (written['$schema'] !== dialect || declared !== undefined) return written;
+  const { $schema: _, ...rest } = written;
+  return rest;
+}
