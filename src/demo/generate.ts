@@ -1,0 +1,220 @@
+import { visit } from './flows.ts';
+import { Meter, type ResourceMetrics } from './metrics.ts';
+import { keyValues, nanos, severities, spanKinds, type OtlpLogRecord, type OtlpSpan, type Severity } from './otlp.ts';
+import { Random } from './random.ts';
+import { serviceNames, type Pod } from './shop.ts';
+import { Tally, type DemoFigures } from './tally.ts';
+import { planTimeline, podsAt, type DemoOptions, type Timeline } from './timeline.ts';
+import type { Site, Traits, Trouble, World } from './world.ts';
+
+export type OtlpSignal = 'traces' | 'metrics' | 'logs';
+
+/** A body for `/v1/<signal>`. */
+export interface OtlpRequest {
+  readonly signal: OtlpSignal;
+  /** OTLP/JSON. */
+  readonly body: string;
+  /** Spans, data points or log records in it. */
+  readonly items: number;
+  /** How far the whole is done with it, 0 to 1. */
+  readonly progress: number;
+}
+
+/** Spans, log records or data points a request has at most; a pod's report of metrics is never split. */
+const batchSize = 512;
+const minute = 60_000;
+
+/**
+ * The telemetry of the shop over the last `minutes` before `end`, oldest first. The same options give the same bytes.
+ * Returns what the alerted service did before and after the onset. Throws `invalid_argument` for options out of range.
+ */
+export function* generate(options: DemoOptions): Generator<OtlpRequest, DemoFigures, undefined> {
+  const timeline = planTimeline(options);
+  const { start, end, onset, scenario } = timeline;
+  const shop = new Shop(timeline, new Random(options.seed, 2));
+  const { random } = shop;
+  for (let from = start; from < end; from += minute) {
+    const to = Math.min(from + minute, end);
+    const surge = from >= onset ? (scenario.traffic?.((from - onset) / minute) ?? 1) : 1;
+    const traffic = surge * diurnal(from) * random.lognormal(1, 0.06);
+    shop.startPods(from, to);
+    shop.hum(from, to);
+    const arrivals = Array.from({ length: random.poisson(timeline.rate * traffic) }, () => random.between(from, to));
+    for (const at of arrivals.sort((a, b) => a - b)) {
+      visit(shop, Math.floor(at * 1000));
+      yield* shop.full((at - start) / (end - start));
+    }
+    yield* shop.rest(to, traffic, (to - start) / (end - start));
+  }
+  return shop.tally.figures();
+}
+
+/** Busiest in the early evening, quietest at night. */
+function diurnal(at: number): number {
+  const hour = (at / 3_600_000) % 24;
+  return 1 + 0.25 * Math.sin(((hour - 11) / 24) * 2 * Math.PI);
+}
+
+class Shop implements World {
+  readonly random: Random;
+  readonly tally: Tally;
+  readonly #timeline: Timeline;
+  readonly #meter = new Meter();
+  #spans: [Pod, OtlpSpan][] = [];
+  #logs: [Pod, OtlpLogRecord][] = [];
+
+  constructor(timeline: Timeline, random: Random) {
+    this.#timeline = timeline;
+    this.random = random;
+    this.tally = new Tally(timeline);
+  }
+
+  pod(service: Pod['service'], at: number): Pod {
+    return this.random.pick(podsAt(this.#timeline, service, at));
+  }
+
+  trouble(site: Site): Trouble | undefined {
+    const { onset, scenario, blip } = this.#timeline;
+    const { service } = site.pod;
+    if (site.at >= onset) {
+      const trouble = scenario.trouble?.(site, (site.at - onset) / minute, this.random);
+      if (trouble !== undefined) return trouble;
+    }
+    if (site.kind === 'consume' || site.kind === 'serve') {
+      if (service === blip.service && site.at >= blip.from && site.at < blip.to && this.random.chance(0.18)) {
+        return {
+          failure: { type: 'Unavailable', message: `${service}: connection reset by peer`, http: 503, grpc: 14 },
+        };
+      }
+      if (service !== 'frontend' && this.random.chance(0.0012)) {
+        return {
+          addMs: 40,
+          failure: { type: 'DeadlineExceeded', message: 'context deadline exceeded', http: 504, grpc: 4 },
+        };
+      }
+    }
+    return;
+  }
+
+  expressCheckout(at: number, { tier }: Traits): 'on' | 'off' {
+    const { onset, scenario } = this.#timeline;
+    return at >= onset && scenario.expressCheckoutFor === tier ? 'on' : 'off';
+  }
+
+  queueDelay(at: number): number {
+    const { onset, scenario } = this.#timeline;
+    return at >= onset ? (scenario.queueDelay?.((at - onset) / minute) ?? 0) : 0;
+  }
+
+  /** What ended after the end of all was not sent yet. */
+  span(pod: Pod, span: OtlpSpan): void {
+    if (span.endTimeUnixNano > nanos(this.#timeline.end * 1000)) return;
+    this.#spans.push([pod, span]);
+    if (span.kind === spanKinds.SERVER || span.kind === spanKinds.CONSUMER) this.tally.add(pod, span);
+  }
+
+  log(pod: Pod, record: OtlpLogRecord): void {
+    if (record.observedTimeUnixNano <= nanos(this.#timeline.end * 1000)) this.#logs.push([pod, record]);
+  }
+
+  observe(...series: Parameters<World['observe']>): void {
+    this.#meter.observe(...series);
+  }
+
+  count(...series: Parameters<World['count']>): void {
+    this.#meter.count(...series);
+  }
+
+  /** The first words of pods that a release brought. */
+  startPods(from: number, to: number): void {
+    for (const releases of this.#timeline.releases.values()) {
+      for (const pod of releases.slice(1).flatMap((release) => release.pods)) {
+        if (pod.startedAt < from || pod.startedAt >= to) continue;
+        this.#say(pod, pod.startedAt, 'INFO', `${pod.service} ${pod.version} listening on :8080`);
+      }
+    }
+  }
+
+  /** Logs that no request causes, among them warnings that mean nothing. */
+  hum(from: number, to: number): void {
+    for (const service of serviceNames) {
+      const at = this.random.between(from, to);
+      this.#say(this.pod(service, at), at, 'DEBUG', 'health check answered', { 'http.route': '/healthz' });
+    }
+    for (let count = this.random.poisson(7); count > 0; count -= 1) {
+      const at = this.random.between(from, to);
+      const pod = this.pod(this.#timeline.noisy, at);
+      const key = this.random.pick(['cache.ttl', 'pool.max', 'locale.default']);
+      this.#say(pod, at, 'WARN', `configuration key ${key} is deprecated and will be removed in a later release`);
+    }
+  }
+
+  #say(
+    pod: Pod,
+    at: number,
+    severity: Severity,
+    body: string,
+    attributes: Readonly<Record<string, string>> = {},
+  ): void {
+    this.log(pod, {
+      timeUnixNano: nanos(Math.floor(at * 1000)),
+      observedTimeUnixNano: nanos(Math.floor(at * 1000) + 900),
+      severityNumber: severities[severity],
+      severityText: severity,
+      body: { stringValue: body },
+      attributes: keyValues(attributes),
+    });
+  }
+
+  *full(progress: number): Generator<OtlpRequest, void, undefined> {
+    while (this.#spans.length >= batchSize) yield this.#traces(this.#spans.splice(0, batchSize), progress);
+    while (this.#logs.length >= batchSize) yield this.#records(this.#logs.splice(0, batchSize), progress);
+  }
+
+  /** All that is left of a minute, and its metrics. */
+  *rest(at: number, traffic: number, progress: number): Generator<OtlpRequest, void, undefined> {
+    yield* this.full(progress);
+    if (this.#spans.length > 0) yield this.#traces(this.#spans, progress);
+    if (this.#logs.length > 0) yield this.#records(this.#logs, progress);
+    this.#spans = [];
+    this.#logs = [];
+    let batch: ResourceMetrics[] = [];
+    let items = 0;
+    for (const report of this.#meter.collect(this.#timeline, at, traffic, this.random)) {
+      if (items > 0 && items + report.items > batchSize) {
+        yield { signal: 'metrics', body: JSON.stringify({ resourceMetrics: batch }), items, progress };
+        batch = [];
+        items = 0;
+      }
+      batch.push(report.metrics);
+      items += report.items;
+    }
+    yield { signal: 'metrics', body: JSON.stringify({ resourceMetrics: batch }), items, progress };
+  }
+
+  #traces(list: readonly [Pod, OtlpSpan][], progress: number): OtlpRequest {
+    const resourceSpans = byPod(list).map(([{ resource, scope }, spans]) => ({
+      resource,
+      scopeSpans: [{ scope, spans }],
+    }));
+    return { signal: 'traces', body: JSON.stringify({ resourceSpans }), items: list.length, progress };
+  }
+
+  #records(list: readonly [Pod, OtlpLogRecord][], progress: number): OtlpRequest {
+    const resourceLogs = byPod(list).map(([{ resource, scope }, logRecords]) => ({
+      resource,
+      scopeLogs: [{ scope, logRecords }],
+    }));
+    return { signal: 'logs', body: JSON.stringify({ resourceLogs }), items: list.length, progress };
+  }
+}
+
+function byPod<Item>(list: readonly (readonly [Pod, Item])[]): [Pod, Item[]][] {
+  const groups = new Map<Pod, Item[]>();
+  for (const [pod, item] of list) {
+    const group = groups.get(pod);
+    if (group === undefined) groups.set(pod, [item]);
+    else group.push(item);
+  }
+  return [...groups];
+}

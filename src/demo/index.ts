@@ -1,0 +1,11 @@
+export { generate } from './generate.ts';
+export type { OtlpRequest, OtlpSignal } from './generate.ts';
+export { demoIncident, demoQuestion, groundTruth } from './incident.ts';
+export type { GroundTruth } from './incident.ts';
+export { isScenario, scenarios } from './scenarios.ts';
+export type { ScenarioName } from './scenarios.ts';
+export type { FaultCategory, Scenario } from './scenario.ts';
+export { sendDemo, sendOtlp } from './send.ts';
+export type { SendOptions, Sent } from './send.ts';
+export type { DemoFigures, Figures } from './tally.ts';
+export type { DemoOptions } from './timeline.ts';
