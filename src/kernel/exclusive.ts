@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { SightlineError } from '../contract/index.ts';
+import { errorField } from './error-field.ts';
 
 const holderShape = z.object({ pid: z.number(), url: z.string(), startedAt: z.string() });
 export type Holder = z.output<typeof holderShape>;
@@ -29,7 +30,7 @@ export function holdExclusively(dataDirectory: string): Exclusive {
   } catch (cause) {
     const holder = readHolder(dataDirectory);
     const who = holder ? `by process ${holder.pid}, which answers at ${holder.url}` : 'by another process';
-    const busy = cause instanceof Error && 'errcode' in cause && cause.errcode === 5;
+    const busy = errorField(cause, 'errcode') === 5;
     throw busy
       ? new SightlineError('conflict', `The data directory ${dataDirectory} is in use ${who}.`, {
           cause,

@@ -3,6 +3,7 @@ import { chmod, link, readFile, stat, unlink, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { SightlineError } from '../contract/index.ts';
 import type { Vault } from '../contract/index.ts';
+import { errorField } from './error-field.ts';
 
 const keyBytes = 32;
 
@@ -74,23 +75,19 @@ export async function loadMasterKeys(
     if (mode !== 0) await chmod(file, 0o600);
     return text.trim().split(/\s+/);
   } catch (cause) {
-    if (!isMissing(cause)) {
+    if (errorField(cause, 'code') !== 'ENOENT') {
       throw new SightlineError('config_invalid', `The master key in ${file} cannot be read.`, { cause });
     }
   }
   // Written beside and linked, so that two processes on a first start agree on one key and neither reads half of it.
-  const draft = `${file}.${process.pid}`;
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, `${randomBytes(keyBytes).toString('base64url')}\n`, { mode: 0o600, flush: true });
   try {
     await link(draft, file);
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause;
+    if (errorField(cause, 'code') !== 'EEXIST') throw cause;
   } finally {
     await unlink(draft);
   }
   return (await readFile(file, 'utf8')).trim().split(/\s+/);
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

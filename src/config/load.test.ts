@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from './load.ts';
+
+let directory = '';
+beforeEach(async () => {
+  directory = await realpath(await mkdtemp(join(tmpdir(), 'sightline-config-')));
+  // Ends the search: a config lying further up must not reach the test.
+  await writeFile(join(directory, 'package.json'), '{}');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const load = (options: { file?: string; cwd?: string; env?: NodeJS.ProcessEnv; overrides?: object } = {}) =>
+  loadConfig({ cwd: directory, env: {}, overrides: {}, ...options });
+const write = (name: string, text: string) => writeFile(join(directory, name), text);
+
+describe('the config', () => {
+  it('has a default for everything', async () => {
+    const { config, file } = await load();
+    expect(file).toBeUndefined();
+    expect(config).toMatchObject({
+      listen: { host: '127.0.0.1', port: 8080 },
+      dataDirectory: join(directory, '.sightline'),
+      storage: { plugin: 'knex' },
+      issuer: { plugin: 'builtin' },
+      telemetry: { plugin: 'duckdb' },
+      agent: { plugin: 'playbook' },
+      trustProxy: false,
+    });
+  });
+
+  it.each([
+    ['yaml', 'listen: { port: 9001 }'],
+    ['yml', 'listen:\n  port: 9001'],
+    ['json', '{"listen":{"port":9001}}'],
+    ['js', 'export default { listen: { port: 9001 } }'],
+  ])('is found as sightline.config.%s from a folder below', async (extension, text) => {
+    await write(`sightline.config.${extension}`, text);
+    const below = join(directory, 'a', 'b');
+    await mkdir(below, { recursive: true });
+    const { config, file } = await load({ cwd: below });
+    expect(file).toBe(join(directory, `sightline.config.${extension}`));
+    expect(config.listen.port).toBe(9001);
+    expect(config.dataDirectory).toBe(join(directory, '.sightline'));
+  });
+
+  it('is beaten by flags', async () => {
+    await write('sightline.config.yaml', 'listen: { port: 9001 }\ndataDirectory: here');
+    const { config } = await load({ overrides: { port: 0, dataDirectory: 'there' } });
+    expect(config.listen.port).toBe(0);
+    expect(config.dataDirectory).toBe(join(directory, 'there'));
+  });
+
+  it('names every wrong key with its path', async () => {
+    await write(
+      'sightline.config.yaml',
+      'listen: { prot: 1 }\npublicUrl: ftp://x\nlimits: { requestsPerMinute: many }',
+    );
+    await expect(load()).rejects.toMatchObject({ code: 'config_invalid' });
+    const message = await load().catch((error: Error) => error.message);
+    expect(message).toContain('sightline.config.yaml is not valid');
+    expect(message).toContain('Unrecognized key: "prot"');
+    expect(message).toContain('at listen');
+    expect(message).toContain('at publicUrl');
+    expect(message).toContain('at limits.requestsPerMinute');
+  });
+
+  it('says what cannot be read', async () => {
+    await write('sightline.config.yaml', 'listen: [');
+    await expect(load()).rejects.toThrow(/cannot be read/);
+    await expect(load({ file: 'absent.yaml' })).rejects.toThrow(/The config absent.yaml cannot be read/);
+  });
+});
+
+describe('references in the config', () => {
+  it('take the environment, a default, a file and a plain dollar', async () => {
+    await write('secret', 'hunter2\n');
+    await write(
+      'sightline.config.yaml',
+      [
+        'publicUrl: "https://${env:HOST}/"',
+        'listen: { port: "${env:PORT:-9002}" }',
+        `storage: { plugin: knex, password: "\${file:${join(directory, 'secret')}}", other: "$\${env:HOST}" }`,
+      ].join('\n'),
+    );
+    const { config } = await load({ env: { HOST: 'mcp.example.com' } });
+    expect(config.publicUrl).toBe('https://mcp.example.com');
+    expect(config.listen.port).toBe(9002);
+    expect(config.storage).toEqual({ plugin: 'knex', password: 'hunter2', other: '${env:HOST}' });
+  });
+
+  it('stop the boot with the key path and the name', async () => {
+    await write('sightline.config.yaml', 'storage: { connection: { password: "${env:DB_PASSWORD}" } }');
+    await expect(load()).rejects.toThrow(
+      'storage.connection.password: the environment variable DB_PASSWORD is not set.',
+    );
+    await write('sightline.config.yaml', 'log: { level: "${vault:x}" }');
+    await expect(load()).rejects.toThrow('log.level: ${vault:…} is not known.');
+  });
+
+  it('are not looked for in what a reference gave', async () => {
+    await write('sightline.config.yaml', 'dataDirectory: "${env:A}"');
+    expect((await load({ env: { A: '${env:B}' } })).config.dataDirectory).toBe(join(directory, '${env:B}'));
+  });
+});
