@@ -1,0 +1,177 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import type { CryptoKey, JWTVerifyGetKey } from 'jose';
+import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../src/auth/challenge.ts';
+import { createVerifier } from '../../src/auth/verifier.ts';
+import { scopes } from '../../src/contract/auth.ts';
+import type { Issuer, Scope } from '../../src/contract/auth.ts';
+import { newId, toId } from '../../src/contract/ids.ts';
+import type { Logger } from '../../src/contract/plugin.ts';
+import type { AuditRecord, LiveKey, LiveMember } from '../../src/contract/storage.ts';
+import type { Tool } from '../../src/contract/tool.ts';
+import { createRateLimit } from '../../src/kernel/rate-limit.ts';
+import type { RateLimitOptions } from '../../src/kernel/rate-limit.ts';
+import { createMcpHandler } from '../../src/mcp/handler.ts';
+import type { McpHandlerOptions } from '../../src/mcp/handler.ts';
+import { listen } from './listen.ts';
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+/** A logger that keeps its lines, children's fields included. */
+export function recordingLogger(lines: LogLine[] = [], bound: object = {}): Logger & { readonly lines: LogLine[] } {
+  const log = (level: LogLine['level']) => (fields: object, message: string) =>
+    void lines.push({ level, fields: { ...bound, ...fields }, message });
+  return {
+    lines,
+    debug: log('debug'),
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+    child: (fields) => recordingLogger(lines, { ...bound, ...fields }),
+  };
+}
+
+export interface TestTokens {
+  readonly issuer: Pick<Issuer, 'trust' | 'claims'>;
+  readonly privateKey: CryptoKey;
+  sign(claims: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, string>>): Promise<string>;
+}
+
+/** An ES256 issuer in this process: real keys, real signatures. */
+export async function createTestTokens(issuerUrl: string): Promise<TestTokens> {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'test-1', alg: 'ES256', use: 'sig' };
+  const keys: JWTVerifyGetKey = createLocalJWKSet({ keys: [jwk] });
+  return {
+    privateKey,
+    issuer: {
+      trust: { issuer: issuerUrl, algorithms: ['ES256'], keys, type: 'at+jwt' },
+      claims(payload) {
+        const { sub, org, scope, kind, secret_id: secretId } = payload;
+        if (typeof sub !== 'string' || typeof org !== 'string' || typeof scope !== 'string') return undefined;
+        return {
+          kind: kind === 'user' ? 'user' : 'key',
+          subject: sub,
+          organizationId: toId('org', org),
+          scopes: scopes.filter((known) => scope.split(' ').includes(known)),
+          clientId: sub,
+          ...(typeof secretId === 'string' ? { secretId: toId('sec', secretId) } : {}),
+        };
+      },
+    },
+    sign: (claims, header) =>
+      new SignJWT({ ...claims })
+        .setProtectedHeader({ alg: 'ES256', kid: 'test-1', typ: 'at+jwt', ...header })
+        .sign(privateKey),
+  };
+}
+
+export interface TestServer {
+  readonly url: string;
+  readonly server: Server;
+  readonly origin: string;
+  readonly logger: ReturnType<typeof recordingLogger>;
+  /** Every record, in the order the calls ended. */
+  readonly audited: AuditRecord[];
+  readonly tokens: TestTokens;
+  readonly organizationId: ReturnType<typeof newId<'org'>>;
+  /** Makes a key of the organization with these scopes and a token for it. */
+  mint(granted?: readonly Scope[], subject?: string): Promise<string>;
+  /** Deletes a key; its tokens end with it. */
+  revoke(subject: string): void;
+  stop(): Promise<void>;
+}
+
+export interface TestServerOptions extends Partial<
+  Pick<McpHandlerOptions, 'limits' | 'audit' | 'authenticate' | 'allowedHosts' | 'rateLimit'>
+> {
+  readonly tools: readonly Tool[];
+  readonly allowedOrigins?: readonly string[];
+  readonly rate?: RateLimitOptions;
+}
+
+/** The MCP handler on a real socket, with signed tokens verified by the real verifier against a directory in memory. */
+export async function startMcpServer(options: TestServerOptions): Promise<TestServer> {
+  const server = createServer();
+  const port = await listen(server);
+  const origin = `http://127.0.0.1:${port}`;
+  const url = `${origin}/mcp`;
+  const logger = recordingLogger();
+  const organizationId = newId('org');
+  const tokens = await createTestTokens(origin);
+  const keys = new Map<string, LiveKey>();
+  const members = new Map<string, LiveMember>();
+  const audited: AuditRecord[] = [];
+  const [metadataPath = ''] = protectedResourcePaths(url);
+
+  const handler = createMcpHandler({
+    tools: options.tools,
+    serverInfo: { name: 'sightline-test', title: 'Sightline test', version: '0.0.0' },
+    instructions: 'Fixtures only.',
+    authenticate:
+      options.authenticate ??
+      createVerifier({
+        issuer: tokens.issuer,
+        resource: url,
+        directory: {
+          liveKey: async (keyId) => keys.get(keyId),
+          liveMember: async (userId) => members.get(userId),
+        },
+        now: () => new Date(),
+        logger,
+      }),
+    challenge: createChallenge({ resourceMetadataUrl: `${origin}${metadataPath}`, scopes }),
+    allowedHosts: options.allowedHosts ?? ['127.0.0.1', 'localhost', '[::1]'],
+    allowedOrigins: [origin, ...(options.allowedOrigins ?? [])],
+    rateLimit: options.rateLimit ?? createRateLimit(options.rate ?? { perMinute: 1_000_000, burst: 1_000_000 }),
+    audit: options.audit ?? { reserve: () => (record) => void audited.push(record) },
+    logger,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  const metadata = protectedResourceMetadata({
+    resource: url,
+    authorizationServers: [origin],
+    scopes,
+    name: 'Sightline test',
+  });
+  server.on('request', (request, response) => {
+    if (request.url === '/mcp') handler(request, response);
+    else if (request.url === metadataPath)
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata));
+    else response.writeHead(404).end();
+  });
+
+  return {
+    url,
+    server,
+    origin,
+    logger,
+    audited,
+    tokens,
+    organizationId,
+    async mint(granted = scopes, subject = newId('ak')) {
+      keys.set(subject, { organizationId, scopes: granted });
+      const now = Math.floor(Date.now() / 1_000);
+      return tokens.sign({
+        iss: origin,
+        aud: url,
+        sub: subject,
+        org: organizationId,
+        scope: granted.join(' '),
+        secret_id: newId('sec'),
+        iat: now,
+        exp: now + 3_600,
+      });
+    },
+    revoke: (subject) => void keys.delete(subject),
+    async stop() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
