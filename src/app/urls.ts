@@ -1,6 +1,8 @@
 import type { Config } from '../config/schema.ts';
 
 export interface Urls {
+  /** Listened on. */
+  readonly port: number;
   /** {base_url}, no trailing slash. */
   readonly publicUrl: string;
   /** {auth_url}, no trailing slash: the issuer. */
@@ -20,6 +22,7 @@ export function deriveUrls(config: Config, port: number): Urls {
   const own = [publicUrl, authUrl].map((text) => new URL(text));
   const loopback = ['127.0.0.1', 'localhost', '[::1]'].map((host) => `${host}:${port}`);
   return {
+    port,
     publicUrl,
     authUrl,
     resource: `${publicUrl}/mcp`,

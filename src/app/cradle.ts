@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiKeys } from '../auth/api-keys.ts';
+import type { IngestTokens } from '../auth/ingest-tokens.ts';
+import type { Verifier } from '../auth/verifier.ts';
+import type { Agent, Issuer, Storage, Telemetry, Tool } from '../contract/index.ts';
+import type { InvestigationWorker } from '../investigation/worker.ts';
+import type { AuditWriter } from '../kernel/audit.ts';
+import type { RateLimiter } from '../kernel/rate-limit.ts';
+import type { OtlpReceiver } from '../otlp/receiver.ts';
+import type { KeptResults } from '../sql/kept-results.ts';
+import type { QueryPipeline } from '../sql/pipeline.ts';
+import type { IngestSource } from '../tools/index.ts';
+import type { Serving } from './serving.ts';
+import type { Urls } from './urls.ts';
+import type { Foundation } from './workspace.ts';
+
+export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Everything a running gateway is made of, and what each part may ask for: the graph on one page. */
+export interface Cradle {
+  readonly foundation: Foundation;
+  readonly urls: Urls;
+  readonly serving: Serving;
+  readonly extraTools: readonly Tool[];
+
+  readonly storage: Storage;
+  readonly issuer: Issuer;
+  readonly telemetry: Telemetry;
+  readonly agent: Agent;
+
+  readonly keys: ApiKeys;
+  readonly ingestTokens: IngestTokens;
+  readonly ingest: IngestSource;
+  readonly verifier: Verifier;
+  readonly rateLimit: RateLimiter;
+  readonly audit: AuditWriter;
+  readonly pipeline: QueryPipeline;
+  readonly keptResults: KeptResults;
+  readonly worker: InvestigationWorker;
+  readonly tools: readonly Tool[];
+  readonly receiver: OtlpReceiver;
+  readonly mcp: Listener;
+  readonly http: Listener;
+  readonly listener: Listener;
+}
