@@ -1,0 +1,202 @@
+import type { Signal } from './decode.ts';
+
+/*
+ * The messages of opentelemetry-proto 1.9 that the receiver reads, by their OTLP/JSON names. What is not listed is not stored
+ * and is skipped, as the protocol asks for fields that a receiver does not know.
+ */
+
+export type Scalar =
+  | 'string'
+  | 'base64'
+  | 'hex'
+  | 'bool'
+  | 'double'
+  | 'int32'
+  | 'uint32'
+  | 'sint32'
+  | 'int64'
+  | 'uint64'
+  | 'fixed32'
+  | 'fixed64'
+  | 'sfixed64'
+  | 'spanKind'
+  | 'statusCode'
+  | 'severityNumber'
+  | 'temporality';
+
+/** A message is given by a function, since AnyValue holds itself. */
+export type FieldType = Scalar | (() => Message);
+export interface Field {
+  readonly number: number;
+  readonly type: FieldType;
+  readonly repeated: boolean;
+}
+export type Message = ReadonlyMap<string, Field>;
+
+type Short = readonly [number: number, type: FieldType, repeated?: 'repeated'];
+
+function message(fields: Readonly<Record<string, Short>>): Message {
+  return new Map(
+    Object.entries(fields).map(([name, [number, type, repeated]]) => [
+      name,
+      { number, type, repeated: repeated !== undefined },
+    ]),
+  );
+}
+
+export const anyValue: Message = message({
+  stringValue: [1, 'string'],
+  boolValue: [2, 'bool'],
+  intValue: [3, 'int64'],
+  doubleValue: [4, 'double'],
+  arrayValue: [5, () => arrayValue],
+  kvlistValue: [6, () => keyValueList],
+  bytesValue: [7, 'base64'],
+});
+const keyValue = message({ key: [1, 'string'], value: [2, () => anyValue] });
+const arrayValue = message({ values: [1, () => anyValue, 'repeated'] });
+const keyValueList = message({ values: [1, () => keyValue, 'repeated'] });
+
+const resource = message({ attributes: [1, () => keyValue, 'repeated'] });
+const scope = message({ name: [1, 'string'], version: [2, 'string'] });
+
+const event = message({
+  timeUnixNano: [1, 'fixed64'],
+  name: [2, 'string'],
+  attributes: [3, () => keyValue, 'repeated'],
+});
+const link = message({
+  traceId: [1, 'hex'],
+  spanId: [2, 'hex'],
+  traceState: [3, 'string'],
+  attributes: [4, () => keyValue, 'repeated'],
+});
+const span = message({
+  traceId: [1, 'hex'],
+  spanId: [2, 'hex'],
+  traceState: [3, 'string'],
+  parentSpanId: [4, 'hex'],
+  name: [5, 'string'],
+  kind: [6, 'spanKind'],
+  startTimeUnixNano: [7, 'fixed64'],
+  endTimeUnixNano: [8, 'fixed64'],
+  attributes: [9, () => keyValue, 'repeated'],
+  events: [11, () => event, 'repeated'],
+  links: [13, () => link, 'repeated'],
+  status: [15, () => message({ message: [2, 'string'], code: [3, 'statusCode'] })],
+  flags: [16, 'fixed32'],
+});
+
+const logRecord = message({
+  timeUnixNano: [1, 'fixed64'],
+  severityNumber: [2, 'severityNumber'],
+  severityText: [3, 'string'],
+  body: [5, () => anyValue],
+  attributes: [6, () => keyValue, 'repeated'],
+  flags: [8, 'fixed32'],
+  traceId: [9, 'hex'],
+  spanId: [10, 'hex'],
+  observedTimeUnixNano: [11, 'fixed64'],
+  eventName: [12, 'string'],
+});
+
+const pointTimes = { startTimeUnixNano: [2, 'fixed64'], timeUnixNano: [3, 'fixed64'] } as const;
+const numberPoint = message({
+  ...pointTimes,
+  asDouble: [4, 'double'],
+  asInt: [6, 'sfixed64'],
+  attributes: [7, () => keyValue, 'repeated'],
+  flags: [8, 'uint32'],
+});
+const histogramPoint = message({
+  ...pointTimes,
+  count: [4, 'fixed64'],
+  sum: [5, 'double'],
+  bucketCounts: [6, 'fixed64', 'repeated'],
+  explicitBounds: [7, 'double', 'repeated'],
+  attributes: [9, () => keyValue, 'repeated'],
+  flags: [10, 'uint32'],
+  min: [11, 'double'],
+  max: [12, 'double'],
+});
+const buckets = message({ offset: [1, 'sint32'], bucketCounts: [2, 'uint64', 'repeated'] });
+const exponentialPoint = message({
+  attributes: [1, () => keyValue, 'repeated'],
+  ...pointTimes,
+  count: [4, 'fixed64'],
+  sum: [5, 'double'],
+  scale: [6, 'sint32'],
+  zeroCount: [7, 'fixed64'],
+  positive: [8, () => buckets],
+  negative: [9, () => buckets],
+  flags: [10, 'uint32'],
+  min: [12, 'double'],
+  max: [13, 'double'],
+});
+const quantile = message({ quantile: [1, 'double'], value: [2, 'double'] });
+const summaryPoint = message({
+  ...pointTimes,
+  count: [4, 'fixed64'],
+  sum: [5, 'double'],
+  quantileValues: [6, () => quantile, 'repeated'],
+  attributes: [7, () => keyValue, 'repeated'],
+  flags: [8, 'uint32'],
+});
+const gauge = message({ dataPoints: [1, () => numberPoint, 'repeated'] });
+const sum = message({
+  dataPoints: [1, () => numberPoint, 'repeated'],
+  aggregationTemporality: [2, 'temporality'],
+  isMonotonic: [3, 'bool'],
+});
+const histogram = message({
+  dataPoints: [1, () => histogramPoint, 'repeated'],
+  aggregationTemporality: [2, 'temporality'],
+});
+const exponentialHistogram = message({
+  dataPoints: [1, () => exponentialPoint, 'repeated'],
+  aggregationTemporality: [2, 'temporality'],
+});
+const summary = message({ dataPoints: [1, () => summaryPoint, 'repeated'] });
+const metric = message({
+  name: [1, 'string'],
+  description: [2, 'string'],
+  unit: [3, 'string'],
+  gauge: [5, () => gauge],
+  sum: [7, () => sum],
+  histogram: [9, () => histogram],
+  exponentialHistogram: [10, () => exponentialHistogram],
+  summary: [11, () => summary],
+});
+
+/** Resource → scope → records, which all three signals share. */
+function request(resources: string, scopes: string, records: string, record: Message): Message {
+  const scoped = message({ scope: [1, () => scope], [records]: [2, () => record, 'repeated'] });
+  const grouped = message({ resource: [1, () => resource], [scopes]: [2, () => scoped, 'repeated'] });
+  return message({ [resources]: [1, () => grouped, 'repeated'] });
+}
+
+/** Export*ServiceRequest of each signal. */
+export const requests: Readonly<Record<Signal, Message>> = {
+  traces: request('resourceSpans', 'scopeSpans', 'spans', span),
+  metrics: request('resourceMetrics', 'scopeMetrics', 'metrics', metric),
+  logs: request('resourceLogs', 'scopeLogs', 'logRecords', logRecord),
+};
+
+const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'].flatMap((name) => [
+  name,
+  `${name}2`,
+  `${name}3`,
+  `${name}4`,
+]);
+
+/** Numbers by name: OTLP/JSON wants the numbers, but standard protobuf JSON writes the names. */
+export const enums: Readonly<Partial<Record<Scalar, ReadonlyMap<string, number>>>> = {
+  spanKind: named('SPAN_KIND_', ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER']),
+  statusCode: named('STATUS_CODE_', ['UNSET', 'OK', 'ERROR']),
+  severityNumber: named('SEVERITY_NUMBER_', ['UNSPECIFIED', ...severities]),
+  temporality: named('AGGREGATION_TEMPORALITY_', ['UNSPECIFIED', 'DELTA', 'CUMULATIVE']),
+};
+
+function named(prefix: string, names: readonly string[]): ReadonlyMap<string, number> {
+  return new Map(names.map((name, number) => [prefix + name, number]));
+}

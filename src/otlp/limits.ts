@@ -1,0 +1,35 @@
+/** What one record may bring. What is over is cut or dropped, and the answer says so. */
+export interface RecordLimits {
+  /** Attributes in one set. */
+  readonly attributes: number;
+  /** UTF-8 bytes of an attribute's key. */
+  readonly keyBytes: number;
+  /** UTF-8 bytes of a name, a message or an attribute's value. */
+  readonly valueBytes: number;
+  /** UTF-8 bytes of a log record's body. */
+  readonly bodyBytes: number;
+  /** Events, and links, of one span. */
+  readonly events: number;
+  /** Buckets, and quantiles, of one data point. */
+  readonly buckets: number;
+  /** Text of one row together; a record over it is rejected. */
+  readonly recordBytes: number;
+}
+
+export const recordLimits: RecordLimits = {
+  attributes: 512,
+  keyBytes: 1024,
+  valueBytes: 64 * 1024,
+  bodyBytes: 256 * 1024,
+  events: 1024,
+  buckets: 4096,
+  recordBytes: 1024 * 1024,
+};
+
+/** Nesting of arrays and maps in an attribute; no SDK goes beyond a few. */
+export const deepestValue = 32;
+/** A batch is closed at either. */
+export const batchRows = 8192;
+export const batchTextBytes = 8 * 1024 * 1024;
+/** Text of all rows of a request together: a resource's attributes are stored with each of its records. */
+export const requestTextBytes = 512 * 1024 * 1024;

@@ -1,0 +1,381 @@
+import { deepestValue, type RecordLimits } from './limits.ts';
+import { cutEnd, Utf8Writer, type TextColumn } from './text.ts';
+import { OtlpDecodeError, type WireReader } from './wire.ts';
+
+/** What was cut from the records of a request, for the warning in the answer. */
+export interface Losses {
+  attributes: number;
+  values: number;
+  events: number;
+  invalidIds: number;
+}
+
+export function noLosses(): Losses {
+  return { attributes: 0, values: 0, events: 0, invalidIds: 0 };
+}
+
+const open = 0x7b;
+const close = 0x7d;
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/**
+ * Writes OTLP's AnyValue and KeyValue as text: a scalar becomes its text, an array or a map JSON text. A set of attributes is
+ * a JSON object of strings without a repeated key (a warehouse's map takes none); of several equal keys the first stays.
+ */
+export class ValueWriter {
+  readonly #reader: WireReader;
+  readonly #limits: RecordLimits;
+  readonly #losses: Losses;
+  readonly #scratch = new Utf8Writer();
+  /** Bytes after which nothing more is written to the scratch, as it will be cut. */
+  #budget = 0;
+  // The set being written: where each key lies in the output, and its hash.
+  readonly #keyFrom: Uint32Array;
+  readonly #keyTo: Uint32Array;
+  readonly #keyHash: Int32Array;
+  #keys = 0;
+
+  constructor(reader: WireReader, limits: RecordLimits, losses: Losses) {
+    this.#reader = reader;
+    this.#limits = limits;
+    this.#losses = losses;
+    this.#keyFrom = new Uint32Array(limits.attributes);
+    this.#keyTo = new Uint32Array(limits.attributes);
+    this.#keyHash = new Int32Array(limits.attributes);
+  }
+
+  /** Begins `{…}`; one set at a time. */
+  openSet(out: Utf8Writer): void {
+    this.#keys = 0;
+    out.byte(open);
+  }
+
+  closeSet(out: Utf8Writer): void {
+    out.byte(close);
+  }
+
+  /** The set of all fields with this tag in from..to. */
+  attributes(out: Utf8Writer, from: number, to: number, tagOfField: number): void {
+    const reader = this.#reader;
+    this.openSet(out);
+    for (reader.at = from; reader.at < to;) {
+      const tag = reader.tag(to);
+      reader.skip(tag, to);
+      if (tag !== tagOfField) continue;
+      const next = reader.at;
+      this.attribute(out, reader.from, next);
+      reader.at = next;
+    }
+    this.closeSet(out);
+  }
+
+  /** One KeyValue of the open set, lying in from..to of the reader's bytes. */
+  attribute(out: Utf8Writer, from: number, to: number): void {
+    const reader = this.#reader;
+    let keyFrom = 0;
+    let keyTo = 0;
+    let valueFrom = 0;
+    let valueTo = 0;
+    reader.at = from;
+    while (reader.at < to) {
+      const tag = reader.tag(to);
+      if (tag === 0x0a) {
+        reader.span(to);
+        keyFrom = reader.from;
+        keyTo = reader.at;
+      } else if (tag === 0x12) {
+        reader.span(to);
+        valueFrom = reader.from;
+        valueTo = reader.at;
+      } else reader.skip(tag, to);
+    }
+    if (!this.#key(out, keyFrom, keyTo)) return;
+    out.byte(quote);
+    this.#text(out, valueFrom, valueTo, true, this.#limits.valueBytes);
+    out.byte(quote);
+  }
+
+  /** Whether the KeyValue in from..to has this key. */
+  hasKey(from: number, to: number, key: string): boolean {
+    const reader = this.#reader;
+    let keyFrom = 0;
+    let keyTo = 0;
+    for (reader.at = from; reader.at < to;) {
+      const tag = reader.tag(to);
+      reader.skip(tag, to);
+      if (tag !== 0x0a) continue;
+      keyFrom = reader.from;
+      keyTo = reader.at;
+    }
+    if (keyTo - keyFrom !== key.length) return false;
+    for (let index = 0; index < key.length; index += 1) {
+      if (reader.bytes[keyFrom + index] !== key.charCodeAt(index)) return false;
+    }
+    return true;
+  }
+
+  /** The value of the KeyValue in from..to as a column's text. */
+  valueOf(out: Utf8Writer, from: number, to: number): void {
+    const reader = this.#reader;
+    let valueFrom = 0;
+    let valueTo = 0;
+    for (reader.at = from; reader.at < to;) {
+      const tag = reader.tag(to);
+      reader.skip(tag, to);
+      if (tag !== 0x12) continue;
+      valueFrom = reader.from;
+      valueTo = reader.at;
+    }
+    this.#text(out, valueFrom, valueTo, false, this.#limits.valueBytes);
+  }
+
+  /** An AnyValue as a column's text; absent is ''. */
+  body(out: Utf8Writer, from: number, to: number): void {
+    this.#text(out, from, to, false, this.#limits.bodyBytes);
+  }
+
+  /** A name or a message, cut to the limit. */
+  string(out: Utf8Writer, from: number, to: number): void {
+    out.text(this.#reader.bytes, from, this.#cut(from, to, this.#limits.valueBytes));
+  }
+
+  quotedString(out: Utf8Writer, from: number, to: number): void {
+    out.quoted(this.#reader.bytes, from, this.#cut(from, to, this.#limits.valueBytes));
+  }
+
+  /** Lower-case hex of an id; '' for one that is all zero or of another length. */
+  id(out: TextColumn | Utf8Writer, from: number, to: number, size: 8 | 16): void {
+    if (from === to) return;
+    const { bytes } = this.#reader;
+    if (to - from !== size) {
+      this.#losses.invalidIds += 1;
+      return;
+    }
+    for (let index = from; index < to; index += 1) {
+      if (bytes[index] !== 0) return out.hex(bytes, from, to);
+    }
+  }
+
+  /** Writes `"key":`, with a comma before it if it is not the first; false if the set has it already or is full. */
+  #key(out: Utf8Writer, from: number, to: number): boolean {
+    const keys = this.#keys;
+    if (keys >= this.#limits.attributes) {
+      this.#losses.attributes += 1;
+      return false;
+    }
+    const before = out.length;
+    if (keys > 0) out.byte(comma);
+    out.byte(quote);
+    const start = out.length;
+    out.escaped(this.#reader.bytes, from, this.#cut(from, to, this.#limits.keyBytes));
+    const end = out.length;
+    const { bytes } = out;
+    let hash = end - start;
+    for (let index = start; index < end; index += 1) hash = (Math.imul(hash, 31) + (bytes[index] ?? 0)) | 0;
+    for (let index = 0; index < keys; index += 1) {
+      if (this.#keyHash[index] === hash && this.#sameKey(bytes, index, start, end)) {
+        out.length = before;
+        this.#losses.attributes += 1;
+        return false;
+      }
+    }
+    this.#keyFrom[keys] = start;
+    this.#keyTo[keys] = end;
+    this.#keyHash[keys] = hash;
+    this.#keys = keys + 1;
+    out.byte(quote);
+    out.byte(colon);
+    return true;
+  }
+
+  #sameKey(bytes: Uint8Array, index: number, start: number, end: number): boolean {
+    const from = this.#keyFrom[index] ?? 0;
+    if ((this.#keyTo[index] ?? 0) - from !== end - start) return false;
+    for (let at = start; at < end; at += 1) if (bytes[at] !== bytes[from + at - start]) return false;
+    return true;
+  }
+
+  /** An AnyValue as text, inside a JSON string if `escape`. */
+  #text(out: Utf8Writer, from: number, to: number, escape: boolean, limit: number): void {
+    const reader = this.#reader;
+    const { bytes } = reader;
+    const tag = this.#value(from, to);
+    switch (tag) {
+      case 0:
+        return;
+      case 0x0a: {
+        const end = this.#cut(reader.from, reader.at, limit);
+        if (escape) out.escaped(bytes, reader.from, end);
+        else out.text(bytes, reader.from, end);
+        return;
+      }
+      case 0x3a: {
+        // Cut in bytes that are a multiple of three, so that the text stays base64.
+        const end = this.#cut(reader.from, reader.at, Math.floor(limit / 4) * 3, false);
+        out.literal(Buffer.from(bytes.subarray(reader.from, end)).toString('base64'));
+        return;
+      }
+      case 0x2a:
+      case 0x32: {
+        const scratch = this.#scratch;
+        scratch.clear();
+        this.#budget = limit;
+        this.#json(scratch, from, to, 0);
+        const end = cutEnd(scratch.bytes, 0, scratch.length, limit);
+        if (end < scratch.length) this.#losses.values += 1;
+        if (escape) out.escaped(scratch.bytes, 0, end);
+        else out.text(scratch.bytes, 0, end);
+        return;
+      }
+      default:
+        out.literal(this.#scalar(tag, to));
+    }
+  }
+
+  /** An AnyValue as JSON. */
+  #json(out: Utf8Writer, from: number, to: number, depth: number): void {
+    if (depth > deepestValue) throw new OtlpDecodeError(`a value nested deeper than ${deepestValue}`);
+    const reader = this.#reader;
+    const tag = this.#value(from, to);
+    switch (tag) {
+      case 0:
+        return out.literal('null');
+      case 0x0a:
+        return out.quoted(reader.bytes, reader.from, this.#within(reader.from, reader.at));
+      case 0x3a: {
+        const part = reader.bytes.subarray(reader.from, this.#within(reader.from, reader.at));
+        return out.literal(`"${Buffer.from(part).toString('base64')}"`);
+      }
+      case 0x2a:
+        return this.#list(out, reader.from, reader.at, depth);
+      case 0x32:
+        return this.#map(out, reader.from, reader.at, depth);
+      default: {
+        const text = this.#scalar(tag, to);
+        // JSON has no NaN and no infinities.
+        out.literal(text === 'NaN' || text.endsWith('Infinity') ? `"${text}"` : text);
+      }
+    }
+  }
+
+  #list(out: Utf8Writer, from: number, to: number, depth: number): void {
+    const reader = this.#reader;
+    let first = true;
+    out.byte(0x5b);
+    for (reader.at = from; reader.at < to && out.length <= this.#budget;) {
+      const tag = reader.tag(to);
+      if (tag !== 0x0a) {
+        reader.skip(tag, to);
+        continue;
+      }
+      reader.span(to);
+      const next = reader.at;
+      if (!first) out.byte(comma);
+      first = false;
+      this.#json(out, reader.from, next, depth + 1);
+      reader.at = next;
+    }
+    out.byte(0x5d);
+  }
+
+  #map(out: Utf8Writer, from: number, to: number, depth: number): void {
+    const reader = this.#reader;
+    let first = true;
+    out.byte(open);
+    for (reader.at = from; reader.at < to && out.length <= this.#budget;) {
+      const tag = reader.tag(to);
+      if (tag !== 0x0a) {
+        reader.skip(tag, to);
+        continue;
+      }
+      reader.span(to);
+      const next = reader.at;
+      if (!first) out.byte(comma);
+      first = false;
+      this.#member(out, reader.from, next, depth);
+      reader.at = next;
+    }
+    out.byte(close);
+  }
+
+  #member(out: Utf8Writer, from: number, to: number, depth: number): void {
+    const reader = this.#reader;
+    let keyFrom = 0;
+    let keyTo = 0;
+    let valueFrom = 0;
+    let valueTo = 0;
+    for (reader.at = from; reader.at < to;) {
+      const tag = reader.tag(to);
+      if (tag === 0x0a) {
+        reader.span(to);
+        keyFrom = reader.from;
+        keyTo = reader.at;
+      } else if (tag === 0x12) {
+        reader.span(to);
+        valueFrom = reader.from;
+        valueTo = reader.at;
+      } else reader.skip(tag, to);
+    }
+    out.quoted(reader.bytes, keyFrom, this.#within(keyFrom, keyTo));
+    out.byte(colon);
+    this.#json(out, valueFrom, valueTo, depth + 1);
+  }
+
+  /**
+   * The field of the AnyValue that holds its value, 0 if it has none. A length-delimited one is left in `from` and `at`;
+   * for a scalar the reader stands before the value.
+   */
+  #value(from: number, to: number): number {
+    const reader = this.#reader;
+    let found = 0;
+    let position = 0;
+    reader.at = from;
+    while (reader.at < to) {
+      const tag = reader.tag(to);
+      // Only the last of a oneof counts.
+      if (
+        tag === 0x0a ||
+        tag === 0x2a ||
+        tag === 0x32 ||
+        tag === 0x3a ||
+        tag === 0x10 ||
+        tag === 0x18 ||
+        tag === 0x21
+      ) {
+        found = tag;
+        position = reader.at;
+      }
+      reader.skip(tag, to);
+    }
+    reader.at = position;
+    if ((found & 7) === 2) reader.span(to);
+    return found;
+  }
+
+  #scalar(tag: number, to: number): string {
+    const reader = this.#reader;
+    switch (tag) {
+      case 0x10:
+        reader.varint(to);
+        return reader.low === 0 && reader.high === 0 ? 'false' : 'true';
+      case 0x18:
+        reader.varint(to);
+        return reader.high === 0 ? String(reader.low) : reader.signed().toString();
+      default:
+        return String(reader.double(to));
+    }
+  }
+
+  /** A byte more than the budget still shows that something was cut. */
+  #within(from: number, to: number): number {
+    return cutEnd(this.#reader.bytes, from, to, this.#budget + 4);
+  }
+
+  #cut(from: number, to: number, limit: number, characters = true): number {
+    if (to - from <= limit) return to;
+    this.#losses.values += 1;
+    return characters ? cutEnd(this.#reader.bytes, from, to, limit) : from + limit;
+  }
+}
