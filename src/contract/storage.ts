@@ -435,10 +435,17 @@ export interface InvestigationRepository {
 }
 
 export type InvestigationResult =
-  | { readonly status: 'completed'; readonly conclusion: Conclusion; readonly message: string; readonly author: Actor }
-  | { readonly status: 'waiting'; readonly message: string; readonly author: Actor }
-  | { readonly status: 'failed'; readonly failure: string; readonly message: string; readonly author: Actor }
+  | ({ readonly status: 'completed'; readonly conclusion: Conclusion } & ClosingMessage)
+  | ({ readonly status: 'waiting' } & ClosingMessage)
+  | ({ readonly status: 'failed'; readonly failure: string } & ClosingMessage)
   | { readonly status: 'cancelled' };
+
+/** What the chat is told at the end. */
+export interface ClosingMessage {
+  readonly message: string;
+  readonly author: Actor;
+  readonly parts?: readonly MessagePart[];
+}
 
 // ---- chats -----------------------------------------------------------------------------------------------------------
 
