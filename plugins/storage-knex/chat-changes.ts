@@ -1,0 +1,53 @@
+import type { ChatId } from '../../src/contract/index.ts';
+
+/** How often a waiter looks for what another process wrote. What this one writes wakes it at once. */
+const pollMs = 500;
+
+/** Lets readers wait for a chat to change. A waiter holds a timer and two listeners, and gives all back when it ends. */
+export class ChatChanges {
+  readonly #waiters = new Map<ChatId, Set<() => void>>();
+  #stopped = false;
+
+  /** Call after the commit. */
+  notify(id: ChatId): void {
+    for (const wake of this.#waiters.get(id) ?? []) wake();
+  }
+
+  /** Resolves once `changed` answers true, the signal aborts or the storage stops. Rejects only with what `changed` does. */
+  async wait(id: ChatId, signal: AbortSignal, changed: () => Promise<boolean>): Promise<void> {
+    while (!signal.aborted && !this.#stopped) {
+      // Listening begins before the look, so that a change between the two is not missed.
+      const next = this.#next(id, signal);
+      try {
+        if (await changed()) return;
+        await next.happened;
+      } finally {
+        next.forget();
+      }
+    }
+  }
+
+  /** Ends all waiting, now and later. */
+  stop(): void {
+    this.#stopped = true;
+    for (const waiters of this.#waiters.values()) for (const wake of waiters) wake();
+  }
+
+  #next(id: ChatId, signal: AbortSignal): { readonly happened: Promise<void>; forget(): void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiters = this.#waiters.get(id) ?? new Set();
+    this.#waiters.set(id, waiters.add(resolve));
+    const timer = setTimeout(resolve, pollMs);
+    const onAbort = () => resolve();
+    signal.addEventListener('abort', onAbort, { once: true });
+    return {
+      happened: promise,
+      forget: () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        waiters.delete(resolve);
+        if (waiters.size === 0 && this.#waiters.get(id) === waiters) this.#waiters.delete(id);
+      },
+    };
+  }
+}

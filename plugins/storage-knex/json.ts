@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { scopes, severities } from '../../src/contract/index.ts';
+import type { Actor, Alert, Conclusion, InvestigationStep, MessagePart, Scope } from '../../src/contract/index.ts';
+
+/*
+ * What is kept as JSON text, and the shapes it is read back in. Objects are loose, so that a row of a newer version keeps
+ * what this one does not know; a row that lacks what is needed is damage and throws.
+ */
+
+interface JsonColumn<Value> {
+  write(value: Value): string;
+  read(text: string): Value;
+}
+
+function column<Value>(schema: z.ZodType<Value>): JsonColumn<Value> {
+  return {
+    write: (value) => JSON.stringify(value),
+    read: (text) => schema.parse(JSON.parse(text)),
+  };
+}
+
+const labels = z.record(z.string(), z.string());
+const day = z.iso.datetime().transform((text) => new Date(text));
+
+const actor = z.looseObject({
+  kind: z.enum(['user', 'key', 'agent', 'alert', 'operator']),
+  id: z.string(),
+  name: z.string(),
+});
+
+const alert = z.looseObject({
+  fingerprint: z.string(),
+  title: z.string(),
+  status: z.enum(['firing', 'resolved']),
+  severity: z.enum(severities),
+  startsAt: day,
+  endsAt: day.exactOptional(),
+  labels,
+  url: z.string().exactOptional(),
+});
+
+const step = z.looseObject({
+  seq: z.number(),
+  evidence_id: z.string(),
+  question: z.string(),
+  sql: z.string(),
+  dialect: z.string(),
+  window: z.looseObject({ start: z.string(), end: z.string() }),
+  columns: z.array(z.string()),
+  rows: z.array(z.array(z.unknown())),
+  row_count: z.number(),
+  observation: z.string(),
+  verdict: z.enum(['supports', 'refutes', 'neutral']),
+  elapsed_ms: z.number(),
+  error: z.string().exactOptional(),
+  recorded_at: z.string(),
+});
+
+const conclusion = z.looseObject({
+  root_cause: z.string(),
+  category: z.string(),
+  service: z.string(),
+  confidence: z.enum(['high', 'medium', 'low', 'none']),
+  claims: z.array(
+    z.looseObject({
+      text: z.string(),
+      status: z.enum(['supported', 'hypothesis']),
+      evidence_ids: z.array(z.string()),
+    }),
+  ),
+  not_checked: z.array(z.string()).exactOptional(),
+});
+
+const part = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('finding'), evidence_id: z.string(), text: z.string() }),
+  z.looseObject({ type: z.literal('query'), evidence_id: z.string(), sql: z.string() }),
+  z.looseObject({ type: z.literal('question'), text: z.string() }),
+]);
+
+export const actorJson = column<Actor>(actor);
+export const alertsJson = column<readonly Alert[]>(z.array(alert));
+export const labelsJson = column<Readonly<Record<string, string>>>(labels);
+export const stringsJson = column<readonly string[]>(z.array(z.string()));
+export const scopesJson = column<readonly Scope[]>(z.array(z.enum(scopes)));
+export const stepJson = column<InvestigationStep>(step);
+export const conclusionJson = column<Conclusion>(conclusion);
+export const partsJson = column<readonly MessagePart[]>(z.array(part));

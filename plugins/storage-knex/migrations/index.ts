@@ -1,0 +1,21 @@
+import type { Knex } from 'knex';
+import * as directory from './0001-directory.ts';
+import * as credentials from './0002-credentials.ts';
+import * as incidents from './0003-incidents.ts';
+import * as chats from './0004-chats.ts';
+import * as investigations from './0005-investigations.ts';
+import * as audit from './0006-audit.ts';
+
+export interface Migration {
+  up(knex: Knex): Promise<void>;
+}
+
+/** In order; names are recorded in the database and never change. A migration that was released is never edited. */
+export const migrations: readonly (readonly [name: string, migration: Migration])[] = [
+  ['0001-directory', directory],
+  ['0002-credentials', credentials],
+  ['0003-incidents', incidents],
+  ['0004-chats', chats],
+  ['0005-investigations', investigations],
+  ['0006-audit', audit],
+];

@@ -1,0 +1,120 @@
+import type { Knex } from 'knex';
+import type { Artifact, ArtifactRepository } from '../../../src/contract/index.ts';
+import { date, optional } from '../columns.ts';
+import type { Database } from '../database.ts';
+import type { ArtifactRow } from '../rows.ts';
+
+const expiredAtOnce = 1_000;
+
+/** What has expired is not found any more, whether it was removed yet or not. */
+export class Artifacts implements ArtifactRepository {
+  readonly #database: Database;
+  readonly #now: () => Date;
+
+  constructor(database: Database, now: () => Date) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  upsert(artifact: Artifact): Promise<void> {
+    const { consumed_at, ...row } = toRow(artifact);
+    return this.#database.write(async (knex) => {
+      await knex<ArtifactRow>('artifacts')
+        .insert({ ...row, consumed_at })
+        .onConflict(['model', 'id'])
+        // Saving a code again must not make it usable again.
+        .merge(consumed_at === null ? row : { ...row, consumed_at });
+    });
+  }
+
+  find(model: string, id: string): Promise<Artifact | undefined> {
+    return this.#first({ model, id });
+  }
+
+  findBy(model: string, field: 'uid' | 'userCode', value: string): Promise<Artifact | undefined> {
+    return this.#first(field === 'uid' ? { model, uid: value } : { model, user_code: value });
+  }
+
+  consume(model: string, id: string, at: Date): Promise<boolean> {
+    return this.#database.write(async (knex) => {
+      const used = await this.#alive(knex)
+        .where({ model, id })
+        .whereNull('consumed_at')
+        .update({ consumed_at: at.getTime() });
+      return used === 1;
+    });
+  }
+
+  destroy(model: string, id: string): Promise<void> {
+    return this.#database.write(async (knex) => {
+      await knex<ArtifactRow>('artifacts').where({ model, id }).delete();
+    });
+  }
+
+  revokeGrant(grantId: string): Promise<void> {
+    return this.#database.write(async (knex) => {
+      await knex<ArtifactRow>('artifacts').where({ grant_id: grantId }).delete();
+    });
+  }
+
+  /** In small transactions, so that a large backlog holds up nobody. */
+  async removeExpired(before: Date): Promise<number> {
+    for (let removed = 0; ;) {
+      const batch = await this.#database.write(async (knex) => {
+        const expired = await knex<ArtifactRow>('artifacts')
+          .where('expires_at', '<=', before.getTime())
+          .limit(expiredAtOnce)
+          .select('model', 'id');
+        if (expired.length === 0) return 0;
+        return knex<ArtifactRow>('artifacts')
+          .whereIn(
+            ['model', 'id'],
+            expired.map(({ model, id }) => [model, id]),
+          )
+          .delete();
+      });
+      removed += batch;
+      if (batch < expiredAtOnce) return removed;
+    }
+  }
+
+  #first(match: Partial<ArtifactRow>): Promise<Artifact | undefined> {
+    return this.#database.read(async (knex) => {
+      const row = await this.#alive(knex).where(match).first();
+      return row === undefined ? undefined : toArtifact(row);
+    });
+  }
+
+  #alive(knex: Knex) {
+    const now = this.#now().getTime();
+    return knex<ArtifactRow>('artifacts').where((alive) =>
+      alive.whereNull('expires_at').orWhere('expires_at', '>', now),
+    );
+  }
+}
+
+function toRow(artifact: Artifact): ArtifactRow {
+  return {
+    model: artifact.model,
+    id: artifact.id,
+    payload: artifact.payload,
+    grant_id: artifact.grantId ?? null,
+    uid: artifact.uid ?? null,
+    user_code: artifact.userCode ?? null,
+    consumed_at: artifact.consumedAt?.getTime() ?? null,
+    expires_at: artifact.expiresAt?.getTime() ?? null,
+  };
+}
+
+function toArtifact(row: ArtifactRow): Artifact {
+  return {
+    model: row.model,
+    id: row.id,
+    payload: row.payload,
+    ...optional('grantId', row.grant_id, String),
+    ...optional('uid', row.uid, String),
+    ...optional('userCode', row.user_code, String),
+    ...optional('consumedAt', row.consumed_at, date),
+    ...optional('expiresAt', row.expires_at, date),
+  };
+}

@@ -1,0 +1,104 @@
+import { newId, SightlineError, toId } from '../../../src/contract/index.ts';
+import type {
+  Actor,
+  Chat,
+  ChatId,
+  ChatMessage,
+  ChatStatus,
+  MessageId,
+  MessagePart,
+} from '../../../src/contract/index.ts';
+import { date, integer, optional } from '../columns.ts';
+import { chatStatusColumn, messageRoleColumn } from '../enums.ts';
+import { actorJson, partsJson } from '../json.ts';
+import type { ChatMessageRow, ChatRow } from '../rows.ts';
+import type { Scope } from '../scope.ts';
+
+export function toChat(row: ChatRow): Chat {
+  return {
+    id: toId('chat', row.id),
+    organizationId: toId('org', row.organization_id),
+    title: row.title,
+    status: chatStatusColumn.parse(row.status),
+    createdBy: actorJson.read(row.created_by),
+    ...optional('incidentId', row.incident_id, (id) => toId('inc', id)),
+    createdAt: date(row.created_at),
+    updatedAt: date(row.updated_at),
+    lastSeq: row.last_seq,
+  };
+}
+
+export function toMessage(row: ChatMessageRow): ChatMessage {
+  return {
+    id: toId('msg', row.id),
+    seq: row.seq,
+    role: messageRoleColumn.parse(row.role),
+    author: actorJson.read(row.author),
+    time: date(row.at),
+    content: row.content,
+    parts: partsJson.read(row.parts),
+  };
+}
+
+/** Reads the chat with its row locked until the transaction ends. */
+export async function lockChat(scope: Scope, id: ChatId): Promise<Chat> {
+  await scope.from('chats').where({ id }).update({ id });
+  const row = await scope.from('chats').where({ id }).first();
+  if (row === undefined) throw new SightlineError('not_found', 'There is no such chat.');
+  return toChat(row);
+}
+
+export interface NewMessage {
+  readonly id?: MessageId;
+  readonly role: ChatMessage['role'];
+  readonly author: Actor;
+  readonly content: string;
+  readonly parts?: readonly MessagePart[];
+}
+
+/** Sets the chat's status, with a message if there is one to add. The chat must be locked, or made in this transaction. */
+export async function advanceChat(
+  scope: Scope,
+  chat: Chat,
+  status: ChatStatus,
+  now: Date,
+  added?: NewMessage,
+): Promise<Chat> {
+  const next: Chat = {
+    ...chat,
+    status,
+    // Never the same twice, also within a millisecond: who waits for a change compares this time.
+    updatedAt: new Date(Math.max(now.getTime(), chat.updatedAt.getTime() + 1)),
+    lastSeq: chat.lastSeq + (added === undefined ? 0 : 1),
+  };
+  if (added !== undefined) await insertMessage(scope, chat.id, next.lastSeq, now, added);
+  await scope
+    .from('chats')
+    .where({ id: chat.id })
+    .update({ status, updated_at: next.updatedAt.getTime(), last_seq: next.lastSeq });
+  return next;
+}
+
+export async function insertMessage(
+  scope: Scope,
+  chatId: ChatId,
+  seq: number,
+  at: Date,
+  { id = newId('msg', at.getTime()), role, author, content, parts = [] }: NewMessage,
+): Promise<ChatMessage> {
+  await scope.insert('chat_messages', {
+    chat_id: chatId,
+    seq,
+    id,
+    role,
+    author: actorJson.write(author),
+    at: at.getTime(),
+    content,
+    parts: partsJson.write(parts),
+  });
+  return { id, seq, role, author, time: at, content, parts };
+}
+
+export function updatedAt(row: Pick<ChatRow, 'updated_at'>): number {
+  return integer(row.updated_at);
+}

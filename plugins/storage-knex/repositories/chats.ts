@@ -1,0 +1,199 @@
+import { newId, SightlineError } from '../../../src/contract/index.ts';
+import type {
+  Actor,
+  Chat,
+  ChatFilter,
+  ChatId,
+  ChatMessage,
+  ChatRepository,
+  MessageId,
+  NewChat,
+  NewReply,
+  Page,
+} from '../../../src/contract/index.ts';
+import type { ChatChanges } from '../chat-changes.ts';
+import { sha256 } from '../columns.ts';
+import type { ScopedDatabase } from '../database.ts';
+import { actorJson } from '../json.ts';
+import { pageSize } from '../limits.ts';
+import type { ChatRow } from '../rows.ts';
+import type { Scope } from '../scope.ts';
+import { searchText } from '../search.ts';
+import { listChats } from './chat-list.ts';
+import { advanceChat, insertMessage, lockChat, toChat, toMessage, updatedAt } from './chat-rows.ts';
+import { insertQueued, joinWaiting, queueForChat } from './investigation-rows.ts';
+
+/** Of the first message, which a search looks through beside the title. */
+const searchedCharacters = 4_000;
+
+interface Written {
+  readonly chat: Chat;
+  readonly message: ChatMessage;
+}
+
+export class Chats implements ChatRepository {
+  readonly #database: ScopedDatabase;
+  readonly #changes: ChatChanges;
+  readonly #now: () => Date;
+
+  constructor(database: ScopedDatabase, changes: ChatChanges, now: () => Date) {
+    this.#database = database;
+    this.#changes = changes;
+    this.#now = now;
+  }
+
+  start(input: NewChat): Promise<Written> {
+    return this.#database.write(async (scope) => {
+      const now = this.#now();
+      const ids = { chat: newId('chat', now.getTime()), message: newId('msg', now.getTime()) };
+      const earlier = await remember(scope, ['start', null, input.author, input.idempotencyKey], ids, now);
+      if (earlier !== undefined) return earlier;
+
+      const { author, incidentId, engine } = input;
+      if (incidentId !== undefined) await requireIncident(scope, incidentId);
+      const row: Omit<ChatRow, 'organization_id'> = {
+        id: ids.chat,
+        title: input.title,
+        search_text: searchText(input.title, input.message.slice(0, searchedCharacters)),
+        status: 'running',
+        created_by: actorJson.write(author),
+        created_by_id: author.id,
+        incident_id: incidentId ?? null,
+        created_at: now.getTime(),
+        updated_at: now.getTime(),
+        last_seq: 1,
+      };
+      await scope.insert('chats', row);
+      const first = { id: ids.message, role: 'user', author, content: input.message } as const;
+      const message = await insertMessage(scope, ids.chat, 1, now, first);
+      const joined = incidentId === undefined ? undefined : await joinWaiting(scope, incidentId, ids.chat, engine);
+      if (joined === undefined) {
+        const reason = incidentId === undefined ? {} : { incidentId };
+        await insertQueued(scope, { chatId: ids.chat, engine, ...reason }, now);
+      }
+      return { chat: toChat({ ...row, organization_id: scope.organizationId }), message };
+    });
+  }
+
+  async reply(id: ChatId, input: NewReply): Promise<Written> {
+    const written = await this.#database.write(async (scope) => {
+      const now = this.#now();
+      const chat = await lockChat(scope, id);
+      const { author, engine } = input;
+      if (chat.createdBy.kind !== author.kind || chat.createdBy.id !== author.id) {
+        throw new SightlineError('forbidden', 'Only who started this chat may reply to it.', {
+          hint: 'Start a chat of your own about the same matter.',
+        });
+      }
+      const messageId = newId('msg', now.getTime());
+      const ids = { chat: id, message: messageId };
+      const earlier = await remember(scope, ['reply', id, author, input.idempotencyKey], ids, now);
+      if (earlier !== undefined) return earlier;
+
+      const added = { id: messageId, role: 'user', author, content: input.message, parts: [] } as const;
+      const next = await advanceChat(scope, chat, 'running', now, added);
+      const reason = chat.incidentId === undefined ? {} : { incidentId: chat.incidentId };
+      await queueForChat(scope, { chatId: id, engine, ...reason }, now);
+      return { chat: next, message: { ...added, seq: next.lastSeq, time: now } };
+    });
+    this.#changes.notify(id);
+    return written;
+  }
+
+  get(id: ChatId): Promise<Chat | undefined> {
+    return this.#database.read(async (scope) => {
+      const row = await scope.from('chats').where({ id }).first();
+      return row === undefined ? undefined : toChat(row);
+    });
+  }
+
+  list(filter: ChatFilter): Promise<Page<Chat>> {
+    return this.#database.read((scope) => listChats(scope, filter));
+  }
+
+  messages(
+    id: ChatId,
+    { afterSeq, limit }: { readonly afterSeq?: number; readonly limit: number },
+  ): Promise<readonly ChatMessage[]> {
+    return this.#database.read(async (scope) => {
+      const rows = await scope
+        .from('chat_messages')
+        .where({ chat_id: id })
+        .where('seq', '>', afterSeq ?? 0)
+        .orderBy('seq')
+        .limit(pageSize(limit));
+      return rows.map(toMessage);
+    });
+  }
+
+  message(id: ChatId, messageId: MessageId): Promise<ChatMessage | undefined> {
+    return this.#database.read((scope) => readMessage(scope, id, messageId));
+  }
+
+  /** A chat in which nothing runs or waits stays as it is. */
+  async cancel(id: ChatId, actor: Actor): Promise<Chat> {
+    const chat = await this.#database.write(async (scope) => {
+      const now = this.#now();
+      const current = await lockChat(scope, id);
+      if (current.status !== 'running' && current.status !== 'waiting') return current;
+      await scope
+        .from('investigations')
+        .where({ chat_id: id })
+        .whereIn('status', ['queued', 'running', 'waiting'])
+        .update({ status: 'cancelled', finished_at: now.getTime(), lease_holder: null, lease_until: null });
+      return advanceChat(scope, current, 'cancelled', now, { role: 'system', author: actor, content: 'Cancelled.' });
+    });
+    this.#changes.notify(id);
+    return chat;
+  }
+
+  /** A chat that does not exist has changed: the caller's next look finds that out. */
+  changed(id: ChatId, seen: Date, signal: AbortSignal): Promise<void> {
+    return this.#changes.wait(id, signal, () =>
+      this.#database.read(async (scope) => {
+        const row = await scope.from('chats').where({ id }).first('updated_at');
+        return row === undefined || updatedAt(row) > seen.getTime();
+      }),
+    );
+  }
+}
+
+async function requireIncident(scope: Scope, id: string): Promise<void> {
+  const row = await scope.from('incidents').where({ id }).first('id');
+  if (row === undefined) throw new SightlineError('not_found', 'There is no such incident.');
+}
+
+async function readMessage(scope: Scope, chatId: ChatId, messageId: string): Promise<ChatMessage | undefined> {
+  const row = await scope.from('chat_messages').where({ chat_id: chatId, id: messageId }).first();
+  return row === undefined ? undefined : toMessage(row);
+}
+
+type Request = readonly [
+  operation: 'start' | 'reply',
+  chatId: ChatId | null,
+  author: Actor,
+  idempotencyKey: string | undefined,
+];
+
+/**
+ * Notes what the idempotency key stands for, or answers what it stood for before. The insert comes first: of two calls at
+ * once the second waits for the first one's row, and then reads it.
+ */
+async function remember(
+  scope: Scope,
+  [operation, chatId, author, idempotencyKey]: Request,
+  ids: { readonly chat: ChatId; readonly message: MessageId },
+  now: Date,
+): Promise<Written | undefined> {
+  if (idempotencyKey === undefined) return undefined;
+  const digest = sha256(JSON.stringify([operation, chatId, author.kind, author.id, idempotencyKey]));
+  const note = { digest, chat_id: ids.chat, message_id: ids.message, at: now.getTime() };
+  await scope.insertIfAbsent('chat_requests', note, ['organization_id', 'digest']);
+  const noted = await scope.from('chat_requests').where({ digest }).first();
+  if (noted === undefined || noted.message_id === ids.message) return undefined;
+  const chat = await scope.from('chats').where({ id: noted.chat_id }).first();
+  if (chat === undefined) return undefined;
+  const read = toChat(chat);
+  const message = await readMessage(scope, read.id, noted.message_id);
+  return message === undefined ? undefined : { chat: read, message };
+}

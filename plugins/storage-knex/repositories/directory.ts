@@ -1,0 +1,202 @@
+import { isId, newId, SightlineError, toId } from '../../../src/contract/index.ts';
+import type {
+  ApiKeyWithHashes,
+  ClaimedInvestigation,
+  Directory,
+  IngestTokenId,
+  InvestigationId,
+  Lease,
+  LiveKey,
+  LiveMember,
+  Organization,
+  OrganizationId,
+  Scope,
+  SigningKeyRecord,
+  User,
+} from '../../../src/contract/index.ts';
+import { date, foldCase } from '../columns.ts';
+import type { Database } from '../database.ts';
+import { roleColumn } from '../enums.ts';
+import { scopesJson } from '../json.ts';
+import { shortText } from '../limits.ts';
+import type { ApiKeyRow, ApiKeySecretRow, IngestTokenRow, MemberRow, OrganizationRow, UserRow } from '../rows.ts';
+import { Artifacts } from './artifacts.ts';
+import { InvestigationLeases } from './investigation-leases.ts';
+import { SigningKeys } from './signing-keys.ts';
+import { toUser } from './users.ts';
+
+/** What is asked before an organization is known, and what belongs to none. */
+export class KnexDirectory implements Directory {
+  readonly artifacts: Artifacts;
+  readonly #database: Database;
+  readonly #now: () => Date;
+  readonly #signingKeys: SigningKeys;
+  readonly #leases: InvestigationLeases;
+  readonly #liveKey: ReturnType<Database['lookup']>;
+  readonly #scopes = new Map<string, readonly Scope[]>();
+
+  constructor(database: Database, now: () => Date) {
+    this.#database = database;
+    this.#now = now;
+    this.artifacts = new Artifacts(database, now);
+    this.#signingKeys = new SigningKeys(database);
+    this.#leases = new InvestigationLeases(database);
+    this.#liveKey = database.lookup(
+      'select k.organization_id, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
+        ' where s.id = ? and s.key_id = ?',
+    );
+  }
+
+  async createOrganization(input: { readonly name: string }): Promise<Organization> {
+    const name = shortText("The organization's name", input.name.trim(), 200);
+    if (isId('org', name)) {
+      throw new SightlineError('invalid_argument', 'An organization cannot be named like an organization id.');
+    }
+    const createdAt = this.#now();
+    const id = newId('org', createdAt.getTime());
+    const row = {
+      id,
+      name,
+      name_key: comparable("The organization's name", name, 400),
+      created_at: createdAt.getTime(),
+    };
+    await this.#database.write((knex) => knex<OrganizationRow>('organizations').insert(row), {
+      duplicate: new SightlineError('conflict', `There is an organization named ${name} already.`),
+    });
+    return { id, name, createdAt };
+  }
+
+  organizations(): Promise<readonly Organization[]> {
+    return this.#database.read(async (knex) => {
+      const rows = await knex<OrganizationRow>('organizations').orderBy(['created_at', 'id']);
+      return rows.map(toOrganization);
+    });
+  }
+
+  findOrganization(idOrName: string): Promise<Organization | undefined> {
+    return this.#database.read(async (knex) => {
+      const match = isId('org', idOrName) ? { id: idOrName } : { name_key: foldCase(idOrName.trim()) };
+      const row = await knex<OrganizationRow>('organizations').where(match).first();
+      return row === undefined ? undefined : toOrganization(row);
+    });
+  }
+
+  async createUser(input: { readonly email: string; readonly name: string }): Promise<User> {
+    const email = shortText('The e-mail address', input.email.trim(), 320);
+    if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
+      throw new SightlineError('invalid_argument', 'The e-mail address is not written like one.');
+    }
+    const createdAt = this.#now();
+    const row = {
+      id: newId('usr', createdAt.getTime()),
+      email,
+      email_key: comparable('The e-mail address', email, 640),
+      name: shortText("The user's name", input.name.trim(), 200),
+      enabled: true,
+      created_at: createdAt.getTime(),
+    };
+    await this.#database.write((knex) => knex<UserRow>('users').insert(row), {
+      duplicate: new SightlineError('conflict', `There is a user with the e-mail address ${email} already.`),
+    });
+    return toUser(row);
+  }
+
+  users(): Promise<readonly User[]> {
+    return this.#database.read(async (knex) => {
+      const rows = await knex<UserRow>('users').orderBy(['created_at', 'id']);
+      return rows.map(toUser);
+    });
+  }
+
+  findUser(idOrEmail: string): Promise<User | undefined> {
+    return this.#database.read(async (knex) => {
+      const match = isId('usr', idOrEmail) ? { id: idOrEmail } : { email_key: foldCase(idOrEmail.trim()) };
+      const row = await knex<UserRow>('users').where(match).first();
+      return row === undefined ? undefined : toUser(row);
+    });
+  }
+
+  async liveKey(keyId: string, secretId: string): Promise<LiveKey | undefined> {
+    const row = await this.#liveKey(secretId, keyId);
+    if (row === undefined) return undefined;
+    return { organizationId: toId('org', row['organization_id']), scopes: this.#parseScopes(String(row['scopes'])) };
+  }
+
+  keyForExchange(keyId: string): Promise<ApiKeyWithHashes | undefined> {
+    return this.#database.read(async (knex) => {
+      const rows: readonly (ApiKeyRow & { secret_id: string; hash: string })[] = await knex<ApiKeyRow>('api_keys')
+        .join<ApiKeySecretRow>('api_key_secrets', 'api_key_secrets.key_id', 'api_keys.id')
+        .where('api_keys.id', keyId)
+        .orderBy('api_key_secrets.position')
+        .select('api_keys.*', 'api_key_secrets.hash', { secret_id: 'api_key_secrets.id' });
+      const [row] = rows;
+      if (row === undefined) return undefined;
+      return {
+        id: toId('ak', row.id),
+        organizationId: toId('org', row.organization_id),
+        scopes: scopesJson.read(row.scopes),
+        secrets: rows.map(({ secret_id, hash }) => ({ id: toId('sec', secret_id), hash })),
+      };
+    });
+  }
+
+  liveMember(userId: string, organizationId: OrganizationId): Promise<LiveMember | undefined> {
+    return this.#database.read(async (knex) => {
+      const row: { email: string; role: string } | undefined = await knex<MemberRow>('members')
+        .join<UserRow>('users', 'users.id', 'members.user_id')
+        .where('members.organization_id', organizationId)
+        .where('members.user_id', userId)
+        .where('users.enabled', true)
+        .first('users.email', 'members.role');
+      return row === undefined ? undefined : { email: row.email, role: roleColumn.parse(row.role) };
+    });
+  }
+
+  ingestTokenByHash(
+    hash: string,
+  ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined> {
+    return this.#database.read(async (knex) => {
+      const row = await knex<IngestTokenRow>('ingest_tokens').where({ hash }).first('id', 'organization_id');
+      return row === undefined
+        ? undefined
+        : { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
+    });
+  }
+
+  signingKeys(): Promise<readonly SigningKeyRecord[]> {
+    return this.#signingKeys.list();
+  }
+
+  replaceSigningKeys(expected: readonly string[], keys: readonly SigningKeyRecord[]): Promise<boolean> {
+    return this.#signingKeys.replace(expected, keys);
+  }
+
+  claimInvestigation(lease: Lease): Promise<ClaimedInvestigation | undefined> {
+    return this.#leases.claim(lease);
+  }
+
+  renewInvestigation(id: InvestigationId, lease: Lease): Promise<boolean> {
+    return this.#leases.renew(id, lease);
+  }
+
+  /** There are few different lists, and parsing one costs several times the look-up. */
+  #parseScopes(text: string): readonly Scope[] {
+    let scopes = this.#scopes.get(text);
+    if (scopes === undefined) {
+      scopes = Object.freeze(scopesJson.read(text).slice());
+      if (this.#scopes.size < 1_000) this.#scopes.set(text, scopes);
+    }
+    return scopes;
+  }
+}
+
+function toOrganization(row: OrganizationRow): Organization {
+  return { id: toId('org', row.id), name: row.name, createdAt: date(row.created_at) };
+}
+
+/** The text as it is compared, which for a few scripts is longer than what was typed. */
+function comparable(what: string, value: string, maximum: number): string {
+  const key = foldCase(value);
+  if (key.length <= maximum) return key;
+  throw new SightlineError('invalid_argument', `${what} is too long.`);
+}

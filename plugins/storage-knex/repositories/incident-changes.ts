@@ -1,0 +1,106 @@
+import { nextStatuses, SightlineError } from '../../../src/contract/index.ts';
+import type { Incident, IncidentPatch, IncidentStatus, WaitingOn } from '../../../src/contract/index.ts';
+import { sameAlerts } from './incident-rows.ts';
+
+/** One line of the timeline, before who and when. */
+export interface Change {
+  readonly change: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** The incident after the patch and what the timeline says about it. Throws `conflict` for what the states do not allow. */
+export function applyPatch(
+  incident: Incident,
+  patch: IncidentPatch,
+  now: Date,
+): { readonly incident: Incident; readonly changes: readonly Change[] } {
+  const changes: Change[] = [];
+  let next = incident;
+
+  if (patch.status !== undefined && patch.status !== incident.status) {
+    changes.push({ change: 'status', from: incident.status, to: patch.status });
+    next = enter(next, patch.status, now);
+  }
+  const waitingOn = waiting(next, patch.waitingOn, now);
+  if (!sameWaiting(waitingOn, incident.waitingOn)) {
+    changes.push({ change: 'waiting_on', from: describe(incident.waitingOn), to: describe(waitingOn) });
+    next = { ...next, waitingOn };
+  }
+  if (patch.title !== undefined && patch.title !== incident.title) {
+    changes.push({ change: 'title', from: incident.title, to: patch.title });
+    next = { ...next, title: patch.title };
+  }
+  if (patch.summary !== undefined && patch.summary !== incident.summary) {
+    changes.push({ change: 'summary' });
+    next = { ...next, summary: patch.summary };
+  }
+  if (patch.severity !== undefined && patch.severity !== incident.severity) {
+    changes.push({ change: 'severity', from: incident.severity, to: patch.severity });
+    next = { ...next, severity: patch.severity };
+  }
+  if (patch.services !== undefined && JSON.stringify(patch.services) !== JSON.stringify(incident.services)) {
+    changes.push({ change: 'services', from: incident.services.join(', '), to: patch.services.join(', ') });
+    next = { ...next, services: patch.services };
+  }
+  if (patch.assignee !== undefined && patch.assignee !== incident.assignee) {
+    changes.push({
+      change: 'assignee',
+      ...(incident.assignee === undefined ? {} : { from: incident.assignee }),
+      to: patch.assignee,
+    });
+    next = { ...next, assignee: patch.assignee };
+  }
+  if (patch.alerts !== undefined && !sameAlerts(patch.alerts, incident.alerts)) {
+    changes.push({ change: 'alerts', from: String(incident.alerts.length), to: String(patch.alerts.length) });
+    next = { ...next, alerts: patch.alerts };
+  }
+  return { incident: changes.length === 0 ? incident : { ...next, updatedAt: now }, changes };
+}
+
+/** The status with the times that belong to it: leaving `mitigated` or `resolved` for an earlier one takes them back. */
+function enter(incident: Incident, status: IncidentStatus, now: Date): Incident {
+  const allowed = nextStatuses(incident.status);
+  if (!allowed.includes(status)) {
+    throw new SightlineError('conflict', `${incident.key} is ${incident.status} and cannot become ${status}.`, {
+      hint: `From ${incident.status} it may become ${allowed.join(', ')}.`,
+    });
+  }
+  const { mitigatedAt, resolvedAt, ...rest } = incident;
+  switch (status) {
+    case 'mitigated':
+      return { ...rest, status, mitigatedAt: now };
+    case 'resolved':
+      return { ...rest, status, ...(mitigatedAt === undefined ? {} : { mitigatedAt }), resolvedAt: now };
+    default:
+      return { ...rest, status };
+  }
+}
+
+/** A closed incident waits on nobody. */
+export function waiting(
+  incident: Pick<Incident, 'key' | 'status' | 'waitingOn'>,
+  wanted: Omit<WaitingOn, 'since'> | undefined,
+  now: Date,
+): WaitingOn {
+  const current = incident.waitingOn;
+  if (incident.status === 'resolved' || incident.status === 'dismissed') {
+    if (wanted !== undefined && wanted.party !== 'none') {
+      throw new SightlineError('conflict', `${incident.key} is ${incident.status} and waits on nobody.`, {
+        hint: 'Reopen the incident first.',
+      });
+    }
+    return current.party === 'none' ? current : { party: 'none', since: now };
+  }
+  if (wanted === undefined) return current;
+  const same = wanted.party === current.party && wanted.name === current.name;
+  return { ...wanted, since: same ? current.since : now };
+}
+
+function sameWaiting(one: WaitingOn, other: WaitingOn): boolean {
+  return one.party === other.party && one.name === other.name && one.reason === other.reason;
+}
+
+function describe({ party, name }: WaitingOn): string {
+  return name === undefined ? party : `${party}: ${name}`;
+}

@@ -1,0 +1,85 @@
+import { toId } from '../../../src/contract/index.ts';
+import type { Alert, Incident, WaitingOn } from '../../../src/contract/index.ts';
+import { date, foldCase, integer, optional, sha256 } from '../columns.ts';
+import { incidentStatusColumn, severityColumn, waitingPartyColumn } from '../enums.ts';
+import { alertsJson, labelsJson, stringsJson } from '../json.ts';
+import type { IncidentRow } from '../rows.ts';
+import { searchText } from '../search.ts';
+
+export function toIncidentRow(incident: Incident): Omit<IncidentRow, 'organization_id'> {
+  const { waitingOn, fingerprint } = incident;
+  return {
+    id: incident.id,
+    number: incident.number,
+    title: incident.title,
+    summary: incident.summary,
+    search_text: searchText(incident.title, incident.summary),
+    status: incident.status,
+    severity: incident.severity,
+    waiting_party: waitingOn.party,
+    waiting_name: waitingOn.name ?? null,
+    waiting_key: waitingOn.name === undefined ? null : foldCase(waitingOn.name),
+    waiting_reason: waitingOn.reason ?? null,
+    waiting_since: waitingOn.since.getTime(),
+    services: stringsJson.write(incident.services),
+    environment: incident.environment,
+    source: incident.source,
+    fingerprint: fingerprint ?? null,
+    fingerprint_hash: fingerprint === undefined ? null : sha256(fingerprint),
+    labels: labelsJson.write(incident.labels),
+    assignee: incident.assignee ?? null,
+    alerts: alertsJson.write(incident.alerts),
+    started_at: incident.startedAt.getTime(),
+    detected_at: incident.detectedAt.getTime(),
+    created_at: incident.createdAt.getTime(),
+    updated_at: incident.updatedAt.getTime(),
+    mitigated_at: incident.mitigatedAt?.getTime() ?? null,
+    resolved_at: incident.resolvedAt?.getTime() ?? null,
+  };
+}
+
+export function toIncident(row: IncidentRow): Incident {
+  const number = integer(row.number);
+  return {
+    id: toId('inc', row.id),
+    organizationId: toId('org', row.organization_id),
+    number,
+    key: `INC-${number}`,
+    title: row.title,
+    summary: row.summary,
+    status: incidentStatusColumn.parse(row.status),
+    severity: severityColumn.parse(row.severity),
+    waitingOn: toWaitingOn(row),
+    services: stringsJson.read(row.services),
+    environment: row.environment,
+    source: row.source,
+    ...optional('fingerprint', row.fingerprint, String),
+    labels: labelsJson.read(row.labels),
+    ...optional('assignee', row.assignee, String),
+    alerts: alertsJson.read(row.alerts),
+    startedAt: date(row.started_at),
+    detectedAt: date(row.detected_at),
+    createdAt: date(row.created_at),
+    updatedAt: date(row.updated_at),
+    ...optional('mitigatedAt', row.mitigated_at, date),
+    ...optional('resolvedAt', row.resolved_at, date),
+  };
+}
+
+function toWaitingOn(row: IncidentRow): WaitingOn {
+  return {
+    party: waitingPartyColumn.parse(row.waiting_party),
+    ...optional('name', row.waiting_name, String),
+    ...optional('reason', row.waiting_reason, String),
+    since: date(row.waiting_since),
+  };
+}
+
+/** How a service is looked for: by name, whatever its case. */
+export function serviceHash(name: string): string {
+  return sha256(foldCase(name));
+}
+
+export function sameAlerts(one: readonly Alert[], other: readonly Alert[]): boolean {
+  return alertsJson.write(one) === alertsJson.write(other);
+}

@@ -1,0 +1,36 @@
+import { SightlineError, toId } from '../../../src/contract/index.ts';
+import type { IngestToken, IngestTokenId, IngestTokenRepository, NewIngestToken } from '../../../src/contract/index.ts';
+import { date } from '../columns.ts';
+import type { ScopedDatabase } from '../database.ts';
+
+export class IngestTokens implements IngestTokenRepository {
+  readonly #database: ScopedDatabase;
+  readonly #now: () => Date;
+
+  constructor(database: ScopedDatabase, now: () => Date) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  create({ id, hash, sealed }: NewIngestToken): Promise<void> {
+    return this.#database.write(
+      async (scope) => {
+        const position = await scope.next('ingest_token');
+        await scope.insert('ingest_tokens', { id, hash, sealed, position, created_at: this.#now().getTime() });
+      },
+      { duplicate: new SightlineError('conflict', 'An ingest token with this id or hash exists already.') },
+    );
+  }
+
+  current(): Promise<IngestToken | undefined> {
+    return this.#database.read(async (scope) => {
+      const row = await scope.from('ingest_tokens').orderBy('position', 'desc').first();
+      if (row === undefined) return undefined;
+      return { id: toId('it', row.id), hash: row.hash, sealed: row.sealed, createdAt: date(row.created_at) };
+    });
+  }
+
+  revoke(id: IngestTokenId): Promise<boolean> {
+    return this.#database.write(async (scope) => (await scope.from('ingest_tokens').where({ id }).delete()) > 0);
+  }
+}

@@ -1,0 +1,66 @@
+import type { Knex } from 'knex';
+import { toId } from '../../../src/contract/index.ts';
+import type { ClaimedInvestigation, InvestigationId, Lease } from '../../../src/contract/index.ts';
+import type { Database } from '../database.ts';
+import type { InvestigationRow } from '../rows.ts';
+
+/** Hands investigations of all organizations to workers, each to one at a time. */
+export class InvestigationLeases {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async claim(lease: Lease): Promise<ClaimedInvestigation | undefined> {
+    for (;;) {
+      // The look takes no lock, so that idle workers cost the writers nothing; the update decides who gets it.
+      const candidate = await this.#database.read((knex) => oldestClaimable(knex, lease.now));
+      if (candidate === undefined) return undefined;
+      const won = await this.#database.write((knex) =>
+        knex<InvestigationRow>('investigations')
+          .where({ id: candidate.id })
+          .where((free) => claimable(free, lease.now))
+          .update({
+            status: 'running',
+            lease_holder: lease.holder,
+            lease_until: lease.until.getTime(),
+            started_at: candidate.started_at ?? lease.now.getTime(),
+          }),
+      );
+      if (won === 1) {
+        return { id: toId('inv', candidate.id), organizationId: toId('org', candidate.organization_id) };
+      }
+    }
+  }
+
+  renew(id: InvestigationId, lease: Lease): Promise<boolean> {
+    return this.#database.write(async (knex) => {
+      const kept = await knex<InvestigationRow>('investigations')
+        .where({ id, status: 'running', lease_holder: lease.holder })
+        .update({ lease_until: lease.until.getTime() });
+      return kept === 1;
+    });
+  }
+}
+
+function claimable(query: Knex.QueryBuilder<InvestigationRow>, now: Date) {
+  return query
+    .where('investigations.status', 'queued')
+    .orWhere((lost) =>
+      lost.where('investigations.status', 'running').where('investigations.lease_until', '<=', now.getTime()),
+    );
+}
+
+/** A queued one whose chat still has one running is left until that ends. */
+function oldestClaimable(knex: Knex, now: Date) {
+  const runningInChat = knex<InvestigationRow>('investigations as other')
+    .where('other.chat_id', knex.ref('investigations.chat_id'))
+    .where('other.status', 'running')
+    .whereNot('other.id', knex.ref('investigations.id'));
+  return knex<InvestigationRow>('investigations')
+    .where((free) => claimable(free, now))
+    .whereNotExists(runningInChat)
+    .orderBy(['asked_at', 'id'])
+    .first('id', 'organization_id', 'started_at');
+}

@@ -1,0 +1,92 @@
+import { newId, toId } from '../../../src/contract/index.ts';
+import type { ChatId, IncidentId, Investigation } from '../../../src/contract/index.ts';
+import { date, optional } from '../columns.ts';
+import { investigationStatusColumn } from '../enums.ts';
+import { conclusionJson } from '../json.ts';
+import type { InvestigationRow } from '../rows.ts';
+import type { Scope } from '../scope.ts';
+
+export function toInvestigation(row: InvestigationRow): Investigation {
+  return {
+    id: toId('inv', row.id),
+    organizationId: toId('org', row.organization_id),
+    ...optional('chatId', row.chat_id, (id) => toId('chat', id)),
+    ...optional('incidentId', row.incident_id, (id) => toId('inc', id)),
+    status: investigationStatusColumn.parse(row.status),
+    engine: row.engine,
+    askedAt: date(row.asked_at),
+    ...optional('startedAt', row.started_at, date),
+    ...optional('finishedAt', row.finished_at, date),
+    ...optional('conclusion', row.conclusion, conclusionJson.read),
+    ...optional('failure', row.failure, String),
+  };
+}
+
+export interface NewInvestigation {
+  readonly chatId?: ChatId;
+  readonly incidentId?: IncidentId;
+  readonly engine: string;
+}
+
+export async function insertQueued(scope: Scope, input: NewInvestigation, now: Date): Promise<Investigation> {
+  const row = {
+    id: newId('inv', now.getTime()),
+    position: await scope.next('investigation'),
+    chat_id: input.chatId ?? null,
+    incident_id: input.incidentId ?? null,
+    status: 'queued',
+    engine: input.engine,
+    asked_at: now.getTime(),
+    started_at: null,
+    finished_at: null,
+    conclusion: null,
+    failure: null,
+    lease_holder: null,
+    lease_until: null,
+  };
+  await scope.insert('investigations', row);
+  return toInvestigation({ ...row, organization_id: scope.organizationId });
+}
+
+/**
+ * Work for a chat whose row is locked: the queued investigation if there is one; else the one that waits for an answer,
+ * which goes on with its evidence; else a new one. So a chat has at most one queued, however many replies come in.
+ */
+export async function queueForChat(
+  scope: Scope,
+  { chatId, incidentId, engine }: NewInvestigation & { readonly chatId: ChatId },
+  now: Date,
+): Promise<Investigation> {
+  const present = await scope
+    .from('investigations')
+    .where({ chat_id: chatId })
+    .whereIn('status', ['queued', 'waiting'])
+    .orderBy(['status', { column: 'position', order: 'desc' }])
+    .first();
+  if (present === undefined) {
+    return insertQueued(scope, { chatId, engine, ...(incidentId === undefined ? {} : { incidentId }) }, now);
+  }
+  return present.status === 'queued' ? toInvestigation(present) : resume(scope, present, chatId, engine);
+}
+
+/** Lets a chat answer the investigation that an alert began and that waits on a person, if the incident has one. */
+export async function joinWaiting(
+  scope: Scope,
+  incidentId: IncidentId,
+  chatId: ChatId,
+  engine: string,
+): Promise<Investigation | undefined> {
+  const waiting = await scope
+    .from('investigations')
+    .where({ incident_id: incidentId, status: 'waiting' })
+    .whereNull('chat_id')
+    .orderBy('position', 'desc')
+    .first();
+  return waiting === undefined ? undefined : resume(scope, waiting, chatId, engine);
+}
+
+async function resume(scope: Scope, row: InvestigationRow, chatId: ChatId, engine: string): Promise<Investigation> {
+  const change = { status: 'queued', chat_id: chatId, engine, lease_holder: null, lease_until: null };
+  await scope.from('investigations').where({ id: row.id }).update(change);
+  return toInvestigation({ ...row, ...change });
+}

@@ -1,0 +1,155 @@
+import { SightlineError } from '../../../src/contract/index.ts';
+import type {
+  ChatId,
+  IncidentId,
+  Investigation,
+  InvestigationId,
+  InvestigationRepository,
+  InvestigationResult,
+  InvestigationStep,
+} from '../../../src/contract/index.ts';
+import type { ChatChanges } from '../chat-changes.ts';
+import type { ScopedDatabase } from '../database.ts';
+import { conclusionJson, stepJson } from '../json.ts';
+import type { InvestigationRow } from '../rows.ts';
+import type { Scope } from '../scope.ts';
+import { advanceChat, lockChat, type NewMessage } from './chat-rows.ts';
+import { insertQueued, type NewInvestigation, queueForChat, toInvestigation } from './investigation-rows.ts';
+
+export class Investigations implements InvestigationRepository {
+  readonly #database: ScopedDatabase;
+  readonly #changes: ChatChanges;
+  readonly #now: () => Date;
+
+  constructor(database: ScopedDatabase, changes: ChatChanges, now: () => Date) {
+    this.#database = database;
+    this.#changes = changes;
+    this.#now = now;
+  }
+
+  get(id: InvestigationId): Promise<Investigation | undefined> {
+    return this.#database.read(async (scope) => {
+      const row = await scope.from('investigations').where({ id }).first();
+      return row === undefined ? undefined : toInvestigation(row);
+    });
+  }
+
+  ofIncident(id: IncidentId): Promise<readonly Investigation[]> {
+    return this.#of({ incident_id: id });
+  }
+
+  ofChat(id: ChatId): Promise<readonly Investigation[]> {
+    return this.#of({ chat_id: id });
+  }
+
+  steps(id: InvestigationId): Promise<readonly InvestigationStep[]> {
+    return this.#database.read(async (scope) => {
+      const rows = await scope
+        .from('investigation_steps')
+        .where({ investigation_id: id })
+        .orderBy('seq')
+        .select('step');
+      return rows.map(({ step }) => stepJson.read(step));
+    });
+  }
+
+  async enqueue(input: NewInvestigation): Promise<Investigation> {
+    const { chatId, incidentId, engine } = input;
+    const investigation = await this.#database.write(async (scope) => {
+      const now = this.#now();
+      if (incidentId !== undefined) await requireRow(scope, 'incidents', incidentId, 'incident');
+      if (chatId === undefined) return insertQueued(scope, input, now);
+      const chat = await lockChat(scope, chatId);
+      await advanceChat(scope, chat, 'running', now);
+      const about = incidentId ?? chat.incidentId;
+      return queueForChat(scope, { chatId, engine, ...(about === undefined ? {} : { incidentId: about }) }, now);
+    });
+    if (chatId !== undefined) this.#changes.notify(chatId);
+    return investigation;
+  }
+
+  addStep(id: InvestigationId, step: InvestigationStep): Promise<void> {
+    return this.#database.write(async (scope) => {
+      await requireRow(scope, 'investigations', id, 'investigation');
+      await scope.insertIfAbsent(
+        'investigation_steps',
+        { investigation_id: id, seq: step.seq, step: stepJson.write(step) },
+        ['investigation_id', 'seq'],
+      );
+    });
+  }
+
+  /** Nothing happens to an investigation that has ended or waits already. */
+  async finish(id: InvestigationId, result: InvestigationResult): Promise<void> {
+    const chatId = await this.#database.write(async (scope) => {
+      const now = this.#now();
+      const row = await scope.from('investigations').where({ id }).first();
+      if (row === undefined) throw notFound('investigation');
+      const { chatId } = toInvestigation(row);
+      // Locks are taken in one order everywhere: the chat, then its investigations.
+      const chat = chatId === undefined ? undefined : await lockChat(scope, chatId);
+      const ended = await finishable(scope, id).update({
+        ...outcome(result, now),
+        started_at: row.started_at ?? now.getTime(),
+      });
+      if (ended === 0) return undefined;
+      if (chat === undefined) return undefined;
+      const queued = await scope.from('investigations').where({ chat_id: chat.id, status: 'queued' }).first('id');
+      await advanceChat(scope, chat, queued === undefined ? result.status : 'running', now, closingMessage(result));
+      return chat.id;
+    });
+    if (chatId !== undefined) this.#changes.notify(chatId);
+  }
+
+  #of(match: { readonly incident_id: IncidentId } | { readonly chat_id: ChatId }): Promise<readonly Investigation[]> {
+    return this.#database.read(async (scope) => {
+      const rows = await scope.from('investigations').where(match).orderBy('position', 'desc');
+      return rows.map(toInvestigation);
+    });
+  }
+}
+
+function notFound(what: string): SightlineError {
+  return new SightlineError('not_found', `There is no such ${what}.`);
+}
+
+async function requireRow(
+  scope: Scope,
+  table: 'incidents' | 'investigations',
+  id: string,
+  what: string,
+): Promise<void> {
+  const row = await scope.from(table).where({ id }).first('id');
+  if (row === undefined) throw notFound(what);
+}
+
+/** Running, or queued and never begun: one that a reply took up again is not ended by a late repetition of its first end. */
+function finishable(scope: Scope, id: InvestigationId) {
+  return scope
+    .from('investigations')
+    .where({ id })
+    .where((open) =>
+      open.where({ status: 'running' }).orWhere((fresh) => fresh.where({ status: 'queued' }).whereNull('started_at')),
+    );
+}
+
+function outcome(result: InvestigationResult, now: Date): Partial<InvestigationRow> {
+  const released = { status: result.status, lease_holder: null, lease_until: null };
+  const finished_at = now.getTime();
+  switch (result.status) {
+    case 'completed':
+      return { ...released, finished_at, conclusion: conclusionJson.write(result.conclusion) };
+    case 'failed':
+      return { ...released, finished_at, failure: result.failure };
+    case 'cancelled':
+      return { ...released, finished_at };
+    case 'waiting':
+      return released;
+  }
+}
+
+function closingMessage(result: InvestigationResult): NewMessage | undefined {
+  if (result.status === 'cancelled') return undefined;
+  const { message: content, author, parts = [] } = result;
+  return { role: author.kind === 'agent' ? 'agent' : 'system', author, content, parts };
+}

@@ -1,0 +1,152 @@
+import { SightlineError, toId } from '../../../src/contract/index.ts';
+import type { ApiKey, KeyId, KeyRepository, NewKey, NewSecret } from '../../../src/contract/index.ts';
+import { date, optional } from '../columns.ts';
+import type { ScopedDatabase } from '../database.ts';
+import { scopesJson } from '../json.ts';
+import { shortText } from '../limits.ts';
+import type { ApiKeyRow, DbInteger } from '../rows.ts';
+import type { Scope } from '../scope.ts';
+import type { UsageMarks } from '../usage-marks.ts';
+
+const maximumSecrets = 2;
+
+export class Keys implements KeyRepository {
+  readonly #database: ScopedDatabase;
+  readonly #marks: UsageMarks;
+  readonly #now: () => Date;
+
+  constructor(database: ScopedDatabase, marks: UsageMarks, now: () => Date) {
+    this.#database = database;
+    this.#marks = marks;
+    this.#now = now;
+  }
+
+  create(input: NewKey): Promise<ApiKey> {
+    const taken = new SightlineError('conflict', 'A key or secret with this id exists already.');
+    return this.#database.write(
+      async (scope) => {
+        await scope.insert('api_keys', {
+          id: input.id,
+          name: shortText("The key's name", input.name, 200),
+          scopes: scopesJson.write(input.scopes),
+          created_by: input.createdBy,
+          created_at: this.#now().getTime(),
+          last_used_at: null,
+        });
+        await this.#insertSecret(scope, input.id, input.secret, 1);
+        return this.#require(scope, input.id);
+      },
+      { duplicate: taken },
+    );
+  }
+
+  list(): Promise<readonly ApiKey[]> {
+    return this.#database.read((scope) => read(scope));
+  }
+
+  get(id: KeyId): Promise<ApiKey | undefined> {
+    return this.#database.read(async (scope) => (await read(scope, id)).at(0));
+  }
+
+  addSecret(id: KeyId, secret: NewSecret): Promise<ApiKey> {
+    const taken = new SightlineError('conflict', 'A secret with this id exists already.');
+    return this.#database.write(
+      async (scope) => {
+        const secrets = await lockSecrets(scope, id);
+        if (secrets.length >= maximumSecrets) {
+          throw new SightlineError('conflict', 'The key has two active secrets already.', {
+            hint: 'Retire the older one first.',
+          });
+        }
+        await this.#insertSecret(scope, id, secret, (secrets.at(-1)?.position ?? 0) + 1);
+        return this.#require(scope, id);
+      },
+      { duplicate: taken },
+    );
+  }
+
+  retireOldest(id: KeyId): Promise<ApiKey> {
+    return this.#database.write(async (scope) => {
+      const [oldest, ...rest] = await lockSecrets(scope, id);
+      if (oldest === undefined || rest.length === 0) {
+        throw new SightlineError('conflict', 'The key has one active secret; retiring it would leave none.', {
+          hint: 'Rotate the key first, or revoke it.',
+        });
+      }
+      await scope.from('api_key_secrets').where({ id: oldest.id }).delete();
+      return this.#require(scope, id);
+    });
+  }
+
+  revoke(id: KeyId): Promise<boolean> {
+    return this.#database.write(async (scope) => {
+      await scope.from('api_key_secrets').where({ key_id: id }).delete();
+      return (await scope.from('api_keys').where({ id }).delete()) > 0;
+    });
+  }
+
+  async markUsed(id: KeyId, at: Date): Promise<void> {
+    this.#marks.mark(this.#database.organizationId, id, at);
+  }
+
+  async #insertSecret(scope: Scope, keyId: KeyId, { id, hash }: NewSecret, position: number): Promise<void> {
+    await scope.insert('api_key_secrets', {
+      id,
+      key_id: keyId,
+      position,
+      hash,
+      created_at: this.#now().getTime(),
+    });
+  }
+
+  async #require(scope: Scope, id: KeyId): Promise<ApiKey> {
+    const [key] = await read(scope, id);
+    if (key === undefined) throw notFound();
+    return key;
+  }
+}
+
+function notFound(): SightlineError {
+  return new SightlineError('not_found', 'There is no such key.');
+}
+
+/** The key's secrets, oldest first, with the key's row locked so that two rotations cannot pass each other. */
+async function lockSecrets(scope: Scope, id: KeyId) {
+  const found = await scope.from('api_keys').where({ id }).update({ id });
+  if (found === 0) throw notFound();
+  return scope.from('api_key_secrets').where({ key_id: id }).orderBy('position').select('id', 'position');
+}
+
+interface KeyWithSecret extends ApiKeyRow {
+  secret_id: string;
+  secret_created_at: DbInteger;
+}
+
+/** Keys with their secrets in one statement, so that a rotation in between cannot show a half. */
+async function read(scope: Scope, id?: KeyId): Promise<readonly ApiKey[]> {
+  const query = scope.from('api_keys').join('api_key_secrets', 'api_key_secrets.key_id', 'api_keys.id');
+  if (id !== undefined) query.where('api_keys.id', id);
+  const rows: readonly KeyWithSecret[] = await query
+    .orderBy(['api_keys.created_at', 'api_keys.id', 'api_key_secrets.position'])
+    .select('api_keys.*', { secret_id: 'api_key_secrets.id', secret_created_at: 'api_key_secrets.created_at' });
+  return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((group) => {
+    const [row] = group;
+    return row === undefined ? [] : [toKey(row, group)];
+  });
+}
+
+function toKey(row: ApiKeyRow, secrets: readonly KeyWithSecret[]): ApiKey {
+  return {
+    id: toId('ak', row.id),
+    organizationId: toId('org', row.organization_id),
+    name: row.name,
+    scopes: scopesJson.read(row.scopes),
+    createdAt: date(row.created_at),
+    createdBy: row.created_by,
+    ...optional('lastUsedAt', row.last_used_at, date),
+    secrets: secrets.map((secret) => ({
+      id: toId('sec', secret.secret_id),
+      createdAt: date(secret.secret_created_at),
+    })),
+  };
+}

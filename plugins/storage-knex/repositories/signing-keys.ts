@@ -1,0 +1,60 @@
+import type { Knex } from 'knex';
+import type { SigningKeyRecord } from '../../../src/contract/index.ts';
+import { date } from '../columns.ts';
+import type { Database } from '../database.ts';
+import { signingStateColumn } from '../enums.ts';
+import type { LockRow, SigningKeyRow } from '../rows.ts';
+
+export class SigningKeys {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  list(): Promise<readonly SigningKeyRecord[]> {
+    return this.#database.read(async (knex) => (await ordered(knex)).map(toRecord));
+  }
+
+  replace(expected: readonly string[], keys: readonly SigningKeyRecord[]): Promise<boolean> {
+    return this.#database.write(async (knex) => {
+      // Two instances at their first start both see no keys; this row is what one of them waits for.
+      await knex<LockRow>('locks').where({ name: 'signing_keys' }).increment('taken', 1);
+      const present = (await ordered(knex)).map(({ kid }) => kid);
+      if (present.length !== expected.length || present.some((kid, index) => kid !== expected[index])) return false;
+      await knex<SigningKeyRow>('signing_keys').delete();
+      if (keys.length > 0) await knex<SigningKeyRow>('signing_keys').insert(keys.map(toRow));
+      return true;
+    });
+  }
+}
+
+function ordered(knex: Knex) {
+  return knex<SigningKeyRow>('signing_keys').orderBy('position');
+}
+
+function toRow(key: SigningKeyRecord, position: number): SigningKeyRow {
+  return {
+    kid: key.kid,
+    position,
+    algorithm: key.algorithm,
+    state: key.state,
+    public_jwk: key.publicJwk,
+    sealed_private_jwk: key.sealedPrivateJwk,
+    created_at: key.createdAt.getTime(),
+    state_since: key.stateSince.getTime(),
+  };
+}
+
+function toRecord(row: SigningKeyRow): SigningKeyRecord {
+  if (row.algorithm !== 'ES256') throw new TypeError(`signing key ${row.kid} has an unknown algorithm`);
+  return {
+    kid: row.kid,
+    algorithm: row.algorithm,
+    state: signingStateColumn.parse(row.state),
+    publicJwk: row.public_jwk,
+    sealedPrivateJwk: row.sealed_private_jwk,
+    createdAt: date(row.created_at),
+    stateSince: date(row.state_since),
+  };
+}

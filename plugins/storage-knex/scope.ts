@@ -1,0 +1,77 @@
+import type { Knex } from 'knex';
+import type { OrganizationId } from '../../src/contract/index.ts';
+import { integer } from './columns.ts';
+import type { OrganizationTable, OrganizationTables } from './rows.ts';
+
+/**
+ * The only way to an organization's tables: every statement that begins here carries the organization, so one without it
+ * cannot be written. Conditions are only ever added with `where` and grouped alternatives, never with a bare `orWhere`.
+ */
+export class Scope {
+  readonly organizationId: OrganizationId;
+  readonly #knex: Knex;
+
+  constructor(knex: Knex, organizationId: OrganizationId) {
+    this.#knex = knex;
+    this.organizationId = organizationId;
+  }
+
+  /** Rows of the organization, to select, update or delete. */
+  from<Table extends OrganizationTable>(table: Table) {
+    return this.#knex<OrganizationTables[Table]>(table).where(`${table}.organization_id`, this.organizationId);
+  }
+
+  async insert<Table extends OrganizationTable>(
+    table: Table,
+    rows:
+      | Omit<OrganizationTables[Table], 'organization_id'>
+      | readonly Omit<OrganizationTables[Table], 'organization_id'>[],
+  ): Promise<void> {
+    await this.#knex.into(table).insert(this.#owned(rows));
+  }
+
+  /** Leaves an existing row with the same key columns as it is. */
+  async insertIfAbsent<Table extends OrganizationTable>(
+    table: Table,
+    row: Omit<OrganizationTables[Table], 'organization_id'>,
+    key: readonly (keyof OrganizationTables[Table] & string)[],
+  ): Promise<void> {
+    await this.#knex
+      .into(table)
+      .insert(this.#owned(row))
+      .onConflict([...key])
+      .ignore();
+  }
+
+  /** For a condition of a raw kind on one column, e.g. LIKE with its escape character. */
+  raw(sql: string, bindings: readonly (string | number)[]): Knex.Raw {
+    return this.#knex.raw(sql, [...bindings]);
+  }
+
+  /** Locks the counter until the transaction ends and tells its value, 0 at first. */
+  async lockCounter(name: string): Promise<number> {
+    await this.insertIfAbsent('counters', { name, value: 0 }, ['organization_id', 'name']);
+    // Not a change, but every engine takes the row's lock for it; SELECT … FOR UPDATE is not everywhere.
+    await this.from('counters')
+      .where({ name })
+      .update({ value: this.#knex.ref('value') });
+    const row = await this.from('counters').where({ name }).first('value');
+    return integer(row?.value ?? 0);
+  }
+
+  async setCounter(name: string, value: number): Promise<void> {
+    await this.from('counters').where({ name }).update({ value });
+  }
+
+  /** The counter's next value. The row stays locked until the transaction ends, so numbers have neither gaps nor doubles. */
+  async next(name: string): Promise<number> {
+    const value = (await this.lockCounter(name)) + 1;
+    await this.setCounter(name, value);
+    return value;
+  }
+
+  #owned(rows: object | readonly object[]): object | readonly object[] {
+    const own = (row: object) => ({ ...row, organization_id: this.organizationId });
+    return Array.isArray(rows) ? rows.map(own) : own(rows);
+  }
+}

@@ -1,0 +1,90 @@
+import { SightlineError } from '../../../src/contract/index.ts';
+import type { Fault } from '../dialect.ts';
+
+/** SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in the low byte. */
+const result = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cantOpen: 14,
+  constraint: 19,
+  notADatabase: 26,
+} as const;
+
+const extended = { foreignKey: 787, primaryKey: 1555, unique: 2067 } as const;
+
+export function isBusy(error: unknown): boolean {
+  const code = resultCode(error);
+  return code !== undefined && ((code & 0xff) === result.busy || (code & 0xff) === result.locked);
+}
+
+/** What kind of refusal a constraint gave, if it was one. */
+export function constraintFault(error: unknown): Fault | undefined {
+  const code = resultCode(error);
+  if (code === extended.foreignKey) return 'foreign_key';
+  if (code === extended.primaryKey || code === extended.unique) return 'duplicate';
+  return undefined;
+}
+
+/** One sentence for an operator that names the file and the cause. The engine's own words stay in `cause`. */
+export function explain(error: unknown, filename: string): SightlineError {
+  const [cause, hint] = reason(error);
+  return new SightlineError('unavailable', `The storage file ${filename} cannot be used: ${cause}.`, {
+    ...(hint === undefined ? {} : { hint }),
+    cause: error,
+  });
+}
+
+function reason(error: unknown): readonly [cause: string, hint?: string] {
+  switch (systemCode(error)) {
+    case 'EACCES':
+    case 'EPERM':
+      return ['this user may not write there', 'Check the owner and mode of the file and of its folder.'];
+    case 'EROFS':
+      return ['the file system is read-only'];
+    case 'ENOENT':
+      return ['its folder does not exist'];
+    case 'ENOTDIR':
+      return ['a part of its path is not a folder'];
+    case 'EISDIR':
+      return ['it is a folder'];
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return ['the disk is full', 'Free some space; what was stored is intact.'];
+    case 'EMFILE':
+    case 'ENFILE':
+      return ['too many files are open'];
+  }
+  switch ((resultCode(error) ?? 0) & 0xff) {
+    case result.busy:
+    case result.locked:
+      return ['another process has kept it locked', 'Look for a program that holds a transaction open on it.'];
+    case result.readOnly:
+      return ['this user may not write to it', 'Check the owner and mode of the file and of its folder.'];
+    case result.ioError:
+      return ['the disk failed while reading or writing it', "Look at the operating system's log."];
+    case result.corrupt:
+      return ['it is damaged', 'Restore it from a backup, or save what is left with `sqlite3 FILE .recover`.'];
+    case result.full:
+      return ['the disk is full', 'Free some space; what was stored is intact.'];
+    case result.cantOpen:
+      return ['it cannot be opened', 'Check that the path is a file and that its folder can be written.'];
+    case result.notADatabase:
+      return ['it is not a SQLite database, or its beginning was overwritten', 'Restore it from a backup.'];
+    default:
+      return ['the database refused the operation', 'The log has the details.'];
+  }
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,19 @@
+// knex ships no types for its dialects. Only what the subclass in client.ts touches is declared.
+declare module 'knex/lib/dialects/better-sqlite3/index.js' {
+  import { Knex } from 'knex';
+  import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+
+  export default class BetterSqlite3Client extends Knex.Client {
+    override connectionSettings: { readonly filename: string };
+    _driver(): unknown;
+    _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery>;
+    _formatBindings(bindings: readonly unknown[] | undefined): readonly SQLInputValue[];
+  }
+
+  export interface KnexQuery {
+    readonly sql: string;
+    readonly bindings?: readonly unknown[];
+    response?: unknown;
+    context?: { readonly lastID: number | bigint; readonly changes: number | bigint };
+  }
+}

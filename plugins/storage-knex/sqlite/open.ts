@@ -1,0 +1,42 @@
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { SightlineError } from '../../../src/contract/index.ts';
+
+export interface OpenOptions {
+  /** How long a statement may block the event loop for another process's lock. */
+  readonly blockingMs: number;
+  readonly readOnly: boolean;
+}
+
+/** Opens the file, making it readable by its owner alone; SQLite gives the files beside it the same mode. */
+export function openDatabase(filename: string, { blockingMs, readOnly }: OpenOptions): DatabaseSync {
+  if (!readOnly) closeSync(openSync(filename, 'a', 0o600));
+  const database = new DatabaseSync(filename, { timeout: blockingMs, readOnly, enableForeignKeyConstraints: true });
+  try {
+    if (!readOnly) writeAhead(database, filename);
+    // An acknowledged write is on the disk, and not only with the operating system.
+    database.exec('PRAGMA synchronous = FULL');
+    // A planted view or trigger must not reach functions with effects.
+    database.exec('PRAGMA trusted_schema = OFF');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Readers and the one writer do not wait for each other. Some network file systems cannot do it and answer another mode. */
+function writeAhead(database: DatabaseSync, filename: string): void {
+  const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
+  if (mode !== 'wal') {
+    throw new SightlineError(
+      'unavailable',
+      `The storage file ${filename} lies on a file system that SQLite cannot share.`,
+      {
+        hint: 'Put the data directory on a local disk.',
+      },
+    );
+  }
+  // After a burst the log is cut back to this instead of keeping its largest size.
+  database.exec('PRAGMA journal_size_limit = 67108864');
+}

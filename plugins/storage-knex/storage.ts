@@ -1,0 +1,121 @@
+import { SightlineError } from '../../src/contract/index.ts';
+import type {
+  Directory,
+  Health,
+  Host,
+  MigrationReport,
+  OrganizationId,
+  Storage,
+  Workspace,
+} from '../../src/contract/index.ts';
+import { ChatChanges } from './chat-changes.ts';
+import { Database } from './database.ts';
+import type { Dialect } from './dialect.ts';
+import { migrate } from './migrations/run.ts';
+import { Audit } from './repositories/audit.ts';
+import { Chats } from './repositories/chats.ts';
+import { KnexDirectory } from './repositories/directory.ts';
+import { Incidents } from './repositories/incidents.ts';
+import { IngestTokens } from './repositories/ingest-tokens.ts';
+import { Investigations } from './repositories/investigations.ts';
+import { Keys } from './repositories/keys.ts';
+import { Members } from './repositories/members.ts';
+import { UsageMarks } from './usage-marks.ts';
+
+/** What lives from the first use to `stop`. */
+interface Session {
+  readonly database: Database;
+  readonly directory: KnexDirectory;
+  readonly changes: ChatChanges;
+  readonly marks: UsageMarks;
+}
+
+export class KnexStorage implements Storage {
+  readonly #dialect: Dialect;
+  readonly #host: Pick<Host, 'logger' | 'now'>;
+  #session: Session | undefined;
+  #stopping: Promise<void> = Promise.resolve();
+
+  constructor(dialect: Dialect, host: Pick<Host, 'logger' | 'now'>) {
+    this.#dialect = dialect;
+    this.#host = host;
+  }
+
+  /** Opens the database and brings its schema up to date. */
+  async start(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    try {
+      await this.migrate();
+      signal.throwIfAborted();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** May be called without `start`; `stop` ends it then as well. */
+  migrate(): Promise<MigrationReport> {
+    this.#session ??= this.#open();
+    return migrate(this.#session.database);
+  }
+
+  stop(): Promise<void> {
+    const session = this.#session;
+    if (session === undefined) return this.#stopping;
+    this.#session = undefined;
+    this.#stopping = close(session);
+    return this.#stopping;
+  }
+
+  async health(): Promise<Health> {
+    try {
+      await this.#require().database.read((knex) => knex('organizations').first('id'));
+      return { ok: true };
+    } catch (error) {
+      return { ok: false, detail: error instanceof SightlineError ? error.message : 'The storage cannot be read.' };
+    }
+  }
+
+  get directory(): Directory {
+    return this.#require().directory;
+  }
+
+  /** The one place where an organization's repositories are made. */
+  workspace(organizationId: OrganizationId): Workspace {
+    const { database, changes, marks } = this.#require();
+    const { now } = this.#host;
+    const scoped = database.scoped(organizationId);
+    return {
+      organizationId,
+      keys: new Keys(scoped, marks, now),
+      members: new Members(scoped, now),
+      ingestTokens: new IngestTokens(scoped, now),
+      incidents: new Incidents(scoped, now),
+      investigations: new Investigations(scoped, changes, now),
+      chats: new Chats(scoped, changes, now),
+      audit: new Audit(scoped),
+    };
+  }
+
+  #open(): Session {
+    const { now, logger } = this.#host;
+    const database = new Database(this.#dialect.connect());
+    return {
+      database,
+      directory: new KnexDirectory(database, now),
+      changes: new ChatChanges(),
+      marks: new UsageMarks(database, logger),
+    };
+  }
+
+  #require(): Session {
+    if (this.#session !== undefined) return this.#session;
+    throw new SightlineError('unavailable', 'The storage is not open: it was not started, or was stopped.');
+  }
+}
+
+async function close({ changes, marks, database }: Session): Promise<void> {
+  changes.stop();
+  await marks.flush();
+  await database.close();
+}

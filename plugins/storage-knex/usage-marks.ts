@@ -1,0 +1,58 @@
+import type { KeyId, Logger, OrganizationId } from '../../src/contract/index.ts';
+import type { Database } from './database.ts';
+import { Scope } from './scope.ts';
+
+const intervalMs = 60_000;
+const flushAfterMs = 1_000;
+const remembered = 10_000;
+
+/**
+ * When keys were last used. A request only leaves a note here; notes of a second go to the database in one transaction, and
+ * each key's at most once a minute, also where several processes take its requests.
+ */
+export class UsageMarks {
+  readonly #database: Database;
+  readonly #logger: Logger;
+  readonly #pending = new Map<KeyId, { readonly organizationId: OrganizationId; readonly at: number }>();
+  readonly #written = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(database: Database, logger: Logger) {
+    this.#database = database;
+    this.#logger = logger;
+  }
+
+  mark(organizationId: OrganizationId, id: KeyId, at: Date): void {
+    const owned = `${organizationId} ${id}`;
+    const time = at.getTime();
+    const last = this.#written.get(owned);
+    if (last !== undefined && time - last < intervalMs) return;
+    // The oldest entry goes first; forgetting one costs a write that the database then declines.
+    if (this.#written.size >= remembered) this.#written.delete(this.#written.keys().next().value ?? owned);
+    this.#written.set(owned, time);
+    this.#pending.set(id, { organizationId, at: time });
+    this.#timer ??= setTimeout(() => void this.flush(), flushAfterMs).unref();
+  }
+
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const marks = [...this.#pending];
+    this.#pending.clear();
+    if (marks.length === 0) return;
+    try {
+      await this.#database.write(async (knex) => {
+        for (const [id, { organizationId, at }] of marks) {
+          await new Scope(knex, organizationId)
+            .from('api_keys')
+            .where({ id })
+            .where((due) => due.whereNull('last_used_at').orWhere('last_used_at', '<=', at - intervalMs))
+            .update({ last_used_at: at });
+        }
+      });
+    } catch (error) {
+      // Nobody waits for it, and the next use marks again.
+      this.#logger.warn({ error }, 'could not record when API keys were last used');
+    }
+  }
+}
