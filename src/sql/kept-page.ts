@@ -1,0 +1,76 @@
+import type { KeptResult } from './kept-results.ts';
+import { fit, rowSetOf, rowText, slice } from './rows.ts';
+import type { RowSet } from './rows.ts';
+
+export interface PageRequest {
+  /** Rows to pass over; with `contains`, of those that match. */
+  readonly offset: number;
+  /** Only rows with a cell, key or element in which this text occurs; case is ignored. */
+  readonly contains?: string;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+
+export interface KeptPage {
+  readonly rows: RowSet;
+  /** Why more kept rows follow; absent on the last page. */
+  readonly stoppedBy?: 'rows' | 'bytes';
+}
+
+/** Reads a page of a kept result without running anything again. */
+export function readPage(kept: KeptResult, { offset, contains, maxRows, maxBytes }: PageRequest): KeptPage {
+  const { rows } = kept;
+  if (contains === undefined) {
+    const start = Math.min(offset, rows.ends.length);
+    const { count, ...rest } = fit(rows, start, { maxRows, maxBytes });
+    return { rows: slice(rows, start, count), ...rest };
+  }
+  const matches = rowMatcher(contains);
+  const parts: Buffer[] = [];
+  const ends: number[] = [];
+  let toSkip = offset;
+  for (let row = 0; row < rows.ends.length; row += 1) {
+    const text = rowText(rows, row);
+    if (!matches(text)) continue;
+    if (toSkip > 0) {
+      toSkip -= 1;
+      continue;
+    }
+    if (ends.length >= maxRows) return { rows: join(parts, ends), stoppedBy: 'rows' };
+    const part = Buffer.from(text);
+    const end = (ends.length === 0 ? 0 : (ends.at(-1) ?? 0) + 1) + part.length;
+    if (end > maxBytes) return { rows: join(parts, ends), stoppedBy: 'bytes' };
+    parts.push(part);
+    ends.push(end);
+  }
+  return { rows: join(parts, ends) };
+}
+
+function join(parts: readonly Buffer[], ends: readonly number[]): RowSet {
+  if (parts.length === 0) return rowSetOf([]);
+  const json = Buffer.alloc(ends.at(-1) ?? 0, ',');
+  parts.forEach((part, index) => json.set(part, (ends[index] ?? 0) - part.length));
+  return { json, ends };
+}
+
+/** Whether the JSON text of a row has a string, key, number or boolean in which `needle` occurs. */
+function rowMatcher(needle: string): (row: string) => boolean {
+  const wanted = needle.toLowerCase();
+  const maybeNumber = /^[-+.\de]+$/.test(wanted);
+  return (row) => {
+    // Most rows are told apart without parsing: where nothing is escaped, what occurs in a value occurs in the text.
+    if (!maybeNumber && !row.includes('\\') && !row.toLowerCase().includes(wanted)) return false;
+    const cells: unknown = JSON.parse(row);
+    return occurs(cells, wanted);
+  };
+}
+
+/** Depth is bounded by JSON.parse's own input: a cell is at most a few kilobytes. */
+function occurs(value: unknown, wanted: string): boolean {
+  if (typeof value === 'string') return value.toLowerCase().includes(wanted);
+  if (Array.isArray(value)) return value.some((element) => occurs(element, wanted));
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).some(([key, inner]) => key.toLowerCase().includes(wanted) || occurs(inner, wanted));
+  }
+  return (typeof value === 'number' || typeof value === 'boolean') && String(value).includes(wanted);
+}

@@ -1,0 +1,115 @@
+import { SightlineError } from '../contract/index.ts';
+import type { Dialect, ErrorDetails, TableName } from '../contract/index.ts';
+import { attributeAdvice } from './catalog.ts';
+import { sqlHelpers } from './helpers.ts';
+import type { QueryWindow } from './result.ts';
+
+/** Where a statement was when it failed, as far as a better error needs it. */
+export interface FailedQuery {
+  readonly sql: string;
+  readonly window: QueryWindow | undefined;
+  readonly dialect: Dialect;
+  readonly now: Date;
+  readonly timeoutMs: number;
+  /** Once the statement was checked. */
+  readonly tables: readonly TableName[] | undefined;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** The same failure with what the caller needs to mend it: place, nearest names, what to write, or a narrower call. */
+export function repair(error: SightlineError, query: FailedQuery): SightlineError {
+  switch (error.code) {
+    case 'query_timeout':
+    case 'query_memory':
+      return narrower(error, query);
+    case 'unknown_table':
+      return error.hint === undefined ? placed(error, query, sqlHelpers.unknownTable('').hint) : placed(error, query);
+    case 'unknown_column':
+      return placed(error, query, columnAdvice(error, query));
+    case 'unknown_function':
+    case 'sql_syntax':
+    case 'sql_failed':
+      return placed(error, query, error.hint ?? `Write ${query.dialect.name} ${query.dialect.version} SQL.`);
+    case 'sql_refused':
+    case 'sql_not_read_only':
+    case 'sql_multiple_statements':
+      return placed(
+        error,
+        query,
+        error.hint ?? 'Send one SELECT (WITH is allowed) that reads otel.spans, otel.metrics or otel.logs.',
+      );
+    default:
+      return error;
+  }
+}
+
+/** The statement ran longer than `timeoutMs`. */
+export function timedOut(query: FailedQuery, cause?: unknown): SightlineError {
+  const seconds = query.timeoutMs / 1000;
+  return narrower(new SightlineError('query_timeout', `The query was stopped after ${seconds} s.`, { cause }), query);
+}
+
+function columnAdvice(error: SightlineError, { dialect, tables }: FailedQuery): string {
+  const attributes = `${attributeAdvice(dialect)} SHOW ATTRIBUTES FROM otel.${tables?.[0] ?? 'spans'} lists them.`;
+  const listed = error.hint ?? sqlHelpers.unknownColumn('', tables ?? []).hint ?? '';
+  return `${listed} ${attributes}`;
+}
+
+/** Adds a hint and turns the position into line, column and what stands there. */
+function placed(error: SightlineError, { sql }: FailedQuery, hint = error.hint): SightlineError {
+  const place = placeOf(sql, error.position);
+  return copy(error, {
+    message: place === undefined ? error.message : `${error.message.replace(/[.\s]+$/, '')} (${place}).`,
+    details: {
+      ...(hint === undefined ? {} : { hint }),
+      ...(place === undefined || error.position === undefined ? {} : { position: error.position }),
+      ...(error.retry === undefined ? {} : { retry: error.retry }),
+    },
+  });
+}
+
+/** A quarter of the window, its newest part; without a window the last hour. */
+function narrower(error: SightlineError, { sql, window, tables, now }: FailedQuery): SightlineError {
+  const end = window?.end ?? now;
+  const width = window?.start === undefined ? 4 * hour : end.getTime() - window.start.getTime();
+  const readsTables = tables === undefined || tables.length > 0;
+  if (!readsTables || width < 4 * minute) {
+    return copy(error, {
+      message: error.message,
+      details: { hint: error.hint ?? 'Group or filter earlier, select fewer columns, or join less.' },
+    });
+  }
+  const start = new Date(Math.floor((end.getTime() - width / 4) / 1000) * 1000);
+  return copy(error, {
+    message: error.message,
+    details: {
+      hint: `Look at less time: send the arguments in retry (start ${start.toISOString()}), then widen. Filtering on time, service_name or trace_id first helps too.`,
+      retry: { sql, start: start.toISOString(), end: end.toISOString() },
+    },
+  });
+}
+
+function copy(
+  error: SightlineError,
+  { message, details }: { readonly message: string; readonly details: ErrorDetails },
+): SightlineError {
+  return new SightlineError(error.code, message, {
+    ...details,
+    ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
+    cause: error.cause ?? error,
+  });
+}
+
+/** `line 2, column 8, near "FORM"`; undefined when the position is not in the text. */
+function placeOf(sql: string, position: number | undefined): string | undefined {
+  if (position === undefined || !Number.isInteger(position) || position < 1 || position > sql.length + 1)
+    return undefined;
+  const before = sql.slice(0, position - 1);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  const line = before.split('\n').length;
+  const near = /^\s*(\S{1,40})/.exec(sql.slice(position - 1))?.[1]?.replace(/[\p{C}"]/gu, '');
+  const at = `line ${line}, column ${before.length - lineStart + 1}`;
+  return near === undefined || near === '' ? `${at}, at the end` : `${at}, near "${near}"`;
+}

@@ -1,0 +1,46 @@
+import type { RowSet } from './rows.ts';
+
+export interface QueryColumn {
+  readonly name: string;
+  /** The engine's own name for the type. */
+  readonly type: string;
+  /** Whoever sends telemetry may have written the text in it. */
+  readonly untrusted: boolean;
+}
+
+export interface Truncation {
+  readonly reason: 'rows' | 'bytes' | 'cell';
+  /** Rows that are returned. */
+  readonly returned: number;
+  readonly hint: string;
+}
+
+export interface QueryWindow {
+  readonly start?: Date;
+  readonly end?: Date;
+  readonly source: 'argument';
+}
+
+export interface QueryResult {
+  /** `duckdb`, `postgres`, `clickhouse`, `bigquery`. */
+  readonly dialect: string;
+  readonly columns: readonly QueryColumn[];
+  /** `[…],[…]`: row arrays joined by commas, no outer brackets. */
+  readonly rowsJson: string;
+  readonly rowCount: number;
+  readonly truncated: boolean;
+  readonly truncation?: Truncation;
+  /** Rows outside were invisible to the statement. Absent when no window was asked for. */
+  readonly window?: QueryWindow;
+  readonly elapsedMs: number;
+  readonly bytesScanned?: number;
+  readonly warnings: readonly string[];
+  /** All that was read, the returned rows first. Only when read-ahead was asked for and found more than is returned. */
+  readonly readAhead?: ReadAhead;
+}
+
+export interface ReadAhead {
+  readonly rows: RowSet;
+  /** Why it is not the whole result. */
+  readonly cutBy?: 'rows' | 'bytes';
+}

@@ -1,0 +1,58 @@
+import type { ResultColumn } from '../contract/index.ts';
+import { eachCell } from './rows.ts';
+import type { RowSet } from './rows.ts';
+
+/** Types of all four engines that cannot hold text: numbers, booleans, times, UUIDs. */
+const scalar =
+  /^(?:u?(?:tiny|small|big|huge)?int(?:eger)?\d*|bignum|float\d*|double(?: precision)?|real|b?float|(?:big)?(?:decimal|numeric)\d*(?:\([\d, ]*\))?|bool(?:ean)?|timestamp(?:tz|_s|_ms|_ns)?(?:\(\d+\))?(?: with(?:out)? time zone)?|date\d*|datetime(?:64)?(?:\([^()]*\))?|time(?:tz)?(?:\(\d+\))?(?: with(?:out)? time zone)?|interval\w*|uuid|nothing)$/;
+
+/** ClickHouse and BigQuery write wrappers around a type. */
+const wrapper = /^(?:nullable|lowcardinality|array)[(<](.*)[)>]$/;
+
+/**
+ * Our own text columns and all that the receiver lets stand in them. A column is believed by what is in it, not by its
+ * name alone: `SELECT body AS kind` must not lose its mark.
+ */
+const ownText: Readonly<Record<string, RegExp>> = {
+  trace_id: /^[0-9a-f]{0,32}$/,
+  span_id: /^[0-9a-f]{0,16}$/,
+  parent_span_id: /^[0-9a-f]{0,16}$/,
+  kind: /^(?:INTERNAL|SERVER|CLIENT|PRODUCER|CONSUMER|UNSPECIFIED)?$/,
+  status_code: /^(?:UNSET|OK|ERROR)?$/,
+  type: /^(?:gauge|sum|histogram|exponential_histogram|summary)?$/,
+  aggregation_temporality: /^(?:delta|cumulative)?$/,
+};
+
+/** For each column, whether it may carry text written by a stranger. In doubt it does. */
+export function untrustedColumns(columns: readonly ResultColumn[], rows: RowSet): boolean[] {
+  const untrusted = columns.map((column) => !isScalar(column.type));
+  const claims = new Map<number, RegExp>();
+  columns.forEach((column, index) => {
+    const own = Object.hasOwn(ownText, column.name) ? ownText[column.name] : undefined;
+    if (untrusted[index] === true && own !== undefined) claims.set(index, own);
+  });
+  if (claims.size === 0) return untrusted;
+  eachCell(rows, (cell, column) => {
+    if (claims.get(column)?.test(content(cell)) === false) claims.delete(column);
+    return claims.size > 0;
+  });
+  for (const column of claims.keys()) untrusted[column] = false;
+  return untrusted;
+}
+
+function isScalar(type: string): boolean {
+  let inner = type.toLowerCase().trim();
+  for (;;) {
+    const unwrapped = wrapper.exec(inner)?.[1] ?? inner.replace(/\[\d*\]$/, '');
+    if (unwrapped === inner) return scalar.test(inner);
+    inner = unwrapped.trim();
+  }
+}
+
+/** The text of a short string cell, '' for NULL; of anything else something that no pattern takes. */
+function content(cell: Buffer): string {
+  if (cell.length > 64) return '?';
+  const text = cell.toString('latin1').trim();
+  if (text === 'null') return '';
+  return text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : '?';
+}

@@ -1,0 +1,168 @@
+import { defineTool, SightlineError } from '../contract/index.ts';
+import type { Dialect, Tool, ToolContext } from '../contract/index.ts';
+import type { KeptResults } from '../sql/kept-results.ts';
+import { readPage } from '../sql/kept-page.ts';
+import type { QueryPipeline } from '../sql/pipeline.ts';
+import type { QueryResult, Truncation } from '../sql/result.ts';
+import { describeQueryOtel } from './query-otel/describe.ts';
+import { renderAnswer } from './query-otel/render.ts';
+import type { Answer } from './query-otel/render.ts';
+import { defaultQueryOtelLimits, queryOtelInput, queryOtelOutput } from './query-otel/schema.ts';
+import type { QueryOtelInput, QueryOtelInputSchema, QueryOtelLimits } from './query-otel/schema.ts';
+import { parseTime } from './time.ts';
+
+export interface QueryOtelParts {
+  readonly pipeline: QueryPipeline;
+  readonly keptResults: KeptResults;
+  readonly dialect: Dialect;
+  readonly now: () => Date;
+  readonly limits?: QueryOtelLimits;
+}
+
+/** `query_otel`: read-only SQL over the organization's telemetry, and paging in results that were cut. */
+export function createQueryOtel(parts: QueryOtelParts): Tool<QueryOtelInputSchema> {
+  const limits = parts.limits ?? defaultQueryOtelLimits;
+  return defineTool({
+    name: 'query_otel',
+    title: 'Query telemetry with SQL',
+    description: describeQueryOtel(parts.dialect),
+    scope: 'telemetry:read',
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    input: queryOtelInput(limits),
+    aliases: { query: 'sql' },
+    output: queryOtelOutput,
+    run: async (input, context) =>
+      renderAnswer(
+        input.result_id === undefined
+          ? await query(parts, limits, input, context)
+          : page(parts, limits, input.result_id, input, context),
+      ),
+  });
+}
+
+async function query(
+  { pipeline, keptResults, now }: QueryOtelParts,
+  limits: QueryOtelLimits,
+  input: QueryOtelInput,
+  { principal, signal, requestId }: ToolContext,
+): Promise<Answer> {
+  if (input.sql === undefined) {
+    throw wrong('sql is missing.', 'Send sql, or result_id to read on in a result that was cut.');
+  }
+  refuseTogether(input, ['offset', 'contains'], 'result_id', 'Put LIMIT and filters into the sql instead.');
+  const moment = now();
+  const result = await pipeline.run({
+    organizationId: principal.organizationId,
+    sql: input.sql,
+    window: {
+      ...(input.start === undefined ? {} : { start: parseTime(input.start, moment, 'start') }),
+      ...(input.end === undefined ? {} : { end: parseTime(input.end, moment, 'end') }),
+    },
+    limits: { maxRows: input.max_rows ?? limits.defaultRows, maxBytes: input.max_bytes ?? limits.defaultBytes },
+    readAhead: true,
+    signal,
+    requestId,
+  });
+  return keep(result, keptResults, principal);
+}
+
+/** Keeps what was read behind the returned rows, and says so. */
+function keep(
+  { readAhead, ...result }: QueryResult,
+  keptResults: KeptResults,
+  principal: ToolContext['principal'],
+): Answer {
+  if (readAhead === undefined || result.truncation === undefined) return result;
+  const resultId = keptResults.keep(principal, {
+    dialect: result.dialect,
+    columns: result.columns,
+    rows: readAhead.rows,
+    ...(readAhead.cutBy === undefined ? {} : { cutBy: readAhead.cutBy }),
+    ...(result.window === undefined ? {} : { window: result.window }),
+  });
+  if (resultId === undefined) return result;
+  const { returned } = result.truncation;
+  const total = `${readAhead.cutBy === undefined ? 'all' : 'the first'} ${readAhead.rows.ends.length} rows`;
+  return {
+    ...result,
+    resultId,
+    truncation: {
+      ...result.truncation,
+      hint: `${returned} rows are returned and ${total} are kept for ten minutes: send result_id "${resultId}" with offset ${returned}, or with contains to filter them. Or aggregate, select fewer columns, or narrow start and end.`,
+    },
+  };
+}
+
+function page(
+  { keptResults }: QueryOtelParts,
+  limits: QueryOtelLimits,
+  resultId: string,
+  input: QueryOtelInput,
+  { principal }: ToolContext,
+): Answer {
+  refuseTogether(
+    input,
+    ['sql', 'start', 'end'],
+    undefined,
+    'A kept result is only read: send sql alone to run a query.',
+  );
+  const started = performance.now();
+  const kept = keptResults.get(principal, resultId);
+  const offset = input.offset ?? 0;
+  const { rows, stoppedBy } = readPage(kept, {
+    offset,
+    ...(input.contains === undefined ? {} : { contains: input.contains }),
+    maxRows: input.max_rows ?? limits.defaultRows,
+    maxBytes: input.max_bytes ?? limits.defaultBytes,
+  });
+  const truncation = pageTruncation(stoppedBy, kept.cutBy, offset, rows.ends.length);
+  return {
+    dialect: kept.dialect,
+    columns: kept.columns,
+    rowsJson: rows.json.toString(),
+    rowCount: rows.ends.length,
+    truncated: truncation !== undefined,
+    ...(truncation === undefined ? {} : { truncation }),
+    ...(kept.window === undefined ? {} : { window: kept.window }),
+    elapsedMs: Math.round((performance.now() - started) * 10) / 10,
+    warnings: [],
+    resultId,
+  };
+}
+
+function pageTruncation(
+  stoppedBy: 'rows' | 'bytes' | undefined,
+  cutBy: 'rows' | 'bytes' | undefined,
+  offset: number,
+  returned: number,
+): Truncation | undefined {
+  if (stoppedBy !== undefined) {
+    const hint =
+      returned === 0
+        ? `The row at offset ${offset} is larger than max_bytes: raise it, or send offset ${offset + 1}.`
+        : `More rows are kept: send offset ${offset + returned}.`;
+    return { reason: stoppedBy, returned, hint };
+  }
+  if (cutBy === undefined) return undefined;
+  return {
+    reason: cutBy,
+    returned,
+    hint: 'These are the last rows kept, not the last there are: narrow the query for the others.',
+  };
+}
+
+function refuseTogether(
+  input: QueryOtelInput,
+  names: readonly (keyof QueryOtelInput)[],
+  needs: string | undefined,
+  hint: string,
+): void {
+  for (const name of names) {
+    if (input[name] === undefined) continue;
+    throw wrong(needs === undefined ? `${name} cannot be sent with result_id.` : `${name} needs ${needs}.`, hint);
+  }
+}
+
+function wrong(message: string, hint: string): SightlineError {
+  return new SightlineError('invalid_argument', message, { hint });
+}
