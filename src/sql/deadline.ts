@@ -42,7 +42,7 @@ export function startDeadline(caller: AbortSignal, timeoutMs: number): Deadline 
     get remainingMs() {
       return Math.max(1, Math.ceil(endsAt - performance.now()));
     },
-    race: (work) => Promise.race([work, ended]),
+    race: (work) => Promise.race([ended, work]),
     [Symbol.dispose]() {
       clearTimeout(timer);
       caller.removeEventListener('abort', leave);
