@@ -1,0 +1,182 @@
+import { SightlineError } from '../contract/index.ts';
+import type {
+  Actor,
+  Agent,
+  AgentEvent,
+  Assignment,
+  ChatMessage,
+  Investigation,
+  InvestigationResult,
+  Logger,
+  Workspace,
+} from '../contract/index.ts';
+import { boundAnswer, boundConclusion, boundStep, budget } from './bounds.ts';
+import { followIncident } from './incident.ts';
+import type { IncidentFollower, Outcome } from './incident.ts';
+
+/** Messages of a chat that an agent is given, counted from the end. */
+const messagesGiven = 200;
+
+export interface RunDependencies {
+  readonly workspace: Workspace;
+  readonly agent: Agent;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** Aborted when the lease is lost, the budget is spent or the worker stops. */
+  readonly signal: AbortSignal;
+  /** Whether this worker still holds the investigation; asked before anything final is written. */
+  readonly held: () => Promise<boolean>;
+}
+
+/** Says that a run has used up its steps or its wall time. */
+export class BudgetSpent extends Error {}
+
+/** Says that a step could not be stored: not the agent's failure, so the run is tried again. */
+class StepNotStored extends Error {}
+
+/**
+ * Runs one investigation to its end. Each step is stored before the agent goes on, so a run that ends in between leaves
+ * all it has found, and the next run is given it. Rejects with the signal's reason when it was aborted, unless that is the
+ * budget, which ends the investigation.
+ */
+export async function runInvestigation(investigation: Investigation, deps: RunDependencies): Promise<void> {
+  const { workspace, agent, logger, now } = deps;
+  const author: Actor = { kind: 'agent', id: agent.engine, name: agent.engine };
+  const assignment = await prepare(investigation, workspace);
+  const incident = assignment.incident && followIncident(workspace, assignment.incident.id, author, logger);
+  await incident?.begin();
+
+  let closing: Closing;
+  try {
+    closing = await listen(investigation, assignment, deps);
+  } catch (error) {
+    if (deps.signal.aborted && !(deps.signal.reason instanceof BudgetSpent)) throw deps.signal.reason;
+    if (error instanceof StepNotStored) throw error;
+    logger.warn({ investigation: investigation.id, error }, 'investigation failed');
+    closing = failure(error);
+  }
+  if (!(await deps.held())) return;
+  await conclude(investigation, closing, author, workspace, incident);
+  logger.info({ investigation: investigation.id, status: closing.outcome.status, at: now() }, 'investigation ended');
+}
+
+interface Closing {
+  readonly outcome: Outcome;
+  readonly message: string;
+  readonly document?: string;
+  readonly failure?: string;
+}
+
+async function prepare(investigation: Investigation, workspace: Workspace): Promise<Assignment> {
+  const steps = await workspace.investigations.steps(investigation.id);
+  const chat = investigation.chatId && (await workspace.chats.get(investigation.chatId));
+  const incidentId = investigation.incidentId ?? chat?.incidentId;
+  const incident = incidentId && (await workspace.incidents.get(incidentId));
+  const messages = chat
+    ? await workspace.chats.messages(chat.id, {
+        afterSeq: Math.max(0, chat.lastSeq - messagesGiven),
+        limit: messagesGiven,
+      })
+    : [];
+  return {
+    organizationId: investigation.organizationId,
+    messages: messagesOf(investigation, messages, steps.length > 0),
+    steps,
+    askedAt: investigation.askedAt,
+    ...(incident && { incident }),
+  };
+}
+
+/** A resumed run is not given what was said after it began: that is a question of its own, queued behind this one. */
+function messagesOf(
+  investigation: Investigation,
+  messages: readonly ChatMessage[],
+  resumed: boolean,
+): readonly ChatMessage[] {
+  const { startedAt } = investigation;
+  return resumed && startedAt ? messages.filter(({ time }) => time <= startedAt) : messages;
+}
+
+async function listen(investigation: Investigation, assignment: Assignment, deps: RunDependencies): Promise<Closing> {
+  const { agent, workspace, signal, logger, now } = deps;
+  let seq = assignment.steps.at(-1)?.seq ?? 0;
+  const events = agent.investigate(assignment, signal)[Symbol.asyncIterator]();
+  const aborted = rejectWhenAborted(signal);
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([events.next(), aborted.promise]);
+      if (done === true) throw new SightlineError('internal', 'The agent ended without an answer.');
+      const event: AgentEvent = value;
+      if (event.type === 'step') {
+        seq += 1;
+        if (seq > budget.steps) throw new BudgetSpent();
+        const step = boundStep(event.step, seq, now());
+        await workspace.investigations.addStep(investigation.id, step).catch((cause: unknown) => {
+          throw new StepNotStored('a step could not be stored', { cause });
+        });
+      } else if (event.type === 'progress') {
+        logger.debug({ investigation: investigation.id, doing: event.message }, 'investigation goes on');
+      } else if (event.type === 'question') {
+        return { outcome: { status: 'waiting', question: event.question }, message: boundAnswer(event.question) };
+      } else {
+        const conclusion = boundConclusion(event.conclusion);
+        return {
+          outcome: { status: 'completed', conclusion },
+          message: boundAnswer(event.answer),
+          ...(event.document !== undefined && { document: event.document }),
+        };
+      }
+    }
+  } finally {
+    aborted.forget();
+    // Not awaited: an agent that does not listen to its signal must not hold up the worker.
+    void events.return?.()?.then(undefined, () => {});
+  }
+}
+
+function rejectWhenAborted(signal: AbortSignal): { readonly promise: Promise<never>; forget(): void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  promise.catch(() => {});
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return { promise, forget: () => signal.removeEventListener('abort', abort) };
+}
+
+function failure(error: unknown): Closing {
+  const sentence = sentenceOf(error);
+  return { outcome: { status: 'failed' }, failure: sentence, message: `The investigation failed. ${sentence}` };
+}
+
+/** Only words that we wrote ourselves: an engine's or a plugin's own message may carry other people's data. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof BudgetSpent) {
+    return `It used up its budget of ${budget.steps} steps or ${budget.wallMs / 60_000} minutes. Ask again with a narrower question.`;
+  }
+  if (error instanceof SightlineError)
+    return error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+  return 'The agent met an unexpected error; the log of the gateway has the details.';
+}
+
+async function conclude(
+  investigation: Investigation,
+  closing: Closing,
+  author: Actor,
+  workspace: Workspace,
+  incident: IncidentFollower | undefined,
+): Promise<void> {
+  if (closing.document !== undefined) await incident?.writeDocument(closing.document);
+  await incident?.end(closing.outcome);
+  await workspace.investigations.finish(investigation.id, resultOf(closing, author));
+}
+
+function resultOf({ outcome, message, failure: sentence }: Closing, author: Actor): InvestigationResult {
+  switch (outcome.status) {
+    case 'completed':
+      return { status: 'completed', conclusion: outcome.conclusion, message, author };
+    case 'waiting':
+      return { status: 'waiting', message, author };
+    case 'failed':
+      return { status: 'failed', failure: sentence ?? message, message, author };
+  }
+}

@@ -1,0 +1,179 @@
+import type { Agent, ClaimedInvestigation, Investigation, Lease, Logger, Storage } from '../contract/index.ts';
+import { budget } from './bounds.ts';
+import { BudgetSpent, runInvestigation } from './run.ts';
+
+export interface InvestigationWorkerDependencies {
+  readonly storage: Storage;
+  readonly agent: Agent;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** Names this worker among all that share the storage. */
+  readonly holder: string;
+  /** How many investigations run at once. */
+  readonly concurrency: number;
+}
+
+export interface InvestigationWorker {
+  start(): void;
+  /** Ends what runs and gives it back, so that another worker, or this one after a restart, goes on with it at once. */
+  stop(): Promise<void>;
+  /** There is work: look now and not at the next poll. */
+  wake(): void;
+}
+
+const leaseMs = 10_000;
+const heartbeatMs = 2_000;
+/** Work queued by another process, or left by one that died, is found by looking. */
+const pollMs = 3_000;
+/** How long an investigation waits before it asks again whether the one before it in its chat has ended. */
+const turnMs = 1_000;
+
+class LeaseLost extends Error {}
+class Stopped extends Error {}
+
+/** Takes queued investigations one by one under a lease, and runs the agent on them. */
+export function createInvestigationWorker(deps: InvestigationWorkerDependencies): InvestigationWorker {
+  const { storage, logger, now, holder, concurrency } = deps;
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  let poll: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | undefined;
+  let lookAgain = false;
+
+  const lease = (milliseconds: number): Lease => {
+    const time = now();
+    return { holder, now: time, until: new Date(time.getTime() + milliseconds) };
+  };
+
+  function wake(): void {
+    if (poll === undefined || stopping.signal.aborted) return;
+    lookAgain = true;
+    looking ??= look().finally(() => {
+      looking = undefined;
+      if (lookAgain) wake();
+    });
+  }
+
+  async function look(): Promise<void> {
+    while (lookAgain && !stopping.signal.aborted) {
+      lookAgain = false;
+      try {
+        while (running.size < concurrency && !stopping.signal.aborted) {
+          const claimed = await storage.directory.claimInvestigation(lease(leaseMs));
+          if (claimed === undefined) break;
+          begin(claimed);
+        }
+      } catch (error) {
+        logger.error({ error }, 'looking for investigations failed; it is tried again at the next poll');
+      }
+    }
+  }
+
+  function begin(claimed: ClaimedInvestigation): void {
+    const task = work(claimed)
+      .catch((error: unknown) => {
+        logger.error(
+          { investigation: claimed.id, error },
+          'investigation was interrupted; it is resumed under a new lease',
+        );
+      })
+      .finally(() => {
+        running.delete(task);
+        wake();
+      });
+    running.add(task);
+  }
+
+  async function work(claimed: ClaimedInvestigation): Promise<void> {
+    const workspace = storage.workspace(claimed.organizationId);
+    const investigation = await workspace.investigations.get(claimed.id);
+    if (investigation?.status !== 'running') return;
+    if (
+      investigation.chatId &&
+      isBehindAnother(investigation, await workspace.investigations.ofChat(investigation.chatId))
+    ) {
+      await storage.directory.renewInvestigation(claimed.id, lease(turnMs));
+      return;
+    }
+    const end = new AbortController();
+    const held = async (): Promise<boolean> => storage.directory.renewInvestigation(claimed.id, lease(leaseMs));
+    const heart = keepLease(held, () => end.abort(new LeaseLost('the lease was lost')));
+    const overtime = setTimeout(() => end.abort(new BudgetSpent()), budget.wallMs);
+    const stop = (): void => end.abort(new Stopped('the worker stops'));
+    stopping.signal.addEventListener('abort', stop, { once: true });
+    if (stopping.signal.aborted) stop();
+    try {
+      await runInvestigation(investigation, { ...deps, workspace, signal: end.signal, held });
+    } catch (error) {
+      if (error instanceof LeaseLost) {
+        logger.info({ investigation: claimed.id }, 'investigation was cancelled or taken over');
+        return;
+      }
+      await heart.stop();
+      await storage.directory.renewInvestigation(claimed.id, lease(error instanceof Stopped ? 0 : leaseMs));
+      if (!(error instanceof Stopped)) throw error;
+    } finally {
+      await heart.stop();
+      clearTimeout(overtime);
+      stopping.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Renews the lease until it is stopped. A store that cannot be reached is tried again until the lease has run out. */
+  function keepLease(renew: () => Promise<boolean>, lost: () => void): { stop(): Promise<void> } {
+    let beating = Promise.resolve();
+    let timer: NodeJS.Timeout | undefined;
+    let stopped = false;
+    let until = now().getTime() + leaseMs;
+    const beat = async (): Promise<void> => {
+      try {
+        if (await renew()) until = now().getTime() + leaseMs;
+        else until = 0;
+      } catch (error) {
+        logger.warn({ error }, 'a lease could not be renewed');
+      }
+      if (stopped) return;
+      if (now().getTime() >= until) lost();
+      else arm();
+    };
+    const arm = (): void => {
+      timer = setTimeout(() => {
+        beating = beat();
+      }, heartbeatMs);
+    };
+    arm();
+    return {
+      async stop() {
+        stopped = true;
+        clearTimeout(timer);
+        await beating;
+      },
+    };
+  }
+
+  return {
+    start() {
+      if (poll !== undefined || stopping.signal.aborted) return;
+      poll = setInterval(wake, pollMs);
+      poll.unref();
+      wake();
+    },
+    async stop() {
+      stopping.abort();
+      clearInterval(poll);
+      await looking;
+      await Promise.allSettled(running);
+    },
+    wake,
+  };
+}
+
+/** Questions of one chat are answered in the order in which they were asked. */
+function isBehindAnother(investigation: Investigation, ofChat: readonly Investigation[]): boolean {
+  return ofChat.some(
+    (other) =>
+      other.status === 'running' &&
+      (other.askedAt < investigation.askedAt ||
+        (other.askedAt.getTime() === investigation.askedAt.getTime() && other.id < investigation.id)),
+  );
+}
