@@ -78,8 +78,11 @@ export interface Pod {
   readonly scope: Scope;
 }
 
-/** The pods of one release of a service. */
-export function rollOut(service: ServiceName, version: string, startedAt: number, random: Random): Pod[] {
+/** Milliseconds between the pods of a rolling release. */
+const podInterval = 25_000;
+
+/** The pods of one release of a service, the first of which starts at `from`. */
+export function rollOut(service: ServiceName, version: string, from: number, random: Random): Pod[] {
   const facts = services[service];
   const runtime = runtimes[facts.runtime];
   const replicaSet = random.hex(5).slice(0, 9);
@@ -92,7 +95,7 @@ export function rollOut(service: ServiceName, version: string, startedAt: number
       name,
       node,
       index,
-      startedAt,
+      startedAt: from + index * podInterval,
       scope: { name: runtime.scope, version: '0.62.0' },
       resource: {
         attributes: keyValues({

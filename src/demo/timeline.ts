@@ -38,8 +38,6 @@ export interface Timeline {
 }
 
 const minute = 60_000;
-/** Time between the pods of a rolling release. */
-const podInterval = 25_000;
 
 /** Throws `invalid_argument` for options out of range. */
 export function planTimeline(options: DemoOptions): Timeline {
@@ -112,10 +110,7 @@ export function podsAt(timeline: Timeline, service: ServiceName, at: number): re
 }
 
 function podsOf(service: ServiceName, version: string, from: number, random: Random): readonly [Pod, ...Pod[]] {
-  const [first, ...rest] = rollOut(service, version, from, random).map((pod) => ({
-    ...pod,
-    startedAt: from + pod.index * podInterval,
-  }));
+  const [first, ...rest] = rollOut(service, version, from, random);
   return first === undefined ? missing(service) : [first, ...rest];
 }
 

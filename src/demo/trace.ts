@@ -147,7 +147,7 @@ export class Frame {
     if (failure === undefined) {
       const pod = this.#run.world.pod(service, client.now / 1000);
       client.attributes['network.peer.address'] = pod.name;
-      const served = serve(
+      const served = Frame.serve(
         this.#run,
         { pod, name, attributes: call.server, at: client.now, parentSpanId: client.spanId },
         call,
@@ -335,8 +335,6 @@ export class Frame {
     return frame;
   }
 }
-
-const serve = Frame.serve;
 
 export interface Database {
   readonly system: 'postgresql' | 'redis';

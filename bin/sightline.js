@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+// Plain JavaScript that very old versions of Node can parse, so that they say what is wrong and not a syntax error.
+import fs from 'node:fs';
+import module from 'node:module';
+import process from 'node:process';
+
+const required = [22, 18];
+const [major, minor] = process.versions.node.split('.').map(Number);
+
+if (major < required[0] || (major === required[0] && minor < required[1])) {
+  process.stderr.write(
+    `error: sightline needs Node.js ${required.join('.')} or later and this is ${process.versions.node}; ` +
+      'in a checkout, npm start and npm run sightline bring their own.\n',
+  );
+  process.exitCode = 1;
+} else {
+  if (module.enableCompileCache) module.enableCompileCache();
+  // A checkout has the sources, which Node runs as they are; the published package has them compiled.
+  const source = new URL('../src/main.ts', import.meta.url);
+  const main = fs.existsSync(source) ? source : new URL('../dist/src/main.js', import.meta.url);
+  await import(main.href);
+}

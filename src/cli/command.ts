@@ -1,0 +1,95 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { resolveSettings } from '../app/settings.ts';
+import type { Settings } from '../app/settings.ts';
+import type { OpenWorkspace } from '../app/workspace.ts';
+import { SightlineError } from '../contract/index.ts';
+import type { Actor, Organization } from '../contract/index.ts';
+import type { Output } from './output.ts';
+
+/** Adds one command, with those below it, to the program. */
+export type Register = (program: Command, output: Output, summary: string) => void;
+
+/** What a command's action is given. */
+export interface Call<Options> {
+  readonly settings: Settings;
+  readonly options: Options;
+  /** Operands in the order of the usage. */
+  readonly operands: readonly string[];
+  readonly output: Output;
+}
+
+const globals = z.object({ data: z.string().optional(), port: z.number().optional(), config: z.string().optional() });
+
+/** Gives the command its action; `options` says which of commander's untyped values there are. */
+export function act<Shape extends z.ZodType>(
+  command: Command,
+  output: Output,
+  options: Shape,
+  action: (call: Call<z.output<Shape>>) => Promise<void>,
+): void {
+  command.action(async () => {
+    const values: unknown = command.optsWithGlobals();
+    await action({
+      settings: resolveSettings(globals.parse(values)),
+      options: options.parse(values),
+      operands: command.args,
+      output,
+    });
+  });
+}
+
+/** Opens the workspace, beside a running gateway or without one, and closes it whatever happens. */
+export async function withWorkspace<Result>(
+  settings: Settings,
+  work: (workspace: OpenWorkspace) => Promise<Result>,
+): Promise<Result> {
+  const { openWorkspace } = await import('../app/workspace.ts');
+  const workspace = await openWorkspace(settings);
+  try {
+    return await work(workspace);
+  } finally {
+    await workspace.close();
+  }
+}
+
+/** The organization of this name or id; without one, the only one there is. */
+export async function findOrganization({ storage }: OpenWorkspace, name: string | undefined): Promise<Organization> {
+  const { directory } = storage;
+  if (name !== undefined) {
+    const found = await directory.findOrganization(name);
+    if (found !== undefined) return found;
+    throw new SightlineError('not_found', `There is no organization ${JSON.stringify(name.slice(0, 100))}.`, {
+      hint: 'sightline org list names those there are; sightline org create makes one.',
+    });
+  }
+  const all = await directory.organizations();
+  const [only] = all;
+  if (only !== undefined && all.length === 1) return only;
+  throw new SightlineError(
+    'invalid_argument',
+    only === undefined ? 'There is no organization yet.' : `There are ${all.length} organizations.`,
+    { hint: only === undefined ? 'Make one with: sightline org create NAME' : 'Say which one with --org NAME.' },
+  );
+}
+
+/** Who changes something on the command line: the operating system's user. */
+export function operator(): Actor {
+  let name = 'operator';
+  try {
+    name = userInfo().username;
+  } catch {
+    // A container may run under a user id that has no name.
+  }
+  return { kind: 'operator', id: name, name };
+}
+
+/** Base URL of the gateway that runs on this data. `unavailable` when there is none. */
+export async function requireGateway(workspace: OpenWorkspace): Promise<string> {
+  const gateway = await workspace.runningGateway();
+  if (gateway !== undefined) return gateway.url;
+  throw new SightlineError('unavailable', `No gateway is running on ${workspace.dataDirectory}.`, {
+    hint: 'Start one with: sightline serve',
+  });
+}

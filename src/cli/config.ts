@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { act } from './command.ts';
+import type { Register } from './command.ts';
+
+export const register: Register = (program, output, summary) => {
+  const group = program.command('config').description(summary);
+  const check = group
+    .command('check')
+    .description('load the configuration with every plugin it names, and start nothing');
+  act(check, output, z.object({}), async ({ settings }) => {
+    const { checkConfig } = await import('../app/config.ts');
+    const { file, plugins } = await checkConfig(settings);
+    output.result({ ok: true, file: file ?? null, plugins }, () => {
+      const used = Object.entries(plugins).map(([kind, name]) => `  ${kind.padEnd(10)} ${name}`);
+      return [file === undefined ? 'No config file: the defaults are valid.' : `${file} is valid.`, ...used].join('\n');
+    });
+  });
+
+  const schema = group.command('schema').description('print the JSON Schema of the config file');
+  act(schema, output, z.object({}), async () => {
+    const { writeConfigSchema } = await import('../app/config.ts');
+    process.stdout.write(`${(await writeConfigSchema()).trimEnd()}\n`);
+  });
+};

@@ -1,0 +1,59 @@
+import { Option } from 'commander';
+import { z } from 'zod';
+import { SightlineError } from '../contract/index.ts';
+import { demoIncident, demoQuestion, groundTruth, isScenario, scenarios, sendDemo } from '../demo/index.ts';
+import type { DemoOptions } from '../demo/index.ts';
+import { act, findOrganization, operator, requireGateway, withWorkspace } from './command.ts';
+import type { Register } from './command.ts';
+
+const names = Object.keys(scenarios);
+const shape = z.object({ scenario: z.string(), seed: z.number(), minutes: z.number(), org: z.string().optional() });
+
+export const register: Register = (program, output, summary) => {
+  const described = Object.values(scenarios).map(({ name, description }) => `  ${name.padEnd(16)} ${description}`);
+  const command = program
+    .command('demo')
+    .description(`${summary}, up to now, and open its incident; a gateway must run`)
+    .addOption(new Option('--scenario <name>', 'which fault').choices(names).default('payment-errors'))
+    .option('--seed <n>', 'the same seed makes the same shop', wholeNumber, 1)
+    .option('--minutes <m>', 'how much telemetry, 5 to 10080', wholeNumber, 60)
+    .option('--org <name>', 'organization, by name or id (default: the only one)')
+    .addHelpText('after', `\nScenarios:\n${described.join('\n')}`);
+  act(command, output, shape, async ({ settings, options: { scenario, seed, minutes, org } }) => {
+    if (!isScenario(scenario)) throw new SightlineError('invalid_argument', `There is no scenario ${scenario}.`);
+    const demo: DemoOptions = { scenario, seed, minutes, end: new Date() };
+    const truth = groundTruth(demo);
+    await withWorkspace(settings, async (workspace) => {
+      const organization = await findOrganization(workspace, org);
+      const endpoint = await requireGateway(workspace);
+      const token = await workspace.ingestTokens.ensure(organization.id);
+      const onProgress = (progress: number): void => output.progress(progress, 'sending');
+      const { figures, ...sent } = await sendDemo(demo, { endpoint, token, onProgress });
+      output.progress(undefined);
+      const incidents = workspace.storage.workspace(organization.id).incidents;
+      const { key } = await incidents.create(demoIncident(demo, figures), operator());
+      const question = demoQuestion(demo);
+      const result = {
+        scenario,
+        organization: organization.name,
+        ...sent,
+        incident: key,
+        question,
+        truth: { ...truth, service: truth.service ?? null, onset: truth.onset.toISOString() },
+      };
+      output.result(result, () =>
+        [
+          `Sent ${sent.spans} spans, ${sent.points} data points and ${sent.logs} logs to ${organization.name}.`,
+          `Opened ${key}. Ask: ${question}`,
+          `What is wrong, since ${truth.onset.toISOString()}: ${truth.description}`,
+        ].join('\n'),
+      );
+    });
+  });
+};
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new SightlineError('invalid_argument', `${JSON.stringify(text.slice(0, 32))} is not a whole number.`);
+}

@@ -1,0 +1,164 @@
+import { statfs } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { checkConfig } from '../app/config.ts';
+import type { Settings } from '../app/settings.ts';
+import { openWorkspace, type OpenWorkspace } from '../app/workspace.ts';
+import { SightlineError } from '../contract/index.ts';
+
+export interface Finding {
+  readonly check: string;
+  readonly status: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  /** What to do about it. */
+  readonly hint?: string;
+}
+
+type Verdict = Omit<Finding, 'check'>;
+
+const gibibyte = 1024 ** 3;
+
+/** Looks at everything a gateway needs. Changes nothing but this: an existing storage is brought up to date by opening it. */
+export async function examine(settings: Settings): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const look = async (check: string, finding: () => Verdict | Promise<Verdict>): Promise<void> => {
+    findings.push({ check, ...(await attempt(finding)) });
+  };
+  await look('Node.js', nodeVersion);
+  const loaded = await checkConfig(settings).catch((error: unknown) => error);
+  if (!isLoaded(loaded)) {
+    findings.push({ check: 'configuration', ...failed(loaded) });
+    return findings;
+  }
+  const { file, config } = loaded;
+  findings.push({ check: 'configuration', status: 'ok', detail: file ?? 'no file, the defaults' });
+  const { dataDirectory, listen } = config;
+  await look('data directory', () => directory(dataDirectory));
+  const exists = statSync(dataDirectory, { throwIfNoEntry: false }) !== undefined;
+  await look('master key', () => masterKey(dataDirectory, exists));
+  await look('disk space', () => diskSpace(exists ? dataDirectory : '.'));
+  if (!exists) {
+    await look('port', () => portIsFree(listen.host, listen.port));
+    return findings;
+  }
+  let workspace: OpenWorkspace | undefined;
+  await look('storage', async () => {
+    workspace = await openWorkspace(settings);
+    const count = (await workspace.storage.directory.organizations()).length;
+    const migrated = workspace.migrations.applied.length > 0 ? ', just migrated' : '';
+    return { status: 'ok', detail: `version ${workspace.migrations.version}${migrated}, ${count} organizations` };
+  });
+  if (workspace === undefined) return findings;
+  try {
+    const gateway = await workspace.runningGateway();
+    if (gateway === undefined) {
+      findings.push({
+        check: 'gateway',
+        status: 'warn',
+        detail: 'not running',
+        hint: 'Start it with: sightline serve',
+      });
+      await look('port', () => portIsFree(listen.host, listen.port));
+    } else {
+      findings.push({ check: 'gateway', status: 'ok', detail: `process ${gateway.pid} at ${gateway.url}` });
+      for (const finding of await components(gateway.url)) findings.push(finding);
+    }
+  } finally {
+    await workspace.close();
+  }
+  return findings;
+}
+
+type Loaded = Awaited<ReturnType<typeof checkConfig>>;
+
+function isLoaded(value: unknown): value is Loaded {
+  return typeof value === 'object' && value !== null && 'config' in value && !(value instanceof Error);
+}
+
+async function attempt(finding: () => Verdict | Promise<Verdict>): Promise<Verdict> {
+  try {
+    return await finding();
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function failed(error: unknown): Verdict {
+  if (error instanceof SightlineError) {
+    return { status: 'fail', detail: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
+  }
+  return { status: 'fail', detail: error instanceof Error ? error.message : String(error) };
+}
+
+function nodeVersion(): Verdict {
+  return { status: 'ok', detail: process.versions.node };
+}
+
+function directory(path: string): Verdict {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined)
+    return { status: 'warn', detail: `${path} does not exist yet`, hint: 'The first start makes it.' };
+  if (!found.isDirectory()) {
+    return { status: 'fail', detail: `${path} is not a directory`, hint: 'Name another one with --data.' };
+  }
+  return privacy(path, found.mode, 0o700);
+}
+
+function masterKey(dataDirectory: string, exists: boolean): Verdict {
+  if (process.env['SIGHTLINE_MASTER_KEY'] !== undefined) return { status: 'ok', detail: 'from SIGHTLINE_MASTER_KEY' };
+  const path = join(dataDirectory, 'master.key');
+  const found = exists ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  if (found === undefined)
+    return { status: 'warn', detail: `${path} does not exist yet`, hint: 'The first start makes it.' };
+  return privacy(path, found.mode, 0o600);
+}
+
+/** Windows has no such modes. */
+function privacy(path: string, mode: number, wanted: number): Verdict {
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return { status: 'ok', detail: path };
+  const octal = (mode & 0o777).toString(8).padStart(4, '0');
+  return {
+    status: 'fail',
+    detail: `${path} can be read by others (mode ${octal})`,
+    hint: `chmod ${wanted.toString(8)} ${path}`,
+  };
+}
+
+async function diskSpace(path: string): Promise<Verdict> {
+  const { bavail, bsize } = await statfs(path);
+  const free = (bavail * bsize) / gibibyte;
+  const detail = `${free.toFixed(1)} GiB free`;
+  if (free >= 2) return { status: 'ok', detail };
+  return {
+    status: free < 0.2 ? 'fail' : 'warn',
+    detail,
+    hint: 'Telemetry needs room: free some, or keep it for fewer days.',
+  };
+}
+
+function portIsFree(host: string, port: number): Promise<Verdict> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => {
+      const hint = 'Choose another with --port, or stop what uses it.';
+      resolve({ status: 'fail', detail: `${host}:${port} cannot be listened on`, hint });
+    });
+    server.listen(port, host, () => server.close(() => resolve({ status: 'ok', detail: `${host}:${port} is free` })));
+  });
+}
+
+const readiness = z.object({ status: z.string(), components: z.record(z.string(), z.string()).default({}) });
+
+/** What the running gateway says about its parts, the telemetry engine among them. */
+async function components(url: string): Promise<readonly Finding[]> {
+  const asked = await attempt(async () => {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(10_000) });
+    const { status, components: parts } = readiness.parse(await response.json());
+    const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
+    if (response.ok) return { status: 'ok', detail: Object.keys(parts).join(', ') || status };
+    return { status: 'fail', detail: unwell.map(([name]) => name).join(', ') || status, hint: 'The log says why.' };
+  });
+  return [{ check: 'components', ...asked }];
+}

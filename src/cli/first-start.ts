@@ -1,0 +1,102 @@
+import type { Gateway } from '../app/gateway.ts';
+import { scopes } from '../contract/index.ts';
+import type { OrganizationId } from '../contract/index.ts';
+import { GatewayClient, type Credentials } from './client.ts';
+import { operator } from './command.ts';
+import type { Output } from './output.ts';
+import { pasteableCommands } from './welcome.ts';
+
+/** What an empty storage is set up with. */
+const organizationName = 'default';
+
+/**
+ * On an empty storage: an organization, one API key (shown this once), demo telemetry with its incident and a first
+ * question to the agent, and three commands to paste. Later starts find a workspace and print no secret.
+ */
+export async function greetNewcomer(
+  gateway: Gateway,
+  output: Output,
+  { demo, signal }: { readonly demo: boolean; readonly signal: AbortSignal },
+): Promise<void> {
+  const { storage, keys } = gateway.workspace;
+  if ((await storage.directory.organizations()).length > 0) return;
+  const organization = await storage.directory.createOrganization({ name: organizationName });
+  const { clientId, clientSecret } = await keys.create({
+    organizationId: organization.id,
+    name: 'first start',
+    scopes,
+    actor: operator(),
+  });
+  const credentials: Credentials = { url: gateway.url, clientId, clientSecret };
+  output.result(
+    {
+      organization: { id: organization.id, name: organization.name },
+      client_id: clientId,
+      client_secret: clientSecret,
+    },
+    () =>
+      [
+        '',
+        `This is the first start. Organization ${output.style('bold', organization.name)} has an API key; its secret is shown this once:`,
+        `  client_id      ${clientId}`,
+        `  client_secret  ${clientSecret}`,
+      ].join('\n'),
+  );
+  try {
+    // A gateway at a public address is somebody's own: it is not given telemetry that means nothing.
+    if (demo && isLoopback(gateway.url)) await loadDemo(gateway, output, organization.id, credentials, signal);
+  } finally {
+    const [exchange, list, query] = pasteableCommands(credentials);
+    output.say(
+      [
+        '',
+        'To try it, paste into a shell, in this order:',
+        '',
+        output.style('dim', '# 1. exchange the key for an access token, good for one hour'),
+        exchange,
+        '',
+        output.style('dim', '# 2. list the tools'),
+        list,
+        '',
+        output.style('dim', '# 3. ask the telemetry'),
+        query,
+        '',
+      ].join('\n'),
+    );
+  }
+}
+
+async function loadDemo(
+  gateway: Gateway,
+  output: Output,
+  organizationId: OrganizationId,
+  credentials: Credentials,
+  signal: AbortSignal,
+): Promise<void> {
+  const { demoIncident, demoQuestion, sendDemo } = await import('../demo/index.ts');
+  const options = { scenario: 'payment-errors', seed: 1, minutes: 60, end: new Date() } as const;
+  const { storage, ingestTokens } = gateway.workspace;
+  const { figures, spans, points, logs } = await sendDemo(options, {
+    endpoint: gateway.url,
+    token: await ingestTokens.ensure(organizationId),
+    signal,
+    onProgress: (progress) => output.progress(progress, 'loading demo telemetry'),
+  });
+  output.progress(undefined);
+  const client = await GatewayClient.connect(credentials);
+  const queryable = await client.spansAreQueryable(spans, 30);
+  const incident = await storage
+    .workspace(organizationId)
+    .incidents.create(demoIncident(options, figures), { kind: 'alert', id: 'demo', name: 'Demo alert' });
+  output.say(
+    `\nA demo shop sent ${spans} spans, ${points} data points and ${logs} logs of the last hour (--no-demo leaves them out).`,
+  );
+  if (!queryable) output.warn('The telemetry is received, but not all of it can be queried yet.');
+  await client.call('start_chat', { message: demoQuestion(options), incident_id: incident.key });
+  output.say(`Its checkout has a fault: see incident ${incident.key}, which the agent is looking into.`);
+}
+
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}

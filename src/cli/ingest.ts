@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { isId, SightlineError } from '../contract/index.ts';
+import { act, findOrganization, operator, requireGateway, withWorkspace } from './command.ts';
+import type { Register } from './command.ts';
+
+const signals = [
+  ['resourceSpans', 'traces'],
+  ['resourceMetrics', 'metrics'],
+  ['resourceLogs', 'logs'],
+] as const;
+type Signal = (typeof signals)[number][1];
+
+const anyOrganization = z.object({ org: z.string().optional() });
+
+export const register: Register = (program, output, summary) => {
+  const group = program.command('ingest').description(summary);
+  const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;
+
+  const show = group
+    .command('show')
+    .description('print endpoint and token for senders')
+    .option(...orgOption);
+  act(show, output, anyOrganization, async ({ settings, options }) => {
+    await withWorkspace(settings, async (workspace) => {
+      const { id } = await findOrganization(workspace, options.org);
+      const token = await workspace.ingestTokens.ensure(id);
+      const running = workspace.config.publicUrl === undefined ? await workspace.runningGateway() : undefined;
+      const endpoint = running?.url ?? workspace.host(workspace.config.listen.port, 'cli').publicUrl;
+      const env = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+        // The exporter specification asks for percent-encoding here.
+        OTEL_EXPORTER_OTLP_HEADERS: `Authorization=${encodeURIComponent(`Bearer ${token}`)}`,
+      };
+      output.result({ endpoint, token, headers: { Authorization: `Bearer ${token}` }, env }, () =>
+        Object.entries(env)
+          .map(([name, value]) => `export ${name}=${value}`)
+          .join('\n'),
+      );
+    });
+  });
+
+  const rotate = group
+    .command('rotate')
+    .description('make a new ingest token; the one before works until it is revoked')
+    .option(...orgOption);
+  act(rotate, output, anyOrganization, async ({ settings, options }) => {
+    await withWorkspace(settings, async (workspace) => {
+      const { id } = await findOrganization(workspace, options.org);
+      const { token, previous } = await workspace.ingestTokens.rotate(id, operator());
+      output.result({ token, previous: previous ?? null }, () => {
+        const next =
+          previous === undefined ? '' : `\nOnce no sender uses the old one: sightline ingest revoke ${previous}`;
+        return `token  ${token}${next}`;
+      });
+    });
+  });
+
+  const revoke = group
+    .command('revoke')
+    .argument('<token_id>')
+    .description('end an ingest token')
+    .option(...orgOption);
+  act(revoke, output, anyOrganization, async ({ settings, options, operands: [id = ''] }) => {
+    if (!isId('it', id))
+      throw new SightlineError('invalid_argument', 'A token id looks like it_01hx…, as rotate prints it.');
+    await withWorkspace(settings, async (workspace) => {
+      const organization = await findOrganization(workspace, options.org);
+      await workspace.ingestTokens.revoke(organization.id, id, operator());
+    });
+    output.result({ id, revoked: true }, () => `${id} is revoked.`);
+  });
+
+  const send = group
+    .command('send')
+    .argument('<file...>')
+    .description('send OTLP/JSON files (one request, or one a line) to the running gateway')
+    .option(...orgOption);
+  act(send, output, anyOrganization, async ({ settings, options, operands }) => {
+    // Everything is read before anything is sent: a broken last file should not leave half of the data behind.
+    const requests = operands.flatMap(readRequests);
+    const { sendOtlp } = await import('../demo/send.ts');
+    await withWorkspace(settings, async (workspace) => {
+      const { id } = await findOrganization(workspace, options.org);
+      const endpoint = await requireGateway(workspace);
+      const token = await workspace.ingestTokens.ensure(id);
+      const { rejected } = await sendOtlp(requests, {
+        endpoint,
+        token,
+        onProgress: (progress) => output.progress(progress, 'sending'),
+      });
+      output.progress(undefined);
+      output.result({ requests: requests.length, rejected }, () => {
+        const lost = rejected === 0 ? '' : `; the receiver rejected ${rejected} items`;
+        return `Sent ${requests.length} request${requests.length === 1 ? '' : 's'}${lost}.`;
+      });
+    });
+  });
+};
+
+interface FileRequest {
+  readonly signal: Signal;
+  readonly body: string;
+  readonly items: number;
+  readonly progress?: number;
+}
+
+function readRequests(file: string): FileRequest[] {
+  const text = readInput(file);
+  const whole = parse(text);
+  if (whole !== undefined) return [request(file, whole, text)];
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.flatMap((line, index) => {
+    if (line === '') return [];
+    const value = parse(line);
+    const place = `${file}, line ${index + 1},`;
+    if (value === undefined) throw new SightlineError('invalid_argument', `${place} is not JSON.`);
+    return [{ ...request(place, value, line), progress: (index + 1) / lines.length }];
+  });
+}
+
+function request(place: string, value: unknown, body: string): FileRequest {
+  const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  const known = signals.find(([key]) => keys.includes(key));
+  if (known !== undefined) return { signal: known[1], body, items: 1 };
+  throw new SightlineError('invalid_argument', `${place} is no OTLP request.`, {
+    hint: 'It should be an object with resourceSpans, resourceMetrics or resourceLogs.',
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a file named on the command line. */
+export function readInput(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    throw new SightlineError('invalid_argument', `The file ${file} ${missing ? 'does not exist' : 'cannot be read'}.`, {
+      cause,
+    });
+  }
+}

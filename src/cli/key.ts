@@ -1,0 +1,131 @@
+import { createInterface } from 'node:readline/promises';
+import { z } from 'zod';
+import { scopes as allScopes, SightlineError } from '../contract/index.ts';
+import type { ApiKey, Scope } from '../contract/index.ts';
+import { act, findOrganization, operator, withWorkspace } from './command.ts';
+import type { Register } from './command.ts';
+import { table, type Output } from './output.ts';
+
+export const register: Register = (program, output, summary) => {
+  const group = program.command('key').description(summary);
+
+  const create = group
+    .command('create')
+    .description('create an API key; its secret is shown this once')
+    .requiredOption('--org <name>', 'organization, by name or id')
+    .requiredOption('--name <label>', 'what the key is for')
+    .option('--scopes <list>', `comma-separated (default: all): ${allScopes.join(',')}`);
+  const created = z.object({ org: z.string(), name: z.string(), scopes: z.string().optional() });
+  act(create, output, created, async ({ settings, options }) => {
+    const scopes = options.scopes === undefined ? allScopes : scopeList(options.scopes);
+    await withWorkspace(settings, async (workspace) => {
+      const { id } = await findOrganization(workspace, options.org);
+      const made = await workspace.keys.create({ organizationId: id, name: options.name, scopes, actor: operator() });
+      showPair(output, made);
+    });
+  });
+
+  const list = group
+    .command('list')
+    .description('list the keys')
+    .option('--org <name>', 'only those of this organization');
+  act(list, output, z.object({ org: z.string().optional() }), async ({ settings, options }) => {
+    await withWorkspace(settings, async (workspace) => {
+      const organizations =
+        options.org === undefined
+          ? await workspace.storage.directory.organizations()
+          : [await findOrganization(workspace, options.org)];
+      const rows: (ReturnType<typeof describe> & { org: string })[] = [];
+      for (const { id, name } of organizations) {
+        for (const key of await workspace.keys.list(id)) rows.push({ ...describe(key), org: name });
+      }
+      output.result(rows, () =>
+        table(
+          output,
+          ['client id', 'name', 'organization', 'secrets', 'last used', 'scopes'],
+          rows.map((row) => [
+            row.client_id,
+            row.name,
+            row.org,
+            String(row.secrets.length),
+            row.last_used_at ?? 'never',
+            row.scopes.join(' '),
+          ]),
+          'There is no key yet. Make one with: sightline key create --org NAME --name LABEL',
+        ),
+      );
+    });
+  });
+
+  const rotate = group
+    .command('rotate')
+    .argument('<client_id>')
+    .description('add a second secret; the old one keeps working until it is retired');
+  act(rotate, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
+    showPair(output, await withWorkspace(settings, ({ keys }) => keys.rotate(clientId, operator())));
+  });
+
+  const retire = group.command('retire').argument('<client_id>').description('delete the older of two secrets');
+  act(retire, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
+    await withWorkspace(settings, ({ keys }) => keys.retire(clientId, operator()));
+    output.result({ client_id: clientId, retired: true }, () => `The older secret of ${clientId} is deleted.`);
+  });
+
+  const revoke = group.command('revoke').argument('<client_id>').description('delete the key and all its secrets');
+  act(revoke, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
+    if (!(await confirmed(output, `Delete ${clientId}? Whoever uses it is refused from the next request on.`))) {
+      throw new SightlineError('conflict', 'Nothing was deleted.');
+    }
+    await withWorkspace(settings, ({ keys }) => keys.revoke(clientId, operator()));
+    output.result({ client_id: clientId, revoked: true }, () => `${clientId} is deleted.`);
+  });
+};
+
+function showPair(
+  output: Output,
+  { clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string },
+): void {
+  output.result({ client_id: clientId, client_secret: clientSecret }, () =>
+    [
+      `client_id      ${clientId}`,
+      `client_secret  ${clientSecret}`,
+      'Keep the secret now: it is not shown again.',
+    ].join('\n'),
+  );
+}
+
+function describe(key: ApiKey) {
+  return {
+    client_id: key.id,
+    name: key.name,
+    scopes: key.scopes,
+    created_at: key.createdAt.toISOString(),
+    created_by: key.createdBy,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    secrets: key.secrets.map(({ id, createdAt }) => ({ id, created_at: createdAt.toISOString() })),
+  };
+}
+
+function scopeList(text: string): readonly Scope[] {
+  return text
+    .split(/[\s,]+/)
+    .filter((word) => word !== '')
+    .map((word) => {
+      const scope = allScopes.find((each) => each === word);
+      if (scope !== undefined) return scope;
+      throw new SightlineError('invalid_argument', `${JSON.stringify(word.slice(0, 64))} is not a scope.`, {
+        hint: `Scopes: ${allScopes.join(', ')}`,
+      });
+    });
+}
+
+/** Asks on a terminal; a script means what it says. */
+async function confirmed(output: Output, question: string): Promise<boolean> {
+  if (output.json || !process.stdin.isTTY || !process.stdout.isTTY) return true;
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,106 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+import { SightlineError } from '../contract/index.ts';
+import type { ErrorCode } from '../contract/index.ts';
+import { exitCodeOf } from './exit-codes.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Where a command says what it did: words for people, or JSON for scripts. */
+export interface Output {
+  readonly json: boolean;
+  /** The result: `value` as one line of JSON for scripts, else what `human` makes of it. */
+  result(value: unknown, human: () => string): void;
+  /** Words for people on standard output; nothing for scripts. */
+  say(text: string): void;
+  /** A bar on a terminal's standard error, 0 to 1; nothing elsewhere. Call with undefined to take it away. */
+  progress(fraction: number | undefined, label?: string): void;
+  /** Something that went wrong without ending the command; on standard error. */
+  warn(text: string): void;
+  /** Reports a failure on standard error and answers the exit code. */
+  failure(error: unknown): number;
+  usage(message: string, usage: string, help?: string): number;
+  /** Coloured only on a terminal, and NO_COLOR is obeyed. */
+  style(style: Style, text: string): string;
+}
+
+export function createOutput({ json }: { readonly json: boolean }): Output {
+  const { stdout, stderr } = process;
+  const error = (code: ErrorCode | 'usage', message: string, hint: string | undefined): number => {
+    if (json) stderr.write(`${JSON.stringify({ error: { code, message, ...(hint !== undefined && { hint }) } })}\n`);
+    else {
+      stderr.write(`${styleText(['red', 'bold'], 'error:', { stream: stderr })} ${printable(message)}\n`);
+      if (hint !== undefined) stderr.write(`${printable(hint)}\n`);
+    }
+    return exitCodeOf(code);
+  };
+  return {
+    json,
+    result(value, human) {
+      stdout.write(json ? `${JSON.stringify(value)}\n` : `${human()}\n`);
+    },
+    say(text) {
+      if (!json) stdout.write(`${text}\n`);
+    },
+    progress(fraction, label = '') {
+      if (json || !stderr.isTTY) return;
+      if (fraction === undefined) return void stderr.write('\r\u{1b}[K');
+      const width = 30;
+      const done = Math.round(Math.min(1, Math.max(0, fraction)) * width);
+      const bar = '█'.repeat(done) + '░'.repeat(width - done);
+      stderr.write(`\r\u{1b}[K${label} ${bar} ${Math.floor(fraction * 100)} %`);
+    },
+    warn(text) {
+      if (json) return void stderr.write(`${JSON.stringify({ warning: text })}\n`);
+      stderr.write(`${styleText('yellow', 'warning:', { stream: stderr })} ${printable(text)}\n`);
+    },
+    failure(thrown) {
+      if (thrown instanceof SightlineError) return error(thrown.code, thrown.message, thrown.hint);
+      // Anything else is a fault of ours, for which a report needs the place.
+      const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+      return error('internal', `Something unexpected went wrong. ${text}`, undefined);
+    },
+    usage(message, usage, help) {
+      if (help !== undefined && !json) {
+        stderr.write(help);
+        return exitCodeOf('usage');
+      }
+      const name = usage.split(/ [[<]/, 1)[0] ?? usage;
+      return error('usage', ended(message), `Usage: ${usage}\nHelp:  ${name} --help`);
+    },
+    style: (style, text) => styleText(style, text, { stream: stdout }),
+  };
+}
+
+/** Rows under a heading, columns aligned; `none` when there are no rows. */
+export function table(
+  output: Output,
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  none: string,
+): string {
+  if (rows.length === 0) return none;
+  const cells = rows.map((row) => row.map(printable));
+  const widths = heading.map((title, column) =>
+    Math.max(title.length, ...cells.map((row) => width(row[column] ?? ''))),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - width(cell))))
+      .join('  ')
+      .trimEnd();
+  return [output.style('bold', line(heading.map((title) => title.toUpperCase()))), ...cells.map(line)].join('\n');
+}
+
+function width(text: string): number {
+  return Array.from(text).length;
+}
+
+/** Names come from people and from files: what could move the cursor or colour the screen is taken out. */
+export function printable(text: string): string {
+  return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]/gu, '');
+}
+
+function ended(message: string): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.?!)]$/.test(text) ? text : `${text}.`;
+}
