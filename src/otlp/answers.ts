@@ -1,0 +1,125 @@
+import type { ServerResponse } from 'node:http';
+import type { Decoded, Encoding, Signal } from './decode.ts';
+import { recordLimits } from './limits.ts';
+
+/** A request that is refused: its HTTP status and what `google.rpc.Status` says about it. */
+export class OtlpRefusal extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.name = 'OtlpRefusal';
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** Refused for now: by the protocol only 429, 502, 503 and 504 are sent again. */
+export function retryLater(status: 429 | 503, message: string, seconds: number): OtlpRefusal {
+  return new OtlpRefusal(status, message, { 'retry-after': String(seconds) });
+}
+
+/** google.rpc.Code */
+const rpcCodes: Readonly<Record<number, number>> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  405: 12,
+  408: 4,
+  413: 3,
+  415: 3,
+  429: 8,
+  503: 14,
+};
+const rpcInternal = 13;
+
+const contentTypes: Readonly<Record<Encoding, string>> = {
+  protobuf: 'application/x-protobuf',
+  json: 'application/json',
+};
+
+export function answerRefusal(response: ServerResponse, encoding: Encoding, refusal: OtlpRefusal): void {
+  const code = rpcCodes[refusal.status] ?? rpcInternal;
+  const body =
+    encoding === 'json'
+      ? Buffer.from(JSON.stringify({ code, message: refusal.message }))
+      : Buffer.concat([Buffer.from([0x08, code]), protoBytes(2, refusal.message)]);
+  answer(response, refusal.status, encoding, body, refusal.headers);
+}
+
+/** Export*ServiceResponse: empty for a full success, else `partial_success` with what was rejected or altered, and why. */
+export function answerSuccess(
+  response: ServerResponse,
+  encoding: Encoding,
+  signal: Signal,
+  decoded: Extract<Decoded, { ok: true }>,
+): void {
+  answer(response, 200, encoding, successBody(encoding, signal, decoded), {});
+}
+
+const rejectedNames: Readonly<Record<Signal, string>> = {
+  traces: 'rejectedSpans',
+  metrics: 'rejectedDataPoints',
+  logs: 'rejectedLogRecords',
+};
+
+function successBody(encoding: Encoding, signal: Signal, decoded: Extract<Decoded, { ok: true }>): Buffer {
+  const errorMessage = explain(decoded);
+  const { rejected } = decoded;
+  if (errorMessage === '') return encoding === 'json' ? emptyJson : emptyProtobuf;
+  if (encoding === 'json') {
+    // As protobuf JSON has it: a 64-bit integer is a string, and 0 is left out.
+    const count = rejected === 0 ? {} : { [rejectedNames[signal]]: String(rejected) };
+    return Buffer.from(JSON.stringify({ partialSuccess: { ...count, errorMessage } }));
+  }
+  const count = rejected === 0 ? [] : [Buffer.from([0x08, ...varint(rejected)])];
+  return protoBytes(1, Buffer.concat([...count, protoBytes(2, errorMessage)]));
+}
+
+const emptyJson = Buffer.from('{}');
+const emptyProtobuf = Buffer.alloc(0);
+
+function explain({ reasons, losses }: Extract<Decoded, { ok: true }>): string {
+  const parts = reasons.map(([reason, records]) => `${records} rejected: ${reason}`);
+  if (losses.attributes > 0) {
+    parts.push(`${losses.attributes} attributes dropped: repeated, or more than ${recordLimits.attributes} in a set`);
+  }
+  if (losses.values > 0) parts.push(`${losses.values} values cut: longer than ${recordLimits.valueBytes} bytes`);
+  if (losses.events > 0)
+    parts.push(`${losses.events} events or links dropped: more than ${recordLimits.events} in a span`);
+  if (losses.invalidIds > 0) parts.push(`${losses.invalidIds} ids emptied: not of 16 or 8 bytes`);
+  return parts.join('; ');
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  encoding: Encoding,
+  body: Buffer,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, {
+    'content-type': contentTypes[encoding],
+    'content-length': body.length,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  });
+  response.end(body);
+}
+
+function protoBytes(field: number, content: string | Buffer): Buffer {
+  const bytes = Buffer.from(content);
+  return Buffer.concat([Buffer.from([(field << 3) | 2, ...varint(bytes.length)]), bytes]);
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80);
+  bytes.push(rest);
+  return bytes;
+}

@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SightlineError } from '../contract/errors.ts';
+import type { OrganizationId } from '../contract/ids.ts';
+import type { Logger } from '../contract/plugin.ts';
+import type { LogPosition, TelemetrySink } from '../contract/telemetry.ts';
+import type { IngestLog, LogChunk } from './ingest-log.ts';
+
+const loadRows = 32_000;
+const loadAfterMs = 1000;
+const loadBytes = 48 * 1024 * 1024;
+const loadTextBytes = 96 * 1024 * 1024;
+const loadTimeoutMs = 120_000;
+const firstBackoffMs = 250;
+const lastBackoffMs = 15_000;
+/** A warehouse that says this about a single batch will never take it. */
+const refusedForGood = 'invalid_argument';
+
+/**
+ * Hands what is in one log to the warehouse: one load at a time, of 32,000 rows or what came in a second. After a failure
+ * nobody knows whether the load was committed, so the warehouse is asked where it stands before anything is sent again.
+ */
+export class Loader {
+  readonly #organizationId: OrganizationId;
+  readonly #log: IngestLog;
+  readonly #sink: TelemetrySink;
+  readonly #logger: Logger;
+  readonly #stop = new AbortController();
+  readonly #abort = new AbortController();
+  #position: LogPosition | undefined;
+  #newRows = 0;
+  /** When the oldest of the new rows came. */
+  #newSince = 0;
+  #wake: (() => void) | undefined;
+  #running: Promise<void> | undefined;
+  /** Fewer after a failure, so that one batch that the warehouse cannot take does not hold up the others. */
+  #mostRows = loadRows;
+  /** Of the last attempt; undefined when it went well. */
+  failure: unknown;
+
+  constructor(organizationId: OrganizationId, log: IngestLog, sink: TelemetrySink, logger: Logger) {
+    this.#organizationId = organizationId;
+    this.#log = log;
+    this.#sink = sink;
+    this.#logger = logger.child({ organization: organizationId, log: log.name });
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Rows became durable. */
+  notify(rows: number): void {
+    if (this.#newRows === 0) this.#newSince = performance.now();
+    this.#newRows += rows;
+    this.#wake?.();
+  }
+
+  /** Acknowledged but not yet in the warehouse. */
+  get behindBytes(): number {
+    return this.#log.bytesAfter(this.#position ?? this.#log.start);
+  }
+
+  /** Lets a load that runs come to its end for a moment; what is left waits in the log for the next start. */
+  async stop(graceMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#abort.abort(), graceMs);
+    this.#stop.abort();
+    this.#wake?.();
+    await this.#running;
+    clearTimeout(timer);
+  }
+
+  async #run(): Promise<void> {
+    let backoff = firstBackoffMs;
+    while (!this.#stop.signal.aborted) {
+      try {
+        this.#position ??= await this.#committed();
+        const chunk = await this.#nextChunk(this.#position);
+        if (chunk === undefined) continue;
+        await this.#load(chunk);
+        this.#position = chunk.upTo;
+        await this.#log.release(chunk.upTo);
+        this.#mostRows = Math.min(loadRows, this.#mostRows * 2);
+        this.failure = undefined;
+        backoff = firstBackoffMs;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        this.failure = error;
+        this.#position = undefined;
+        this.#mostRows = Math.max(1, Math.floor(this.#mostRows / 2));
+        this.#logger.warn({ error, retryInMs: backoff }, 'the warehouse did not take a load; it stays in the log');
+        await sleep(backoff, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+        backoff = Math.min(lastBackoffMs, backoff * 2);
+      }
+    }
+  }
+
+  async #committed(): Promise<LogPosition> {
+    const committed = await this.#sink.committed(this.#organizationId, this.#log.name);
+    const { start, end } = this.#log;
+    if (committed === undefined) return start;
+    if (committed.segment > end.segment || (committed.segment === end.segment && committed.offset > end.offset)) {
+      this.#logger.error({ committed, end }, 'the ingest log is older than the warehouse; it is loaded from its start');
+      return start;
+    }
+    return committed;
+  }
+
+  async #nextChunk(position: LogPosition): Promise<LogChunk | undefined> {
+    if (this.#log.bytesAfter(position) === 0) await this.#newData();
+    await this.#moreData();
+    if (this.#stop.signal.aborted) return undefined;
+    const chunk = await this.#log.read(position, { rows: this.#mostRows, bytes: loadBytes, textBytes: loadTextBytes });
+    this.#newRows = chunk === undefined ? 0 : Math.max(0, this.#newRows - chunk.rows);
+    this.#newSince = performance.now();
+    return chunk;
+  }
+
+  async #load({ batches, rows, upTo }: LogChunk): Promise<void> {
+    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(loadTimeoutMs)]);
+    const load = { organizationId: this.#organizationId, log: this.#log.name, upTo };
+    try {
+      await this.#sink.load({ ...load, batches }, signal);
+    } catch (error) {
+      if (!(error instanceof SightlineError) || error.code !== refusedForGood || batches.length !== 1) throw error;
+      const kept = await this.#log.keepRefused(batches, upTo);
+      this.#logger.error({ error, rows, kept }, 'the warehouse refuses a batch for good; it is kept beside the log');
+      await this.#sink.load({ ...load, batches: [] }, signal);
+    }
+  }
+
+  #newData(): Promise<void> {
+    return this.#pause(undefined, () => this.#newRows > 0);
+  }
+
+  #moreData(): Promise<void> {
+    const waited = this.#newRows === 0 ? 0 : performance.now() - this.#newSince;
+    return this.#pause(Math.max(0, loadAfterMs - waited), () => this.#newRows >= this.#mostRows);
+  }
+
+  /** Until `done` says so, the time is over or the loader is stopped. */
+  #pause(milliseconds: number | undefined, done: () => boolean): Promise<void> {
+    if (done() || this.#stop.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = milliseconds === undefined ? undefined : setTimeout(() => finish(), milliseconds);
+      const finish = () => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        resolve();
+      };
+      this.#wake = () => {
+        if (done() || this.#stop.signal.aborted) finish();
+      };
+    });
+  }
+}
