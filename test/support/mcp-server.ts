@@ -140,7 +140,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     name: 'Sightline test',
   });
   server.on('request', (request, response) => {
-    if (request.url === '/mcp') handler(request, response);
+    if (request.url?.split('?')[0] === '/mcp') handler(request, response);
     else if (request.url === metadataPath)
       response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata));
     else response.writeHead(404).end();
