@@ -8,6 +8,14 @@ export function quoteName(name: string): string {
   return `"${plain.length > 80 ? `${plain.slice(0, 80)}…` : plain}"`;
 }
 
+/** Names that were not found, so that the pipeline, which knows the statement's tables, can say more than a plugin could. */
+const unknownColumns = new WeakMap<SightlineError, string>();
+
+/** The name that an error of `unknownColumn` is about. */
+export function unknownColumnOf(error: SightlineError): string | undefined {
+  return unknownColumns.get(error);
+}
+
 const allTables = tableNames.map((table) => `otel.${table}`).join(', ');
 
 /** What every telemetry plugin says in the same words: see the contract. */
@@ -31,10 +39,12 @@ export const sqlHelpers: SqlHelpers = {
     const lists = asked.map(
       (table) => `Columns of otel.${table}: ${otelTables[table].columns.map((column) => column.name).join(', ')}.`,
     );
-    return new SightlineError('unknown_column', `There is no column ${quoteName(name)}.`, {
+    const error = new SightlineError('unknown_column', `There is no column ${quoteName(name)}.`, {
       hint: [...(near.length === 0 ? [] : [`Did you mean ${near.join(' or ')}?`]), ...lists].join(' '),
       ...details,
     });
+    unknownColumns.set(error, name);
+    return error;
   },
 };
 

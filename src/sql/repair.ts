@@ -1,7 +1,7 @@
 import { SightlineError } from '../contract/index.ts';
 import type { Dialect, ErrorDetails, TableName } from '../contract/index.ts';
 import { attributeAdvice } from './catalog.ts';
-import { sqlHelpers } from './helpers.ts';
+import { sqlHelpers, unknownColumnOf } from './helpers.ts';
 import type { QueryWindow } from './result.ts';
 
 /** Where a statement was when it failed, as far as a better error needs it. */
@@ -53,13 +53,17 @@ export function timedOut(query: FailedQuery, cause?: unknown): SightlineError {
 
 function columnAdvice(error: SightlineError, { dialect, tables }: FailedQuery): string {
   const attributes = `${attributeAdvice(dialect)} SHOW ATTRIBUTES FROM otel.${tables?.[0] ?? 'spans'} lists them.`;
-  const listed = error.hint ?? sqlHelpers.unknownColumn('', tables ?? []).hint ?? '';
-  return `${listed} ${attributes}`;
+  const name = unknownColumnOf(error);
+  const listed =
+    name === undefined && error.hint !== undefined
+      ? error.hint
+      : sqlHelpers.unknownColumn(name ?? '', tables ?? []).hint;
+  return `${listed ?? ''} ${attributes}`;
 }
 
 /** Adds a hint and turns the position into line, column and what stands there. */
 function placed(error: SightlineError, { sql }: FailedQuery, hint = error.hint): SightlineError {
-  const place = placeOf(sql, error.position);
+  const place = placeOf(sql, error.position, error.message);
   return copy(error, {
     message: place === undefined ? error.message : `${error.message.replace(/[.\s]+$/, '')} (${place}).`,
     details: {
@@ -102,8 +106,8 @@ function copy(
   });
 }
 
-/** `line 2, column 8, near "FORM"`; undefined when the position is not in the text. */
-function placeOf(sql: string, position: number | undefined): string | undefined {
+/** `line 2, column 8, near "FORM"`, the last part only where `said` quotes nothing; undefined for a position outside. */
+function placeOf(sql: string, position: number | undefined, said: string): string | undefined {
   if (position === undefined || !Number.isInteger(position) || position < 1 || position > sql.length + 1)
     return undefined;
   const before = sql.slice(0, position - 1);
@@ -111,5 +115,6 @@ function placeOf(sql: string, position: number | undefined): string | undefined 
   const line = before.split('\n').length;
   const near = /^\s*(\S{1,40})/.exec(sql.slice(position - 1))?.[1]?.replace(/[\p{C}"]/gu, '');
   const at = `line ${line}, column ${before.length - lineStart + 1}`;
-  return near === undefined || near === '' ? `${at}, at the end` : `${at}, near "${near}"`;
+  if (near === undefined || near === '') return `${at}, at the end`;
+  return said.includes('"') ? at : `${at}, near "${near}"`;
 }

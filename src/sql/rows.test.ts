@@ -79,8 +79,8 @@ describe('RowCollector', () => {
     const rows = parse(collector.rowSet().json);
     expect(rows).toEqual([
       ['before', 1],
-      ['a', expect.stringMatching(/^(?:😀"\\)+.{0,3}… \[cut, \d+ bytes\]$/u)],
-      [expect.stringMatching(/^\{"k":"😀.*… \[cut, \d+ bytes\]$/u), 'b'],
+      ['a', expect.stringMatching(/^(?:😀"\\)+.{0,3}…\[\d+ bytes cut\]$/u)],
+      [expect.stringMatching(/^\{"k":"😀.*…\[\d+ bytes cut\]$/u), 'b'],
       ['after', 2],
     ]);
     expect(collector.cutCells).toBe(2);

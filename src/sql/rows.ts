@@ -244,10 +244,10 @@ function shortenRow(json: Uint8Array, maxCellBytes: number): { readonly json: Bu
 function shortenCell(cell: Buffer, maxCellBytes: number): string {
   const value: unknown = JSON.parse(cell.toString());
   const text = typeof value === 'string' ? value : cell.toString();
-  const mark = `… [cut, ${cell.length} bytes]`;
   let keep = maxCellBytes;
   for (;;) {
-    const kept = JSON.stringify(text.slice(0, keep).replace(/[\ud800-\udbff]$/, '') + mark);
+    const start = text.slice(0, keep).replace(/[\ud800-\udbff]$/, '');
+    const kept = JSON.stringify(`${start}…[${Buffer.byteLength(text) - Buffer.byteLength(start)} bytes cut]`);
     if (Buffer.byteLength(kept) <= maxCellBytes + markAllowance || keep === 0) return kept;
     keep = Math.floor(keep * 0.75);
   }
