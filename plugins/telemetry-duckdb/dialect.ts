@@ -1,0 +1,67 @@
+import { createRequire } from 'node:module';
+import { otelTables, type ColumnType, type Dialect, type DialectWriter } from '../../src/contract/index.ts';
+import { storedType } from './engine/schema.ts';
+import { functionNames } from './gate/functions.ts';
+
+const write: DialectWriter = {
+  literal(value) {
+    if (value instanceof Date) return `TIMESTAMP '${value.toISOString().replace('T', ' ').replace('Z', '')}'`;
+    if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
+    if (typeof value === 'boolean') return value ? 'true' : 'false';
+    return Number.isFinite(value) ? String(value) : `'${value}'::DOUBLE`;
+  },
+  attribute: (map, key) => `${map}[${write.literal(key)}]`,
+  bucket: (time, seconds) => `time_bucket(INTERVAL '${seconds} seconds', ${time})`,
+  quantile: (expression, fraction) => `quantile_cont(${expression}, ${fraction})`,
+  countIf: (condition) => `count(*) FILTER (WHERE ${condition})`,
+  ratio: (a, b) => `(CAST(${a} AS DOUBLE) / nullif(CAST(${b} AS DOUBLE), 0))`,
+  replaceRegexp: (text, pattern, replacement) =>
+    `regexp_replace(${text}, ${write.literal(pattern)}, ${write.literal(replacement)}, 'g')`,
+  unnestMap: (map, alias) =>
+    `(SELECT entry.key AS "key", entry.value AS "value" FROM (SELECT unnest(map_entries(${map})) AS entry)) AS ${alias}("key", "value")`,
+};
+
+const examples = [
+  {
+    question: 'Error rate and p95 latency by service over the last hour',
+    sql: `SELECT service_name, count(*) AS spans, count(*) FILTER (WHERE status_code = 'ERROR') / count(*) AS error_rate, quantile_cont(duration_nano, 0.95) / 1e6 AS p95_ms FROM otel.spans WHERE time > now() - INTERVAL '1 hour' AND kind = 'SERVER' GROUP BY ALL ORDER BY error_rate DESC`,
+  },
+  {
+    question: 'Requests per five minutes by route',
+    sql: `SELECT time_bucket(INTERVAL '5 minutes', time) AS bucket, attributes['http.route'] AS route, count(*) AS requests FROM otel.spans WHERE time > now() - INTERVAL '6 hours' AND kind = 'SERVER' GROUP BY ALL ORDER BY bucket, requests DESC`,
+  },
+  {
+    question: 'The slowest spans',
+    sql: `SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE time > now() - INTERVAL '1 hour' ORDER BY duration_nano DESC LIMIT 20`,
+  },
+  {
+    question: 'Error logs with their trace',
+    sql: `SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND time > now() - INTERVAL '1 hour' ORDER BY time DESC LIMIT 50`,
+  },
+  {
+    question: 'Most common log patterns',
+    sql: `SELECT service_name, regexp_replace(body, '[0-9a-f]{8,}|\\d+', '#', 'g') AS pattern, count(*) AS n FROM otel.logs WHERE time > now() - INTERVAL '1 hour' GROUP BY ALL ORDER BY n DESC LIMIT 20`,
+  },
+  {
+    question: 'A gauge per service and minute',
+    sql: `SELECT date_trunc('minute', time) AS minute, service_name, avg(value) AS value FROM otel.metrics WHERE name = 'process.cpu.utilization' AND time > now() - INTERVAL '1 hour' GROUP BY ALL ORDER BY minute`,
+  },
+] as const satisfies Dialect['examples'];
+
+export const dialect: Dialect = {
+  name: 'duckdb',
+  version: engineVersion(),
+  tables: Object.values(otelTables),
+  typeName: (type: ColumnType) => storedType[type],
+  attributeHint:
+    "attributes['http.route'] (VARCHAR, NULL if absent); numbers: TRY_CAST(attributes['http.response.status_code'] AS INTEGER)",
+  examples,
+  functions: functionNames,
+  write,
+};
+
+/** From the package, since the engine itself is never loaded in the gateway: `1.5.5-r.5` is DuckDB 1.5.5. */
+function engineVersion(): string {
+  const found: { readonly version?: unknown } = createRequire(import.meta.url)('@duckdb/node-api/package.json');
+  return typeof found.version === 'string' ? (found.version.split('-', 1)[0] ?? '') : '';
+}

@@ -1,0 +1,154 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from '../../src/contract/index.ts';
+import { Channel } from './channel.ts';
+import { exitCode, type EngineSettings, type Hello } from './protocol.ts';
+
+export interface ProcessOptions {
+  readonly settings: EngineSettings;
+  readonly addressSpaceKb: number;
+  /** For what Node compiled; without it an engine started from TypeScript has little address space left. */
+  readonly compileCache: string;
+  readonly logger: Logger;
+}
+
+/** A running engine, and the connection to it. */
+export interface EngineProcess {
+  readonly channel: Channel;
+  /** Our own child, unless another gateway started the engine. */
+  readonly child: ChildProcess | undefined;
+}
+
+/** The engine cannot open its file. */
+export class EngineUnreadable extends Error {
+  readonly full: boolean;
+  constructor(message: string, full: boolean) {
+    super(message);
+    this.name = 'EngineUnreadable';
+    this.full = full;
+  }
+}
+
+const patienceMs = 20_000;
+const maxStarts = 4;
+const logBytesPerProcess = 64 * 1024;
+
+/**
+ * Connects to the organization's engine, starting one where none answers. Several gateways may do so at once: the file's
+ * lock decides whose child serves, and the others connect to it.
+ */
+export async function connectEngine(options: ProcessOptions): Promise<EngineProcess> {
+  const end = Date.now() + patienceMs;
+  let child: Started | undefined;
+  let starts = 0;
+  let warm = false;
+  for (;;) {
+    const channel = await greet(options.settings.socket, end);
+    if (channel !== undefined) return { channel, child: child?.process };
+    if (child === undefined || child.process.exitCode !== null || child.process.signalCode !== null) {
+      const code = child?.process.exitCode ?? undefined;
+      if (child !== undefined && (code === exitCode.unreadable || code === exitCode.full)) {
+        throw new EngineUnreadable(child.lastWords(), code === exitCode.full);
+      }
+      if (code === exitCode.again) warm = true;
+      if (starts === maxStarts) throw new Error(`the engine process does not start: ${child?.lastWords() ?? ''}`);
+      starts += 1;
+      child = start(options, warm);
+    }
+    if (Date.now() > end) {
+      child.process.kill('SIGKILL');
+      throw new Error('the engine process does not answer');
+    }
+    await sleep(10);
+  }
+}
+
+/** A connection, if an engine listens and answers. One that is ending may accept a connection and drop it. */
+async function greet(socket: string, end: number): Promise<Channel | undefined> {
+  let channel: Channel;
+  try {
+    channel = await Channel.connect(socket);
+  } catch {
+    return undefined;
+  }
+  try {
+    const timeoutMs = Math.max(1_000, end - Date.now());
+    const { header } = await channel.request<Hello>({ op: 'hello' }, { timeoutMs });
+    channel.kill = () => killEngine(header.pid, socket);
+    return channel;
+  } catch {
+    channel.close();
+    return undefined;
+  }
+}
+
+/** Kills the process only if it is that engine: its number may mean another process in this container. */
+function killEngine(pid: number, socket: string): void {
+  try {
+    if (process.platform === 'linux' && !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(socket)) return;
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone.
+  }
+}
+
+interface Started {
+  readonly process: ChildProcess;
+  lastWords(): string;
+}
+
+function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOptions, warm: boolean): Started {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const script = fileURLToPath(new URL(`./engine/main.${extension}`, import.meta.url));
+  const child = spawn(
+    '/bin/sh',
+    [
+      '-c',
+      // Where the limit cannot be set (macOS), the deadline and the kill still hold.
+      'ulimit -v "$1" 2>/dev/null; shift; exec "$@"',
+      'sh',
+      String(addressSpaceKb),
+      process.execPath,
+      '--disable-warning=ExperimentalWarning',
+      '--max-old-space-size=512',
+      script,
+      JSON.stringify(settings),
+    ],
+    {
+      // A session of its own: Ctrl-C in the gateway's terminal is not for it, it ends when nobody is connected.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: '/',
+      // Nothing of the gateway's environment: it may hold secrets.
+      env: {
+        TZ: 'UTC',
+        UV_THREADPOOL_SIZE: '10',
+        // Each arena reserves 64 MB of addresses.
+        MALLOC_ARENA_MAX: '2',
+        NODE_COMPILE_CACHE: compileCache,
+        ...(warm && { SIGHTLINE_ENGINE_WARM: '1' }),
+      },
+    },
+  );
+  child.unref();
+  let words = '';
+  let logged = 0;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('error', () => {});
+    stream.on('data', (chunk: Buffer) => {
+      logged += chunk.length;
+      if (logged > logBytesPerProcess) return;
+      const text = chunk.toString('utf8').trimEnd();
+      words = `${words}\n${text}`.slice(-2_000);
+      logger.warn({ pid: child.pid, output: text.slice(0, 2_000) }, 'the telemetry engine wrote');
+    });
+    if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
+  }
+  child.on('error', (error) => logger.error({ err: error }, 'the telemetry engine could not be started'));
+  child.on('exit', (code, signal) => {
+    if (code !== 0) logger.info({ pid: child.pid, code, signal }, 'a telemetry engine ended');
+  });
+  return { process: child, lastWords: () => words.trim() };
+}

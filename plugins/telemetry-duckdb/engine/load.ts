@@ -1,0 +1,208 @@
+import { BIGINT, BOOLEAN, DOUBLE, DuckDBDataChunk, VARCHAR, type DuckDBConnection } from '@duckdb/node-api';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { decodeBatch } from '../../../src/contract/batch-codec.ts';
+import type { BatchColumn, TelemetryBatch } from '../../../src/contract/batch.ts';
+import { otelTables, tableNames, type TableName } from '../../../src/contract/schema.ts';
+import type { Committed } from '../protocol.ts';
+import type { Database } from './database.ts';
+import type { Job } from './job.ts';
+import { repairedJson } from './repair.ts';
+import { positions, stagedType, unstage } from './schema.ts';
+
+const stagingTypes = { BIGINT, DOUBLE, BOOLEAN, VARCHAR } as const;
+const chunkRows = 2048;
+
+export interface Load {
+  readonly log: string;
+  readonly segment: number;
+  readonly offset: number;
+  readonly batches: readonly Uint8Array[];
+}
+
+/** Writes rows: loads and retention, one at a time. */
+export class Loader {
+  readonly #database: Database;
+  #connection: DuckDBConnection | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async committed(log: string): Promise<Committed> {
+    return await this.#alone(async (connection) => await readPosition(connection, log));
+  }
+
+  /** All rows and the position, or nothing. Does nothing when the log is already there. */
+  async load(load: Load, job: Job): Promise<void> {
+    await this.#alone(async (connection) => {
+      const batches = load.batches.map((bytes) => decodeBatch(bytes));
+      try {
+        await loadOnce(connection, load, batches, job);
+      } catch (error) {
+        if (!isBadValue(error)) throw error;
+        // Text that JSON and the engine read differently; it must not stop everything that comes after it.
+        await loadOnce(connection, load, batches.map(repaired), job);
+      }
+    });
+  }
+
+  /** Deletes what is older, then gives the space back to the file. */
+  async retain(beforeMs: number, job: Job): Promise<void> {
+    await this.#alone(async (connection) => {
+      job.interruptible(() => connection.interrupt());
+      for (const table of tableNames) {
+        job.check();
+        await connection.run(`DELETE FROM otel.${table} WHERE "time" < make_timestamp(${BigInt(beforeMs) * 1000n})`);
+      }
+      await checkpoint(connection, job);
+    });
+  }
+
+  async #alone<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#last = promise;
+    await before;
+    try {
+      this.#connection ??= await this.#database.connect();
+      return await work(this.#connection);
+    } catch (error) {
+      // Whatever state it is in, the next one starts afresh; closing rolls back.
+      this.#connection?.closeSync();
+      this.#connection = undefined;
+      throw error;
+    } finally {
+      resolve(undefined);
+    }
+  }
+}
+
+async function readPosition(connection: DuckDBConnection, log: string): Promise<Committed> {
+  const result = await connection.run(`SELECT segment, "offset" FROM ${positions} WHERE log = $1`, [log], [VARCHAR]);
+  const [row] = await result.getRows();
+  if (row === undefined) return {};
+  return { position: { segment: Number(row[0]), offset: Number(row[1]) } };
+}
+
+async function loadOnce(
+  connection: DuckDBConnection,
+  load: Load,
+  batches: readonly TelemetryBatch[],
+  job: Job,
+): Promise<void> {
+  job.interruptible(() => connection.interrupt());
+  await connection.run('BEGIN TRANSACTION');
+  try {
+    const { position } = await readPosition(connection, load.log);
+    if (position && !isBeyond(load, position)) return;
+    for (const table of tableNames) {
+      const own = batches.filter((batch) => batch.table === table);
+      if (own.length > 0) await insert(connection, table, own, job);
+    }
+    job.check();
+    const text = 'UPDATE sightline.positions SET segment = $2, "offset" = $3 WHERE log = $1';
+    const insertText = 'INSERT INTO sightline.positions VALUES ($1, $2, $3)';
+    await connection.run(
+      position ? text : insertText,
+      [load.log, BigInt(load.segment), BigInt(load.offset)],
+      [VARCHAR, BIGINT, BIGINT],
+    );
+    await connection.run('COMMIT');
+  } finally {
+    job.interruptible(undefined);
+    // Nothing is open any more after a commit; then this says so and no more.
+    await connection.run('ROLLBACK').catch(() => {});
+  }
+}
+
+function isBeyond(load: Load, position: NonNullable<Committed['position']>): boolean {
+  return load.segment > position.segment || (load.segment === position.segment && load.offset > position.offset);
+}
+
+async function insert(
+  connection: DuckDBConnection,
+  table: TableName,
+  batches: readonly TelemetryBatch[],
+  job: Job,
+): Promise<void> {
+  const { columns } = otelTables[table];
+  const types = columns.map((column) => stagedType(column.type));
+  const staging = `staging_${table}`;
+  const definition = columns.map((column, index) => `"${column.name}" ${types[index]}`);
+  await connection.run(`CREATE OR REPLACE TEMP TABLE ${staging} (${definition.join(', ')})`);
+  const appender = await connection.createAppender(staging, 'main', 'temp');
+  try {
+    for (const batch of batches) {
+      for (let start = 0; start < batch.rows; start += chunkRows) {
+        const rows = Math.min(chunkRows, batch.rows - start);
+        const chunk = DuckDBDataChunk.create(
+          types.map((type) => stagingTypes[type]),
+          rows,
+        );
+        for (const [index, column] of batch.columns.entries()) fill(chunk, index, column, start, rows);
+        appender.appendDataChunk(chunk);
+        // Queries are answered in between.
+        await nextTurn();
+        job.check();
+      }
+    }
+    appender.flushSync();
+  } finally {
+    appender.closeSync();
+  }
+  const selected = columns.map((column) => unstage(column));
+  await connection.run(`INSERT INTO otel.${table} SELECT ${selected.join(', ')} FROM temp.main.${staging}`);
+  await connection.run(`DROP TABLE temp.main.${staging}`);
+}
+
+function fill(chunk: DuckDBDataChunk, index: number, column: BatchColumn, start: number, rows: number): void {
+  const vector = chunk.getColumnVector(index);
+  const end = start + rows;
+  switch (column.kind) {
+    case 'string':
+    case 'json':
+      for (let row = start; row < end; row += 1) vector.setItem(row - start, column.values[row] ?? '');
+      break;
+    case 'boolean':
+      for (let row = start; row < end; row += 1) vector.setItem(row - start, column.values[row] === 1);
+      break;
+    default: {
+      const { values, valid } = column;
+      for (let row = start; row < end; row += 1) {
+        vector.setItem(row - start, valid !== undefined && valid[row] === 0 ? null : (values[row] ?? null));
+      }
+    }
+  }
+  vector.flush();
+}
+
+function isBadValue(error: unknown): boolean {
+  return error instanceof Error && /^(Conversion|Invalid Input|Invalid) Error|^Invalid Input/i.test(error.message);
+}
+
+function repaired(batch: TelemetryBatch): TelemetryBatch {
+  const { columns } = otelTables[batch.table];
+  return {
+    ...batch,
+    columns: batch.columns.map((column, index) => {
+      const type = columns[index]?.type;
+      if (column.kind !== 'json' || type === undefined) return column;
+      return { kind: 'json', values: column.values.map((text) => repairedJson(text, type)) };
+    }),
+  };
+}
+
+async function checkpoint(connection: DuckDBConnection, job: Job): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    job.check();
+    try {
+      await connection.run('CHECKPOINT');
+      return;
+    } catch (error) {
+      // A query that began before the deletion still reads; the next checkpoint frees what this one cannot.
+      if (attempt === 3 || !/checkpoint/i.test(String(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { flushCompileCache, getCompileCacheDir } from 'node:module';
+import { exitCode, type EngineSettings } from '../protocol.ts';
+import { openDatabase, OpenError } from './database.ts';
+import { serve } from './server.ts';
+
+/*
+ * One organization's engine: opens its file, answers on a socket, ends when nobody is connected any more. Started under
+ * an address-space limit, since DuckDB's own memory limit does not hold for single values.
+ */
+
+// The gateway that reads these may be gone while another one still uses this process.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
+
+await main(JSON.parse(process.argv[2] ?? '{}'));
+
+async function main(settings: EngineSettings): Promise<void> {
+  if (mustStartAgain()) process.exit(exitCode.again);
+  try {
+    const database = await openDatabase(settings);
+    if (database === undefined) process.exit(exitCode.taken);
+    serve(database, settings.socket);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(error instanceof OpenError && error.full ? exitCode.full : exitCode.unreadable);
+  }
+}
+
+/**
+ * Node strips types with a WebAssembly module that reserves two gigabytes of addresses, most of what the limit grants.
+ * Once the compile cache holds the stripped files the module is not loaded, so a first start only fills the cache.
+ */
+function mustStartAgain(): boolean {
+  if (!import.meta.url.endsWith('.ts') || process.env['SIGHTLINE_ENGINE_WARM'] === '1') return false;
+  if (getCompileCacheDir() === undefined) return false;
+  const stripperBytes = 1.8e9;
+  try {
+    const pages = Number(readFileSync('/proc/self/statm', 'utf8').split(' ', 1)[0]);
+    if (pages * 4096 < 1.4e9 + stripperBytes / 2) return false;
+  } catch {
+    // No /proc: such a platform has no address-space limit either.
+    return false;
+  }
+  flushCompileCache();
+  return true;
+}

@@ -1,0 +1,163 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { version } from '@duckdb/node-api';
+import { frame, frameKind, FrameReader, type Frame } from '../frames.ts';
+import type { Committed, Failure, Hello, Released, Rendered, Request } from '../protocol.ts';
+import type { Database } from './database.ts';
+import { InterruptedError, Job } from './job.ts';
+import { Loader } from './load.ts';
+import { NotSelectError, runQuery } from './query.ts';
+import { Statements } from './statements.ts';
+import { BusyError, Turns } from './turns.ts';
+
+/** How long an engine waits for its first visitor. */
+const firstVisitMs = 15_000;
+
+interface Engine {
+  readonly database: Database;
+  readonly statements: Statements;
+  readonly loader: Loader;
+  readonly queries: Turns;
+  readonly connections: Set<Socket>;
+}
+
+interface Answer {
+  readonly header: object;
+  readonly payload?: Uint8Array;
+}
+
+/** Answers on the socket until nobody is connected any more, then ends the process. */
+export function serve(database: Database, socketPath: string): void {
+  const engine: Engine = {
+    database,
+    statements: new Statements(database),
+    loader: new Loader(database),
+    // Four queries share two threads; more would only share them thinner.
+    queries: new Turns(4, 32, 10_000),
+    connections: new Set(),
+  };
+  // Whoever holds the file's lock owns the socket: what lies there is of a process that is gone.
+  rmSync(socketPath, { force: true });
+  const server = createServer((socket) => attend(engine, server, socket));
+  server.listen(socketPath, () => chmodSync(socketPath, 0o600));
+  setTimeout(() => {
+    if (engine.connections.size === 0) end(engine, server);
+  }, firstVisitMs);
+}
+
+function attend(engine: Engine, server: Server, socket: Socket): void {
+  const jobs = new Map<number, Job>();
+  engine.connections.add(socket);
+  const reader = new FrameReader((received) => {
+    if (received.kind === frameKind.cancel) jobs.get(received.id)?.cancel();
+    else if (received.kind === frameKind.request) void handle(engine, socket, jobs, received);
+  });
+  socket.on('data', (chunk) => {
+    try {
+      reader.push(chunk);
+    } catch (error) {
+      console.error(`a connection was closed: ${String(error)}`);
+      socket.destroy();
+    }
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    engine.connections.delete(socket);
+    for (const job of jobs.values()) job.cancel();
+    if (engine.connections.size === 0) end(engine, server);
+  });
+}
+
+/** First the socket, while the lock is still held, so that nobody else's socket is removed; then the file. */
+function end(engine: Engine, server: Server): void {
+  server.close();
+  engine.database.close();
+  process.exit(0);
+}
+
+async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, received: Frame): Promise<void> {
+  const job = new Job();
+  jobs.set(received.id, job);
+  const send = (kind: number, { header, payload }: Answer) => {
+    if (socket.destroyed) return;
+    socket.cork();
+    for (const piece of frame(received.id, kind, header, payload ? [payload] : [])) socket.write(piece);
+    socket.uncork();
+  };
+  try {
+    const answer = await answerTo(engine, socket, JSON.parse(received.header), received.payload, job, (part) =>
+      send(frameKind.part, part),
+    );
+    send(frameKind.reply, answer);
+  } catch (error) {
+    send(frameKind.failure, { header: failure(error, job) });
+    // The engine refuses everything after such an error, so a new process has to take over.
+    if (error instanceof Error && /^(FATAL|INTERNAL) Error/i.test(error.message)) {
+      console.error(error.message);
+      process.exit(70);
+    }
+  } finally {
+    job.done();
+    jobs.delete(received.id);
+  }
+}
+
+async function answerTo(
+  engine: Engine,
+  socket: Socket,
+  request: Request,
+  payload: Buffer,
+  job: Job,
+  sendPart: (part: Answer) => void,
+): Promise<Answer> {
+  switch (request.op) {
+    case 'hello':
+      return { header: { pid: process.pid, version: version() } satisfies Hello };
+    case 'parse':
+      return { header: {}, payload: Buffer.from(await engine.statements.parse(request.sql, job)) };
+    case 'render': {
+      const sql = await engine.statements.render(payload.toString(), job);
+      const again = await engine.statements.parse(sql, job);
+      return { header: { sql } satisfies Rendered, payload: Buffer.from(again) };
+    }
+    case 'query':
+      return await engine.queries.run(job, async () => {
+        const result = await runQuery(engine.database, request.sql, request, job, (header, rows) =>
+          sendPart({ header, payload: Buffer.from(rows) }),
+        );
+        return { header: result.header, payload: Buffer.from(result.rows) };
+      });
+    case 'committed':
+      return { header: (await engine.loader.committed(request.log)) satisfies Committed };
+    case 'load': {
+      const { log, segment, offset, lengths } = request;
+      await engine.loader.load({ log, segment, offset, batches: split(payload, lengths) }, job);
+      return { header: {} };
+    }
+    case 'retain':
+      await engine.loader.retain(request.beforeMs, job);
+      return { header: {} };
+    case 'release':
+      return { header: { shared: [...engine.connections].some((other) => other !== socket) } satisfies Released };
+  }
+}
+
+function split(payload: Buffer, lengths: readonly number[]): Uint8Array[] {
+  let at = 0;
+  return lengths.map((length) => {
+    // A copy: the columns of a decoded batch lie on its bytes at multiples of eight.
+    const bytes = new Uint8Array(payload.subarray(at, at + length));
+    at += length;
+    return bytes;
+  });
+}
+
+function failure(error: unknown, job: Job): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof BusyError) return { kind: 'busy', message };
+  if (error instanceof NotSelectError) return { kind: 'not_select', message };
+  if (error instanceof InterruptedError || (job.cancelled && /^INTERRUPT Error/i.test(message))) {
+    return { kind: 'interrupted', message };
+  }
+  return { kind: 'engine', message };
+}

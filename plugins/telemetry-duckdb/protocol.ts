@@ -1,0 +1,90 @@
+/** What the gateway asks of an engine process, and what it answers. The header of a frame is one of these. */
+
+export type Request =
+  | { readonly op: 'hello' }
+  /** Payload of the answer: json_serialize_sql's text. */
+  | { readonly op: 'parse'; readonly sql: string }
+  /** Payload: a tree as JSON. The answer: its SQL, and as payload the tree that the engine reads in that SQL. */
+  | { readonly op: 'render' }
+  /** Parts: rows. */
+  | ({ readonly op: 'query'; readonly sql: string } & RowLimits)
+  | { readonly op: 'committed'; readonly log: string }
+  /** Payload: the encoded batches, of these lengths. */
+  | {
+      readonly op: 'load';
+      readonly log: string;
+      readonly segment: number;
+      readonly offset: number;
+      readonly lengths: readonly number[];
+    }
+  | { readonly op: 'retain'; readonly beforeMs: number }
+  /** The caller is about to leave. */
+  | { readonly op: 'release' };
+
+export interface RowLimits {
+  readonly maxRows: number;
+  readonly maxBytes: number;
+  readonly maxCellBytes: number;
+}
+
+export interface Hello {
+  readonly pid: number;
+  readonly version: string;
+}
+
+export interface Rendered {
+  readonly sql: string;
+}
+
+/** Header of every part of a result and of its end; `columns` comes with the first frame, `end` with the last. */
+export interface RowsHeader {
+  readonly columns?: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: number;
+  readonly end?: { readonly truncated?: 'rows' | 'bytes'; readonly cutCells: number };
+}
+
+export interface Committed {
+  readonly position?: { readonly segment: number; readonly offset: number };
+}
+
+export interface Released {
+  /** Whether somebody else still uses the engine. */
+  readonly shared: boolean;
+}
+
+export type FailureKind =
+  /** The engine's own error. */
+  | 'engine'
+  /** Stopped on our demand. */
+  | 'interrupted'
+  /** Waited too long for its turn. */
+  | 'busy'
+  /** More or less than one statement, or not a SELECT. */
+  | 'not_select';
+
+export interface Failure {
+  readonly kind: FailureKind;
+  /** For the log. */
+  readonly message: string;
+}
+
+/** How an engine process ended, where that says something. */
+export const exitCode = {
+  /** The file cannot be opened or read. */
+  unreadable: 65,
+  /** No space left. */
+  full: 66,
+  /** Another engine process has the file and answers. */
+  taken: 69,
+  /** The type stripper took the address space; the cache is warm now. */
+  again: 75,
+} as const;
+
+/** The argument of an engine process, as JSON. */
+export interface EngineSettings {
+  readonly socket: string;
+  readonly file: string;
+  readonly temporary: string;
+  readonly memoryLimitMb: number;
+  readonly threads: number;
+}

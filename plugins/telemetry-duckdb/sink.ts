@@ -1,0 +1,80 @@
+import {
+  SightlineError,
+  type LogPosition,
+  type OrganizationId,
+  type TelemetryHost,
+  type TelemetryLoad,
+  type TelemetrySink,
+} from '../../src/contract/index.ts';
+import { EngineFailure, type Channel } from './channel.ts';
+import type { Engines } from './engines.ts';
+import { explain } from './failures.ts';
+import type { Committed } from './protocol.ts';
+
+const committedTimeoutMs = 30_000;
+const loadTimeoutMs = 120_000;
+const retainTimeoutMs = 600_000;
+
+export class DuckdbSink implements TelemetrySink {
+  readonly #engines: Engines;
+  readonly #host: TelemetryHost;
+
+  constructor(engines: Engines, host: TelemetryHost) {
+    this.#engines = engines;
+    this.#host = host;
+  }
+
+  async committed(organizationId: OrganizationId, log: string): Promise<LogPosition | undefined> {
+    const { header } = await this.#with(organizationId, (channel) =>
+      channel.request<Committed>({ op: 'committed', log }, { timeoutMs: committedTimeoutMs }),
+    );
+    return header.position;
+  }
+
+  async load(load: TelemetryLoad, signal: AbortSignal): Promise<void> {
+    const { organizationId, log, batches, upTo } = load;
+    const lengths = batches.map((batch) => batch.byteLength);
+    await this.#with(organizationId, (channel) =>
+      channel.request(
+        { op: 'load', log, segment: upTo.segment, offset: upTo.offset, lengths },
+        { signal, timeoutMs: loadTimeoutMs, payload: batches },
+      ),
+    );
+  }
+
+  async retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<void> {
+    await this.#with(organizationId, (channel) =>
+      channel.request({ op: 'retain', beforeMs: olderThan.getTime() }, { signal, timeoutMs: retainTimeoutMs }),
+    );
+  }
+
+  async #with<T>(organizationId: OrganizationId, work: (channel: Channel) => Promise<T>): Promise<T> {
+    const { channel, release } = await this.#engines.acquire(organizationId);
+    try {
+      return await work(channel);
+    } catch (error) {
+      throw this.#explain(organizationId, error);
+    } finally {
+      release();
+    }
+  }
+
+  #explain(organizationId: OrganizationId, error: unknown): SightlineError {
+    if (error instanceof EngineFailure && error.failure.kind === 'engine') {
+      const { message } = error.failure;
+      this.#host.logger.error({ organizationId, err: error }, 'telemetry could not be written');
+      if (/No space left on device|Disk quota exceeded|File too large/i.test(message)) {
+        return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
+          hint: 'Whoever runs this service must free disk space or shorten retention.',
+          retryAfterSeconds: 60,
+          cause: error,
+        });
+      }
+      return new SightlineError('telemetry_unavailable', 'The telemetry could not be written.', {
+        retryAfterSeconds: 5,
+        cause: error,
+      });
+    }
+    return explain(error, this.#host.sql);
+  }
+}

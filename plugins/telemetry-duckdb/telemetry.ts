@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { tableNames, type TableName } from '../../src/contract/index.ts';
+import type {
+  CheckedStatement,
+  Cursor,
+  CursorEnd,
+  Health,
+  ParsedStatement,
+  QueryLimits,
+  RowChunk,
+  StatementBinding,
+  StatementContext,
+  Telemetry,
+  TelemetryHost,
+} from '../../src/contract/index.ts';
+import { Stopped, type Channel, type Reply } from './channel.ts';
+import { dialect } from './dialect.ts';
+import { Engines } from './engines.ts';
+import { explain } from './failures.ts';
+import { bindWindow, type Bounds } from './gate/render.ts';
+import { writeTree } from './gate/tree.ts';
+import type { Rendered, RowsHeader } from './protocol.ts';
+import { DuckdbSink } from './sink.ts';
+import { admit, checkStatement, DuckdbStatement, readStatement } from './statement.ts';
+
+/** For what the engine does without touching data. */
+const grammarTimeoutMs = 5_000;
+
+interface Template {
+  readonly pieces: readonly string[];
+  /** Which bound follows each piece but the last. */
+  readonly bounds: readonly ('start' | 'end')[];
+}
+
+/** Rendered statements whose bounds are left open; the same statement is asked again and again with another window. */
+const templates = new WeakMap<object, Map<string, Template>>();
+
+export class DuckdbTelemetry implements Telemetry {
+  readonly dialect = dialect;
+  readonly sink: DuckdbSink;
+  readonly #engines: Engines;
+  readonly #host: TelemetryHost;
+
+  constructor(engines: Engines, host: TelemetryHost) {
+    this.#engines = engines;
+    this.#host = host;
+    this.sink = new DuckdbSink(engines, host);
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.#engines.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#engines.stop();
+  }
+
+  async health(): Promise<Health> {
+    if (!this.#engines.started) return { ok: false, detail: 'not started' };
+    return { ok: true, detail: `${this.#engines.open} engines open` };
+  }
+
+  async parse(sql: string, context: StatementContext): Promise<ParsedStatement> {
+    admit(sql, this.#host.sql);
+    const { payload } = await this.#grammar(context, (channel) =>
+      channel.request({ op: 'parse', sql }, { signal: context.signal, timeoutMs: grammarTimeoutMs }),
+    );
+    return readStatement(sql, payload.toString('utf8'), this.#host.sql);
+  }
+
+  check(parsed: ParsedStatement): CheckedStatement & { readonly statement: DuckdbStatement } {
+    const statement = own(parsed);
+    return { tree: statement, statement, tables: checkStatement(statement, this.#host.sql) };
+  }
+
+  async render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string> {
+    const statement = own(checked);
+    const { start, end } = binding.window ?? {};
+    const shape = `${start ? 'start' : ''} ${end ? 'end' : ''}`;
+    const known = templates.get(statement) ?? new Map<string, Template>();
+    templates.set(statement, known);
+    const template = known.get(shape) ?? (await this.#template(statement, { start: !!start, end: !!end }, context));
+    known.set(shape, template);
+    let sql = '';
+    for (const [index, piece] of template.pieces.entries()) {
+      const bound = template.bounds[index];
+      const time = bound === 'start' ? start : bound === 'end' ? end : undefined;
+      sql += time === undefined ? piece : `${piece}${time.toISOString()}`;
+    }
+    return sql;
+  }
+
+  async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+    const { timeoutMs, maxRows, maxBytes, maxCellBytes } = limits;
+    const { channel, release } = await this.#acquire(context);
+    const parts = new PartQueue();
+    const stopper = new AbortController();
+    const finished = channel
+      .request<RowsHeader>(
+        { op: 'query', sql: rendered, maxRows, maxBytes, maxCellBytes },
+        { signal: AbortSignal.any([context.signal, stopper.signal]), timeoutMs, onPart: (part) => parts.push(part) },
+      )
+      .then(
+        (last) => parts.finish(last),
+        (error: unknown) => parts.fail(explain(error, this.#host.sql, tablesIn(rendered))),
+      )
+      .finally(release);
+    const first = await parts.next();
+    const columns = first?.header.columns ?? [];
+    let unread = first;
+    let end: CursorEnd | undefined;
+    return {
+      columns,
+      get end() {
+        return end;
+      },
+      async read(): Promise<RowChunk | undefined> {
+        for (;;) {
+          const part = unread ?? (await parts.next());
+          unread = undefined;
+          if (part === undefined) return undefined;
+          if (part.header.end) end = part.header.end;
+          if (part.header.rows > 0) return { rows: part.header.rows, json: part.payload };
+        }
+      },
+      async close() {
+        stopper.abort();
+        await finished;
+      },
+    };
+  }
+
+  /** Writes the SQL with marks for the bounds, and checks the tree that the engine reads in it once more. */
+  async #template(
+    statement: DuckdbStatement,
+    wanted: { readonly start: boolean; readonly end: boolean },
+    context: StatementContext,
+  ): Promise<Template> {
+    // Nobody can have written these into the statement before.
+    const marks = { start: `start-${randomBytes(12).toString('hex')}`, end: `end-${randomBytes(12).toString('hex')}` };
+    const bounds: Bounds = { ...(wanted.start && { start: marks.start }), ...(wanted.end && { end: marks.end }) };
+    const tree = wanted.start || wanted.end ? bindWindow(statement.tree, bounds) : statement.tree;
+    const { header, payload } = await this.#grammar(context, (channel) =>
+      channel.request<Rendered>(
+        { op: 'render' },
+        { signal: context.signal, timeoutMs: grammarTimeoutMs, payload: [Buffer.from(writeTree(tree))] },
+      ),
+    );
+    // What the engine wrote might read differently from what was checked.
+    checkStatement(readStatement(header.sql, payload.toString('utf8'), this.#host.sql), this.#host.sql);
+    const pieces = header.sql.split(new RegExp(`${marks.start}|${marks.end}`));
+    const order = header.sql.match(new RegExp(`${marks.start}|${marks.end}`, 'g')) ?? [];
+    return { pieces, bounds: order.map((mark) => (mark === marks.start ? 'start' : 'end')) };
+  }
+
+  async #acquire(context: StatementContext): Promise<{ readonly channel: Channel; release(): void }> {
+    try {
+      return await this.#engines.acquire(context.organizationId);
+    } catch (error) {
+      throw explain(error, this.#host.sql);
+    }
+  }
+
+  async #grammar<T>(context: StatementContext, ask: (channel: Channel) => Promise<Reply<T>>): Promise<Reply<T>> {
+    const { channel, release } = await this.#acquire(context);
+    try {
+      return await ask(channel);
+    } catch (error) {
+      if (error instanceof Stopped && error.reason === 'timeout' && !context.signal.aborted) {
+        throw this.#host.sql.refuse('sql_refused', 'The statement takes too long to read.', { cause: error });
+      }
+      throw explain(error, this.#host.sql);
+    } finally {
+      release();
+    }
+  }
+}
+
+function own(parsed: ParsedStatement): DuckdbStatement {
+  if (parsed instanceof DuckdbStatement) return parsed;
+  if (parsed.tree instanceof DuckdbStatement) return parsed.tree;
+  throw new TypeError('a statement that this plugin did not parse');
+}
+
+/** For hints: the tables that the rendered SQL reads, and perhaps one that a string in it names. */
+function tablesIn(rendered: string): readonly TableName[] {
+  return tableNames.filter((table) => rendered.includes(`otel.${table}`));
+}
+
+/** Parts of one result, from the socket to whoever reads the cursor. Bounded by the query's own byte limit. */
+class PartQueue {
+  readonly #parts: Reply<RowsHeader>[] = [];
+  #ended = false;
+  #error: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  push(part: Reply<RowsHeader>): void {
+    this.#parts.push(part);
+    this.#wake?.();
+  }
+
+  finish(last: Reply<RowsHeader>): void {
+    this.#ended = true;
+    this.push(last);
+  }
+
+  fail(error: Error): void {
+    this.#ended = true;
+    this.#error = error;
+    this.#wake?.();
+  }
+
+  async next(): Promise<Reply<RowsHeader> | undefined> {
+    for (;;) {
+      const part = this.#parts.shift();
+      if (part !== undefined) return part;
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#ended) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
