@@ -31,9 +31,14 @@ export function act<Shape extends z.ZodType>(
 ): void {
   command.action(async () => {
     const values: unknown = command.optsWithGlobals();
+    const parsed = options.safeParse(values);
+    // Checked here, since commander would report a missing option before the misspelt one that should have been it.
+    if (!parsed.success) {
+      return command.error(`required option '--${String(parsed.error.issues[0]?.path[0])}' not specified`);
+    }
     await action({
       settings: resolveSettings(globals.parse(values)),
-      options: options.parse(values),
+      options: parsed.data,
       operands: command.args,
       output,
     });

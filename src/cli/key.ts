@@ -12,8 +12,8 @@ export const register: Register = (program, output, summary) => {
   const create = group
     .command('create')
     .description('create an API key; its secret is shown this once')
-    .requiredOption('--org <name>', 'organization, by name or id')
-    .requiredOption('--name <label>', 'what the key is for')
+    .option('--org <name>', 'organization, by name or id (required)')
+    .option('--name <label>', 'what the key is for (required)')
     .option('--scopes <list>', `comma-separated (default: all): ${allScopes.join(',')}`);
   const created = z.object({ org: z.string(), name: z.string(), scopes: z.string().optional() });
   act(create, output, created, async ({ settings, options }) => {

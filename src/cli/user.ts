@@ -11,9 +11,9 @@ export const register: Register = (program, output, summary) => {
   const create = group
     .command('create')
     .description('create a person, or make one a member of another organization')
-    .requiredOption('--email <address>', 'e-mail address')
+    .option('--email <address>', 'e-mail address (required)')
     .option('--name <name>', 'shown name (default: the address)')
-    .requiredOption('--org <name>', 'organization, by name or id')
+    .option('--org <name>', 'organization, by name or id (required)')
     .option('--role <role>', `${roles.join(' or ')}`, 'member');
   const shape = z.object({ email: z.string(), name: z.string().optional(), org: z.string(), role: z.string() });
   act(create, output, shape, async ({ settings, options }) => {

@@ -1,0 +1,413 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { Sandbox, type Ended } from './support/cli.ts';
+
+const exec = promisify(execFile);
+
+let box: Sandbox;
+beforeEach(async () => {
+  box = await Sandbox.create();
+});
+afterEach(() => box.remove());
+
+const organization = z.strictObject({ id: z.string().regex(/^org_/), name: z.string() });
+const pair = z.strictObject({ client_id: z.string().regex(/^ak_/), client_secret: z.string().min(43) });
+const failure = z.strictObject({
+  error: z.strictObject({ code: z.string(), message: z.string(), hint: z.string().optional() }),
+});
+
+function json<Shape extends z.ZodType>(shape: Shape, { code, stdout, stderr }: Ended): z.output<Shape> {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.endsWith('\n')).toBe(true);
+  return shape.parse(JSON.parse(stdout));
+}
+
+function errorOf({ stdout, stderr }: Ended): z.infer<typeof failure>['error'] {
+  expect(stdout).toBe('');
+  return failure.parse(JSON.parse(stderr)).error;
+}
+
+async function newKey(...more: string[]): Promise<z.infer<typeof pair>> {
+  return json(pair, await box.run('key', 'create', '--org', 'Acme', '--name', 'ci', '--json', ...more));
+}
+
+describe('organizations and keys', () => {
+  beforeEach(async () => {
+    expect(json(organization, await box.run('org', 'create', 'Acme', '--json')).name).toBe('Acme');
+  });
+
+  it('refuses a second organization of the same name', async () => {
+    const again = await box.run('org', 'create', 'acme', '--json');
+    expect(again.code).toBe(1);
+    expect(errorOf(again).code).toBe('conflict');
+    const all = json(z.array(z.looseObject({ name: z.string() })), await box.run('org', 'list', '--json'));
+    expect(all.map(({ name }) => name)).toEqual(['Acme']);
+  });
+
+  it('gives a key at most two secrets and never takes the last', async () => {
+    const first = await newKey();
+    const second = json(pair, await box.run('key', 'rotate', first.client_id, '--json'));
+    expect(second.client_id).toBe(first.client_id);
+    expect(second.client_secret).not.toBe(first.client_secret);
+    const third = await box.run('key', 'rotate', first.client_id, '--json');
+    expect(third.code).toBe(1);
+    expect(errorOf(third)).toMatchObject({ code: 'conflict', hint: expect.stringContaining('key retire') });
+
+    expect((await box.run('key', 'retire', first.client_id)).code).toBe(0);
+    const last = await box.run('key', 'retire', first.client_id, '--json');
+    expect(last.code).toBe(1);
+    expect(errorOf(last).code).toBe('conflict');
+
+    expect((await box.run('key', 'revoke', first.client_id)).code).toBe(0);
+    const gone = await box.run('key', 'rotate', first.client_id, '--json');
+    expect(gone.code).toBe(1);
+    expect(errorOf(gone).code).toBe('not_found');
+  });
+
+  it('grants every scope unless some are named, and refuses one that does not exist', async () => {
+    const everything = await newKey();
+    const some = await newKey('--scopes', 'chats:read,telemetry:read');
+    const rows = z.array(z.looseObject({ client_id: z.string(), scopes: z.array(z.string()) }));
+    const listed = json(rows, await box.run('key', 'list', '--org', 'Acme', '--json'));
+    const scopes = Object.fromEntries(listed.map((row) => [row.client_id, row.scopes]));
+    expect(scopes[everything.client_id]).toHaveLength(5);
+    expect(scopes[some.client_id]).toEqual(['telemetry:read', 'chats:read']);
+
+    for (const wrong of ['chats:admin', '', ',']) {
+      const refused = await box.run('key', 'create', '--org', 'Acme', '--name', 'x', '--scopes', wrong, '--json');
+      expect(refused.code).toBe(2);
+      expect(errorOf(refused).code).toBe('invalid_argument');
+    }
+  });
+
+  it('keeps only a hash of a secret, in files that are private', async () => {
+    const { client_secret: secret } = await newKey();
+    const stored = await readFile(join(box.data, 'sightline.sqlite'));
+    expect(stored.includes(secret)).toBe(false);
+    expect((await stat(box.data)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(box.data, 'master.key'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('makes people members, and refuses what is no address or role', async () => {
+    const made = await box.run(
+      'user',
+      'create',
+      '--email',
+      'ada@example.com',
+      '--name',
+      'Ada',
+      '--org',
+      'Acme',
+      '--role',
+      'admin',
+      '--json',
+    );
+    json(
+      z.strictObject({
+        id: z.string(),
+        email: z.literal('ada@example.com'),
+        name: z.literal('Ada'),
+        org: z.literal('Acme'),
+        role: z.literal('admin'),
+      }),
+      made,
+    );
+    const listed = await box.run('user', 'list', '--org', 'Acme');
+    expect(listed.stdout).toMatch(/ada@example\.com\s+Ada\s+Acme\s+admin/);
+    expect((await box.run('user', 'create', '--email', 'nobody', '--org', 'Acme')).code).toBe(2);
+    expect((await box.run('user', 'create', '--email', 'a@b.example', '--org', 'Acme', '--role', 'root')).code).toBe(2);
+  });
+
+  it('takes what could move the cursor out of what it prints', async () => {
+    await box.run('org', 'create', 'evil\u{1b}[2J', '--json');
+    expect((await box.run('org', 'list')).stdout).not.toContain('\u{1b}');
+  });
+});
+
+describe('usage', () => {
+  it.each([
+    [['kye', 'list'], 'Did you mean key?', 'sightline --help'],
+    [['key', 'rotat', 'ak_1'], 'Did you mean rotate?', 'sightline key --help'],
+    [['key', 'create', '--org', 'a', '--nam', 'b'], 'Did you mean --name?', 'sightline key create --help'],
+    [['key', 'create', '--org', 'a'], '--name', 'sightline key create --help'],
+    [['org', 'create'], 'name', 'sightline org create --help'],
+    [['org', 'create', 'a', 'b'], 'Too many arguments', 'sightline org create --help'],
+    [['serve', '--port', '70000'], '65535', '--help'],
+    [['demo', '--scenario', 'payment-error'], 'payment-errors', 'sightline demo --help'],
+  ])('%j: code 2, says what is meant and where help is', async (args, said, help) => {
+    const plain = await box.start(args).ended;
+    expect(plain).toMatchObject({ code: 2, stdout: '' });
+    expect(plain.stderr).toContain(said);
+    expect(plain.stderr).toContain(help);
+    const scripted = await box.start([...args, '--json']).ended;
+    expect(scripted.code).toBe(2);
+    expect(errorOf(scripted).code).toBe('usage');
+  });
+
+  it('documents the exit codes, and answers help on standard output with 0', async () => {
+    const help = await box.start(['--help']).ended;
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toMatch(/Exit codes:\n {2}0 {2}done/);
+    const own = await box.start(['key', 'create', '--help']).ended;
+    expect(own.stdout).toContain('--scopes');
+    expect(own.stdout).toContain('--data');
+  });
+
+  it('takes the global options before and after the command, and from the environment', async () => {
+    await box.run('org', 'create', 'Acme');
+    const before = await box.start(['--data', box.data, 'org', 'list', '--json']).ended;
+    expect(before.stdout).toContain('Acme');
+    const variable = await box.start(['org', 'list', '--json'], { SIGHTLINE_DATA: box.data }).ended;
+    expect(variable.stdout).toContain('Acme');
+  });
+
+  it('colours nothing that is not a terminal', async () => {
+    const listed = await box.run('org', 'list');
+    expect(`${listed.stdout}${listed.stderr}`).not.toContain('\u{1b}');
+  });
+
+  it('names the broken place of a config file and ends with 3', async () => {
+    const file = join(box.directory, 'mine.yaml');
+    await writeFile(file, 'listen:\n  prot: 80\n');
+    const checked = await box.start(['config', 'check', '--config', file, '--json']).ended;
+    expect(checked.code).toBe(3);
+    expect(errorOf(checked).message).toContain('prot');
+  });
+});
+
+describe('incident import', () => {
+  beforeEach(() => box.run('org', 'create', 'Acme'));
+
+  const incident = {
+    title: 'Disk full',
+    severity: 'high',
+    started_at: '2026-11-20T10:00:00Z',
+    services: ['db'],
+    document: '## Summary\n\nFull.',
+  };
+  const write = async (content: string): Promise<string> => {
+    const file = join(box.directory, 'incidents.json');
+    await writeFile(file, content);
+    return file;
+  };
+
+  it('imports, lists and moves incidents', async () => {
+    const file = await write(
+      JSON.stringify([
+        incident,
+        { ...incident, title: 'Disk slow', status: 'identified', waiting_on: { party: 'external', name: 'vendor' } },
+      ]),
+    );
+    const done = await box.run('incident', 'import', file, '--org', 'Acme', '--json');
+    json(z.strictObject({ imported: z.literal(2), keys: z.tuple([z.literal('INC-1'), z.literal('INC-2')]) }), done);
+    expect((await box.run('incident', 'status', 'inc-2', 'resolved')).code).toBe(0);
+    const open = await box.run('incident', 'list', '--status', 'open');
+    expect(open.stdout).toContain('Disk full');
+    expect(open.stdout).not.toContain('Disk slow');
+    const refused = await box.run('incident', 'status', 'INC-2', 'triage', '--json');
+    expect(errorOf(refused).code).toBe('conflict');
+  });
+
+  it.each([
+    ['not JSON', '[{', 'not JSON'],
+    ['an object', JSON.stringify(incident), 'the file'],
+    ['an unknown field', JSON.stringify([incident, { ...incident, sevrity: 'low' }]), 'incidents[1]'],
+    ['a wrong severity', JSON.stringify([{ ...incident, severity: 'urgent' }]), 'incidents[0].severity'],
+    ['a wrong time', JSON.stringify([{ ...incident, started_at: 'yesterday' }]), 'incidents[0].started_at'],
+    ['nothing', '[]', 'the file'],
+  ])('refuses %s and writes nothing', async (_what, content, place) => {
+    const refused = await box.run('incident', 'import', await write(content), '--json');
+    expect(refused.code).toBe(2);
+    expect(errorOf(refused).message).toContain(place);
+    expect(json(z.array(z.unknown()), await box.run('incident', 'list', '--json'))).toEqual([]);
+  });
+
+  it('says that a file is not there', async () => {
+    const refused = await box.run('incident', 'import', 'nowhere.json', '--json');
+    expect(refused.code).toBe(2);
+    expect(errorOf(refused).message).toContain('nowhere.json does not exist');
+  });
+});
+
+describe('beside a gateway', () => {
+  it('creates, exchanges and revokes keys while the gateway runs, and a second gateway names the first', async () => {
+    const { cli, url } = await box.serve('--no-demo');
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    await box.run('org', 'create', 'Acme');
+    const key = await newKey();
+    const exchange = () =>
+      fetch(`${url}/oauth2/token`, {
+        method: 'POST',
+        body: new URLSearchParams({ grant_type: 'client_credentials', ...key }),
+      });
+    const token = z.looseObject({ access_token: z.string() }).parse(await (await exchange()).json()).access_token;
+    const list = () =>
+      fetch(`${url}/mcp`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
+      });
+    expect((await list()).status).toBe(200);
+    expect((await box.run('key', 'revoke', key.client_id, '--json')).code).toBe(0);
+    expect((await list()).status).toBe(401);
+    expect((await exchange()).status).toBe(401);
+
+    const second = await box.run('serve', '--port', '0');
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(String(cli.pid));
+    expect(second.stderr).toContain(url);
+
+    const shape = z.object({
+      ok: z.literal(true),
+      checks: z.array(z.object({ check: z.string(), status: z.string(), detail: z.string() })),
+    });
+    const { checks } = json(shape, await box.run('doctor', '--json'));
+    expect(checks.find(({ check }) => check === 'gateway')?.detail).toContain(url);
+  });
+
+  it('sends demo telemetry and OTLP files through the running gateway, and says so when none runs', async () => {
+    const alone = await box.run('org', 'create', 'Acme');
+    expect(alone.code).toBe(0);
+    const refused = await box.run('demo', '--json');
+    expect(refused.code).toBe(1);
+    expect(errorOf(refused)).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('serve') });
+
+    await box.serve();
+    const sent = await box.run('demo', '--scenario', 'slow-query', '--seed', '3', '--minutes', '5', '--json');
+    const shape = z.looseObject({
+      spans: z.number().min(100),
+      rejected: z.literal(0),
+      incident: z.literal('INC-1'),
+      truth: z.looseObject({ service: z.literal('inventory') }),
+    });
+    json(shape, sent);
+
+    const file = join(box.directory, 'logs.json');
+    await writeFile(file, '{"resourceLogs":[]}\n{"resourceSpans":[]}\n');
+    json(
+      z.strictObject({ requests: z.literal(2), rejected: z.literal(0) }),
+      await box.run('ingest', 'send', file, '--json'),
+    );
+    await writeFile(file, '{"resourceLogs":[]}\n{"resourceSpan":[]}\n');
+    const broken = await box.run('ingest', 'send', file, '--json');
+    expect(broken.code).toBe(2);
+    expect(errorOf(broken).message).toContain('line 2');
+  });
+
+  it('says which port is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+    const refused = await box.run('serve', '--port', port, '--no-demo');
+    other.close();
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(port);
+    expect(
+      refused.stderr
+        .trim()
+        .split('\n')
+        .filter((line) => !line.startsWith('{')).length,
+    ).toBeLessThanOrEqual(2);
+  });
+
+  it('finishes the request in flight after SIGTERM, and ends with 0', async () => {
+    const { cli, url } = await box.serve('--no-demo');
+    const body = 'grant_type=client_credentials&client_id=ak_unknown&client_secret=x';
+    const half = request(`${url}/oauth2/token`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': body.length,
+        expect: '100-continue',
+      },
+    });
+    half.flushHeaders();
+    // The server has taken the request on once it says so.
+    await once(half, 'continue');
+    half.write(body.slice(0, 10));
+    cli.kill('SIGTERM');
+    await cli.printed(/Stopping/);
+    half.end(body.slice(10));
+    const [response] = await once(half, 'response');
+    expect(z.object({ statusCode: z.number() }).parse(response).statusCode).toBe(401);
+    expect((await cli.ended).code).toBe(0);
+  });
+
+  it('ends at once at the second signal', async () => {
+    const { cli, url } = await box.serve('--no-demo');
+    const half = request(`${url}/oauth2/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 100, expect: '100-continue' },
+    });
+    half.on('error', () => undefined);
+    half.flushHeaders();
+    await once(half, 'continue');
+    cli.kill('SIGTERM');
+    await cli.printed(/Stopping/);
+    cli.kill('SIGTERM');
+    expect((await cli.ended).code).toBe(130);
+  });
+});
+
+describe('the first start', () => {
+  it('prints three commands that work as printed; the second start prints no secret', async () => {
+    const first = await box.serve();
+    const [pasted = ''] = await first.cli.printed(/# 1\.[\s\S]+# 3\.[^\n]+\n(?:.+\n)+/);
+    expect(first.cli.stdout).toMatch(/client_secret {2}aks_/);
+    expect(first.cli.stdout).toContain('INC-1');
+    const { stdout, stderr } = await exec('sh', ['-c', pasted], { cwd: box.directory });
+    expect(stderr).toBe('');
+    const [token, rest] = [stdout.slice(0, stdout.indexOf('\n')), stdout.slice(stdout.indexOf('\n') + 1)];
+    expect(token.split('.')).toHaveLength(3);
+    // Two JSON-RPC answers, one after the other.
+    const [tools, rows] = rest.replace(/\}\s*\{"jsonrpc"/, '}\n{"jsonrpc"').split('\n');
+    const listed = z
+      .object({ result: z.object({ tools: z.array(z.object({ name: z.string() })) }) })
+      .parse(JSON.parse(tools ?? ''));
+    expect(listed.result.tools).toHaveLength(8);
+    const answer = z.object({
+      result: z.object({
+        structuredContent: z.object({ rows: z.array(z.tuple([z.string(), z.unknown(), z.unknown()])) }),
+      }),
+    });
+    const services = answer.parse(JSON.parse(rows ?? '')).result.structuredContent.rows.map(([service]) => service);
+    expect(services).toContain('checkout');
+
+    first.cli.kill('SIGTERM');
+    expect((await first.cli.ended).code).toBe(0);
+    const second = await box.serve();
+    second.cli.kill('SIGTERM');
+    const { stdout: again, code } = await second.cli.ended;
+    expect(code).toBe(0);
+    expect(again).not.toMatch(/aks_|client_secret|TOKEN/);
+  });
+
+  it('starts empty with --no-demo', async () => {
+    const { cli } = await box.serve('--no-demo');
+    await cli.printed(/# 3\./);
+    expect(json(z.array(z.unknown()), await box.run('incident', 'list', '--json'))).toEqual([]);
+  });
+});
+
+describe('doctor', () => {
+  it('fails over a master key that others can read, and says what to do', async () => {
+    await box.run('org', 'create', 'Acme');
+    await chmod(join(box.data, 'master.key'), 0o644);
+    const found = await box.run('doctor');
+    expect(found.code).toBe(1);
+    expect(found.stdout).toMatch(/FAIL +master key.+mode 0644/);
+    expect(found.stdout).toContain('chmod 600');
+  });
+});
