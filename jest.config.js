@@ -15,4 +15,6 @@ export default {
     ],
   },
   testTimeout: 30_000,
+  testSequencer: '<rootDir>/test/support/sequencer.js',
+  reporters: ['default', '<rootDir>/test/support/reporter.js'],
 };

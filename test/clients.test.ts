@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { clientKinds, expectedVersion, listAndCallAll } from './support/clients.ts';
+import type { ToolCallRequest } from './support/clients.ts';
+import {
+  createKey,
+  exchange,
+  removeDirectory,
+  sightline,
+  startGateway,
+  temporaryDirectory,
+} from './support/gateway.ts';
+import type { RunningGateway } from './support/gateway.ts';
+
+const eight = [
+  'query_otel',
+  'get_ingest_config',
+  'list_incidents',
+  'read_incident',
+  'list_chats',
+  'read_chat',
+  'start_chat',
+  'send_chat_reply',
+];
+
+describe('official clients on a real gateway', () => {
+  let gateway: RunningGateway;
+  let token = '';
+  let directory = '';
+  let chat = '';
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    gateway = await startGateway(directory);
+    const key = await createKey(directory, 'acme');
+    token = await exchange(gateway.url, key);
+    const demo = await sightline(directory, ['demo', '--minutes', '5', '--seed', '7', '--org', 'acme']);
+    expect(demo).toMatchObject({ code: 0 });
+    const [started] = (
+      await listAndCallAll('sdk-v2-pinned', {
+        url: `${gateway.url}/mcp`,
+        token,
+        calls: [{ name: 'start_chat', arguments: { message: 'Is anything wrong?' } }],
+      })
+    ).outcomes;
+    chat = z.object({ chat_id: z.string() }).parse(started?.structured).chat_id;
+  }, 60_000);
+
+  afterAll(async () => {
+    await gateway.stop();
+    await removeDirectory(directory);
+  });
+
+  it.each(clientKinds)(
+    '%s lists and calls all eight tools',
+    async (kind) => {
+      const calls: ToolCallRequest[] = [
+        { name: 'query_otel', arguments: { sql: 'SELECT count(*) AS n FROM otel.spans' } },
+        { name: 'get_ingest_config', arguments: {} },
+        { name: 'list_incidents', arguments: { status: 'open' } },
+        { name: 'read_incident', arguments: { incident_id: 'INC-1' } },
+        { name: 'list_chats', arguments: { mine: true } },
+        { name: 'read_chat', arguments: { chat_id: chat } },
+        { name: 'start_chat', arguments: { message: `Why is checkout slow? (${kind})` } },
+        { name: 'send_chat_reply', arguments: { chat_id: chat, message: 'only payment' } },
+      ];
+      const run = await listAndCallAll(kind, { url: `${gateway.url}/mcp`, token, calls });
+      expect(run.protocolVersion).toBe(expectedVersion(kind));
+      expect(run.tools).toEqual(eight);
+      expect(run.outcomes.map(({ name, isError }) => ({ name, isError }))).toEqual(
+        eight.map((name) => ({ name, isError: false })),
+      );
+      const count = z.object({ rows: z.array(z.tuple([z.string()])) }).parse(run.outcomes[0]?.structured);
+      expect(Number(count.rows[0]?.[0])).toBeGreaterThan(100);
+      expect(run.outcomes[3]?.structured).toMatchObject({ key: 'INC-1' });
+      expect(run.outcomes[5]?.structured).toMatchObject({ id: chat });
+    },
+    60_000,
+  );
+});

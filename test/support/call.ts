@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+const envelope = z.object({
+  result: z
+    .object({
+      isError: z.boolean().optional(),
+      structuredContent: z.unknown().optional(),
+      content: z.array(z.object({ type: z.string(), text: z.string() })),
+    })
+    .optional(),
+  error: z.object({ code: z.number(), message: z.string() }).optional(),
+});
+
+export interface Called {
+  readonly status: number;
+  readonly isError: boolean;
+  readonly structured: unknown;
+  readonly text: string;
+  /** The body as it came. */
+  readonly raw: string;
+}
+
+/** One `tools/call` of the 2025 era by plain fetch, for tests that make many. */
+export async function callTool(
+  url: string,
+  token: string,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  signal?: AbortSignal,
+): Promise<Called> {
+  const response = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+    ...(signal ? { signal } : {}),
+  });
+  const raw = await response.text();
+  if (!response.ok) return { status: response.status, isError: true, structured: undefined, text: raw, raw };
+  const { result, error } = envelope.parse(JSON.parse(raw));
+  return {
+    status: response.status,
+    isError: error !== undefined || result?.isError === true,
+    structured: result?.structuredContent,
+    text: error?.message ?? result?.content.map(({ text }) => text).join('\n') ?? '',
+    raw,
+  };
+}

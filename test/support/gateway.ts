@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+export const main = join(root, 'bin', 'sightline.js');
+
+export interface RunningGateway {
+  readonly url: string;
+  readonly dataDirectory: string;
+  readonly process: ChildProcess;
+  /** Everything it wrote to standard output and error. */
+  output(): string;
+  /** SIGTERM, then the exit code. */
+  stop(): Promise<number | null>;
+  kill(): Promise<void>;
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'sightline-'));
+}
+
+export async function removeDirectory(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+}
+
+/** A real gateway in its own process, on a free port unless another is given, with an empty workspace. */
+export async function startGateway(
+  dataDirectory: string,
+  options: { readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv; readonly port?: number } = {},
+): Promise<RunningGateway> {
+  const { args = ['--no-demo'], env = {}, port = 0 } = options;
+  const child = spawn(process.execPath, [main, 'serve', '--data', dataDirectory, '--port', String(port), ...args], {
+    cwd: dataDirectory,
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += String(chunk)));
+  child.stderr.on('data', (chunk) => (output += String(chunk)));
+  const exited = once(child, 'exit');
+  const url = await announced(dataDirectory, child, () => output);
+  return {
+    url,
+    dataDirectory,
+    process: child,
+    output: () => output,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+      return child.exitCode;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+const announcement = z.object({ pid: z.number(), url: z.string() });
+
+async function announced(dataDirectory: string, child: ChildProcess, output: () => string): Promise<string> {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the gateway did not start:\n${output()}`);
+    try {
+      const { pid, url } = announcement.parse(JSON.parse(await readFile(join(dataDirectory, 'gateway.json'), 'utf8')));
+      if (pid === child.pid && (await fetch(`${url}/readyz`)).status === 200) return url;
+    } catch {
+      // Not written yet.
+    }
+    await delay(50);
+  }
+  child.kill('SIGKILL');
+  throw new Error(`the gateway was not ready in 30 s:\n${output()}`);
+}
+
+/** Runs `sightline …` to its end. */
+export async function sightline(
+  dataDirectory: string,
+  args: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const child = spawn(process.execPath, [main, ...args, '--data', dataDirectory], {
+    cwd: dataDirectory,
+    env: { ...process.env, NODE_OPTIONS: '', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  await once(child, 'close');
+  return { code: child.exitCode, stdout, stderr };
+}
+
+/** The same with `--json`, its answer parsed by `shape`. */
+export async function sightlineJson<Shape extends z.ZodType>(
+  dataDirectory: string,
+  args: readonly string[],
+  shape: Shape,
+): Promise<z.output<Shape>> {
+  const { code, stdout, stderr } = await sightline(dataDirectory, [...args, '--json']);
+  if (code !== 0) throw new Error(`sightline ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return shape.parse(JSON.parse(stdout));
+}
+
+export const credentials = z.object({ client_id: z.string(), client_secret: z.string() });
+export type Credentials = z.output<typeof credentials>;
+
+/** An organization with one key, made on the command line. */
+export async function createKey(dataDirectory: string, organization: string, scopes?: string): Promise<Credentials> {
+  const { stderr, code } = await sightline(dataDirectory, ['org', 'create', organization, '--json']);
+  if (code !== 0 && !stderr.includes('conflict')) throw new Error(stderr);
+  return sightlineJson(
+    dataDirectory,
+    ['key', 'create', '--org', organization, '--name', 'test', ...(scopes ? ['--scopes', scopes] : [])],
+    credentials,
+  );
+}
+
+export async function exchange(url: string, { client_id, client_secret }: Credentials): Promise<string> {
+  const response = await fetch(`${url}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }),
+  });
+  if (!response.ok) throw new Error(`the token exchange answered ${response.status}: ${await response.text()}`);
+  return z.object({ access_token: z.string() }).parse(await response.json()).access_token;
+}
