@@ -2,8 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { scopes } from '../../src/contract/auth.ts';
 import { newId } from '../../src/contract/ids.ts';
 import { SightlineError } from '../../src/contract/errors.ts';
 import { defineTool } from '../../src/contract/tool.ts';
@@ -423,28 +426,52 @@ describe('revocation and step-up', () => {
     ]);
   });
 
-  it('lets SDK v2 step up to the scope a call needs', async () => {
-    const { url, mint } = await start({ tools: [echoTool, writeTool] });
-    const small = await mint(['telemetry:read']);
-    const large = await mint(['telemetry:read', 'chats:write']);
-    let current = small;
-    const challenges: (string | null)[] = [];
+  it('lets SDK v2 step up to the scope a call needs, by itself', async () => {
+    const asked: (string | null)[] = [];
+    const authorizationServer = (request: IncomingMessage, response: ServerResponse): boolean => {
+      const json = (value: object): void => {
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(value));
+      };
+      const issuer = `http://${request.headers.host}`;
+      if (request.url === '/.well-known/oauth-authorization-server') {
+        json({
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          response_types_supported: ['code'],
+          grant_types_supported: ['client_credentials'],
+          code_challenge_methods_supported: ['S256'],
+          token_endpoint_auth_methods_supported: ['client_secret_basic'],
+        });
+      } else if (request.url === '/token') {
+        void text(request).then(async (body) => {
+          const scope = new URLSearchParams(body).get('scope');
+          asked.push(scope);
+          // Gives one scope less than a client may want at first, so that it has to come again.
+          const granted = asked.length === 1 ? (['telemetry:read'] as const) : scopes;
+          json({ access_token: await mint(granted), token_type: 'Bearer', expires_in: 3600, scope: granted.join(' ') });
+        });
+      } else {
+        return false;
+      }
+      return true;
+    };
+    const { url, mint, origin } = await start({ tools: [echoTool, writeTool], beside: authorizationServer });
     const client = new Client({ name: 't', version: '0' }, { versionNegotiation: { mode: 'auto' } });
-    const transport = new StreamableHTTPClientTransport(new URL(url), {
-      fetch: async (input, init) => {
-        const headers = new Headers(init?.headers);
-        headers.set('authorization', `Bearer ${current}`);
-        const response = await fetch(input, { ...init, headers });
-        if (response.status === 403) challenges.push(response.headers.get('www-authenticate'));
-        return response;
-      },
+    const authProvider = new ClientCredentialsProvider({
+      clientId: 'c',
+      clientSecret: 's',
+      scope: 'telemetry:read',
+      expectedIssuer: origin,
     });
-    await client.connect(transport);
-    await expect(client.callTool({ name: 'write_note', arguments: {} })).rejects.toThrow();
-    expect(challenges).toEqual([expect.stringContaining('error="insufficient_scope", scope="chats:write"')]);
-    current = large;
-    expect(await client.callTool({ name: 'write_note', arguments: {} })).toMatchObject({ structuredContent: {} });
-    await client.close();
+    try {
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider }));
+      expect(await client.callTool({ name: 'write_note', arguments: {} })).toMatchObject({ structuredContent: {} });
+      expect(asked).toHaveLength(2);
+      expect(asked[1]?.split(' ')).toEqual(expect.arrayContaining(['telemetry:read', 'chats:write']));
+    } finally {
+      await client.close();
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWTVerifyGetKey } from 'jose';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../src/auth/challenge.ts';
@@ -93,6 +93,8 @@ export interface TestServerOptions extends Partial<
   readonly tools: readonly Tool[];
   readonly allowedOrigins?: readonly string[];
   readonly rate?: RateLimitOptions;
+  /** Paths beside the endpoint; answers true once it has taken the request. */
+  readonly beside?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 /** The MCP handler on a real socket, with signed tokens verified by the real verifier against a directory in memory. */
@@ -143,7 +145,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     if (request.url?.split('?')[0] === '/mcp') handler(request, response);
     else if (request.url === metadataPath)
       response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata));
-    else response.writeHead(404).end();
+    else if (options.beside?.(request, response) !== true) response.writeHead(404).end();
   });
 
   return {
