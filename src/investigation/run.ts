@@ -5,9 +5,11 @@ import type {
   AgentEvent,
   Assignment,
   ChatMessage,
+  Conclusion,
   Investigation,
   InvestigationResult,
   Logger,
+  MessagePart,
   Workspace,
 } from '../contract/index.ts';
 import { boundAnswer, boundConclusion, boundStep, budget } from './bounds.ts';
@@ -72,29 +74,25 @@ async function prepare(investigation: Investigation, workspace: Workspace): Prom
   const chat = investigation.chatId && (await workspace.chats.get(investigation.chatId));
   const incidentId = investigation.incidentId ?? chat?.incidentId;
   const incident = incidentId && (await workspace.incidents.get(incidentId));
-  const messages = chat
-    ? await workspace.chats.messages(chat.id, {
-        afterSeq: Math.max(0, chat.lastSeq - messagesGiven),
-        limit: messagesGiven,
-      })
-    : [];
   return {
     organizationId: investigation.organizationId,
-    messages: messagesOf(investigation, messages, steps.length > 0),
+    messages: await messagesOf(investigation, workspace),
     steps,
     askedAt: investigation.askedAt,
     ...(incident && { incident }),
   };
 }
 
-/** A resumed run is not given what was said after it began: that is a question of its own, queued behind this one. */
-function messagesOf(
-  investigation: Investigation,
-  messages: readonly ChatMessage[],
-  resumed: boolean,
-): readonly ChatMessage[] {
-  const { startedAt } = investigation;
-  return resumed && startedAt ? messages.filter(({ time }) => time <= startedAt) : messages;
+/** What was said after this run began is a question of its own, queued behind it: not part of what a resumed run is asked. */
+async function messagesOf(investigation: Investigation, workspace: Workspace): Promise<readonly ChatMessage[]> {
+  const chat = investigation.chatId && (await workspace.chats.get(investigation.chatId));
+  if (!chat) return [];
+  const messages = await workspace.chats.messages(chat.id, {
+    afterSeq: Math.max(0, chat.lastSeq - messagesGiven),
+    limit: messagesGiven,
+  });
+  const queued = (await workspace.investigations.ofChat(chat.id)).find(({ status }) => status === 'queued');
+  return queued === undefined ? messages : messages.filter(({ time }) => time < queued.askedAt);
 }
 
 async function listen(investigation: Investigation, assignment: Assignment, deps: RunDependencies): Promise<Closing> {
@@ -173,10 +171,23 @@ async function conclude(
 function resultOf({ outcome, message, failure: sentence }: Closing, author: Actor): InvestigationResult {
   switch (outcome.status) {
     case 'completed':
-      return { status: 'completed', conclusion: outcome.conclusion, message, author };
+      return {
+        status: 'completed',
+        conclusion: outcome.conclusion,
+        message,
+        author,
+        parts: findings(outcome.conclusion),
+      };
     case 'waiting':
-      return { status: 'waiting', message, author };
+      return { status: 'waiting', message, author, parts: [{ type: 'question', text: message }] };
     case 'failed':
       return { status: 'failed', failure: sentence ?? message, message, author };
   }
+}
+
+/** The supported claims, each under the first evidence that it cites, for clients that show findings apart from the text. */
+function findings({ claims }: Conclusion): readonly MessagePart[] {
+  return claims.flatMap(({ text, status, evidence_ids: [evidence] }) =>
+    status === 'supported' && evidence !== undefined ? [{ type: 'finding' as const, evidence_id: evidence, text }] : [],
+  );
 }

@@ -1,4 +1,4 @@
-import type { Agent, ClaimedInvestigation, Investigation, Lease, Logger, Storage } from '../contract/index.ts';
+import type { Agent, ClaimedInvestigation, Lease, Logger, Storage } from '../contract/index.ts';
 import { budget } from './bounds.ts';
 import { BudgetSpent, runInvestigation } from './run.ts';
 
@@ -25,8 +25,6 @@ const leaseMs = 10_000;
 const heartbeatMs = 2_000;
 /** Work queued by another process, or left by one that died, is found by looking. */
 const pollMs = 3_000;
-/** How long an investigation waits before it asks again whether the one before it in its chat has ended. */
-const turnMs = 1_000;
 
 class LeaseLost extends Error {}
 class Stopped extends Error {}
@@ -88,13 +86,6 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
     const workspace = storage.workspace(claimed.organizationId);
     const investigation = await workspace.investigations.get(claimed.id);
     if (investigation?.status !== 'running') return;
-    if (
-      investigation.chatId &&
-      isBehindAnother(investigation, await workspace.investigations.ofChat(investigation.chatId))
-    ) {
-      await storage.directory.renewInvestigation(claimed.id, lease(turnMs));
-      return;
-    }
     const end = new AbortController();
     const held = async (): Promise<boolean> => storage.directory.renewInvestigation(claimed.id, lease(leaseMs));
     const heart = keepLease(held, () => end.abort(new LeaseLost('the lease was lost')));
@@ -166,14 +157,4 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
     },
     wake,
   };
-}
-
-/** Questions of one chat are answered in the order in which they were asked. */
-function isBehindAnother(investigation: Investigation, ofChat: readonly Investigation[]): boolean {
-  return ofChat.some(
-    (other) =>
-      other.status === 'running' &&
-      (other.askedAt < investigation.askedAt ||
-        (other.askedAt.getTime() === investigation.askedAt.getTime() && other.id < investigation.id)),
-  );
 }

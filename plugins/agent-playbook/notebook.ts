@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SightlineError } from '../../src/contract/index.ts';
+import type {
+  AgentEvent,
+  AgentHost,
+  AgentRows,
+  Assignment,
+  InvestigationStep,
+  NewStep,
+} from '../../src/contract/index.ts';
+import type { TimeRange } from './question/time-range.ts';
+
+/** One question put to the telemetry. */
+export interface Inquiry {
+  readonly question: string;
+  /** With absolute times, so that it means the same whenever it is run. */
+  readonly sql: string;
+  readonly window: TimeRange;
+  judge(rows: readonly Row[]): { readonly observation: string; readonly verdict: NewStep['verdict'] };
+}
+
+/** What came back, and the name under which it is cited. */
+export interface Evidence {
+  readonly id: string;
+  readonly rows: readonly Row[];
+  /** The engine could not answer: nothing follows from it, neither way. */
+  readonly failed: boolean;
+}
+
+export interface Row {
+  text(column: string): string;
+  /** 64-bit integers come as strings; NULL counts as 0. */
+  number(column: string): number;
+  /** Undefined for NULL. */
+  time(column: string): Date | undefined;
+}
+
+export interface Notebook {
+  ask(inquiry: Inquiry): AsyncGenerator<AgentEvent, Evidence>;
+  /** Questions that the engine could not answer. */
+  readonly unanswered: readonly string[];
+  /** All steps so far, recorded ones included. */
+  readonly steps: readonly Noted[];
+}
+
+export type Noted = Pick<InvestigationStep, 'evidence_id' | 'question' | 'sql' | 'observation' | 'verdict'>;
+
+const limits = { maxRows: 50, maxBytes: 256_000, maxCellBytes: 2_000, timeoutMs: 20_000 };
+const cellLength = 500;
+const retryAfterMs = [300, 1_000, 3_000];
+
+/**
+ * Asks the telemetry and writes down what it said. A question whose SQL is among the recorded steps is not asked again:
+ * the recorded rows answer it, so that an investigation resumed after a crash comes to the same end.
+ */
+export function createNotebook(host: AgentHost, assignment: Assignment, signal: AbortSignal): Notebook {
+  const recorded = new Map(assignment.steps.map((step) => [step.sql, step]));
+  const unanswered: string[] = [];
+  const steps: Noted[] = [];
+  let taken = assignment.steps.length;
+
+  async function run(sql: string): Promise<AgentRows> {
+    for (let attempt = 0; ; attempt += 1) {
+      signal.throwIfAborted();
+      try {
+        return await host.query(assignment.organizationId, sql, { signal, limits });
+      } catch (error) {
+        const wait = retryAfterMs[attempt];
+        // The engine is starting again, or another query has just taken it down.
+        const passing = error instanceof SightlineError && error.code === 'telemetry_unavailable';
+        if (!passing || wait === undefined) throw error;
+        await sleep(wait, undefined, { signal });
+      }
+    }
+  }
+
+  return {
+    unanswered,
+    steps,
+    async *ask(inquiry) {
+      const before = recorded.get(inquiry.sql);
+      if (before) {
+        steps.push(before);
+        if (before.error !== undefined) unanswered.push(inquiry.question);
+        return {
+          id: before.evidence_id,
+          rows: readRows(before.columns, before.rows),
+          failed: before.error !== undefined,
+        };
+      }
+      yield { type: 'progress', message: inquiry.question };
+      taken += 1;
+      const step = { ...(await answer(inquiry)), evidence_id: `E${taken}` };
+      yield { type: 'step', step };
+      steps.push(step);
+      if (step.error !== undefined) unanswered.push(inquiry.question);
+      return { id: step.evidence_id, rows: readRows(step.columns, step.rows), failed: step.error !== undefined };
+    },
+  };
+
+  async function answer(inquiry: Inquiry): Promise<NewStep> {
+    const begun = performance.now();
+    const about = {
+      question: inquiry.question,
+      sql: inquiry.sql,
+      dialect: host.dialect.name,
+      window: { start: inquiry.window.start.toISOString(), end: inquiry.window.end.toISOString() },
+    };
+    try {
+      const result = await run(inquiry.sql);
+      const columns = result.columns.map(({ name }) => name);
+      const rows = result.rows.slice(0, limits.maxRows).map((row) => row.map(shortCell));
+      return {
+        ...about,
+        ...inquiry.judge(readRows(columns, rows)),
+        columns,
+        rows,
+        row_count: rows.length,
+        elapsed_ms: Math.round(result.elapsedMs),
+      };
+    } catch (error) {
+      if (!(error instanceof SightlineError) || ends.has(error.code) || signal.aborted) throw error;
+      return {
+        ...about,
+        columns: [],
+        rows: [],
+        row_count: 0,
+        observation: `This could not be checked: ${error.message}`,
+        verdict: 'neutral',
+        elapsed_ms: Math.round(performance.now() - begun),
+        error: error.code,
+      };
+    }
+  }
+}
+
+/** After these there is no use in asking on. */
+const ends: ReadonlySet<string> = new Set(['telemetry_unavailable', 'query_cancelled', 'not_found', 'internal']);
+
+function shortCell(cell: unknown): unknown {
+  if (typeof cell === 'string') return cell.length > cellLength ? `${cell.slice(0, cellLength).toWellFormed()}…` : cell;
+  if (typeof cell !== 'object' || cell === null) return cell;
+  return JSON.stringify(cell).length > cellLength
+    ? `${JSON.stringify(cell).slice(0, cellLength).toWellFormed()}…`
+    : cell;
+}
+
+function readRows(columns: readonly string[], rows: readonly (readonly unknown[])[]): readonly Row[] {
+  return rows.map((row) => {
+    const cell = (column: string): unknown => row[columns.indexOf(column)];
+    return {
+      text: (column) => {
+        const value = cell(column);
+        return typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
+      },
+      number: (column) => {
+        const value = Number(cell(column) ?? 0);
+        return Number.isFinite(value) ? value : 0;
+      },
+      time: (column) => {
+        const value = cell(column);
+        const time = typeof value === 'string' || typeof value === 'number' ? new Date(value) : undefined;
+        return time === undefined || Number.isNaN(time.getTime()) ? undefined : time;
+      },
+    };
+  });
+}

@@ -1,0 +1,68 @@
+import type { Assignment, ChatMessage } from '../../../src/contract/index.ts';
+import { readTimeRange } from './time-range.ts';
+import type { TimeRange } from './time-range.ts';
+
+/** What is asked, read from what people wrote in the chat; a later message changes what an earlier one said. */
+export interface Question {
+  /** The latest message of a person, or the incident's title. */
+  readonly text: string;
+  readonly range?: TimeRange;
+  /** `show me the traces`: examples are wanted and not a new verdict. */
+  readonly wants: 'cause' | 'traces';
+  /** Messages of people, newest first: service names are looked for in them once it is known which there are. */
+  readonly texts: readonly string[];
+}
+
+export function readQuestion(assignment: Assignment): Question {
+  const texts = assignment.messages
+    .filter(isFromPerson)
+    .map(({ content }) => content.slice(0, 8_000))
+    .toReversed();
+  const ranges = texts.map((text) => readTimeRange(text, assignment.askedAt)).filter((range) => range !== undefined);
+  const [latest = assignment.incident?.title ?? 'What is wrong?'] = texts;
+  const [range] = ranges;
+  return {
+    text: latest,
+    texts,
+    wants: /\b(?:show|list|give|see|which|find)\b[^.?!]{0,40}\btraces?\b/i.test(latest) ? 'traces' : 'cause',
+    ...(range && { range }),
+  };
+}
+
+function isFromPerson(message: ChatMessage): boolean {
+  return message.role === 'user';
+}
+
+/** The services that the question is about. */
+export interface Focus {
+  readonly services: readonly string[];
+  /** `only payment`: nothing else is looked at. */
+  readonly only: boolean;
+}
+
+/** Which of the known services are named, in the newest message that names any, else by the incident. */
+export function readFocus(question: Question, known: readonly string[], incident: Assignment['incident']): Focus {
+  for (const text of question.texts) {
+    const services = known.filter((service) => names(text, service));
+    if (services.length > 0) return { services, only: /\b(?:only|just|solely)\b/i.test(text) };
+  }
+  return { services: known.filter((service) => incident?.services.includes(service) === true), only: false };
+}
+
+/** Words of the question that could be service names, so that the first look at the services does not miss them. */
+export function candidateNames(question: Question, incident: Assignment['incident']): readonly string[] {
+  const words = question.texts.flatMap((text) => text.toLowerCase().match(/[a-z0-9][a-z0-9._/-]{2,60}/g) ?? []);
+  return [...new Set([...(incident?.services ?? []), ...words.map((word) => word.replace(/[._/-]+$/, ''))])].slice(
+    0,
+    60,
+  );
+}
+
+/** As a whole word; a name of one or two letters only when it is quoted or called a service. */
+function names(text: string, service: string): boolean {
+  if (service === '') return false;
+  const name = service.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const word = new RegExp(`(?<![\\w.-])${name}(?![\\w-])`, 'i');
+  const marked = new RegExp(`[\`'"]${name}[\`'"]|\\b${name}\\s+service\\b|\\bservice\\s+${name}\\b`, 'i');
+  return service.length > 2 ? word.test(text) : marked.test(text);
+}

@@ -1,0 +1,89 @@
+import type { Assignment } from '../../../src/contract/index.ts';
+import type { Windows } from '../sql.ts';
+import type { Coverage } from '../steps/coverage.ts';
+import { moment } from '../quote.ts';
+import type { Question } from './question.ts';
+import type { TimeRange } from './time-range.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Earlier telemetry shorter than this says nothing about what is usual. */
+const shortestBefore = 3 * minute;
+
+/** Where the stretch came from: what was not asked for may be moved to where the telemetry is. */
+export interface Asked {
+  readonly range: TimeRange;
+  readonly source: 'named' | 'incident' | 'default';
+}
+
+/** The stretch that is looked at: named in the question, else around the incident's start, else the last hour. */
+export function askedRange(question: Question, { incident, askedAt }: Assignment): Asked {
+  if (question.range) return { range: question.range, source: 'named' };
+  if (incident === undefined || incident.startedAt > askedAt) {
+    return { range: { start: new Date(askedAt.getTime() - hour), end: askedAt }, source: 'default' };
+  }
+  const began = incident.startedAt.getTime();
+  const end = Math.min(askedAt.getTime(), incident.resolvedAt?.getTime() ?? Infinity, began + 2 * hour);
+  return {
+    range: { start: new Date(began - 5 * minute), end: new Date(Math.max(end, began + 5 * minute)) },
+    source: 'incident',
+  };
+}
+
+/** How far the first look goes: a day before the question, or as long before the stretch as the stretch is. */
+export function lookedAt({ range }: Asked, askedAt: Date, days = 1): TimeRange {
+  const length = lengthOf(range);
+  const start = Math.min(range.start.getTime() - length, askedAt.getTime() - days * 24 * hour);
+  return { start: new Date(start), end: askedAt > range.end ? askedAt : range.end };
+}
+
+export interface Placed {
+  readonly windows: Windows;
+  /** What the reader has to know about the choice. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Fits the stretch to the telemetry that there is, and puts as long a stretch before it. Undefined when the stretch was
+ * named and holds nothing.
+ */
+export function placeWindows(asked: Asked, coverage: Coverage): Placed | undefined {
+  const { first, last } = coverage;
+  if (first === undefined || last === undefined) return undefined;
+  const notes: string[] = [];
+  let { range } = asked;
+  if (coverage.services.every(({ recent }) => recent === 0)) {
+    if (asked.source !== 'default') return undefined;
+    const end = new Date(last.getTime() + 1);
+    notes.push(`Nothing has come in since ${moment(last)}; the last hour before that was looked at instead.`);
+    range = { start: new Date(end.getTime() - lengthOf(range)), end };
+  }
+  return { windows: compare(range, first), notes };
+}
+
+/** The stretch, begun no earlier than the telemetry, and as much of the time before it as there is. */
+export function compare(range: TimeRange, first: Date): Windows {
+  const start = later(range.start, first);
+  const length = Math.min(24 * hour, Math.max(10 * minute, lengthOf(range)));
+  const before = { start: later(new Date(start.getTime() - length), first), end: start };
+  return {
+    now: { start, end: range.end },
+    before: lengthOf(before) >= shortestBefore ? before : undefined,
+  };
+}
+
+/** The stretch cut in two where things changed, for when there is nothing before it. */
+export function split({ start, end }: TimeRange, at: Date | undefined): Windows {
+  const middle = at ?? new Date((start.getTime() + end.getTime()) / 2);
+  const windows = { now: { start: middle, end }, before: { start, end: middle } };
+  return lengthOf(windows.before) >= shortestBefore ? windows : { now: { start, end }, before: undefined };
+}
+
+export function lengthOf({ start, end }: TimeRange): number {
+  return end.getTime() - start.getTime();
+}
+
+function later(a: Date, b: Date): Date {
+  return a > b ? a : b;
+}

@@ -1,0 +1,35 @@
+import type { Noted } from '../notebook.ts';
+import { moment } from '../quote.ts';
+import type { Report } from './findings.ts';
+
+/** The answer in the chat: Markdown, telemetry only in code spans. */
+export function writeAnswer(report: Report, steps: readonly Noted[]): string {
+  const { conclusion, headline, windows, notes } = report;
+  const blocks = [`**${headline}**${conclusion.confidence === 'none' ? '' : ` (${conclusion.confidence} confidence)`}`];
+  if (conclusion.root_cause !== '') blocks.push(conclusion.root_cause);
+  if (conclusion.claims.length > 0) blocks.push(conclusion.claims.map(claimLine).join('\n'));
+  if (report.nextSteps.length > 0) blocks.push(`Next:\n${bullets(report.nextSteps)}`);
+  const about = [...(windows ? [comparedLine(windows)] : []), ...notes];
+  if (about.length > 0) blocks.push(about.join(' '));
+  if (steps.length > 0)
+    blocks.push(`Evidence:\n${bullets(steps.map((step) => `${step.evidence_id}: ${step.observation}`))}`);
+  if (conclusion.not_checked && conclusion.not_checked.length > 0) {
+    blocks.push(`Not checked: ${conclusion.not_checked.join('; ')}.`);
+  }
+  return blocks.join('\n\n');
+}
+
+export function claimLine({ text, status, evidence_ids: ids }: Report['conclusion']['claims'][number]): string {
+  return `- ${status === 'hypothesis' ? 'Perhaps: ' : ''}${text}${ids.length === 0 ? '' : ` [${ids.join(', ')}]`}`;
+}
+
+export function comparedLine({ now, before }: NonNullable<Report['windows']>): string {
+  const looked = `Looked at ${moment(now.start)} to ${moment(now.end)}`;
+  return before === undefined
+    ? `${looked}; there is nothing earlier to compare with.`
+    : `${looked}, against ${moment(before.start)} to ${moment(before.end)}.`;
+}
+
+export function bullets(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join('\n');
+}

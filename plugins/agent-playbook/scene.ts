@@ -1,0 +1,15 @@
+import type { AgentEvent, DialectWriter } from '../../src/contract/index.ts';
+import type { Notebook } from './notebook.ts';
+import type { Focus } from './question/question.ts';
+import type { Windows } from './sql.ts';
+
+/** What every step works with, once it is known which services and which time are meant. */
+export interface Scene {
+  readonly notebook: Notebook;
+  readonly write: DialectWriter;
+  readonly windows: Windows;
+  readonly focus: Focus;
+}
+
+/** A step: yields what it does, returns what it found. */
+export type Step<Found> = AsyncGenerator<AgentEvent, Found>;

@@ -1,0 +1,40 @@
+export interface Proportion {
+  readonly hits: number;
+  readonly total: number;
+}
+
+/** Two-proportion z of `now` over `before`, pooled, with half a hit added to each so that zeros do not blow it up. */
+export function twoProportionZ(now: Proportion, before: Proportion): number {
+  if (now.total === 0 || before.total === 0) return 0;
+  const nowTotal = now.total + 1;
+  const beforeTotal = before.total + 1;
+  const nowHits = now.hits + 0.5;
+  const beforeHits = before.hits + 0.5;
+  const pooled = (nowHits + beforeHits) / (nowTotal + beforeTotal);
+  const error = Math.sqrt(pooled * (1 - pooled) * (1 / nowTotal + 1 / beforeTotal));
+  return error === 0 ? 0 : (nowHits / nowTotal - beforeHits / beforeTotal) / error;
+}
+
+export function rate({ hits, total }: Proportion): number {
+  return total === 0 ? 0 : hits / total;
+}
+
+/**
+ * Where a series of proportions changes most: the index at which the later part begins, and the z of later over earlier.
+ * Undefined when no split stands out (z below 4) or a part would have no data.
+ */
+export function changePoint(series: readonly Proportion[]): { readonly index: number; readonly z: number } | undefined {
+  let best: { index: number; z: number } | undefined;
+  for (let index = 1; index < series.length; index += 1) {
+    const z = twoProportionZ(sum(series.slice(index)), sum(series.slice(0, index)));
+    if (z >= 4 && z > (best?.z ?? 0)) best = { index, z };
+  }
+  return best;
+}
+
+function sum(parts: readonly Proportion[]): Proportion {
+  return {
+    hits: parts.reduce((total, part) => total + part.hits, 0),
+    total: parts.reduce((total, part) => total + part.total, 0),
+  };
+}

@@ -1,0 +1,69 @@
+import type { DialectWriter } from '../../../src/contract/index.ts';
+import type { Notebook } from '../notebook.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import { code, moment } from '../quote.ts';
+import type { Step } from '../scene.ts';
+import { inList, within } from '../sql.ts';
+
+export interface Coverage {
+  readonly evidenceId: string;
+  readonly failed: boolean;
+  readonly services: readonly { readonly name: string; readonly rows: number; readonly recent: number }[];
+  readonly first: Date | undefined;
+  readonly last: Date | undefined;
+}
+
+export interface CoverageInquiry {
+  readonly notebook: Notebook;
+  readonly write: DialectWriter;
+  readonly table: 'spans' | 'logs';
+  /** How far to look. */
+  readonly range: TimeRange;
+  /** Counted apart. */
+  readonly recent: TimeRange;
+  /** Names that come first, since the question may mean them. */
+  readonly candidates: readonly string[];
+}
+
+/** Which services have sent anything, and when: what can be asked at all. */
+export async function* coverage(inquiry: CoverageInquiry): Step<Coverage> {
+  const { notebook, write, table, range, recent, candidates } = inquiry;
+  const preferred =
+    candidates.length === 0 ? '' : `CASE WHEN ${inList(write, 'lower(service_name)', candidates)} THEN 0 ELSE 1 END, `;
+  const sql = `SELECT service_name, count(*) AS total, ${write.countIf(within(write, 'time', recent))} AS recent, min(time) AS first_seen, max(time) AS last_seen
+FROM otel.${table}
+WHERE ${within(write, 'time', range).slice(1, -1)}
+GROUP BY service_name
+ORDER BY ${preferred}count(*) DESC, service_name
+LIMIT 50`;
+  const evidence = yield* notebook.ask({
+    question: `Which services have sent ${table}, and when?`,
+    sql,
+    window: range,
+    judge(rows) {
+      const total = rows.reduce((sum, row) => sum + row.number('total'), 0);
+      if (total === 0)
+        return { observation: `There are no ${table} from ${moment(range.start)} on.`, verdict: 'neutral' };
+      const names = rows.slice(0, 12).map((row) => code(row.text('service_name'), 60));
+      const more = rows.length > names.length ? ` and ${rows.length - names.length} more` : '';
+      return {
+        observation: `${total} ${table} of ${rows.length} services: ${names.join(', ')}${more}.`,
+        verdict: 'neutral',
+      };
+    },
+  });
+  const times = (column: string) =>
+    evidence.rows.map((row) => row.time(column)?.getTime()).filter((time) => time !== undefined);
+  const [firsts, lasts] = [times('first_seen'), times('last_seen')];
+  return {
+    evidenceId: evidence.id,
+    failed: evidence.failed,
+    services: evidence.rows.map((row) => ({
+      name: row.text('service_name'),
+      rows: row.number('total'),
+      recent: row.number('recent'),
+    })),
+    first: firsts.length === 0 ? undefined : new Date(Math.min(...firsts)),
+    last: lasts.length === 0 ? undefined : new Date(Math.max(...lasts)),
+  };
+}

@@ -1,0 +1,84 @@
+import { code } from '../quote.ts';
+import type { Row } from '../notebook.ts';
+import type { Scene, Step } from '../scene.ts';
+import { eitherWindow, inList, isBefore, onlyFocus, within } from '../sql.ts';
+
+export interface ErrorOrigin {
+  readonly service: string;
+  readonly operation: string;
+  readonly kind: string;
+  readonly message: string;
+  readonly errors: number;
+  readonly excess: number;
+}
+
+export interface ErrorOrigins {
+  readonly evidenceId: string;
+  readonly failed: boolean;
+  /** Most excess first; only those with any. */
+  readonly origins: readonly ErrorOrigin[];
+  /** Of all origins together. */
+  readonly excess: number;
+}
+
+/** Where failures begin: failed spans none of whose children failed. What calls them only passes the failure on. */
+export async function* errorOrigins(scene: Scene): Step<ErrorOrigins> {
+  const { notebook, write, windows, focus } = scene;
+  const scope = eitherWindow(write, 'time', windows);
+  const now = within(write, 'e.time', windows.now);
+  const before = isBefore(write, 'e.time', windows);
+  const [errors, errorsBefore] = [write.countIf(now), write.countIf(before)];
+  // Windows of different length are compared by the time they cover.
+  const scale = windows.before === undefined ? 0 : lengthOf(windows.now) / lengthOf(windows.before);
+  const throughFocus =
+    focus.services.length > 0 && !focus.only
+      ? ` AND trace_id IN (SELECT trace_id FROM otel.spans WHERE ${scope} AND ${inList(write, 'service_name', focus.services)})`
+      : '';
+  const sql = `SELECT e.service_name AS service_name, e.name AS name, e.kind AS kind, min(e.status_message) AS example_message, ${errors} AS errors, ${errorsBefore} AS errors_before
+FROM (
+  SELECT service_name, name, kind, status_message, time, trace_id, span_id
+  FROM otel.spans
+  WHERE ${scope} AND status_code = 'ERROR'${onlyFocus(write, focus)}${throughFocus}
+) e LEFT JOIN (
+  SELECT trace_id, parent_span_id, count(*) AS failed_children
+  FROM otel.spans
+  WHERE ${scope} AND status_code = 'ERROR' AND parent_span_id <> ''
+  GROUP BY trace_id, parent_span_id
+) c ON c.trace_id = e.trace_id AND c.parent_span_id = e.span_id
+WHERE COALESCE(c.failed_children, 0) = 0
+GROUP BY e.service_name, e.name, e.kind
+ORDER BY ${errors} - ${scale.toFixed(6)} * ${errorsBefore} DESC, e.service_name, e.name
+LIMIT 50`;
+  const read = (row: Row): ErrorOrigin => ({
+    service: row.text('service_name'),
+    operation: row.text('name'),
+    kind: row.text('kind'),
+    message: row.text('example_message'),
+    errors: row.number('errors'),
+    excess: row.number('errors') - scale * row.number('errors_before'),
+  });
+  const evidence = yield* notebook.ask({
+    question: 'In which service do the failures begin?',
+    sql,
+    window: windows.now,
+    judge(rows) {
+      const [first] = rows.map(read).filter(({ excess }) => excess > 0);
+      if (!first) return { observation: 'No failure begins more often than before.', verdict: 'refutes' };
+      return {
+        observation: `Most failures begin in ${code(first.service, 60)} at ${code(first.operation, 80)} (${first.errors} spans), whose own children did not fail${first.message === '' ? '' : `; one says ${code(first.message)}`}.`,
+        verdict: 'supports',
+      };
+    },
+  });
+  const origins = evidence.rows.map(read).filter(({ excess }) => excess > 0);
+  return {
+    evidenceId: evidence.id,
+    failed: evidence.failed,
+    origins,
+    excess: origins.reduce((sum, origin) => sum + origin.excess, 0),
+  };
+}
+
+function lengthOf({ start, end }: { readonly start: Date; readonly end: Date }): number {
+  return end.getTime() - start.getTime();
+}

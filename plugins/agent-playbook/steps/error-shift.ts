@@ -1,0 +1,81 @@
+import { code, percent } from '../quote.ts';
+import type { Row } from '../notebook.ts';
+import type { Scene, Step } from '../scene.ts';
+import { eitherWindow, isBefore, onlyFocus, ownWork, within } from '../sql.ts';
+import { rate, twoProportionZ } from '../statistics.ts';
+import type { Proportion } from '../statistics.ts';
+
+export interface ErrorChange {
+  readonly service: string;
+  readonly operation: string;
+  readonly now: Proportion;
+  readonly before: Proportion;
+  readonly z: number;
+  /** Failures beyond what the rate of before would have made. */
+  readonly excess: number;
+  /** Whether it stands out, by size and by chance. */
+  readonly worse: boolean;
+}
+
+export interface ErrorShift {
+  readonly evidenceId: string;
+  readonly failed: boolean;
+  readonly changes: readonly ErrorChange[];
+}
+
+/** Which operations fail more than before. */
+export async function* errorShift({ notebook, write, windows, focus }: Scene): Step<ErrorShift> {
+  const now = within(write, 'time', windows.now);
+  const before = isBefore(write, 'time', windows);
+  const failed = "status_code = 'ERROR'";
+  const [spans, errors] = [write.countIf(now), write.countIf(`${now} AND ${failed}`)];
+  const [spansBefore, errorsBefore] = [write.countIf(before), write.countIf(`${before} AND ${failed}`)];
+  const sql = `SELECT service_name, name, ${spans} AS spans, ${errors} AS errors, ${spansBefore} AS spans_before, ${errorsBefore} AS errors_before,
+  ${errors} - ${spans} * COALESCE(${write.ratio(errorsBefore, spansBefore)}, 0) AS excess_errors
+FROM otel.spans
+WHERE ${eitherWindow(write, 'time', windows)} AND ${ownWork()}${onlyFocus(write, focus)}
+GROUP BY service_name, name
+HAVING ${errors} > 0
+ORDER BY excess_errors DESC, service_name, name
+LIMIT 50`;
+  const evidence = yield* notebook.ask({
+    question: 'Which operations fail more than before?',
+    sql,
+    window: windows.now,
+    judge(rows) {
+      const worse = rows.map(readChange).filter((change) => change.worse);
+      if (worse.length > 0)
+        return { observation: `${worse.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
+      const errorsNow = rows.reduce((sum, row) => sum + row.number('errors'), 0);
+      return {
+        observation:
+          errorsNow === 0 ? 'No span has failed.' : `${errorsNow} spans failed, no more than before at any operation.`,
+        verdict: 'refutes',
+      };
+    },
+  });
+  return { evidenceId: evidence.id, failed: evidence.failed, changes: evidence.rows.map(readChange) };
+}
+
+function readChange(row: Row): ErrorChange {
+  const now = { hits: row.number('errors'), total: row.number('spans') };
+  const before = { hits: row.number('errors_before'), total: row.number('spans_before') };
+  const z = twoProportionZ(now, before);
+  const higher = rate(now) >= 2 * rate(before) && rate(now) - rate(before) >= 0.01;
+  // Without a before there is no chance to weigh, so only a rate that nobody would call normal counts.
+  const significant = before.total === 0 ? rate(now) >= 0.05 : z >= 4 && higher;
+  return {
+    service: row.text('service_name'),
+    operation: row.text('name'),
+    now,
+    before,
+    z,
+    excess: row.number('excess_errors'),
+    worse: now.hits >= 5 && significant,
+  };
+}
+
+export function describe({ service, operation, now, before }: ErrorChange): string {
+  const past = before.total === 0 ? 'nothing to compare with' : `${percent(rate(before))} before`;
+  return `${code(service, 60)} ${code(operation, 80)} fails ${percent(rate(now))} of ${now.total} (${past})`;
+}

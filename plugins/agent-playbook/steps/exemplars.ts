@@ -1,0 +1,122 @@
+import { code, milliseconds } from '../quote.ts';
+import type { Row } from '../notebook.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import type { Scene, Step } from '../scene.ts';
+import { inList, ownWork, within } from '../sql.ts';
+
+export interface Exemplar {
+  readonly traceId: string;
+  readonly service: string;
+  readonly operation: string;
+  readonly failed: boolean;
+  readonly durationNano: number;
+  readonly message: string;
+  readonly time: Date | undefined;
+}
+
+export interface Exemplars {
+  readonly evidenceId: string;
+  readonly failed: boolean;
+  readonly traces: readonly Exemplar[];
+}
+
+/** Where examples are looked for. */
+export interface Suspect {
+  readonly services: readonly string[];
+  readonly operation?: string;
+  readonly by: 'failures' | 'slowness';
+}
+
+/** The worst traces: those that failed, else the slowest. */
+export async function* exemplars({ notebook, write, windows }: Scene, suspect: Suspect): Step<Exemplars> {
+  const services = suspect.services.length === 0 ? '' : ` AND ${inList(write, 'service_name', suspect.services)}`;
+  const operation =
+    suspect.operation === undefined ? ` AND ${ownWork()}` : ` AND name = ${write.literal(suspect.operation)}`;
+  const failures = suspect.by === 'failures' ? " AND status_code = 'ERROR'" : '';
+  const sql = `SELECT trace_id, span_id, time, service_name, name, status_code, status_message, duration_nano
+FROM otel.spans
+WHERE ${within(write, 'time', windows.now).slice(1, -1)}${services}${operation}${failures}
+ORDER BY duration_nano DESC, trace_id, span_id
+LIMIT 5`;
+  const whose =
+    suspect.services.length === 0
+      ? 'all services'
+      : suspect.services
+          .slice(0, 3)
+          .map((name) => code(name, 60))
+          .join(', ');
+  const evidence = yield* notebook.ask({
+    question: `Which traces show the ${suspect.by} of ${whose} best?`,
+    sql,
+    window: windows.now,
+    judge(rows) {
+      if (rows.length === 0) return { observation: 'There is no such trace.', verdict: 'neutral' };
+      return { observation: `${rows.slice(0, 3).map(read).map(describe).join('; ')}.`, verdict: 'supports' };
+    },
+  });
+  return { evidenceId: evidence.id, failed: evidence.failed, traces: evidence.rows.map(read) };
+}
+
+/** One trace, span by span: its first fifty by start. */
+export async function* traceTree({ notebook, write }: Scene, { traceId, time }: Exemplar): Step<string | undefined> {
+  if (time === undefined) return undefined;
+  const window: TimeRange = {
+    start: new Date(time.getTime() - 15 * 60_000),
+    end: new Date(time.getTime() + 15 * 60_000),
+  };
+  const sql = `SELECT time, service_name, name, kind, status_code, status_message, duration_nano, span_id, parent_span_id
+FROM otel.spans
+WHERE ${within(write, 'time', window).slice(1, -1)} AND trace_id = ${write.literal(traceId)}
+ORDER BY time, span_id
+LIMIT 50`;
+  const evidence = yield* notebook.ask({
+    question: `What happens in trace ${code(traceId, 40)}?`,
+    sql,
+    window,
+    judge(rows) {
+      const deepest = deepestFailure(rows);
+      const services = new Set(rows.map((row) => row.text('service_name'))).size;
+      const summary = `${rows.length} spans of ${services} services`;
+      if (!deepest) return { observation: `${summary}; none failed.`, verdict: 'neutral' };
+      const message = deepest.text('status_message');
+      return {
+        observation: `${summary}; the deepest failure is ${code(deepest.text('name'), 80)} in ${code(deepest.text('service_name'), 60)}${message === '' ? '' : `, saying ${code(message)}`}.`,
+        verdict: 'supports',
+      };
+    },
+  });
+  return evidence.failed ? undefined : evidence.id;
+}
+
+function deepestFailure(rows: readonly Row[]): Row | undefined {
+  const parents = new Map(rows.map((row) => [row.text('span_id'), row.text('parent_span_id')]));
+  const depth = (id: string): number => {
+    let steps = 0;
+    // A trace may claim that a span is its own ancestor.
+    for (let at = parents.get(id); at !== undefined && steps <= rows.length; at = parents.get(at)) steps += 1;
+    return steps;
+  };
+  let best: { readonly row: Row; readonly depth: number } | undefined;
+  for (const row of rows.filter((candidate) => candidate.text('status_code') === 'ERROR')) {
+    const found = depth(row.text('span_id'));
+    if (best === undefined || found > best.depth) best = { row, depth: found };
+  }
+  return best?.row;
+}
+
+function read(row: Row): Exemplar {
+  return {
+    traceId: row.text('trace_id'),
+    service: row.text('service_name'),
+    operation: row.text('name'),
+    failed: row.text('status_code') === 'ERROR',
+    durationNano: row.number('duration_nano'),
+    message: row.text('status_message'),
+    time: row.time('time'),
+  };
+}
+
+export function describe({ traceId, service, operation, failed, durationNano, message }: Exemplar): string {
+  const end = failed ? `failed after ${milliseconds(durationNano)}` : `took ${milliseconds(durationNano)}`;
+  return `${code(traceId, 40)}: ${code(service, 60)} ${code(operation, 80)} ${end}${message === '' ? '' : `, saying ${code(message)}`}`;
+}

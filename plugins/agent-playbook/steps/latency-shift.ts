@@ -1,0 +1,91 @@
+import { code, milliseconds, percent } from '../quote.ts';
+import type { Row } from '../notebook.ts';
+import type { Scene, Step } from '../scene.ts';
+import { onlyFocus, ownWork, within } from '../sql.ts';
+import { rate, twoProportionZ } from '../statistics.ts';
+
+export interface LatencyChange {
+  readonly service: string;
+  readonly operation: string;
+  readonly spans: number;
+  /** Nanoseconds. */
+  readonly median: number;
+  readonly medianBefore: number;
+  readonly p95: number;
+  readonly p95Before: number;
+  /** Share of spans now slower than 95 % of those before. */
+  readonly slowShare: number;
+  readonly z: number;
+  readonly worse: boolean;
+}
+
+export interface LatencyShift {
+  readonly evidenceId: string;
+  readonly failed: boolean;
+  readonly changes: readonly LatencyChange[];
+}
+
+/** Fewer spans than these say nothing about a 95th percentile. */
+const fewest = 20;
+
+/**
+ * Which operations are slower than before. By construction one span in twenty lies above the 95th percentile of before, so
+ * the share that lies there now is a proportion that can be tested, whatever the distribution looks like.
+ */
+export async function* latencyShift({ notebook, write, windows, focus }: Scene): Step<LatencyShift | undefined> {
+  if (windows.before === undefined) return undefined;
+  const slow = write.countIf('s.duration_nano > b.p95_before');
+  const sql = `WITH b AS (
+  SELECT service_name, name, count(*) AS spans_before, ${write.quantile('duration_nano', 0.5)} AS median_before, ${write.quantile('duration_nano', 0.95)} AS p95_before
+  FROM otel.spans
+  WHERE ${within(write, 'time', windows.before).slice(1, -1)} AND ${ownWork()}${onlyFocus(write, focus)}
+  GROUP BY service_name, name
+)
+SELECT s.service_name AS service_name, s.name AS name, count(*) AS spans, ${slow} AS slow_spans,
+  ${write.quantile('s.duration_nano', 0.5)} AS median_nano, ${write.quantile('s.duration_nano', 0.95)} AS p95_nano,
+  min(b.spans_before) AS spans_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano
+FROM otel.spans s JOIN b ON b.service_name = s.service_name AND b.name = s.name
+WHERE ${within(write, 's.time', windows.now).slice(1, -1)} AND ${ownWork('s.kind')}
+GROUP BY s.service_name, s.name
+HAVING count(*) >= ${fewest} AND min(b.spans_before) >= ${fewest}
+ORDER BY ${slow} - 0.05 * count(*) DESC, s.service_name, s.name
+LIMIT 50`;
+  const evidence = yield* notebook.ask({
+    question: 'Which operations are slower than before?',
+    sql,
+    window: windows.now,
+    judge(rows) {
+      const worse = rows.map(readChange).filter((change) => change.worse);
+      if (worse.length === 0) return { observation: 'No operation is slower than before.', verdict: 'refutes' };
+      return { observation: `${worse.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
+    },
+  });
+  return { evidenceId: evidence.id, failed: evidence.failed, changes: evidence.rows.map(readChange) };
+}
+
+function readChange(row: Row): LatencyChange {
+  const slow = { hits: row.number('slow_spans'), total: row.number('spans') };
+  const spansBefore = row.number('spans_before');
+  const z = twoProportionZ(slow, { hits: spansBefore * 0.05, total: spansBefore });
+  const [median, medianBefore] = [row.number('median_nano'), row.number('median_before_nano')];
+  const [p95, p95Before] = [row.number('p95_nano'), row.number('p95_before_nano')];
+  // A real slowdown is large beside what was usual and long enough for someone to notice.
+  const larger = (now: number, before: number) => now >= 1.4 * before && now - before >= 2e6;
+  return {
+    service: row.text('service_name'),
+    operation: row.text('name'),
+    spans: slow.total,
+    median,
+    medianBefore,
+    p95,
+    p95Before,
+    slowShare: rate(slow),
+    z,
+    worse: z >= 5 && rate(slow) >= 0.12 && (larger(median, medianBefore) || larger(p95, p95Before)),
+  };
+}
+
+export function describe(change: LatencyChange): string {
+  const { service, operation, median, medianBefore, p95, p95Before, slowShare } = change;
+  return `${code(service, 60)} ${code(operation, 80)} takes ${milliseconds(median)} at the median (${milliseconds(medianBefore)} before) and ${milliseconds(p95)} at p95 (${milliseconds(p95Before)} before); ${percent(slowShare)} are slower than p95 was`;
+}

@@ -1,0 +1,96 @@
+import { code } from '../quote.ts';
+import type { Row } from '../notebook.ts';
+import type { Scene, Step } from '../scene.ts';
+import { eitherWindow, isBefore, onlyFocus, within } from '../sql.ts';
+
+export interface LogPattern {
+  readonly service: string;
+  readonly pattern: string;
+  readonly example: string;
+  readonly severity: number;
+  readonly count: number;
+  readonly before: number;
+  /** Not seen before, and more than once or twice now. */
+  readonly isNew: boolean;
+  readonly worse: boolean;
+}
+
+export interface LogPatterns {
+  readonly evidenceId: string;
+  readonly failed: boolean;
+  /** Those that stand out. */
+  readonly worse: readonly LogPattern[];
+}
+
+/** What varies from line to line, in the order in which it is masked. RE2 and POSIX read these alike. */
+const masks: readonly (readonly [pattern: string, mask: string])[] = [
+  ['[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}', '<uuid>'],
+  ['[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+', '<email>'],
+  ['[0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}(:[0-9]+)?', '<ip>'],
+  ['0x[0-9a-fA-F]+|[0-9a-fA-F]*[0-9][0-9a-fA-F]{10,}', '<hex>'],
+  ['[0-9]+([.,:][0-9]+)*', '<n>'],
+];
+
+/** Warnings and errors that are new or more frequent, their variable parts masked. */
+export async function* logPatterns({ notebook, write, windows, focus }: Scene): Step<LogPatterns> {
+  const masked = masks.reduce(
+    (text, [pattern, mask]) => write.replaceRegexp(text, pattern, mask),
+    'substr(body, 1, 240)',
+  );
+  const now = write.countIf(within(write, 'l.time', windows.now));
+  const before = write.countIf(isBefore(write, 'l.time', windows));
+  const scale = windows.before === undefined ? 0 : lengthOf(windows.now) / lengthOf(windows.before);
+  const sql = `SELECT l.service_name AS service_name, l.pattern AS pattern, max(l.severity_number) AS severity_number, ${now} AS records, ${before} AS records_before, min(l.line) AS example
+FROM (
+  SELECT service_name, severity_number, time, substr(body, 1, 240) AS line, ${masked} AS pattern
+  FROM otel.logs
+  WHERE ${eitherWindow(write, 'time', windows)} AND (severity_number >= 13 OR severity_number = 0)${onlyFocus(write, focus)}
+) l
+GROUP BY l.service_name, l.pattern
+HAVING ${now} > 0
+ORDER BY ${now} - ${scale.toFixed(6)} * ${before} DESC, l.service_name, l.pattern
+LIMIT 50`;
+  const read = (row: Row): LogPattern => readPattern(row, scale);
+  const evidence = yield* notebook.ask({
+    question: 'Which warnings and errors in the logs are new or more frequent?',
+    sql,
+    window: windows.now,
+    judge(rows) {
+      const worse = rows.map(read).filter((pattern) => pattern.worse);
+      if (worse.length === 0)
+        return { observation: 'No warning or error is new or more frequent.', verdict: 'refutes' };
+      return { observation: `${worse.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
+    },
+  });
+  return {
+    evidenceId: evidence.id,
+    failed: evidence.failed,
+    worse: evidence.rows.map(read).filter((pattern) => pattern.worse),
+  };
+}
+
+function readPattern(row: Row, scale: number): LogPattern {
+  const [count, before] = [row.number('records'), row.number('records_before')];
+  const expected = before * scale;
+  const isNew = before === 0 && count >= 5;
+  // Counts scatter like their square root; five of these beyond twice the usual is no accident.
+  const worse = scale > 0 && (isNew || (count >= 2 * expected && count - expected >= 5 * Math.sqrt(expected + 1)));
+  return {
+    service: row.text('service_name'),
+    pattern: row.text('pattern'),
+    example: row.text('example'),
+    severity: row.number('severity_number'),
+    count,
+    before,
+    isNew,
+    worse: worse && row.number('severity_number') >= 13,
+  };
+}
+
+export function describe({ service, pattern, count, before, isNew }: LogPattern): string {
+  return `${code(service, 60)} logs ${code(pattern)} ${count} times (${isNew ? 'new' : `${before} before`})`;
+}
+
+function lengthOf({ start, end }: { readonly start: Date; readonly end: Date }): number {
+  return end.getTime() - start.getTime();
+}

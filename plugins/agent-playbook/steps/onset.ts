@@ -1,0 +1,57 @@
+import { code, moment } from '../quote.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import type { Notebook } from '../notebook.ts';
+import type { DialectWriter } from '../../../src/contract/index.ts';
+import type { Step } from '../scene.ts';
+import { ownWork, within } from '../sql.ts';
+import { changePoint } from '../statistics.ts';
+
+export interface OnsetInquiry {
+  readonly notebook: Notebook;
+  readonly write: DialectWriter;
+  readonly range: TimeRange;
+  /** Whose; all services when undefined. */
+  readonly service?: string | undefined;
+  /** What counts as a bad span: failed, or slower than so many nanoseconds. */
+  readonly bad: 'failed' | { readonly slowerThan: number };
+}
+
+export interface Onset {
+  readonly evidenceId: string;
+  /** Start of the first bucket of the worse part; undefined when no change stands out. */
+  readonly at: Date | undefined;
+}
+
+/** Most buckets a series has: a step keeps fifty rows. */
+const buckets = 48;
+const widths = [10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400];
+
+/** When it began: the point of a time series at which the share of bad spans rises most. */
+export async function* onset({ notebook, write, range, service, bad }: OnsetInquiry): Step<Onset> {
+  const seconds = (range.end.getTime() - range.start.getTime()) / 1_000;
+  const width = widths.find((candidate) => seconds / candidate <= buckets) ?? 14_400;
+  const condition = bad === 'failed' ? "status_code = 'ERROR'" : `duration_nano > ${Math.round(bad.slowerThan)}`;
+  const bucket = write.bucket('time', width);
+  const sql = `SELECT ${bucket} AS bucket, count(*) AS spans, ${write.countIf(condition)} AS bad
+FROM otel.spans
+WHERE ${within(write, 'time', range).slice(1, -1)} AND ${ownWork()}${service === undefined ? '' : ` AND service_name = ${write.literal(service)}`}
+GROUP BY ${bucket}
+ORDER BY ${bucket}
+LIMIT 50`;
+  const what = bad === 'failed' ? 'failures' : 'slow spans';
+  const whose = service === undefined ? '' : ` of ${code(service, 60)}`;
+  const evidence = yield* notebook.ask({
+    question: `When did the ${what}${whose} begin?`,
+    sql,
+    window: range,
+    judge(rows) {
+      const found = changePoint(rows.map((row) => ({ hits: row.number('bad'), total: row.number('spans') })));
+      const at = found && rows[found.index]?.time('bucket');
+      if (!at)
+        return { observation: `The share of ${what}${whose} does not rise at any one point.`, verdict: 'neutral' };
+      return { observation: `The share of ${what}${whose} rises at ${moment(at)}.`, verdict: 'supports' };
+    },
+  });
+  const found = changePoint(evidence.rows.map((row) => ({ hits: row.number('bad'), total: row.number('spans') })));
+  return { evidenceId: evidence.id, at: found && evidence.rows[found.index]?.time('bucket') };
+}
