@@ -299,8 +299,12 @@ class Pipeline {
       tables: progress.tables,
     };
     if (deadline.endedBy === 'caller') return new SightlineError('query_cancelled', 'The query was cancelled.');
-    if (deadline.endedBy === 'timeout') return timedOut(query, error);
     const requestId = request.requestId ?? randomUUID();
+    if (deadline.endedBy === 'timeout') {
+      const { organizationId } = request;
+      this.#logger.info({ requestId, organizationId, step: progress.step }, 'a query was stopped at its deadline');
+      return timedOut(query, error);
+    }
     if (error instanceof SightlineError) {
       if (error.cause !== undefined) {
         this.#logger.info(
