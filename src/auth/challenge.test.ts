@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from './challenge.ts';
+
+const resourceMetadataUrl = 'https://mcp.example/.well-known/oauth-protected-resource/mcp';
+
+describe('createChallenge', () => {
+  const challenge = createChallenge({ resourceMetadataUrl, scopes: ['telemetry:read', 'chats:read'] });
+  it.each([
+    ['missing', undefined, `Bearer scope="telemetry:read chats:read", resource_metadata="${resourceMetadataUrl}"`],
+    [
+      'invalid_token',
+      undefined,
+      `Bearer error="invalid_token", scope="telemetry:read chats:read", resource_metadata="${resourceMetadataUrl}"`,
+    ],
+    [
+      'insufficient_scope',
+      'chats:write',
+      `Bearer error="insufficient_scope", scope="chats:write", resource_metadata="${resourceMetadataUrl}"`,
+    ],
+  ] as const)('writes %s', (kind, scope, value) => {
+    expect(challenge(kind, scope)).toBe(value);
+  });
+
+  it.each(['', '/relative', 'https://a/"', 'https://a/\r\nSet-Cookie: a', 'https://a/\\'])(
+    'refuses the URL %j',
+    (url) => {
+      expect(() => createChallenge({ resourceMetadataUrl: url, scopes: [] })).toThrow('absolute URL');
+    },
+  );
+});
+
+describe('protected resource metadata', () => {
+  it('names the resource as it is and where to get a token', () => {
+    const options = { resource: 'https://mcp.example/mcp', scopes: ['telemetry:read'], name: 'Sightline' } as const;
+    expect(protectedResourceMetadata({ ...options, authorizationServers: ['https://auth.example'] })).toEqual({
+      resource: 'https://mcp.example/mcp',
+      authorization_servers: ['https://auth.example'],
+      scopes_supported: ['telemetry:read'],
+      bearer_methods_supported: ['header'],
+      resource_name: 'Sightline',
+    });
+    expect(() => protectedResourceMetadata({ ...options, authorizationServers: [] })).toThrow();
+  });
+
+  it('is served with the path inserted and at the root', () => {
+    const root = '/.well-known/oauth-protected-resource';
+    expect(protectedResourcePaths('https://a.example/base/mcp')).toEqual([`${root}/base/mcp`, root]);
+    expect(protectedResourcePaths('https://a.example')).toEqual([root]);
+  });
+});

@@ -1,0 +1,266 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { createLocalJWKSet, errors, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import type { JWTPayload } from 'jose';
+import type { Issuer, Scope, TokenClaims } from '../contract/auth.ts';
+import { newId } from '../contract/ids.ts';
+import type { Logger } from '../contract/plugin.ts';
+import type { LiveKey, LiveMember } from '../contract/storage.ts';
+import { createVerifier } from './verifier.ts';
+
+const issuerUrl = 'https://auth.example';
+const resource = 'https://mcp.example/mcp';
+const organizationId = newId('org');
+const keyId = newId('ak');
+const userId = newId('usr');
+const secretId = newId('sec');
+const start = Date.parse('2026-11-21T10:00:00Z');
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+
+const pair = await generateKeyPair('ES256');
+const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256' };
+const localKeys = createLocalJWKSet({ keys: [jwk] });
+
+function carrying(authorization: string | undefined): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  if (authorization !== undefined) request.headers.authorization = authorization;
+  return request;
+}
+
+interface World {
+  now: number;
+  lookUps: number;
+  keySetCalls: number;
+  keySetError: Error | undefined;
+  directoryError: Error | undefined;
+  key: LiveKey | undefined;
+  member: LiveMember | undefined;
+  claims: Partial<TokenClaims>;
+}
+
+function world() {
+  const state: World = {
+    now: start,
+    lookUps: 0,
+    keySetCalls: 0,
+    keySetError: undefined,
+    directoryError: undefined,
+    key: { organizationId, scopes: ['telemetry:read', 'chats:read'] },
+    member: { email: 'a@example.com', role: 'admin' },
+    claims: {},
+  };
+  const issuer: Pick<Issuer, 'trust' | 'claims'> = {
+    trust: {
+      issuer: issuerUrl,
+      algorithms: ['ES256'],
+      type: 'at+jwt',
+      keys: async (header, token) => {
+        state.keySetCalls += 1;
+        if (state.keySetError !== undefined) throw state.keySetError;
+        return localKeys(header, token);
+      },
+    },
+    claims: ({ sub }) =>
+      sub === undefined
+        ? undefined
+        : {
+            kind: 'key',
+            subject: sub,
+            organizationId,
+            scopes: ['telemetry:read', 'incidents:read'],
+            clientId: sub,
+            secretId,
+            ...state.claims,
+          },
+  };
+  const verify = createVerifier({
+    issuer,
+    resource,
+    directory: {
+      async liveKey(id, secret) {
+        state.lookUps += 1;
+        if (state.directoryError !== undefined) throw state.directoryError;
+        return id === keyId && secret === secretId ? state.key : undefined;
+      },
+      async liveMember(id, organization) {
+        return id === userId && organization === organizationId ? state.member : undefined;
+      },
+    },
+    now: () => new Date(state.now),
+    logger: silent,
+  });
+  return { state, verify: (token: string) => verify(carrying(`Bearer ${token}`)), request: verify };
+}
+
+const seconds = start / 1_000;
+const good: JWTPayload = { iss: issuerUrl, aud: resource, sub: keyId, iat: seconds, exp: seconds + 3_600 };
+const sign = (payload: JWTPayload, header: { readonly [name: string]: string } = {}, key = pair.privateKey) =>
+  new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: 'k1', typ: 'at+jwt', ...header }).sign(key);
+
+const refused = { name: 'SightlineError', code: 'invalid_token' };
+
+describe('createVerifier', () => {
+  it('makes a frozen principal of a good token: organization and key from both sides, scopes from their intersection', async () => {
+    const { verify } = world();
+    const principal = await verify(await sign(good));
+    expect(principal).toEqual({
+      kind: 'key',
+      subject: keyId,
+      organizationId,
+      clientId: keyId,
+      role: 'member',
+      scopes: new Set<Scope>(['telemetry:read']),
+    });
+    expect(Object.isFrozen(principal)).toBe(true);
+  });
+
+  it('makes one of a person with the role and address of now', async () => {
+    const { state, verify } = world();
+    state.claims = { kind: 'user', subject: userId };
+    const token = await sign({ ...good, sub: userId });
+    expect(await verify(token)).toMatchObject({ kind: 'user', role: 'admin', email: 'a@example.com' });
+    state.member = { email: 'a@example.com', role: 'member' };
+    expect(await verify(token)).toMatchObject({ role: 'member' });
+    state.member = undefined;
+    await expect(verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it.each<[string, JWTPayload, { readonly [name: string]: string }]>([
+    ['another issuer', { ...good, iss: 'https://evil.example' }, {}],
+    ['another audience', { ...good, aud: 'https://other.example/mcp' }, {}],
+    ['the audience with a slash', { ...good, aud: `${resource}/` }, {}],
+    ['the audience as a prefix', { ...good, aud: 'https://mcp.example' }, {}],
+    ['no audience', { iss: issuerUrl, sub: keyId, exp: seconds + 10 }, {}],
+    ['no expiry', { iss: issuerUrl, aud: resource, sub: keyId }, {}],
+    ['an expiry in the past', { ...good, exp: seconds - 6 }, {}],
+    ['a start in the future', { ...good, nbf: seconds + 60 }, {}],
+    ['another type', good, { typ: 'JWT' }],
+    ['an ID token', good, { typ: 'id+jwt' }],
+    ['an unknown key', good, { kid: 'k2' }],
+    ['no subject', { iss: issuerUrl, aud: resource, exp: seconds + 10 }, {}],
+  ])('refuses a token with %s', async (_name, payload, header) => {
+    const { verify, state } = world();
+    await expect(verify(await sign(payload, header))).rejects.toMatchObject(refused);
+    expect(state.lookUps).toBe(0);
+  });
+
+  it('takes an audience among several, and one within the clock tolerance', async () => {
+    const { verify } = world();
+    await expect(
+      verify(await sign({ ...good, aud: ['https://idp.example/userinfo', resource] })),
+    ).resolves.toBeDefined();
+    await expect(verify(await sign({ ...good, exp: seconds - 3 }))).resolves.toBeDefined();
+  });
+
+  it('refuses alg none, a public key used as an HMAC secret, another key and a changed payload', async () => {
+    const { verify } = world();
+    const stranger = await generateKeyPair('ES256');
+    const rsa = await generateKeyPair('RS256');
+    const token = await sign(good);
+    const [header = '', , signature = ''] = token.split('.');
+    const forged = Buffer.from(JSON.stringify({ ...good, sub: 'ak_other' })).toString('base64url');
+    const secret = new TextEncoder().encode(JSON.stringify(jwk));
+    const attempts = [
+      new UnsecuredJWT(good).encode(),
+      await new SignJWT(good).setProtectedHeader({ alg: 'HS256', kid: 'k1', typ: 'at+jwt' }).sign(secret),
+      await new SignJWT(good).setProtectedHeader({ alg: 'RS256', kid: 'k1', typ: 'at+jwt' }).sign(rsa.privateKey),
+      await sign(good, {}, stranger.privateKey),
+      `${header}.${forged}.${signature}`,
+      `${header}.${forged}.`,
+      token.slice(0, -4),
+      'a.b.c',
+      'opaque',
+    ];
+    for (const attempt of attempts) await expect(verify(attempt)).rejects.toMatchObject(refused);
+  });
+
+  it('reads the Authorization header alone, and only as Bearer', async () => {
+    const { request, state } = world();
+    const token = await sign(good);
+    const attempts = [
+      undefined,
+      token,
+      `Basic ${token}`,
+      `Bearer ${token} x`,
+      `Bearer ${token},Bearer ${token}`,
+      'Bearer ',
+    ];
+    for (const attempt of attempts) await expect(request(carrying(attempt))).rejects.toMatchObject(refused);
+    expect(state.keySetCalls).toBe(0);
+    await expect(request(carrying(`bearer  ${token}`))).resolves.toBeDefined();
+  });
+
+  it('verifies once and looks the key up each time', async () => {
+    const { verify, state } = world();
+    const token = await sign(good);
+    await Promise.all([verify(token), verify(token), verify(token)]);
+    await verify(token);
+    expect([state.keySetCalls, state.lookUps]).toEqual([1, 4]);
+  });
+
+  it('follows the key at once: narrowed, revoked, moved', async () => {
+    const { verify, state } = world();
+    const token = await sign(good);
+    await verify(token);
+    state.key = { organizationId, scopes: [] };
+    expect((await verify(token)).scopes.size).toBe(0);
+    state.key = { organizationId: newId('org'), scopes: ['telemetry:read'] };
+    await expect(verify(token)).rejects.toMatchObject(refused);
+    state.key = undefined;
+    await expect(verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it('refuses a key token without its secret id', async () => {
+    const { state } = world();
+    const issuer: Pick<Issuer, 'trust' | 'claims'> = {
+      trust: { issuer: issuerUrl, algorithms: ['ES256'], keys: localKeys },
+      claims: () => ({ kind: 'key', subject: keyId, organizationId, scopes: [], clientId: keyId }),
+    };
+    const directory = { liveKey: async () => state.key, liveMember: async () => undefined };
+    const bare = createVerifier({ issuer, resource, directory, now: () => new Date(start), logger: silent });
+    await expect(bare(carrying(`Bearer ${await sign(good)}`))).rejects.toMatchObject(refused);
+  });
+
+  it('ends a cached token when it expires', async () => {
+    const { verify, state } = world();
+    const token = await sign({ ...good, exp: seconds + 30 });
+    await verify(token);
+    state.now += 34_000;
+    await verify(token);
+    state.now += 2_000;
+    await expect(verify(token)).rejects.toMatchObject({ ...refused, message: 'the access token has expired' });
+  });
+
+  it('verifies a cached token again after a minute, so that a withdrawn signing key ends it', async () => {
+    const { verify, state } = world();
+    const token = await sign(good);
+    await verify(token);
+    state.now += 61_000;
+    state.keySetError = new errors.JWKSNoMatchingKey();
+    await expect(verify(token)).rejects.toMatchObject(refused);
+  });
+
+  it.each([new TypeError('fetch failed'), new errors.JWKSTimeout(), new errors.JOSEError('Expected 200 OK')])(
+    'says unavailable, not invalid, when the keys cannot be had: %s',
+    async (error) => {
+      const { verify, state } = world();
+      state.keySetError = error;
+      const token = await sign(good);
+      await expect(verify(token)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5, cause: error });
+      state.keySetError = undefined;
+      await expect(verify(token)).resolves.toBeDefined();
+    },
+  );
+
+  it('says unavailable when the directory cannot be asked, and lets nobody in', async () => {
+    const { verify, state } = world();
+    const token = await sign(good);
+    await verify(token);
+    state.directoryError = new Error('database is locked');
+    await expect(verify(token)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'the token cannot be checked now',
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { newId } from '../contract/ids.ts';
+import { createRateLimit } from './rate-limit.ts';
+
+const organizationId = newId('org');
+const one = { organizationId, subject: 'a' };
+
+describe('createRateLimit', () => {
+  it('lets a burst through, then one for each interval, and says how long to wait', () => {
+    let now = 0;
+    const limit = createRateLimit({ perMinute: 60, burst: 2, now: () => now });
+    expect([limit.take(one), limit.take(one), limit.take(one)]).toEqual([0, 0, 1]);
+    now += 400;
+    expect(limit.take(one)).toBeCloseTo(0.6);
+    now += 600;
+    expect(limit.take(one)).toBe(0);
+    expect(limit.take(one)).toBe(1);
+  });
+
+  it('keeps principals apart, also the same person in two organizations', () => {
+    const limit = createRateLimit({ perMinute: 1, burst: 1, now: () => 0 });
+    expect(limit.take(one)).toBe(0);
+    expect(limit.take({ ...one, subject: 'b' })).toBe(0);
+    expect(limit.take({ ...one, organizationId: newId('org') })).toBe(0);
+    expect(limit.take(one)).toBeGreaterThan(0);
+  });
+
+  it('forgets who was seen longest ago, not who is busy', () => {
+    const limit = createRateLimit({ perMinute: 1, burst: 1, now: () => 0, maxPrincipals: 2 });
+    limit.take(one);
+    limit.take({ ...one, subject: 'b' });
+    limit.take(one);
+    limit.take({ ...one, subject: 'c' });
+    expect(limit.take(one)).toBeGreaterThan(0);
+    expect(limit.take({ ...one, subject: 'b' })).toBe(0);
+  });
+
+  it('refuses settings that would let nothing or everything through', () => {
+    expect(() => createRateLimit({ perMinute: 0, burst: 1 })).toThrow(RangeError);
+    expect(() => createRateLimit({ perMinute: Number.NaN, burst: 1 })).toThrow(RangeError);
+    expect(() => createRateLimit({ perMinute: 1, burst: 0 })).toThrow(RangeError);
+  });
+
+  it('never admits more than burst and rate allow, whatever the clock does', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -100, max: 2_000 }), { maxLength: 200 }), (steps) => {
+        let now = 0;
+        let latest = 0;
+        let admitted = 0;
+        const limit = createRateLimit({ perMinute: 60, burst: 5, now: () => now });
+        let forward = 0;
+        for (const step of steps) {
+          const before = now;
+          now += step;
+          forward += Math.max(0, now - before);
+          latest = Math.max(latest, now);
+          if (limit.take(one) === 0) admitted += 1;
+        }
+        expect(admitted).toBeLessThanOrEqual(5 + Math.ceil(forward / 1_000));
+      }),
+    );
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { defineTool } from '../contract/tool.ts';
+import type { Tool } from '../contract/tool.ts';
+import { readAccept } from './accept.ts';
+import { hashArguments } from './arguments.ts';
+import { createCatalog } from './catalog.ts';
+import { nestsDeeperThan } from './depth.ts';
+import { decodeHeader } from './header-value.ts';
+import { isObject } from './protocol.ts';
+import { readTrace } from './trace.ts';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+describe('nestsDeeperThan', () => {
+  it('agrees with the parsed value, however it is written', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 8 }),
+        fc.integer({ min: 0, max: 9 }),
+        fc.boolean(),
+        (value, limit, pretty) => {
+          const text = JSON.stringify(value, undefined, pretty ? 2 : undefined);
+          expect(nestsDeeperThan(bytes(text), limit)).toBe(depthOf(value) > limit);
+        },
+      ),
+    );
+  });
+});
+
+describe('decodeHeader', () => {
+  it('gives any text back that was encoded', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        expect(decodeHeader(`=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`)).toBe(
+          Buffer.from(text).toString(),
+        );
+      }),
+    );
+  });
+  it.each(['=?base64?', '?=', '=?base64?=', 'plain', ''])('takes %j literally', (value) => {
+    expect(decodeHeader(value)).toBe(value);
+  });
+  it.each(['=?base64?a?=', '=?base64?YQ=?=', '=?base64?Y Q==?=', '=?base64?YQ-_?=', '=?base64?/w==?='])(
+    'refuses %j',
+    (value) => {
+      expect(decodeHeader(value)).toBeUndefined();
+    },
+  );
+});
+
+describe('hashArguments', () => {
+  it('does not depend on the order of keys, and tells values apart', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const reversed = Object.fromEntries(Object.entries(value).toReversed());
+        expect(hashArguments(reversed)).toBe(hashArguments(value));
+        expect(hashArguments({ ...value, added: 1 })).not.toBe(hashArguments({ ...value, added: '1' }));
+      }),
+    );
+  });
+});
+
+describe('readAccept', () => {
+  it('never fails on a client that takes anything', () => {
+    fc.assert(
+      fc.property(fc.string(), (noise) => {
+        expect(readAccept(`*/*, ${noise.replaceAll(',', '')}`).json).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('readTrace', () => {
+  it('lets nothing into the log that is not hexadecimal', () => {
+    fc.assert(
+      fc.property(fc.string(), (traceparent) => {
+        expect(readTrace({ traceparent }, {})).toEqual({});
+      }),
+    );
+  });
+});
+
+describe('createCatalog', () => {
+  const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+  const base = defineTool({
+    name: 'a',
+    title: 'A',
+    description: 'a',
+    scope: 'telemetry:read',
+    annotations,
+    input: z.strictObject({ x: z.string().optional() }),
+    output: z.object({}),
+    run: async () => ({ structured: '{}', text: '' }),
+  });
+  const info = { name: 's', title: 'S', version: '1' };
+  const header = (name: unknown) => z.string().meta({ 'x-mcp-header': name });
+  const withInput = (input: z.ZodType): Tool => ({ ...base, input });
+
+  it.each<[string, readonly Tool[]]>([
+    ['a name with a space', [{ ...base, name: 'a b' }]],
+    ['a long name', [{ ...base, name: 'a'.repeat(129) }]],
+    ['the same name twice', [base, base]],
+    ['an input that is not strict', [withInput(z.object({}))]],
+    ['an input that is no object', [withInput(z.string())]],
+    ['an output that is no object', [{ ...base, output: z.array(z.string()) }]],
+    ['an alias of nothing', [{ ...base, aliases: { y: 'z' } }]],
+    ['an alias over an argument', [{ ...base, aliases: { x: 'x' } }]],
+    ['a header that is no token', [withInput(z.strictObject({ x: header('a b') }))]],
+    ['a header on an object', [withInput(z.strictObject({ x: z.strictObject({}).meta({ 'x-mcp-header': 'X' }) }))]],
+    ['a header in a list', [withInput(z.strictObject({ x: z.array(header('X')) }))]],
+    ['one header twice', [withInput(z.strictObject({ x: header('X'), y: header('x') }))]],
+  ])('refuses %s at start-up', (_name, tools) => {
+    expect(() => createCatalog(tools, info)).toThrow();
+  });
+
+  it('finds tools by their own names alone', () => {
+    const catalog = createCatalog([base], info);
+    expect(catalog.find('a')?.tool).toBe(base);
+    for (const name of ['__proto__', 'constructor', 'A', '']) expect(catalog.find(name)).toBeUndefined();
+    const list: unknown = JSON.parse(catalog.legacyList);
+    expect(isObject(list) && list['tools']).toEqual([
+      {
+        name: 'a',
+        title: 'A',
+        description: 'a',
+        inputSchema: { type: 'object', properties: { x: { type: 'string' } }, additionalProperties: false },
+        outputSchema: { type: 'object', properties: {} },
+        annotations,
+      },
+    ]);
+  });
+});
