@@ -46,7 +46,7 @@ export interface QueryRequest {
   /** From inclusive, to exclusive. */
   readonly window?: { readonly start?: Date; readonly end?: Date };
   readonly limits?: Partial<QueryLimits>;
-  /** Reads on behind what is returned, as far as the pipeline's own limits and for a second at most, so that it can be kept. */
+  /** Reads on behind what is returned, ten times as far and for a second at most, so that it can be kept. */
   readonly readAhead?: boolean;
   readonly signal: AbortSignal;
   /** Under which a failure's true cause is logged. */
@@ -156,10 +156,7 @@ class Pipeline {
     progress: Progress,
   ): Promise<ReadRows> {
     progress.step = 'open';
-    const readTo =
-      request.readAhead === true
-        ? { ...limits, maxRows: this.#limits.maxRows, maxBytes: this.#limits.maxBytes }
-        : limits;
+    const readTo = request.readAhead === true ? this.#aheadOf(limits) : limits;
     const context = { organizationId: request.organizationId, signal: deadline.signal };
     const opening = this.#telemetry.open(rendered, { ...readTo, timeoutMs: deadline.remainingMs }, context);
     let cursor;
@@ -281,6 +278,12 @@ class Pipeline {
       maxCellBytes: Math.min(asked.maxCellBytes ?? maxCellBytes, maxCellBytes),
       timeoutMs: Math.min(asked.timeoutMs ?? timeoutMs, timeoutMs),
     };
+  }
+
+  /** All the rows the pipeline may read, but not so many bytes that a wide result costs far more than what is returned. */
+  #aheadOf(limits: QueryLimits): QueryLimits {
+    const { maxRows, maxBytes } = this.#limits;
+    return { ...limits, maxRows, maxBytes: Math.min(maxBytes, Math.max(1_000_000, limits.maxBytes * 10)) };
   }
 
   #explain(
