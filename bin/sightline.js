@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import module from 'node:module';
 import process from 'node:process';
+import url from 'node:url';
 
 const required = [22, 18];
 const [major, minor] = process.versions.node.split('.').map(Number);
@@ -14,7 +15,9 @@ if (major < required[0] || (major === required[0] && minor < required[1])) {
   );
   process.exitCode = 1;
 } else {
-  if (module.enableCompileCache) module.enableCompileCache();
+  // Not in the shared temporary directory, where another user of the machine could lay compiled code for us to run.
+  const cache = new URL('../node_modules/.cache/sightline', import.meta.url);
+  if (module.enableCompileCache) module.enableCompileCache(process.env.NODE_COMPILE_CACHE || url.fileURLToPath(cache));
   // A checkout has the sources, which Node runs as they are; the published package has them compiled.
   const source = new URL('../src/main.ts', import.meta.url);
   const main = fs.existsSync(source) ? source : new URL('../dist/src/main.js', import.meta.url);

@@ -385,6 +385,23 @@ describe('the first start', () => {
     const services = answer.parse(JSON.parse(rows ?? '')).result.structuredContent.rows.map(([service]) => service);
     expect(services).toContain('checkout');
 
+    const call = async (name: string, args: object): Promise<unknown> => {
+      const response = await fetch(`${first.url}/mcp`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name, arguments: args } }),
+      });
+      return z.object({ result: z.object({ structuredContent: z.unknown() }) }).parse(await response.json()).result
+        .structuredContent;
+    };
+    const incident = z.looseObject({ document: z.object({ markdown: z.string() }) });
+    const { document } = incident.parse(await call('read_incident', { incident_id: 'INC-1' }));
+    const [, sql] = document.markdown.match(/```sql\n([\s\S]+?)```/) ?? [];
+    const evidence = z.object({ rows: z.array(z.unknown()) }).parse(await call('query_otel', { sql }));
+    expect(evidence.rows.length).toBeGreaterThan(30);
+    const { chats } = z.object({ chats: z.array(z.unknown()) }).parse(await call('list_chats', { mine: true }));
+    expect(chats).toHaveLength(1);
+
     first.cli.kill('SIGTERM');
     expect((await first.cli.ended).code).toBe(0);
     const second = await box.serve();

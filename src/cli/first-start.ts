@@ -1,6 +1,6 @@
 import type { Gateway } from '../app/gateway.ts';
-import { scopes } from '../contract/index.ts';
-import type { OrganizationId } from '../contract/index.ts';
+import { scopes, SightlineError } from '../contract/index.ts';
+import type { Organization, OrganizationId } from '../contract/index.ts';
 import { GatewayClient, type Credentials } from './client.ts';
 import { operator } from './command.ts';
 import type { Output } from './output.ts';
@@ -20,7 +20,8 @@ export async function greetNewcomer(
 ): Promise<void> {
   const { storage, keys } = gateway.workspace;
   if ((await storage.directory.organizations()).length > 0) return;
-  const organization = await storage.directory.createOrganization({ name: organizationName });
+  const organization = await createFirst(gateway);
+  if (organization === undefined) return;
   const { clientId, clientSecret } = await keys.create({
     organizationId: organization.id,
     name: 'first start',
@@ -46,24 +47,38 @@ export async function greetNewcomer(
     // A gateway at a public address is somebody's own: it is not given telemetry that means nothing.
     if (demo && isLoopback(gateway.url)) await loadDemo(gateway, output, organization.id, credentials, signal);
   } finally {
-    const [exchange, list, query] = pasteableCommands(credentials);
-    output.say(
-      [
-        '',
-        'To try it, paste into a shell, in this order:',
-        '',
-        output.style('dim', '# 1. exchange the key for an access token, good for one hour'),
-        exchange,
-        '',
-        output.style('dim', '# 2. list the tools'),
-        list,
-        '',
-        output.style('dim', '# 3. ask the telemetry'),
-        query,
-        '',
-      ].join('\n'),
-    );
+    if (!signal.aborted) sayCommands(output, credentials);
   }
+}
+
+/** Undefined when another gateway on the same storage was first. */
+async function createFirst({ workspace: { storage } }: Gateway): Promise<Organization | undefined> {
+  try {
+    return await storage.directory.createOrganization({ name: organizationName });
+  } catch (error) {
+    if (error instanceof SightlineError && error.code === 'conflict') return undefined;
+    throw error;
+  }
+}
+
+function sayCommands(output: Output, credentials: Credentials): void {
+  const [exchange, list, query] = pasteableCommands(credentials);
+  output.say(
+    [
+      '',
+      'To try it, paste into a shell, in this order:',
+      '',
+      output.style('dim', '# 1. exchange the key for an access token, good for one hour'),
+      exchange,
+      '',
+      output.style('dim', '# 2. list the tools'),
+      list,
+      '',
+      output.style('dim', '# 3. ask the telemetry'),
+      query,
+      '',
+    ].join('\n'),
+  );
 }
 
 async function loadDemo(

@@ -5,7 +5,8 @@ import type { Register } from './command.ts';
 import { greetNewcomer } from './first-start.ts';
 import { Exit } from './exit.ts';
 
-const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** Not SIGHUP: a handler would undo the nohup a gateway was started with. */
+const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 
 export const register: Register = (program, output, summary) => {
   const command = program
