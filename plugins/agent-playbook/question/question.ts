@@ -18,9 +18,8 @@ export function readQuestion(assignment: Assignment): Question {
     .filter(isFromPerson)
     .map(({ content }) => content.slice(0, 8_000))
     .toReversed();
-  const ranges = texts.map((text) => readTimeRange(text, assignment.askedAt)).filter((range) => range !== undefined);
   const [latest = assignment.incident?.title ?? 'What is wrong?'] = texts;
-  const [range] = ranges;
+  const range = texts.map((text) => readTimeRange(text, assignment.askedAt)).find((named) => named !== undefined);
   return {
     text: latest,
     texts,

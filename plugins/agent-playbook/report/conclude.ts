@@ -43,13 +43,11 @@ function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: rea
           },
         ]
       : []),
-    ...logs
-      .slice(0, 3)
-      .map((pattern): Claim => ({
-        text: `${describeLog(pattern)}.`,
-        status: 'supported',
-        evidence_ids: [clues.logs.evidenceId],
-      })),
+    ...logs.slice(0, 3).map((pattern): Claim => ({
+      text: `${describeLog(pattern)}.`,
+      status: 'supported',
+      evidence_ids: [clues.logs.evidenceId],
+    })),
     ...(version && clues.versions
       ? [
           {

@@ -62,7 +62,7 @@ LIMIT 50`;
     sql,
     window: windows.now,
     judge(rows) {
-      const [first] = rows.map(read).filter(({ excess }) => excess > 0);
+      const first = rows.map(read).find(({ excess }) => excess > 0);
       if (!first) return { observation: 'No failure begins more often than before.', verdict: 'refutes' };
       return {
         observation: `Most failures begin in ${code(first.service, 60)} at ${code(first.operation, 80)} (${first.errors} spans), whose own children did not fail${first.message === '' ? '' : `; one says ${code(first.message)}`}.`,
