@@ -52,12 +52,13 @@ describe('a plugin named by its path', () => {
       /agent plugin "\.\/absent\.ts" \(config key agent\.plugin\) cannot be used: Cannot find module/,
     ],
     ['of another kind', join(root, 'plugins/storage-knex/index.ts'), /it is a storage plugin/],
+    ['not shipped', 'playbok', /there is no such plugin; shipped are: playbook/],
     ['no plugin at all', join(root, 'src/kernel/logger.ts'), /its default export is not a plugin definition/],
   ])('stops the boot with one sentence when it is %s', async (_name, plugin, sentence) => {
     const file = join(directory, 'sightline.config.json');
     await writeFile(file, JSON.stringify({ agent: { plugin } }));
     const { code, stderr } = await sightline(directory, ['serve', '--port', '0', '--config', file]);
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toMatch(sentence);
     expect(stderr).not.toContain('    at ');
   });
@@ -69,7 +70,7 @@ describe('a plugin named by its path', () => {
       JSON.stringify({ agent: { plugin: join(root, 'examples/custom-agent/slowest-operations.ts'), hour: 3 } }),
     );
     const { code, stderr } = await sightline(directory, ['config', 'check', '--config', file]);
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toContain('agent: Unrecognized key: "hour"');
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -92,10 +92,25 @@ function locate(kind: PluginKind, plugin: string, configFile: string | undefined
   if (/^[a-z][a-z0-9-]*$/.test(plugin)) {
     const file = join(pluginsDirectory, `${kind}-${plugin}`, `index${extension}`);
     if (existsSync(file)) return file;
+    const shipped = readdirSync(pluginsDirectory).filter((folder) => folder.startsWith(`${kind}-`));
+    const names = shipped.map((folder) => folder.slice(kind.length + 1));
+    if (!isInstalled(plugin, configFile)) throw new Error(`there is no such plugin; shipped are: ${names.join(', ')}`);
   }
-  // Resolved from the config file's folder, as its reader would expect.
-  const base = configFile ?? join(process.cwd(), 'sightline.config.json');
-  return createRequire(join(dirname(base), 'noop.js')).resolve(plugin);
+  return requireFrom(configFile).resolve(plugin);
+}
+
+/** Resolves from the config file's folder, as its reader would expect. */
+function requireFrom(configFile: string | undefined): NodeJS.Require {
+  return createRequire(join(configFile === undefined ? process.cwd() : dirname(configFile), 'noop.js'));
+}
+
+function isInstalled(plugin: string, configFile: string | undefined): boolean {
+  try {
+    requireFrom(configFile).resolve(plugin);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function failed(label: string, key: string, cause: unknown): SightlineError {
