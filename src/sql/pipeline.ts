@@ -1,30 +1,23 @@
-import { randomUUID } from 'node:crypto';
 import { SightlineError } from '../contract/index.ts';
-import type {
-  Cursor,
-  CursorEnd,
-  Logger,
-  OrganizationId,
-  QueryLimits,
-  ResultColumn,
-  TableName,
-  Telemetry,
-} from '../contract/index.ts';
+import type { Logger, OrganizationId, QueryLimits, TableName, Telemetry } from '../contract/index.ts';
 import { AttributeKeys } from './attribute-keys.ts';
 import { describeTable, findTable, showTables } from './catalog.ts';
 import type { ServiceAnswer } from './catalog.ts';
 import { startDeadline } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
-import { readRows } from './read-rows.ts';
-import type { ReadRows } from './read-rows.ts';
-import { repair, timedOut } from './repair.ts';
-import { fit, rowSetOf, slice } from './rows.ts';
+import { execute } from './execute.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { Progress } from './explain-failure.ts';
+import { rowSetOf } from './rows.ts';
 import { parseServiceCommand } from './service-command.ts';
 import type { ServiceCommand } from './service-command.ts';
 import { StatementCache } from './statement-cache.ts';
 import { checkText } from './statement-text.ts';
-import type { QueryColumn, QueryResult, QueryWindow, Truncation } from './result.ts';
-import { untrustedColumns } from './untrusted.ts';
+import type { QueryResult, QueryWindow } from './result.ts';
+import { shapeResult } from './shape-result.ts';
+import type { ResultFacts } from './shape-result.ts';
+import { checkWindow, windowOf } from './window.ts';
+import type { TimeBounds } from './window.ts';
 
 /** Upper bounds; a request may ask for less, never for more. */
 export interface PipelineLimits extends QueryLimits {
@@ -43,8 +36,7 @@ export const defaultPipelineLimits: PipelineLimits = {
 export interface QueryRequest {
   readonly organizationId: OrganizationId;
   readonly sql: string;
-  /** From inclusive, to exclusive. */
-  readonly window?: { readonly start?: Date; readonly end?: Date };
+  readonly window?: TimeBounds;
   readonly limits?: Partial<QueryLimits>;
   /** Reads on behind what is returned, ten times as far and for a second at most, so that it can be kept. */
   readonly readAhead?: boolean;
@@ -76,12 +68,6 @@ interface Prepared {
   readonly tables: readonly TableName[];
 }
 
-/** What is known of a query on its way; the error repair reads it. */
-interface Progress {
-  step: 'size' | 'command' | 'parse' | 'check' | 'render' | 'open' | 'read' | 'result';
-  tables: readonly TableName[] | undefined;
-}
-
 class Pipeline {
   readonly #telemetry: Telemetry;
   readonly #logger: Logger;
@@ -101,34 +87,55 @@ class Pipeline {
   async run(request: QueryRequest): Promise<QueryResult> {
     const started = performance.now();
     const limits = this.#bounded(request.limits);
+    const window = windowOf(request.window);
+    const facts = { dialect: this.#telemetry.dialect.name, window, limits, started };
     const progress: Progress = { step: 'size', tables: undefined };
     using deadline = startDeadline(request.signal, limits.timeoutMs);
     try {
       checkText(request.sql, this.#limits.maxSqlBytes);
-      const window = queryWindow(request.window);
+      checkWindow(window);
       progress.step = 'command';
       const command = parseServiceCommand(request.sql);
-      if (command !== undefined) {
-        const answer = await this.#answer(command, request, deadline);
-        return this.#serviceResult(answer, window, limits, started);
-      }
+      if (command !== undefined) return serviceResult(await this.#answer(command, request, deadline), facts);
       const { rendered, tables } = await this.#prepare(request, window, deadline, progress);
+      progress.step = 'open';
       progress.tables = tables;
-      const read = await this.#execute(rendered, request, limits, deadline, progress);
+      const read = await execute({
+        telemetry: this.#telemetry,
+        logger: this.#logger,
+        organizationId: request.organizationId,
+        rendered,
+        returned: limits,
+        readTo: request.readAhead === true ? this.#aheadOf(limits) : limits,
+        deadline,
+      });
       progress.step = 'result';
-      return this.#result(read, window, limits, started);
+      return shapeResult(read, facts);
     } catch (error) {
-      throw this.#explain(error, request, limits, deadline, progress);
+      throw explainFailure(error, {
+        sql: request.sql,
+        window,
+        dialect: this.#telemetry.dialect,
+        now: this.#now(),
+        timeoutMs: limits.timeoutMs,
+        tables: progress.tables,
+        step: progress.step,
+        endedBy: deadline.endedBy,
+        organizationId: request.organizationId,
+        requestId: request.requestId,
+        logger: this.#logger,
+      });
     }
   }
 
   /** Parse, check and render, or what they answered for the same statement and window before. */
   async #prepare(
-    { organizationId, sql }: QueryRequest,
+    request: QueryRequest,
     window: QueryWindow | undefined,
     deadline: Deadline,
     progress: Progress,
   ): Promise<Prepared> {
+    const { organizationId, sql } = request;
     const cached = this.#statements.get(organizationId, sql);
     const windowKey = `${window?.start?.getTime() ?? ''}:${window?.end?.getTime() ?? ''}`;
     if (cached?.window === windowKey) return { rendered: cached.rendered, tables: cached.checked.tables };
@@ -142,50 +149,10 @@ class Pipeline {
     }
     progress.step = 'render';
     progress.tables = checked.tables;
-    const binding = window === undefined ? {} : { window: bounds(window) };
+    const binding = request.window === undefined || window === undefined ? {} : { window: request.window };
     const rendered = await deadline.race(this.#telemetry.render(checked, binding, context));
     this.#statements.set(organizationId, sql, { checked, window: windowKey, rendered });
     return { rendered, tables: checked.tables };
-  }
-
-  async #execute(
-    rendered: string,
-    request: QueryRequest,
-    limits: QueryLimits,
-    deadline: Deadline,
-    progress: Progress,
-  ): Promise<ReadRows> {
-    progress.step = 'open';
-    const readTo = request.readAhead === true ? this.#aheadOf(limits) : limits;
-    const context = { organizationId: request.organizationId, signal: deadline.signal };
-    const opening = this.#telemetry.open(rendered, { ...readTo, timeoutMs: deadline.remainingMs }, context);
-    let cursor;
-    try {
-      cursor = await deadline.race(opening);
-    } catch (error) {
-      // A cursor that comes after the deadline is still closed.
-      if (deadline.endedBy !== undefined) opening.then((late) => this.#close(late)).catch(() => {});
-      throw error;
-    }
-    progress.step = 'read';
-    try {
-      const read = await readRows(cursor, limits, readTo, deadline);
-      if (read.overran) {
-        this.#logger.warn({ dialect: this.#telemetry.dialect.name }, 'a telemetry plugin sent more than its limits');
-      }
-      return read;
-    } finally {
-      void this.#close(cursor);
-    }
-  }
-
-  /** Not waited for: a plugin slow to let go does not keep the caller's answer. */
-  async #close(cursor: Cursor): Promise<void> {
-    try {
-      await cursor.close();
-    } catch (error) {
-      this.#logger.warn({ err: error }, 'closing a cursor failed');
-    }
   }
 
   async #answer(command: ServiceCommand, request: QueryRequest, deadline: Deadline): Promise<ServiceAnswer> {
@@ -208,7 +175,7 @@ class Pipeline {
 
   async #sample(
     sql: string,
-    window: { readonly start?: Date; readonly end?: Date },
+    window: TimeBounds,
     request: QueryRequest,
     deadline: Deadline,
   ): Promise<readonly (readonly unknown[])[]> {
@@ -232,44 +199,6 @@ class Pipeline {
     }
   }
 
-  #serviceResult(
-    answer: ServiceAnswer,
-    window: QueryWindow | undefined,
-    limits: QueryLimits,
-    started: number,
-  ): QueryResult {
-    const result = this.#result(
-      { columns: answer.columns, rows: rowSetOf(answer.rows), end: { cutCells: 0 }, overran: false },
-      window,
-      limits,
-      started,
-    );
-    return { ...result, columns: answer.columns, warnings: [...answer.warnings, ...result.warnings] };
-  }
-
-  #result(read: ReadRows, window: QueryWindow | undefined, limits: QueryLimits, started: number): QueryResult {
-    const { count, stoppedBy } = fit(read.rows, 0, limits);
-    const returned = slice(read.rows, 0, count);
-    const reason = stoppedBy ?? read.end.truncated;
-    const truncation = truncationOf(reason, count, read.end.cutCells, limits);
-    const cellWarning = reason !== undefined && read.end.cutCells > 0;
-    return {
-      dialect: this.#telemetry.dialect.name,
-      columns: columnsOf(read.columns, untrustedColumns(read.columns, returned)),
-      rowsJson: returned.json.toString(),
-      rowCount: count,
-      truncated: truncation !== undefined,
-      ...(truncation === undefined ? {} : { truncation }),
-      ...(window === undefined ? {} : { window }),
-      elapsedMs: Math.round((performance.now() - started) * 10) / 10,
-      ...(read.end.bytesScanned === undefined ? {} : { bytesScanned: read.end.bytesScanned }),
-      warnings: cellWarning ? [cutCells(read.end.cutCells, limits.maxCellBytes)] : [],
-      ...(read.rows.ends.length > count
-        ? { readAhead: { rows: read.rows, ...(read.end.truncated === undefined ? {} : { cutBy: read.end.truncated }) } }
-        : {}),
-    };
-  }
-
   #bounded(asked: Partial<QueryLimits> = {}): QueryLimits {
     const { maxRows, maxBytes, maxCellBytes, timeoutMs } = this.#limits;
     return {
@@ -285,103 +214,12 @@ class Pipeline {
     const { maxRows, maxBytes } = this.#limits;
     return { ...limits, maxRows, maxBytes: Math.min(maxBytes, Math.max(1_000_000, limits.maxBytes * 10)) };
   }
-
-  #explain(
-    error: unknown,
-    request: QueryRequest,
-    limits: QueryLimits,
-    deadline: Deadline,
-    progress: Progress,
-  ): SightlineError {
-    const query = {
-      sql: request.sql,
-      window: queryWindowOrNone(request.window),
-      dialect: this.#telemetry.dialect,
-      now: this.#now(),
-      timeoutMs: limits.timeoutMs,
-      tables: progress.tables,
-    };
-    if (deadline.endedBy === 'caller') return new SightlineError('query_cancelled', 'The query was cancelled.');
-    const requestId = request.requestId ?? randomUUID();
-    if (deadline.endedBy === 'timeout') {
-      const { organizationId } = request;
-      this.#logger.info({ requestId, organizationId, step: progress.step }, 'a query was stopped at its deadline');
-      return timedOut(query, error);
-    }
-    if (error instanceof SightlineError) {
-      if (error.cause !== undefined) {
-        this.#logger.info(
-          {
-            requestId,
-            organizationId: request.organizationId,
-            step: progress.step,
-            code: error.code,
-            err: error.cause,
-          },
-          'a query failed',
-        );
-      }
-      return repair(error, query);
-    }
-    this.#logger.error(
-      { requestId, organizationId: request.organizationId, step: progress.step, err: error },
-      'a query failed unexpectedly',
-    );
-    const atEngine = progress.step === 'open' || progress.step === 'read';
-    return atEngine
-      ? new SightlineError('telemetry_unavailable', 'The warehouse could not answer.', {
-          hint: `Try again. The cause is in the log under request ${requestId}.`,
-          cause: error,
-        })
-      : new SightlineError('internal', 'The query could not be handled.', {
-          hint: `The cause is in the log under request ${requestId}.`,
-          cause: error,
-        });
-  }
 }
 
 /** Enough to recognise a value by. */
 const sampledValueBytes = 200;
 
-function columnsOf(columns: readonly ResultColumn[], untrusted: readonly boolean[]): QueryColumn[] {
-  return columns.map(({ name, type }, index) => ({ name, type, untrusted: untrusted[index] !== false }));
-}
-
-function truncationOf(
-  reason: CursorEnd['truncated'],
-  returned: number,
-  cut: number,
-  limits: QueryLimits,
-): Truncation | undefined {
-  const narrow = 'aggregate, select fewer columns, or narrow start and end';
-  if (reason === 'rows') {
-    return { reason, returned, hint: `There are more than ${returned} rows: raise max_rows, ${narrow}.` };
-  }
-  if (reason === 'bytes') {
-    return { reason, returned, hint: `The rows reached ${limits.maxBytes} bytes: raise max_bytes, ${narrow}.` };
-  }
-  if (cut === 0) return undefined;
-  return { reason: 'cell', returned, hint: cutCells(cut, limits.maxCellBytes) };
-}
-
-function cutCells(cut: number, maxCellBytes: number): string {
-  return `${cut} cell${cut === 1 ? '' : 's'} over ${maxCellBytes} bytes were cut and are marked; select a part of the value, such as substring(body, 1, 1000) or one attribute.`;
-}
-
-function queryWindow(asked: QueryRequest['window']): QueryWindow | undefined {
-  const window = queryWindowOrNone(asked);
-  if (window?.start !== undefined && window.end !== undefined && window.start >= window.end) {
-    throw new SightlineError('invalid_argument', 'start must be before end.', {
-      hint: 'start is inclusive, end exclusive; leave end out for now.',
-    });
-  }
-  return window;
-}
-
-function queryWindowOrNone(asked: QueryRequest['window']): QueryWindow | undefined {
-  return asked?.start === undefined && asked?.end === undefined ? undefined : { ...bounds(asked), source: 'argument' };
-}
-
-function bounds({ start, end }: { readonly start?: Date; readonly end?: Date }): { start?: Date; end?: Date } {
-  return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+function serviceResult({ columns, rows, warnings }: ServiceAnswer, facts: ResultFacts): QueryResult {
+  const result = shapeResult({ columns, rows: rowSetOf(rows), end: { cutCells: 0 }, overran: false }, facts);
+  return { ...result, columns, warnings: [...warnings, ...result.warnings] };
 }

@@ -1,0 +1,46 @@
+import type { Cursor, Logger, OrganizationId, QueryLimits, Telemetry } from '../contract/index.ts';
+import type { Deadline } from './deadline.ts';
+import { readRows } from './read-rows.ts';
+import type { ReadRows } from './read-rows.ts';
+
+export interface Execution {
+  readonly telemetry: Telemetry;
+  readonly logger: Logger;
+  readonly organizationId: OrganizationId;
+  readonly rendered: string;
+  /** What the caller gets. */
+  readonly returned: QueryLimits;
+  /** How far reading goes; at least as far. */
+  readonly readTo: QueryLimits;
+  readonly deadline: Deadline;
+}
+
+/** Opens a cursor and reads it; it is closed whatever happens, even when it comes after the deadline. */
+export async function execute(execution: Execution): Promise<ReadRows> {
+  const { telemetry, logger, organizationId, rendered, returned, readTo, deadline } = execution;
+  const limits = { ...readTo, timeoutMs: deadline.remainingMs };
+  const opening = telemetry.open(rendered, limits, { organizationId, signal: deadline.signal });
+  let cursor;
+  try {
+    cursor = await deadline.race(opening);
+  } catch (error) {
+    if (deadline.endedBy !== undefined) opening.then((late) => close(late, logger)).catch(() => {});
+    throw error;
+  }
+  try {
+    const read = await readRows(cursor, returned, readTo, deadline);
+    if (read.overran) logger.warn({ dialect: telemetry.dialect.name }, 'a telemetry plugin sent more than its limits');
+    return read;
+  } finally {
+    // Not waited for: a plugin slow to let go does not keep the caller's answer.
+    void close(cursor, logger);
+  }
+}
+
+async function close(cursor: Cursor, logger: Logger): Promise<void> {
+  try {
+    await cursor.close();
+  } catch (error) {
+    logger.warn({ err: error }, 'closing a cursor failed');
+  }
+}

@@ -1,0 +1,62 @@
+import type { CursorEnd, QueryLimits, ResultColumn } from '../contract/index.ts';
+import type { ReadRows } from './read-rows.ts';
+import type { QueryColumn, QueryResult, QueryWindow, Truncation } from './result.ts';
+import { fit, slice } from './rows.ts';
+import { untrustedColumns } from './untrusted.ts';
+
+export interface ResultFacts {
+  readonly dialect: string;
+  readonly window: QueryWindow | undefined;
+  readonly limits: QueryLimits;
+  /** On performance.now()'s clock. */
+  readonly started: number;
+}
+
+/** What was read as a result: what is returned of it, what was cut, and which columns carry strangers' text. */
+export function shapeResult(read: ReadRows, { dialect, window, limits, started }: ResultFacts): QueryResult {
+  const { count, stoppedBy } = fit(read.rows, 0, limits);
+  const returned = slice(read.rows, 0, count);
+  const reason = stoppedBy ?? read.end.truncated;
+  const truncation = truncationOf(reason, count, read.end.cutCells, limits);
+  const cellWarning = reason !== undefined && read.end.cutCells > 0;
+  return {
+    dialect,
+    columns: columnsOf(read.columns, untrustedColumns(read.columns, returned)),
+    rowsJson: returned.json.toString(),
+    rowCount: count,
+    truncated: truncation !== undefined,
+    ...(truncation === undefined ? {} : { truncation }),
+    ...(window === undefined ? {} : { window }),
+    elapsedMs: Math.round((performance.now() - started) * 10) / 10,
+    ...(read.end.bytesScanned === undefined ? {} : { bytesScanned: read.end.bytesScanned }),
+    warnings: cellWarning ? [cutCells(read.end.cutCells, limits.maxCellBytes)] : [],
+    ...(read.rows.ends.length > count
+      ? { readAhead: { rows: read.rows, ...(read.end.truncated === undefined ? {} : { cutBy: read.end.truncated }) } }
+      : {}),
+  };
+}
+
+function columnsOf(columns: readonly ResultColumn[], untrusted: readonly boolean[]): QueryColumn[] {
+  return columns.map(({ name, type }, index) => ({ name, type, untrusted: untrusted[index] !== false }));
+}
+
+function truncationOf(
+  reason: CursorEnd['truncated'],
+  returned: number,
+  cut: number,
+  limits: QueryLimits,
+): Truncation | undefined {
+  const narrow = 'aggregate, select fewer columns, or narrow start and end';
+  if (reason === 'rows') {
+    return { reason, returned, hint: `There are more than ${returned} rows: raise max_rows, ${narrow}.` };
+  }
+  if (reason === 'bytes') {
+    return { reason, returned, hint: `The rows reached ${limits.maxBytes} bytes: raise max_bytes, ${narrow}.` };
+  }
+  if (cut === 0) return undefined;
+  return { reason: 'cell', returned, hint: cutCells(cut, limits.maxCellBytes) };
+}
+
+function cutCells(cut: number, maxCellBytes: number): string {
+  return `${cut} cell${cut === 1 ? '' : 's'} over ${maxCellBytes} bytes were cut and are marked; select a part of the value, such as substring(body, 1, 1000) or one attribute.`;
+}
