@@ -22,7 +22,7 @@ export function optional<Key extends string, Value, Read>(
   read: (value: Value) => Read,
 ): { [K in Key]?: Read } {
   if (value === null || value === undefined) return {};
-  // TypeScript widens a computed key to string.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript widens a computed key to string
   return { [key]: read(value) } as { [K in Key]: Read };
 }
 

@@ -46,7 +46,7 @@ export class UsageMarks {
           await new Scope(knex, organizationId)
             .from('api_keys')
             .where({ id })
-            .where((due) => due.whereNull('last_used_at').orWhere('last_used_at', '<=', at - intervalMs))
+            .where((due) => void due.whereNull('last_used_at').orWhere('last_used_at', '<=', at - intervalMs))
             .update({ last_used_at: at });
         }
       });

@@ -15,7 +15,7 @@ export async function migrate(database: Database): Promise<MigrationReport> {
       migrationSource: {
         getMigrations: async () => [...migrations],
         getMigrationName: ([name]) => name,
-        getMigration: async ([, { up }]) => ({ up, down: forwardOnly }),
+        getMigration: async ([, migration]) => ({ up: (knex) => migration.up(knex), down: forwardOnly }),
       } satisfies Knex.MigrationSource<(typeof migrations)[number]>,
     });
     return { applied, version: migrations.at(-1)?.[0] ?? '' };
@@ -27,7 +27,7 @@ async function refuseNewer(transaction: Knex.Transaction): Promise<void> {
   if (!(await transaction.schema.hasTable(recordTable))) return;
   const known = new Set(migrations.map(([name]) => name));
   const recorded = await transaction<{ name: string }>(recordTable).orderBy('id').select('name');
-  const unknown = recorded.filter(({ name }) => !known.has(name)).at(-1);
+  const unknown = recorded.findLast(({ name }) => !known.has(name));
   if (unknown === undefined) return;
   throw new SightlineError(
     'conflict',

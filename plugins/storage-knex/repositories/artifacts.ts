@@ -87,8 +87,8 @@ export class Artifacts implements ArtifactRepository {
 
   #alive(knex: Knex) {
     const now = this.#now().getTime();
-    return knex<ArtifactRow>('artifacts').where((alive) =>
-      alive.whereNull('expires_at').orWhere('expires_at', '>', now),
+    return knex<ArtifactRow>('artifacts').where(
+      (alive) => void alive.whereNull('expires_at').orWhere('expires_at', '>', now),
     );
   }
 }

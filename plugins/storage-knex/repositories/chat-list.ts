@@ -15,10 +15,11 @@ export function listChats(scope: Scope, { limit, cursor, ...filter }: ChatFilter
       rows: async (after, size) => {
         const query = matching(scope, filter);
         if (after !== undefined) {
-          query.where((older) =>
-            older
-              .where('updated_at', '<', after.time)
-              .orWhere((same) => same.where('updated_at', after.time).where('id', '<', after.id)),
+          query.where(
+            (older) =>
+              void older
+                .where('updated_at', '<', after.time)
+                .orWhere((same) => void same.where('updated_at', after.time).where('id', '<', after.id)),
           );
         }
         return query.orderBy(['updated_at', 'id'].map((column) => ({ column, order: 'desc' }))).limit(size);

@@ -66,7 +66,7 @@ function enter(incident: Incident, status: IncidentStatus, now: Date): Incident 
       hint: `From ${incident.status} it may become ${allowed.join(', ')}.`,
     });
   }
-  const { mitigatedAt, resolvedAt, ...rest } = incident;
+  const { mitigatedAt, resolvedAt: _, ...rest } = incident;
   switch (status) {
     case 'mitigated':
       return { ...rest, status, mitigatedAt: now };

@@ -17,10 +17,11 @@ export function listIncidents(scope: Scope, { limit, cursor, ...filter }: Incide
       rows: async (after, size) => {
         const query = matching(scope, filter);
         if (after !== undefined) {
-          query.where((older) =>
-            older
-              .where('started_at', '<', after.time)
-              .orWhere((same) => same.where('started_at', after.time).where('incidents.id', '<', after.id)),
+          query.where(
+            (older) =>
+              void older
+                .where('started_at', '<', after.time)
+                .orWhere((same) => void same.where('started_at', after.time).where('incidents.id', '<', after.id)),
           );
         }
         return query.orderBy(['started_at', 'incidents.id'].map((column) => ({ column, order: 'desc' }))).limit(size);
@@ -39,7 +40,7 @@ function matching(scope: Scope, filter: Filter) {
   if (filter.waitingOn !== undefined) {
     const parties = filter.waitingOn.filter((value) => waitingParties.some((party) => party === value));
     const names = filter.waitingOn.filter((value) => !parties.includes(value)).map(foldCase);
-    query.where((either) => either.whereIn('waiting_party', parties).orWhereIn('waiting_key', names));
+    query.where((either) => void either.whereIn('waiting_party', parties).orWhereIn('waiting_key', names));
   }
   if (filter.service !== undefined) {
     const having = scope

@@ -14,6 +14,7 @@ import type {
 import { date, optional, sha256 } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { actorJson } from '../json.ts';
+import type { IncidentTimelineRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { applyPatch, type Change, waiting } from './incident-changes.ts';
 import { listIncidents } from './incident-list.ts';
@@ -91,13 +92,7 @@ export class Incidents implements IncidentRepository {
   timeline(id: IncidentId): Promise<readonly TimelineEntry[]> {
     return this.#database.read(async (scope) => {
       const rows = await scope.from('incident_timeline').where({ incident_id: id }).orderBy('seq');
-      return rows.map((row) => ({
-        at: date(row.at),
-        actor: actorJson.read(row.actor),
-        change: row.change,
-        ...optional('from', row.from_value, String),
-        ...optional('to', row.to_value, String),
-      }));
+      return rows.map(toEntry);
     });
   }
 }
@@ -197,6 +192,16 @@ async function addDocument(
     updated_at: now.getTime(),
   });
   return { markdown, version, author, updatedAt: now };
+}
+
+function toEntry(row: IncidentTimelineRow): TimelineEntry {
+  return {
+    at: date(row.at),
+    actor: actorJson.read(row.actor),
+    change: row.change,
+    ...optional('from', row.from_value, String),
+    ...optional('to', row.to_value, String),
+  };
 }
 
 async function record(scope: Scope, id: IncidentId, at: Date, actor: Actor, changes: readonly Change[]): Promise<void> {

@@ -20,7 +20,7 @@ export class InvestigationLeases {
       const won = await this.#database.write((knex) =>
         knex<InvestigationRow>('investigations')
           .where({ id: candidate.id })
-          .where((free) => claimable(free, lease.now))
+          .where((free) => void claimable(free, lease.now))
           .update({
             status: 'running',
             lease_holder: lease.holder,
@@ -47,8 +47,9 @@ export class InvestigationLeases {
 function claimable(query: Knex.QueryBuilder<InvestigationRow>, now: Date) {
   return query
     .where('investigations.status', 'queued')
-    .orWhere((lost) =>
-      lost.where('investigations.status', 'running').where('investigations.lease_until', '<=', now.getTime()),
+    .orWhere(
+      (lost) =>
+        void lost.where('investigations.status', 'running').where('investigations.lease_until', '<=', now.getTime()),
     );
 }
 
@@ -59,7 +60,7 @@ function oldestClaimable(knex: Knex, now: Date) {
     .where('other.status', 'running')
     .whereNot('other.id', knex.ref('investigations.id'));
   return knex<InvestigationRow>('investigations')
-    .where((free) => claimable(free, now))
+    .where((free) => void claimable(free, now))
     .whereNotExists(runningInChat)
     .orderBy(['asked_at', 'id'])
     .first('id', 'organization_id', 'started_at');

@@ -17,7 +17,7 @@ export function toInvestigation(row: InvestigationRow): Investigation {
     askedAt: date(row.asked_at),
     ...optional('startedAt', row.started_at, date),
     ...optional('finishedAt', row.finished_at, date),
-    ...optional('conclusion', row.conclusion, conclusionJson.read),
+    ...optional('conclusion', row.conclusion, (text) => conclusionJson.read(text)),
     ...optional('failure', row.failure, String),
   };
 }

@@ -128,8 +128,11 @@ function finishable(scope: Scope, id: InvestigationId) {
   return scope
     .from('investigations')
     .where({ id })
-    .where((open) =>
-      open.where({ status: 'running' }).orWhere((fresh) => fresh.where({ status: 'queued' }).whereNull('started_at')),
+    .where(
+      (open) =>
+        void open
+          .where({ status: 'running' })
+          .orWhere((fresh) => void fresh.where({ status: 'queued' }).whereNull('started_at')),
     );
 }
 

@@ -13,6 +13,8 @@ export function sqlite(filename: string): Dialect {
         client: NodeSqliteClient,
         connection: { filename },
         useNullAsDefault: true,
+        // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
+        compileSqlOnError: false,
         // The driver is synchronous: a second connection would bring no parallel work, only a lock to wait for.
         pool: { min: 0, max: 1 },
         log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },

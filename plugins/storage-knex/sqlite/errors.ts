@@ -57,6 +57,7 @@ function reason(error: unknown): readonly [cause: string, hint?: string] {
     case 'EMFILE':
     case 'ENFILE':
       return ['too many files are open'];
+    default:
   }
   switch ((resultCode(error) ?? 0) & 0xff) {
     case result.busy:
@@ -79,12 +80,13 @@ function reason(error: unknown): readonly [cause: string, hint?: string] {
   }
 }
 
+// Told by their members and not by their class: under a test runner the driver's errors are of another realm.
 function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
 function systemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

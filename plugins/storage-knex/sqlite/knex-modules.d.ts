@@ -1,6 +1,6 @@
 // knex ships no types for its dialects. Only what the subclass in client.ts touches is declared.
 declare module 'knex/lib/dialects/better-sqlite3/index.js' {
-  import { Knex } from 'knex';
+  import type { Knex } from 'knex';
   import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
   export default class BetterSqlite3Client extends Knex.Client {

@@ -1,0 +1,17 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { testHost } from '../../src/contract-tests/host.ts';
+import { storageContract } from '../../src/contract-tests/storage.ts';
+import plugin from './index.ts';
+
+storageContract({ describe, it, expect, beforeAll, afterAll, beforeEach, afterEach }, async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'sightline-storage-'));
+  const config = plugin.configSchema.parse({});
+  return {
+    open: (overrides) => plugin.create(config, testHost(dataDirectory, overrides)),
+    process: { module: new URL('./index.ts', import.meta.url).href, config, dataDirectory },
+    cleanup: () => rm(dataDirectory, { recursive: true }),
+  };
+});

@@ -1,0 +1,33 @@
+import { lifecycleContract } from './lifecycle.ts';
+import type { Runner } from './runner.ts';
+import { auditPromises } from './storage/audit.ts';
+import { chatPromises } from './storage/chats.ts';
+import { directoryPromises } from './storage/directory.ts';
+import { durabilityPromises } from './storage/durability.ts';
+import { incidentPromises } from './storage/incidents.ts';
+import { investigationPromises } from './storage/investigations.ts';
+import { isolationPromises } from './storage/isolation.ts';
+import { issuingPromises } from './storage/issuing.ts';
+import { keyPromises } from './storage/keys.ts';
+import type { MakeStorage } from './storage/stage.ts';
+
+export type { MakeStorage, StorageProcess, StorageUnderTest } from './storage/stage.ts';
+
+/** The promises of every storage. `make` gives an empty store each time, to which several instances can be opened. */
+export function storageContract(runner: Runner, make: MakeStorage): void {
+  runner.describe('storage', () => {
+    lifecycleContract(runner, async () => {
+      const store = await make();
+      return { component: store.open(), cleanup: () => store.cleanup() };
+    });
+    directoryPromises(runner, make);
+    issuingPromises(runner, make);
+    keyPromises(runner, make);
+    incidentPromises(runner, make);
+    chatPromises(runner, make);
+    investigationPromises(runner, make);
+    auditPromises(runner, make);
+    isolationPromises(runner, make);
+    durabilityPromises(runner, make);
+  });
+}

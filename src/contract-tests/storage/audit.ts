@@ -1,0 +1,91 @@
+import type { AuditRecord } from '../../contract/index.ts';
+import type { Runner } from '../runner.ts';
+import { awkward, inTurn, type MakeStorage, refusal, sharedStage } from './stage.ts';
+
+/** The audit record: what was appended is there, whole and in order, and nothing can take it away. */
+export function auditPromises(runner: Runner, make: MakeStorage): void {
+  const { describe, it, expect } = runner;
+  const record = (at: number, overrides: Partial<AuditRecord> = {}): AuditRecord => ({
+    at: new Date(at),
+    event: 'tool.call',
+    subject: 'ak_x',
+    requestId: `r${at}`,
+    target: 'query_otel',
+    outcome: 'ok',
+    ...overrides,
+  });
+
+  describe('the audit record', () => {
+    const stage = sharedStage(runner, make);
+
+    it('comes back field by field', async () => {
+      const [here, there] = await stage().workspaces();
+      const full = record(2, {
+        subject: awkward,
+        requestId: awkward,
+        target: awkward,
+        outcome: 'query_timeout',
+        argumentsHash: 'a'.repeat(64),
+        durationMs: 12.75,
+        rows: 0,
+        bytes: 5_000_000_000,
+        truncated: false,
+      });
+      const bare = record(1);
+      await here.audit.append([bare, full]);
+      expect(await there.audit.list({ limit: 10 })).toEqual([full, bare]);
+    });
+
+    it('takes every event', async () => {
+      const { audit } = await stage().workspace();
+      const events = [
+        'tool.call',
+        'token.issued',
+        'key.created',
+        'key.rotated',
+        'key.retired',
+        'key.revoked',
+        'ingest_token.created',
+        'ingest_token.revoked',
+      ] as const;
+      await inTurn(events, (event) => audit.append([record(1, { event })]));
+      expect((await audit.list({ limit: 100 })).map(({ event }) => event)).toEqual(events.toReversed());
+    });
+
+    it('is listed newest first; within a millisecond the last appended first', async () => {
+      const { audit } = await stage().workspace();
+      await audit.append([record(5, { requestId: 'a' }), record(9), record(5, { requestId: 'b' })]);
+      await audit.append([record(1), record(5, { requestId: 'c' })]);
+      expect((await audit.list({ limit: 10 })).map(({ requestId }) => requestId)).toEqual(['r9', 'c', 'b', 'a', 'r1']);
+      expect((await audit.list({ limit: 2 })).map(({ requestId }) => requestId)).toEqual(['r9', 'c']);
+      expect((await audit.list({ limit: 9, before: new Date(5) })).map(({ requestId }) => requestId)).toEqual(['r1']);
+    });
+
+    it('takes none, and thousands at once', async () => {
+      const { audit } = await stage().workspace();
+      await audit.append([]);
+      expect(await audit.list({ limit: 10 })).toEqual([]);
+      await audit.append(Array.from({ length: 5_000 }, (_, index) => record(index + 1)));
+      expect((await audit.list({ limit: 1 })).at(0)?.at.getTime()).toBe(5_000);
+      expect(await audit.list({ limit: 1_000, before: new Date(501) })).toHaveLength(500);
+    });
+
+    it('loses nothing when two processes append at once', async () => {
+      const [here, there] = await stage().workspaces();
+      await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          (index % 2 === 0 ? here : there).audit.append([record(index + 1), record(index + 1)]),
+        ),
+      );
+      expect(await here.audit.list({ limit: 1_000 })).toHaveLength(80);
+    });
+
+    it('can only be appended to and read', async () => {
+      const { audit } = await stage().workspace();
+      const members = new Set([...Object.keys(audit), ...Object.getOwnPropertyNames(Object.getPrototypeOf(audit))]);
+      members.delete('constructor');
+      expect([...members].toSorted()).toEqual(['append', 'list']);
+      expect(await refusal(audit.list({ limit: 0 }))).toBe('invalid_argument');
+    });
+  });
+}

@@ -1,0 +1,232 @@
+import { newId, SightlineError } from '../../contract/index.ts';
+import type {
+  ChatId,
+  IncidentId,
+  IngestTokenId,
+  InvestigationId,
+  KeyId,
+  MessageId,
+  Storage,
+  UserId,
+  Workspace,
+} from '../../contract/index.ts';
+import type { Runner } from '../runner.ts';
+import {
+  ada,
+  agent,
+  conclusion,
+  type MakeStorage,
+  newChat,
+  newIncident,
+  newKey,
+  newSecret,
+  newStep,
+  present,
+  sharedStage,
+  soon,
+} from './stage.ts';
+
+/** Ids of one organization's things, or ids of the same kinds that nobody has. */
+interface Ids {
+  readonly key: KeyId;
+  readonly token: IngestTokenId;
+  readonly user: UserId;
+  readonly incident: IncidentId;
+  readonly chat: ChatId;
+  readonly message: MessageId;
+  readonly investigation: InvestigationId;
+  readonly fingerprint: string;
+  readonly idempotencyKey: string;
+}
+
+type Repositories = Omit<Workspace, 'organizationId'>;
+/** One probe for every method of every repository: a method added to the contract does not compile without one. */
+type Probes = {
+  readonly [Name in keyof Repositories]: {
+    readonly [Method in keyof Repositories[Name]]: (workspace: Workspace, ids: Ids) => Promise<unknown>;
+  };
+};
+
+const reply = { message: 'mine now', author: ada, engine: 'e' };
+
+const probes: Probes = {
+  keys: {
+    create: async ({ keys }) => (await keys.create(newKey())).name,
+    list: ({ keys }) => keys.list(),
+    get: ({ keys }, { key }) => keys.get(key),
+    addSecret: ({ keys }, { key }) => keys.addSecret(key, newSecret()),
+    retireOldest: ({ keys }, { key }) => keys.retireOldest(key),
+    revoke: ({ keys }, { key }) => keys.revoke(key),
+    markUsed: ({ keys }, { key }) => keys.markUsed(key, new Date()),
+  },
+  members: {
+    add: ({ members }) => members.add(newId('usr'), 'admin'),
+    list: ({ members }) => members.list(),
+    remove: ({ members }, { user }) => members.remove(user),
+  },
+  ingestTokens: {
+    create: ({ ingestTokens }) => ingestTokens.create({ id: newId('it'), hash: newId('it'), sealed: 's' }),
+    current: async ({ ingestTokens }) => (await ingestTokens.current())?.sealed,
+    revoke: ({ ingestTokens }, { token }) => ingestTokens.revoke(token),
+  },
+  incidents: {
+    create: async ({ incidents }, { fingerprint }) => (await incidents.create(newIncident({ fingerprint }), ada)).title,
+    get: async ({ incidents }, { incident }) => incidents.get(incident),
+    list: async ({ incidents }) => (await incidents.list({ limit: 100, query: 'secret' })).items,
+    update: ({ incidents }, { incident }) => incidents.update(incident, { title: 'mine now' }, ada),
+    document: ({ incidents }, { incident }) => incidents.document(incident),
+    writeDocument: ({ incidents }, { incident }) => incidents.writeDocument(incident, 'mine now', ada),
+    timeline: ({ incidents }, { incident }) => incidents.timeline(incident),
+  },
+  investigations: {
+    get: ({ investigations }, { investigation }) => investigations.get(investigation),
+    ofIncident: ({ investigations }, { incident }) => investigations.ofIncident(incident),
+    ofChat: ({ investigations }, { chat }) => investigations.ofChat(chat),
+    steps: ({ investigations }, { investigation }) => investigations.steps(investigation),
+    enqueue: ({ investigations }, { incident, chat }) =>
+      Promise.all([
+        outcome(investigations.enqueue({ incidentId: incident, engine: 'e' })),
+        outcome(investigations.enqueue({ chatId: chat, engine: 'e' })),
+      ]),
+    addStep: ({ investigations }, { investigation }) => investigations.addStep(investigation, newStep(99)),
+    finish: ({ investigations }, { investigation }) =>
+      investigations.finish(investigation, { status: 'completed', conclusion, message: 'mine now', author: agent }),
+  },
+  chats: {
+    start: async ({ chats }, { incident, idempotencyKey }) => [
+      await outcome(chats.start(newChat({ incidentId: incident }))),
+      (await chats.start(newChat({ title: 'own', idempotencyKey }))).chat.title,
+    ],
+    reply: ({ chats }, { chat, idempotencyKey }) => chats.reply(chat, { ...reply, idempotencyKey }),
+    get: ({ chats }, { chat }) => chats.get(chat),
+    list: async ({ chats }, { incident }) => [
+      (await chats.list({ limit: 100, query: 'secret' })).items,
+      (await chats.list({ limit: 100, incidentId: incident })).items,
+    ],
+    messages: ({ chats }, { chat }) => chats.messages(chat, { limit: 100 }),
+    message: ({ chats }, { chat, message }) => chats.message(chat, message),
+    cancel: ({ chats }, { chat }) => chats.cancel(chat, ada),
+    changed: ({ chats }, { chat }) => chats.changed(chat, new Date(), soon()),
+  },
+  audit: {
+    append: ({ audit }) => audit.append([]),
+    list: ({ audit }) => audit.list({ limit: 100 }),
+  },
+};
+
+/** An organization gets for everything of another one exactly the answer of what does not exist, and changes nothing. */
+export function isolationPromises(runner: Runner, make: MakeStorage): void {
+  const { describe, it, expect } = runner;
+
+  describe('two organizations', () => {
+    const stage = sharedStage(runner, make);
+
+    for (const [name, methods] of Object.entries(probes)) {
+      for (const [method, probe] of Object.entries(methods)) {
+        it(`are apart in ${name}.${method}`, async () => {
+          const owner = await stage().workspace();
+          const ids = await furnish(stage().storage, owner);
+          const before = await everything(owner, ids);
+          // The owner's ids are shown to work by the rest of this suite; here they are a stranger's.
+          const stranger = await outcome(probe(await stage().workspace(), ids));
+          const nobody = await outcome(probe(await stage().workspace(), nothing()));
+          expect(stranger).toEqual(nobody);
+          expect(JSON.stringify(stranger ?? null)).not.toContain('secret');
+          expect(await everything(owner, ids)).toEqual(before);
+        });
+      }
+    }
+
+    it('have incident keys of their own', async () => {
+      const [one, two] = [await stage().workspace(), await stage().workspace()];
+      const first = await one.incidents.create(newIncident({ title: 'one' }), ada);
+      expect(await two.incidents.get(first.key)).toBeUndefined();
+      const second = await two.incidents.create(newIncident({ title: 'two' }), ada);
+      expect(second.key).toBe(first.key);
+      expect((await one.incidents.get('INC-1'))?.title).toBe('one');
+      expect((await two.incidents.get('INC-1'))?.title).toBe('two');
+    });
+  });
+}
+
+/** Puts something into every repository. */
+async function furnish({ directory }: Storage, workspace: Workspace): Promise<Ids> {
+  const user = await directory.createUser({ email: `${newId('usr')}@example.org`, name: 'secret person' });
+  await workspace.members.add(user.id, 'member');
+  const key = await workspace.keys.create(newKey({ name: 'secret key' }));
+  await workspace.keys.addSecret(key.id, newSecret());
+  const token = { id: newId('it'), hash: newId('it'), sealed: 'secret token' };
+  await workspace.ingestTokens.create(token);
+  const fingerprint = newId('inc');
+  const incident = await workspace.incidents.create(
+    newIncident({ title: 'secret incident', fingerprint, document: 'secret document' }),
+    ada,
+  );
+  const idempotencyKey = newId('msg');
+  const { chat, message } = await workspace.chats.start(
+    newChat({ title: 'secret chat', message: 'secret message', incidentId: incident.id, idempotencyKey }),
+  );
+  const [investigation] = await workspace.investigations.ofChat(chat.id);
+  const { id } = present(investigation);
+  await workspace.investigations.addStep(id, newStep(1, { observation: 'secret observation' }));
+  await workspace.audit.append([
+    { at: new Date(), event: 'tool.call', subject: 'secret', requestId: 'r', target: 't', outcome: 'ok' },
+  ]);
+  return {
+    key: key.id,
+    token: token.id,
+    user: user.id,
+    incident: incident.id,
+    chat: chat.id,
+    message: message.id,
+    investigation: id,
+    fingerprint,
+    idempotencyKey,
+  };
+}
+
+function nothing(): Ids {
+  return {
+    key: newId('ak'),
+    token: newId('it'),
+    user: newId('usr'),
+    incident: newId('inc'),
+    chat: newId('chat'),
+    message: newId('msg'),
+    investigation: newId('inv'),
+    fingerprint: newId('inc'),
+    idempotencyKey: newId('msg'),
+  };
+}
+
+/** All that can be read of an organization. */
+function everything(workspace: Workspace, { incident, chat, investigation, key }: Ids) {
+  const { keys, members, ingestTokens, incidents, investigations, chats, audit } = workspace;
+  return Promise.all([
+    keys.list(),
+    keys.get(key),
+    members.list(),
+    ingestTokens.current(),
+    incidents.list({ limit: 1_000 }),
+    incidents.document(incident),
+    incidents.timeline(incident),
+    investigations.get(investigation),
+    investigations.ofIncident(incident),
+    investigations.ofChat(chat),
+    investigations.steps(investigation),
+    chats.list({ limit: 1_000 }),
+    chats.messages(chat, { limit: 1_000 }),
+    audit.list({ limit: 1_000 }),
+  ]);
+}
+
+/** What came of a call, to be compared: the value, or everything a caller sees of the error. */
+async function outcome(call: Promise<unknown>): Promise<unknown> {
+  try {
+    return { value: await call };
+  } catch (error) {
+    if (!(error instanceof SightlineError)) throw error;
+    const { code, message, hint, retry } = error;
+    return { code, message, hint, retry };
+  }
+}
