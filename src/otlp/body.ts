@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
 import { OtlpRefusal, retryLater } from './answers.ts';
 import type { Share } from './budget.ts';
+import { errorCode } from './files.ts';
 
 const gunzip = promisify(gunzipCallback);
 
@@ -77,8 +78,7 @@ export async function inflate(body: Buffer, limits: BodyLimits, share: Share): P
     try {
       return await gunzip(body, { maxOutputLength: most, chunkSize: Math.max(64, Math.min(most, largestChunk)) });
     } catch (error) {
-      const outgrown = error instanceof RangeError;
-      if (!outgrown) throw new OtlpRefusal(400, 'the body is not gzip');
+      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw new OtlpRefusal(400, 'the body is not gzip');
       if (most >= limits.bytes) throw tooLarge(limits);
       most = limits.bytes;
     }

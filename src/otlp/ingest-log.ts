@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from '../contract/plugin.ts';
 import type { LogPosition } from '../contract/telemetry.ts';
 import type { EncodedBatch } from './columns.ts';
-import { makeDirectory, syncDirectory, writeAll } from './files.ts';
+import { errorCode, makeDirectory, syncDirectory, writeAll } from './files.ts';
 import { encodeRecords, readRecord, recordHeaderBytes } from './log-record.ts';
 
 /** The log could not be written; the request is not stored and may be sent again. */
@@ -14,7 +14,7 @@ export class LogWriteError extends Error {
   constructor(cause: unknown) {
     super('the ingest log cannot be written', { cause });
     this.name = 'LogWriteError';
-    this.full = cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT');
+    this.full = ['ENOSPC', 'EDQUOT'].some((code) => code === errorCode(cause));
   }
 }
 

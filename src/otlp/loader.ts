@@ -12,8 +12,6 @@ const loadTextBytes = 96 * 1024 * 1024;
 const loadTimeoutMs = 120_000;
 const firstBackoffMs = 250;
 const lastBackoffMs = 15_000;
-/** A warehouse that says this about a single batch will never take it. */
-const refusedForGood = 'invalid_argument';
 
 /**
  * Hands what is in one log to the warehouse: one load at a time, of 32,000 rows or what came in a second. After a failure
@@ -72,9 +70,10 @@ export class Loader {
   async #run(): Promise<void> {
     let backoff = firstBackoffMs;
     while (!this.#stop.signal.aborted) {
+      let chunk: LogChunk | undefined;
       try {
         this.#position ??= await this.#committed();
-        const chunk = await this.#nextChunk(this.#position);
+        chunk = await this.#nextChunk(this.#position);
         if (chunk === undefined) continue;
         await this.#load(chunk);
         this.#position = chunk.upTo;
@@ -86,9 +85,12 @@ export class Loader {
         if (this.#stop.signal.aborted) return;
         this.failure = error;
         this.#position = undefined;
-        this.#mostRows = Math.max(1, Math.floor(this.#mostRows / 2));
-        this.#logger.warn({ error, retryInMs: backoff }, 'the warehouse did not take a load; it stays in the log');
-        await sleep(backoff, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+        this.#mostRows = Math.max(1, Math.floor(Math.min(this.#mostRows, chunk?.rows ?? loadRows) / 2));
+        this.#newRows += chunk?.rows ?? 0;
+        const retryInMs = isRefusal(error) ? 0 : backoff;
+        this.#logger.warn({ error, retryInMs }, 'the warehouse did not take a load; it stays in the log');
+        if (retryInMs === 0) continue;
+        await sleep(retryInMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
         backoff = Math.min(lastBackoffMs, backoff * 2);
       }
     }
@@ -121,7 +123,7 @@ export class Loader {
     try {
       await this.#sink.load({ ...load, batches }, signal);
     } catch (error) {
-      if (!(error instanceof SightlineError) || error.code !== refusedForGood || batches.length !== 1) throw error;
+      if (!isRefusal(error) || batches.length !== 1) throw error;
       const kept = await this.#log.keepRefused(batches, upTo);
       this.#logger.error({ error, rows, kept }, 'the warehouse refuses a batch for good; it is kept beside the log');
       await this.#sink.load({ ...load, batches: [] }, signal);
@@ -152,4 +154,9 @@ export class Loader {
       };
     });
   }
+}
+
+/** It lies in the batches, not in the warehouse's state: said about a single one, it will never be taken. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof SightlineError && error.code === 'invalid_argument';
 }

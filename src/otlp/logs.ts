@@ -97,7 +97,9 @@ export class LogDecoder {
     const bytes = attributes.pending;
     const refusal =
       intake.impossibleTime(at) ??
-      (bytes > intake.limits.recordBytes ? 'a log record larger than the limit' : undefined);
+      (bytes + this.table.context.rowBytes > intake.limits.recordBytes
+        ? 'a log record larger than the limit'
+        : undefined);
     if (refusal !== undefined) {
       attributes.drop();
       return intake.reject(refusal);

@@ -168,7 +168,9 @@ export class MetricDecoder {
     const refusal =
       point.refusal ??
       intake.impossibleTime(time) ??
-      (bytes > intake.limits.recordBytes ? 'a data point larger than the limit' : undefined);
+      (bytes + this.table.context.rowBytes > intake.limits.recordBytes
+        ? 'a data point larger than the limit'
+        : undefined);
     if (refusal !== undefined) {
       for (const list of this.#lists) list.drop();
       this.#attributes.drop();

@@ -144,7 +144,8 @@ export class SpanDecoder {
     }
     const bytes = attributes.pending + this.#events.pending + this.#links.pending;
     const refusal =
-      intake.impossibleTime(start) ?? (bytes > intake.limits.recordBytes ? 'a span larger than the limit' : undefined);
+      intake.impossibleTime(start) ??
+      (bytes + this.table.context.rowBytes > intake.limits.recordBytes ? 'a span larger than the limit' : undefined);
     if (refusal !== undefined) {
       for (const column of this.#pendingText) column.drop();
       return intake.reject(refusal);
