@@ -84,7 +84,8 @@ class Pipeline {
     this.#attributeKeys = new AttributeKeys(telemetry.dialect, now);
   }
 
-  async run(request: QueryRequest): Promise<QueryResult> {
+  /** `remember` is false for statements that are never asked twice. */
+  async run(request: QueryRequest, remember = true): Promise<QueryResult> {
     const started = performance.now();
     const limits = this.#bounded(request.limits);
     const window = windowOf(request.window);
@@ -97,7 +98,7 @@ class Pipeline {
       progress.step = 'command';
       const command = parseServiceCommand(request.sql);
       if (command !== undefined) return serviceResult(await this.#answer(command, request, deadline), facts);
-      const { rendered, tables } = await this.#prepare(request, window, deadline, progress);
+      const { rendered, tables } = await this.#prepare(request, window, deadline, progress, remember);
       progress.step = 'open';
       progress.tables = tables;
       const read = await execute({
@@ -134,6 +135,7 @@ class Pipeline {
     window: QueryWindow | undefined,
     deadline: Deadline,
     progress: Progress,
+    remember: boolean,
   ): Promise<Prepared> {
     const { organizationId, sql } = request;
     const cached = this.#statements.get(organizationId, sql);
@@ -151,7 +153,7 @@ class Pipeline {
     progress.tables = checked.tables;
     const binding = request.window === undefined || window === undefined ? {} : { window: request.window };
     const rendered = await deadline.race(this.#telemetry.render(checked, binding, context));
-    this.#statements.set(organizationId, sql, { checked, window: windowKey, rendered });
+    if (remember) this.#statements.set(organizationId, sql, { checked, window: windowKey, rendered });
     return { rendered, tables: checked.tables };
   }
 
@@ -180,14 +182,15 @@ class Pipeline {
     deadline: Deadline,
   ): Promise<readonly (readonly unknown[])[]> {
     try {
-      const { rowsJson } = await this.run({
+      const sample: QueryRequest = {
         organizationId: request.organizationId,
         sql,
         window,
         limits: { maxCellBytes: sampledValueBytes, timeoutMs: deadline.remainingMs },
         signal: deadline.signal,
         ...(request.requestId === undefined ? {} : { requestId: request.requestId }),
-      });
+      };
+      const { rowsJson } = await this.run(sample, false);
       const rows: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson}]`);
       return rows;
     } catch (error) {
