@@ -1,11 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeBatch } from '../../../src/contract/batch-codec.ts';
 import {
   newId,
-  otelTables,
-  type BatchColumn,
   type Logger,
   type OrganizationId,
   type QueryLimits,
@@ -14,8 +11,11 @@ import {
   type TelemetryHost,
 } from '../../../src/contract/index.ts';
 import { testHost } from '../../../src/contract-tests/host.ts';
+import { batch, type Row } from '../../../src/contract-tests/telemetry-rows.ts';
 import { sqlHelpers } from '../../../src/sql/helpers.ts';
 import plugin from '../index.ts';
+
+export { batch, type Row };
 
 export const limits: QueryLimits = { maxRows: 1_000, maxBytes: 1_000_000, maxCellBytes: 16_384, timeoutMs: 10_000 };
 
@@ -114,43 +114,4 @@ let offset = 0;
 function nextOffset(): number {
   offset += 1;
   return offset;
-}
-
-/** Values by column name; what is missing is empty. Times are dates, nested values are what their JSON says. */
-export type Row = Readonly<Record<string, unknown>>;
-
-/** Encodes rows as the receiver does. */
-export function batch(table: TableName, rows: readonly Row[]): Uint8Array {
-  const columns = otelTables[table].columns.map((column): BatchColumn => {
-    const values = rows.map((row) => row[column.name]);
-    const valid =
-      'nullable' in column ? { valid: Uint8Array.from(values, (value) => (value === undefined ? 0 : 1)) } : {};
-    switch (column.type) {
-      case 'timestamp':
-        return { kind: 'timestamp', values: BigInt64Array.from(values, micros), ...valid };
-      case 'int64':
-        return { kind: 'int64', values: BigInt64Array.from(values, (value) => BigInt(Number(value ?? 0))), ...valid };
-      case 'float64':
-        return { kind: 'float64', values: Float64Array.from(values, (value) => Number(value ?? 0)), ...valid };
-      case 'boolean':
-        return { kind: 'boolean', values: Uint8Array.from(values, (value) => (value === true ? 1 : 0)) };
-      case 'string':
-        return { kind: 'string', values: values.map((value) => String(value ?? '')) };
-      case 'map':
-        return { kind: 'json', values: values.map((value) => jsonText(value ?? {})) };
-      default:
-        return { kind: 'json', values: values.map((value) => jsonText(value ?? [])) };
-    }
-  });
-  return encodeBatch({ table, rows: rows.length, columns });
-}
-
-/** A string is JSON text already, which may be broken on purpose. */
-function jsonText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function micros(value: unknown): bigint {
-  if (typeof value === 'bigint') return value;
-  return value instanceof Date ? BigInt(value.getTime()) * 1_000n : 0n;
 }
