@@ -189,10 +189,11 @@ function createContext(
   };
 }
 
-function checkResult(result: ToolResult): number {
-  const bytes = Buffer.byteLength(result.structured);
-  if (!result.structured.startsWith('{')) throw new Error('structured content must be a JSON object');
-  if (bytes > maxResultBytes || Buffer.byteLength(result.text) > maxResultBytes) {
+function checkResult({ structured, text, content }: ToolResult): number {
+  const bytes = Buffer.byteLength(structured);
+  if (!structured.startsWith('{')) throw new Error('structured content must be a JSON object');
+  const shown = content === undefined ? text : JSON.stringify(content);
+  if (bytes > maxResultBytes || Buffer.byteLength(shown) > maxResultBytes) {
     throw new SightlineError('payload_too_large', 'the result is larger than 5 MB', { hint: 'ask for less of it' });
   }
   return bytes;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
+import type { Principal } from '../contract/auth.ts';
+import { newId } from '../contract/ids.ts';
 import { defineTool } from '../contract/tool.ts';
 import type { Tool } from '../contract/tool.ts';
 import { readAccept } from './accept.ts';
@@ -9,6 +11,7 @@ import { createCatalog } from './catalog.ts';
 import { nestsDeeperThan } from './depth.ts';
 import { decodeHeader } from './header-value.ts';
 import { isObject } from './protocol.ts';
+import { createRunningCalls } from './running.ts';
 import { readTrace } from './trace.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -84,6 +87,42 @@ describe('readTrace', () => {
         expect(readTrace({ traceparent }, {})).toEqual({});
       }),
     );
+  });
+});
+
+describe('createRunningCalls', () => {
+  const principal: Principal = {
+    kind: 'key',
+    subject: 'ak_1',
+    organizationId: newId('org'),
+    role: 'member',
+    scopes: new Set(),
+    clientId: 'ak_1',
+  };
+
+  it('cancels the later of two calls under one id, whichever ends first', () => {
+    const running = createRunningCalls();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const endFirst = running.add(principal, 's', 1, first);
+    const endSecond = running.add(principal, 's', 1, second);
+    endFirst();
+    expect(running.cancel(principal, 's', 1)).toBe(true);
+    expect([first.signal.aborted, second.signal.aborted]).toEqual([false, true]);
+    endSecond();
+    expect(running.cancel(principal, 's', 1)).toBe(false);
+  });
+
+  it('keeps apart what only looks alike, and holds a bounded number', () => {
+    const running = createRunningCalls(1);
+    const [kept, over] = [new AbortController(), new AbortController()];
+    running.add(principal, 's', 1, kept);
+    running.add(principal, 't', 1, over);
+    expect(running.cancel(principal, 't', 1)).toBe(false);
+    expect(running.cancel(principal, 's', '1')).toBe(false);
+    expect(running.cancel({ ...principal, organizationId: newId('org') }, 's', 1)).toBe(false);
+    expect(running.cancel({ ...principal, subject: 'ak_2' }, 's', 1)).toBe(false);
+    expect(running.cancel(principal, undefined, 1)).toBe(false);
+    expect([kept.signal.aborted, over.signal.aborted]).toEqual([false, false]);
   });
 });
 

@@ -6,6 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { scopes } from '../../src/contract/auth.ts';
 import { newId } from '../../src/contract/ids.ts';
 import { SightlineError } from '../../src/contract/errors.ts';
@@ -250,6 +252,76 @@ describe('progress', () => {
   });
 });
 
+describe('official clients', () => {
+  const target = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
+  const info = { name: 't', version: '0' };
+  const kinds = ['SDK v1', 'SDK v2, 2025 era', 'SDK v2, 2026 era'] as const;
+
+  async function connect(kind: (typeof kinds)[number], url: string, token: string): Promise<ClientV1 | Client> {
+    if (kind === 'SDK v1') {
+      const client = new ClientV1(info);
+      await client.connect(new TransportV1(new URL(url), target(token)));
+      return client;
+    }
+    const client = new Client(info, { versionNegotiation: { mode: kind === 'SDK v2, 2026 era' ? 'auto' : 'legacy' } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), target(token)));
+    return client;
+  }
+
+  const call = (
+    client: ClientV1 | Client,
+    name: string,
+    options: { signal?: AbortSignal; onprogress?: (p: object) => void },
+  ) =>
+    client instanceof ClientV1
+      ? client.callTool({ name, arguments: {} }, undefined, options)
+      : client.callTool({ name, arguments: {} }, options);
+
+  it.each(kinds)('%s cancels a call that runs', async (kind) => {
+    const started = milestone();
+    const ended = milestone<string>();
+    const slow = tool('slow', async ({ signal }) => {
+      started.reach();
+      ended.reach(await wait(10_000, 'time', { signal }).catch(() => 'aborted'));
+      return ok;
+    });
+    const { url, mint } = await start({ tools: [slow] });
+    const client = await connect(kind, url, await mint());
+    try {
+      const leave = new AbortController();
+      const answer = call(client, 'slow', { signal: leave.signal });
+      const rejected = expect(answer).rejects.toThrow();
+      await started.reached;
+      leave.abort();
+      await rejected;
+      expect(await ended.reached).toBe('aborted');
+    } finally {
+      await client.close();
+    }
+  });
+
+  it.each(kinds)('%s receives progress', async (kind) => {
+    const reports = tool('reports', ({ progress }) => {
+      progress(1, 'one', 2);
+      progress(2, 'two', 2);
+      return ok;
+    });
+    const { url, mint } = await start({ tools: [reports] });
+    const client = await connect(kind, url, await mint());
+    try {
+      const seen: object[] = [];
+      const answer = await call(client, 'reports', { onprogress: (progress) => void seen.push(progress) });
+      expect(answer).toMatchObject({ structuredContent: {} });
+      expect(seen).toMatchObject([
+        { progress: 1, total: 2, message: 'one' },
+        { progress: 2, total: 2, message: 'two' },
+      ]);
+    } finally {
+      await client.close();
+    }
+  });
+});
+
 describe('errors of tools', () => {
   it('carry code, message, hint, position and retry as JSON; the cause goes to the log', async () => {
     const fixture = tool('fails', () => {
@@ -311,6 +383,13 @@ describe('errors of tools', () => {
     expect(text).toContain('"isError":true');
     expect(text).not.toContain('hunter2');
     expect(logger.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+
+  it('reach a client that takes nothing but events as one event', async () => {
+    const { url, mint } = await start({ tools: [] });
+    const answer = await call(url, { token: await mint(), name: 'none', headers: { accept: 'text/event-stream' } });
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/event-stream']);
+    expect(readEvents(answer.text)).toMatchObject([{ id: 1, error: { code: -32602 } }]);
   });
 
   it('refuse a result beyond 5 MB', async () => {
