@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { clientKinds, expectedVersion, listAndCallAll } from './support/clients.ts';
 import type { ToolCallRequest } from './support/clients.ts';
+import { countRows } from './support/call.ts';
 import {
   createKey,
   exchange,
@@ -36,6 +37,7 @@ describe('official clients on a real gateway', () => {
     token = await exchange(gateway.url, key);
     const demo = await sightline(directory, ['demo', '--minutes', '5', '--seed', '7', '--org', 'acme']);
     expect(demo).toMatchObject({ code: 0 });
+    await countRows(gateway.url, token, 'otel.spans', 101);
     const [started] = (
       await listAndCallAll('sdk-v2-pinned', {
         url: `${gateway.url}/mcp`,
@@ -72,8 +74,8 @@ describe('official clients on a real gateway', () => {
       );
       const count = z.object({ rows: z.array(z.tuple([z.string()])) }).parse(run.outcomes[0]?.structured);
       expect(Number(count.rows[0]?.[0])).toBeGreaterThan(100);
-      expect(run.outcomes[3]?.structured).toMatchObject({ key: 'INC-1' });
-      expect(run.outcomes[5]?.structured).toMatchObject({ id: chat });
+      expect(run.outcomes[3]?.structured).toMatchObject({ incident: { key: 'INC-1' } });
+      expect(run.outcomes[5]?.structured).toMatchObject({ chat: { id: chat } });
     },
     60_000,
   );

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { callTool } from './support/call.ts';
+import { callTool, countRows } from './support/call.ts';
 import {
   createKey,
   exchange,
@@ -27,7 +27,8 @@ describe('a plugin named by its path', () => {
     const gateway = await startGateway(directory, { args: ['--no-demo', '--config', config] });
     try {
       const token = await exchange(gateway.url, await createKey(directory, 'acme'));
-      expect((await sightline(directory, ['demo', '--minutes', '2', '--org', 'acme'])).code).toBe(0);
+      expect((await sightline(directory, ['demo', '--minutes', '10', '--org', 'acme'])).code).toBe(0);
+      await countRows(gateway.url, token, 'otel.spans', 1);
       const started = await callTool(gateway.url, token, 'start_chat', { message: 'What is slow?' });
       const { chat_id } = z.object({ chat_id: z.string() }).parse(started.structured);
       let answer = '';

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 
 const envelope = z.object({
@@ -48,4 +49,22 @@ export async function callTool(
     text: error?.message ?? result?.content.map(({ text }) => text).join('\n') ?? '',
     raw,
   };
+}
+
+const countRow = z.object({ rows: z.tuple([z.tuple([z.string()])]) });
+
+/** Rows of a table, asked until there are at least so many: telemetry is queryable a moment after it is acknowledged. */
+export async function countRows(url: string, token: string, table: string, atLeast: number): Promise<number> {
+  let rows = 0;
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const { structured, text } = await callTool(url, token, 'query_otel', {
+      sql: `SELECT count(*) AS n FROM ${table}`,
+    });
+    const parsed = countRow.safeParse(structured);
+    if (!parsed.success) throw new Error(text);
+    rows = Number(parsed.data.rows[0][0]);
+    if (rows >= atLeast) return rows;
+    await delay(100);
+  }
+  throw new Error(`${table} has ${rows} rows after 10 s, not ${atLeast}`);
 }
