@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import storagePlugin from '../../plugins/storage-knex/index.ts';
+import telemetryPlugin from '../../plugins/telemetry-duckdb/index.ts';
+import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
+import { newId, scopes } from '../../src/contract/index.ts';
+import type {
+  Actor,
+  OrganizationId,
+  Principal,
+  Storage,
+  Telemetry,
+  Tool,
+  ToolContext,
+  ToolResult,
+  Workspace,
+} from '../../src/contract/index.ts';
+import { parseArguments, renameAliases } from '../../src/mcp/arguments.ts';
+import { createCatalog } from '../../src/mcp/catalog.ts';
+import type { Catalog } from '../../src/mcp/catalog.ts';
+import { sqlHelpers } from '../../src/sql/helpers.ts';
+import { createKeptResults } from '../../src/sql/kept-results.ts';
+import { createQueryPipeline } from '../../src/sql/pipeline.ts';
+import { createTools } from '../../src/tools/index.ts';
+import { createQueryOtel } from '../../src/tools/query-otel.ts';
+
+export const publicUrl = 'http://127.0.0.1:8080';
+export const alert: Actor = { kind: 'alert', id: 'test', name: 'test alerts' };
+
+export interface Called {
+  readonly structured: Record<string, unknown>;
+  readonly text: string;
+  readonly facts: ToolResult['facts'];
+}
+
+/** The eight tools over a real store of their own, called as the endpoint calls them: aliases, schema, run. */
+export class Toolbox {
+  readonly directory: string;
+  readonly storage: Storage;
+  readonly telemetry: Telemetry;
+  readonly tools: readonly Tool[];
+  readonly catalog: Catalog;
+  woken = 0;
+
+  private constructor(directory: string, storage: Storage, telemetry: Telemetry) {
+    const now = () => new Date();
+    this.directory = directory;
+    this.storage = storage;
+    this.telemetry = telemetry;
+    this.tools = createTools({
+      storage,
+      queryOtel: createQueryOtel({
+        pipeline: createQueryPipeline({ telemetry, logger: silentLogger, now }),
+        keptResults: createKeptResults({ now }),
+        dialect: telemetry.dialect,
+        now,
+      }),
+      ingest: {
+        config: async (organizationId) => ({ endpoint: publicUrl, token: `it_+/%=${organizationId}` }),
+      },
+      publicUrl,
+      engine: 'test',
+      wake: () => {
+        this.woken += 1;
+      },
+      now,
+    });
+    this.catalog = createCatalog(this.tools, { name: 'test', title: 'test', version: '1' });
+  }
+
+  static async open(): Promise<Toolbox> {
+    const directory = await mkdtemp(join(tmpdir(), 'sightline-tools-'));
+    const storage = storagePlugin.create({ client: 'sqlite' }, testHost(directory));
+    await storage.start(AbortSignal.timeout(20_000));
+    await storage.migrate();
+    const telemetry = telemetryPlugin.create(telemetryPlugin.configSchema.parse({}), {
+      ...testHost(directory),
+      sql: sqlHelpers,
+    });
+    await telemetry.start(AbortSignal.timeout(20_000));
+    return new Toolbox(directory, storage, telemetry);
+  }
+
+  async close(): Promise<void> {
+    await this.telemetry.stop();
+    await this.storage.stop();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  /** A new organization with one key. */
+  async organization(name: string): Promise<{ readonly principal: Principal; readonly workspace: Workspace }> {
+    const { id } = await this.storage.directory.createOrganization({ name });
+    return { principal: await this.key(id, `${name} key`), workspace: this.storage.workspace(id) };
+  }
+
+  async key(organizationId: OrganizationId, name: string): Promise<Principal> {
+    const key = await this.storage.workspace(organizationId).keys.create({
+      id: newId('ak'),
+      name,
+      scopes,
+      secret: { id: newId('sec'), hash: newId('sec').padEnd(64, '0').slice(0, 64) },
+      createdBy: 'test',
+    });
+    return {
+      kind: 'key',
+      subject: key.id,
+      organizationId,
+      role: 'member',
+      scopes: new Set(scopes),
+      clientId: key.id,
+    };
+  }
+
+  /** Checks what comes back against the tool's own output schema. */
+  async call(
+    principal: Principal,
+    name: string,
+    args: Record<string, unknown> = {},
+    context: Partial<ToolContext> = {},
+  ): Promise<Called> {
+    const entry = this.catalog.find(name);
+    if (entry === undefined) throw new Error(`no tool ${name}`);
+    const input = parseArguments(entry, renameAliases(entry, args));
+    const result = await entry.tool.run(input, {
+      principal,
+      signal: new AbortController().signal,
+      requestId: 'test',
+      logger: silentLogger,
+      progress: () => {},
+      ...context,
+    });
+    const structured = z.record(z.string(), z.unknown()).parse(JSON.parse(result.structured));
+    entry.tool.output.parse(structured);
+    return { structured, text: result.text, facts: result.facts };
+  }
+}
