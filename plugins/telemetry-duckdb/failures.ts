@@ -48,7 +48,7 @@ export function explain(error: unknown, helpers: SqlHelpers, tables: readonly Ta
 
 function engineError(message: string, helpers: SqlHelpers, tables: readonly TableName[], cause: Error): SightlineError {
   const [kind = ''] = message.split(':', 1);
-  switch (kind) {
+  switch (/Cannot create a string of size/.test(message) ? 'Out of Memory Error' : kind) {
     case 'Out of Memory Error':
       return new SightlineError('query_memory', 'The query needs more memory than it may use.', {
         hint: 'Narrow the time window, return fewer columns, or aggregate before you sort, join or collect into lists.',

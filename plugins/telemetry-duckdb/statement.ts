@@ -50,7 +50,7 @@ export function checkStatement(statement: DuckdbStatement, helpers: SqlHelpers):
 
 function parseError(sql: string, kind: string, position: Json | undefined, helpers: SqlHelpers): SightlineError {
   if (kind === 'not implemented') return notSelect(sql, helpers);
-  const at = characterPosition(sql, typeof position === 'string' ? Number(position) : position);
+  const at = syntaxPosition(sql, position);
   const near = at === undefined ? '' : /^\S{0,30}/.exec(sql.slice(at - 1))?.[0];
   return helpers.refuse('sql_syntax', near ? `Syntax error at or near "${near}".` : 'Syntax error.', {
     hint: 'The dialect is DuckDB.',
@@ -88,6 +88,15 @@ function notSelect(sql: string, helpers: SqlHelpers): SightlineError {
     `${word === '' ? 'This statement' : word.slice(0, 20)} is not available; only a SELECT is.`,
     { hint },
   );
+}
+
+/** The parser's own errors count code points from 0. */
+function syntaxPosition(sql: string, position: Json | undefined): number | undefined {
+  const points = typeof position === 'string' ? Number(position) : Number.NaN;
+  if (!Number.isInteger(points) || points < 0) return undefined;
+  let at = 0;
+  for (let point = 0; point < points && at < sql.length; point += 1) at += (sql.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return at + 1;
 }
 
 /** The tree counts bytes from 0; people count characters from 1. */

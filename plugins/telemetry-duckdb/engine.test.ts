@@ -1,0 +1,331 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { OrganizationId } from '../../src/contract/index.ts';
+import { rejection } from '../../src/contract-tests/runner.ts';
+import { batch, createTelemetry, Harness, newOrganization } from './support/harness.ts';
+
+const row = (name: string) => ({ time: new Date(), start_time: new Date(), end_time: new Date(), name });
+const busy = 'SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7';
+
+let directory: string;
+const open: Harness[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sl-engine-'));
+});
+afterEach(async () => {
+  for (const harness of open.splice(0)) await harness.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function gateway(config: object = {}): Promise<Harness> {
+  const harness = await Harness.start(config, directory);
+  open.push(harness);
+  return harness;
+}
+
+/** Engine processes of this data directory, found as an operator would. */
+async function engines(organizationId?: OrganizationId): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const line = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+    const state = (await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')).split(') ')[1]?.[0];
+    if (state === 'Z' || !/\0[^\0]*engine\/main\.ts\0/.test(line) || line.startsWith('/bin/sh')) continue;
+    if (line.includes(directory) && line.includes(organizationId ?? '')) found.push(Number(name));
+  }
+  return found;
+}
+
+async function until(condition: () => Promise<boolean>): Promise<boolean> {
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    if (await condition()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return false;
+}
+
+describe('engine processes', () => {
+  it('are one an organization, with nothing of the gateway in their environment, and end with it', async () => {
+    process.env['SIGHTLINE_ENGINE_SECRET'] = 'do-not-pass-on';
+    const harness = await gateway();
+    const organizations = [newOrganization(), newOrganization()];
+    for (const organizationId of organizations) await harness.query(organizationId, 'SELECT 1');
+    await harness.query(newOrganization(), 'SELECT 1');
+    const pids = await engines();
+    expect(pids).toHaveLength(3);
+    for (const pid of pids) {
+      const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
+      expect(environment).not.toContain('do-not-pass-on');
+      expect(environment).not.toMatch(/(^|\0)(HOME|PATH|USER)=/);
+      expect(await readFile(`/proc/${pid}/limits`, 'utf8')).toMatch(/Max address space +4096000000/);
+    }
+    await harness.telemetry.stop();
+    delete process.env['SIGHTLINE_ENGINE_SECRET'];
+    expect(await engines()).toEqual([]);
+  });
+
+  it('are shared by gateways on one data directory, and outlive the one that started them', async () => {
+    const [first, second] = [await gateway(), await gateway()];
+    const organizationId = newOrganization();
+    await Promise.all([
+      first.load(organizationId, 'logs', [{ ...row('a'), body: 'a' }], 1),
+      second.query(organizationId, 'SELECT 1'),
+    ]);
+    expect(await engines()).toHaveLength(1);
+    const [pid] = await engines();
+    await first.telemetry.stop();
+    expect((await second.query(organizationId, 'SELECT body FROM otel.logs')).rows).toEqual([['a']]);
+    expect(await engines()).toEqual([pid]);
+    await second.telemetry.stop();
+    expect(await until(async () => (await engines()).length === 0)).toBe(true);
+  });
+
+  it('never open one file twice, however many ask at once', async () => {
+    const gateways = await Promise.all([gateway(), gateway(), gateway()]);
+    const organizationId = newOrganization();
+    const answers = await Promise.all(
+      gateways.flatMap((harness) =>
+        Array.from({ length: 5 }, (_, index) => harness.query(organizationId, `SELECT ${index}`)),
+      ),
+    );
+    expect(answers.map((answer) => answer.rows[0]?.[0])).toEqual([0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
+    expect(await until(async () => (await engines()).length === 1)).toBe(true);
+  });
+
+  it('are at most so many: the longest unused one makes room, a busy one does not', async () => {
+    const harness = await gateway({ openEngines: 2 });
+    const [a, b, c, d] = [newOrganization(), newOrganization(), newOrganization(), newOrganization()];
+    await harness.query(a, 'SELECT 1');
+    await harness.query(b, 'SELECT 1');
+    await harness.query(c, 'SELECT 1');
+    expect(await until(async () => (await engines(a)).length === 0)).toBe(true);
+    expect([(await engines(b)).length, (await engines(c)).length]).toEqual([1, 1]);
+    const controller = new AbortController();
+    const options = { signal: controller.signal };
+    const work = [rejection(harness.query(b, busy, options)), rejection(harness.query(c, busy, options))];
+    await until(async () => (await rejection(harness.query(d, 'SELECT 1')).catch(() => undefined)) !== undefined);
+    expect(await rejection(harness.query(d, 'SELECT 1'))).toMatchObject({
+      code: 'telemetry_unavailable',
+      retryAfterSeconds: 2,
+    });
+    controller.abort();
+    await Promise.all(work);
+    expect((await harness.query(d, 'SELECT 1')).rows).toEqual([[1]]);
+  });
+
+  it('end when nobody asks for a while, and start again', async () => {
+    const harness = await gateway({ idleSeconds: 1 });
+    const organizationId = newOrganization();
+    await harness.load(organizationId, 'logs', [{ ...row('x'), body: 'kept' }]);
+    expect(await until(async () => (await engines()).length === 0)).toBe(true);
+    expect((await harness.query(organizationId, 'SELECT body FROM otel.logs')).rows).toEqual([['kept']]);
+  });
+
+  it('run so many queries at once and let so many wait; the rest is told when to come back', async () => {
+    const harness = await gateway();
+    const organizationId = newOrganization();
+    await harness.query(organizationId, 'SELECT 1');
+    const controller = new AbortController();
+    const running = Array.from({ length: 36 }, () =>
+      rejection(harness.run(organizationId, busy, { signal: controller.signal })),
+    );
+    expect(await rejection(harness.run(organizationId, busy))).toMatchObject({
+      code: 'telemetry_unavailable',
+      retryAfterSeconds: 3,
+    });
+    controller.abort();
+    for (const error of await Promise.all(running)) expect(error).toMatchObject({ code: 'query_cancelled' });
+    expect((await harness.query(organizationId, 'SELECT 2')).rows).toEqual([[2]]);
+  });
+});
+
+describe('a query that does not stop', () => {
+  it('ends its engine, whose other queries may be sent again, and nobody else’s', async () => {
+    const harness = await gateway();
+    const [organizationId, neighbour] = [newOrganization(), newOrganization()];
+    await harness.query(neighbour, 'SELECT 1');
+    await harness.query(organizationId, 'SELECT 1');
+    const [before] = await engines(organizationId);
+    const [untouched] = await engines(neighbour);
+    const stubborn = "SELECT levenshtein(repeat('a', 60000), repeat('b', 60000))";
+    const [stopped, bystander] = await Promise.all([
+      rejection(harness.run(organizationId, stubborn, { limits: { timeoutMs: 300 } })),
+      rejection(harness.run(organizationId, busy)),
+    ]);
+    expect(stopped).toMatchObject({ code: 'query_timeout' });
+    expect(bystander).toMatchObject({ code: 'telemetry_unavailable', retryAfterSeconds: 1 });
+    expect((await harness.query(organizationId, 'SELECT 1')).rows).toEqual([[1]]);
+    expect(await engines(organizationId)).not.toEqual([before]);
+    expect(await engines(neighbour)).toEqual([untouched]);
+  });
+});
+
+describe('a crash', () => {
+  it('of the engine under load loses and doubles nothing, and work goes on', async () => {
+    const harness = await gateway();
+    const organizationId = newOrganization();
+    const { sink } = harness.telemetry;
+    if (!sink) throw new Error('no sink');
+    await sink.committed(organizationId, 'log');
+    let at = 0;
+    let kills = 0;
+    const rows = Array.from({ length: 1_000 }, (_, index) => ({ ...row(`r${index}`), attributes: { k: 'v' } }));
+    const end = 60;
+    const killer = setInterval(() => {
+      if (kills >= 4) return;
+      kills += 1;
+      void engines(organizationId).then((pids) => pids.forEach((pid) => process.kill(pid, 'SIGKILL')));
+    }, 150);
+    // As the receiver does: after a failure it asks where the log stands, and goes on from there.
+    while (at < end) {
+      try {
+        await sink.load(
+          { organizationId, log: 'log', batches: [batch('spans', rows)], upTo: { segment: 1, offset: at + 1 } },
+          new AbortController().signal,
+        );
+        at += 1;
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'telemetry_unavailable' });
+        at = (await sink.committed(organizationId, 'log'))?.offset ?? 0;
+      }
+    }
+    clearInterval(killer);
+    expect(kills).toBeGreaterThan(0);
+    const { rows: counted } = await harness.query(
+      organizationId,
+      'SELECT count(*), count(DISTINCT name) FROM otel.spans',
+    );
+    expect(counted).toEqual([[String(end * 1_000), '1000']]);
+    expect(await sink.committed(organizationId, 'log')).toEqual({ segment: 1, offset: end });
+  });
+
+  it('of the gateway leaves nothing behind: a new one is served at once, over a stale socket too', async () => {
+    const organizationId = newOrganization();
+    const script = join(directory, 'gateway.ts');
+    const harnessUrl = new URL('./support/harness.ts', import.meta.url).href;
+    await writeFile(
+      script,
+      `import { Harness } from '${harnessUrl}';
+       const harness = await Harness.start({}, process.argv[2]);
+       await harness.load(process.argv[3], 'logs', [{ time: new Date(), body: 'durable' }], 1);
+       void harness.run(process.argv[3], '${busy}').catch(() => {});
+       console.log('ready');
+       setInterval(() => {}, 1000);`,
+    );
+    const child = spawn(process.execPath, [script, directory, organizationId], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    const [orphan] = await engines(organizationId);
+    child.kill('SIGKILL');
+    const harness = await gateway();
+    expect((await harness.query(organizationId, 'SELECT body FROM otel.logs')).rows).toEqual([['durable']]);
+    // The query that the dead gateway left ends with its engine or is interrupted in it.
+    expect(orphan).toBeGreaterThan(0);
+    await harness.telemetry.stop();
+    expect(await until(async () => (await engines(organizationId)).length === 0)).toBe(true);
+
+    await writeFile(join(directory, 'run', `${organizationId}.sock`), '');
+    const again = await gateway();
+    expect((await again.query(organizationId, 'SELECT body FROM otel.logs')).rows).toEqual([['durable']]);
+  });
+});
+
+describe('the file', () => {
+  it('that is damaged is named, and is nobody else’s trouble', async () => {
+    const harness = await gateway();
+    const organizationId = newOrganization();
+    await mkdir(join(directory, 'telemetry', organizationId), { recursive: true });
+    await writeFile(
+      join(directory, 'telemetry', organizationId, 'telemetry.duckdb'),
+      'this is not a database'.repeat(1_000),
+    );
+    const error = await rejection(harness.query(organizationId, 'SELECT 1'));
+    expect(error).toMatchObject({
+      code: 'telemetry_unavailable',
+      message: `The telemetry file telemetry/${organizationId}/telemetry.duckdb cannot be read.`,
+    });
+    expect((await harness.query(newOrganization(), 'SELECT 1')).rows).toEqual([[1]]);
+    expect(await engines(organizationId)).toEqual([]);
+  });
+
+  it('does not grow when retention makes room', async () => {
+    const harness = await gateway();
+    const organizationId = newOrganization();
+    const path = join(directory, 'telemetry', organizationId, 'telemetry.duckdb');
+    const rows = (time: Date) =>
+      Array.from({ length: 20_000 }, (_, index) => ({
+        ...row(`${index}-${Math.random()}`),
+        time,
+        attributes: { id: String(Math.random()) },
+      }));
+    const sizes: number[] = [];
+    for (let day = 1; day <= 8; day += 1) {
+      await harness.load(organizationId, 'spans', rows(new Date(Date.UTC(2026, 0, day))), day);
+      await harness.telemetry.sink?.retain(
+        organizationId,
+        new Date(Date.UTC(2026, 0, day)),
+        new AbortController().signal,
+      );
+      sizes.push((await stat(path)).size);
+    }
+    expect((await harness.query(organizationId, 'SELECT count(*) FROM otel.spans')).rows).toEqual([['20000']]);
+    const [early = 0, late = 0] = [sizes[3], sizes[7]];
+    expect(late).toBeLessThan(early * 1.5);
+  });
+
+  it('that cannot grow takes nothing half, and says so', async () => {
+    const organizationId = newOrganization();
+    const script = join(directory, 'full.ts');
+    const url = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+    await writeFile(
+      script,
+      `import { createTelemetry, batch } from '${url('./support/harness.ts')}';
+       const telemetry = createTelemetry(process.argv[2]);
+       await telemetry.start(new AbortController().signal);
+       const organizationId = process.argv[3];
+       const rows = Array.from({ length: 5000 }, () => ({ time: new Date(), body: String(Math.random()).repeat(40) }));
+       let loaded = 0;
+       let failure;
+       while (!failure && loaded < 200) {
+         try {
+           await telemetry.sink.load({ organizationId, log: 'l', batches: [batch('logs', rows)], upTo: { segment: 1, offset: loaded + 1 } }, new AbortController().signal);
+           loaded += 1;
+         } catch (error) { failure = error.code; }
+       }
+       const committed = await telemetry.sink.committed(organizationId, 'l').catch((error) => error.code);
+       console.log(JSON.stringify({ loaded, failure, committed }));
+       await telemetry.stop();`,
+    );
+    // A limit on the size of files stands for a full disk: writing fails in the same place.
+    const child = spawn(
+      '/bin/sh',
+      ['-c', `trap '' XFSZ; ulimit -f 20000; exec "$@"`, 'sh', process.execPath, script, directory, organizationId],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
+    await once(child, 'exit');
+    const { loaded, failure } = JSON.parse(output);
+    expect(failure).toBe('telemetry_full');
+    expect(loaded).toBeGreaterThan(0);
+    const harness = await gateway();
+    const { rows } = await harness.query(organizationId, 'SELECT count(*) FROM otel.logs');
+    expect(rows).toEqual([[String(loaded * 5_000)]]);
+    expect(await harness.telemetry.sink?.committed(organizationId, 'l')).toEqual({ segment: 1, offset: loaded });
+  });
+});
+
+it('refuses a configuration key that does not exist', () => {
+  expect(() => createTelemetry(directory, { memoryLimit: 5 })).toThrow(/memoryLimit/);
+});

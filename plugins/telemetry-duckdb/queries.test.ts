@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SightlineError, type OrganizationId } from '../../src/contract/index.ts';
+import { Harness, newOrganization } from './support/harness.ts';
+import { legitimate } from './support/legitimate.ts';
+
+let harness: Harness;
+let organizationId: OrganizationId;
+
+beforeAll(async () => {
+  harness = await Harness.start();
+  organizationId = newOrganization();
+  const time = new Date('2026-01-01T00:10:00Z');
+  const common = { time, start_time: time, end_time: time, service_name: 'shop', trace_id: 't1' };
+  await harness.load(organizationId, 'spans', [
+    {
+      ...common,
+      span_id: 's1',
+      name: 'GET /cart',
+      kind: 'SERVER',
+      status_code: 'OK',
+      duration_nano: 2_000_000,
+      attributes: { 'http.route': '/cart', 'http.response.status_code': '500' },
+    },
+    {
+      ...common,
+      span_id: 's2',
+      parent_span_id: 's1',
+      name: 'pay',
+      kind: 'CLIENT',
+      status_code: 'ERROR',
+      duration_nano: 9_000,
+      events: [{ time: '2026-01-01T00:10:00.5Z', name: 'exception', attributes: { 'exception.message': 'refused' } }],
+    },
+  ]);
+  await harness.load(organizationId, 'logs', [
+    { ...common, body: '{"level":"error","msg":"order 12 timeout"}', severity_text: 'ERROR' },
+  ]);
+  await harness.load(organizationId, 'metrics', [
+    {
+      ...common,
+      name: 'm',
+      type: 'sum',
+      value: 1.5,
+      is_monotonic: true,
+      aggregation_temporality: 'cumulative',
+      bucket_counts: [1, 2],
+      explicit_bounds: [5],
+    },
+    { ...common, name: 'm', type: 'summary', quantile_values: [{ quantile: 0.5, value: 3 }] },
+  ]);
+});
+afterAll(async () => {
+  await harness.stop();
+});
+
+describe('legitimate queries', () => {
+  it('all run, with a window and without', async () => {
+    expect(legitimate.length).toBeGreaterThanOrEqual(60);
+    const failed: string[] = [];
+    for (const sql of legitimate) {
+      for (const window of [{}, { start: new Date(0), end: new Date('2100-01-01') }]) {
+        try {
+          await harness.query(organizationId, sql, { window });
+        } catch (error) {
+          failed.push(`${String(error)} ${error instanceof SightlineError ? String(error.cause) : ''}: ${sql}`);
+        }
+      }
+    }
+    expect(failed).toEqual([]);
+  });
+
+  it('mean the same as the caller wrote: columns and rows are those of the raw statement', async () => {
+    const changing = /now\(\)|current_|today\(\)|SAMPLE/i;
+    const different: string[] = [];
+    for (const sql of legitimate.filter((statement) => !changing.test(statement))) {
+      const raw = await harness.run(organizationId, sql);
+      const bounded = await harness.query(organizationId, sql, { window: { start: new Date(0) } });
+      const same =
+        JSON.stringify(raw.columns.map((column) => column.type)) ===
+          JSON.stringify(bounded.columns.map((column) => column.type)) &&
+        JSON.stringify(raw.rows.toSorted()) === JSON.stringify(bounded.rows.toSorted());
+      if (!same) different.push(`${sql}\n${JSON.stringify(raw)}\n${JSON.stringify(bounded)}`);
+    }
+    expect(different).toEqual([]);
+  });
+});
+
+describe('cells', () => {
+  const cell = async (expression: string) => (await harness.query(organizationId, `SELECT ${expression}`)).rows[0]?.[0];
+
+  it('are numbers where JavaScript can hold them, and text where not', async () => {
+    expect(await cell('1::INTEGER')).toBe(1);
+    expect(await cell('1.5::DOUBLE')).toBe(1.5);
+    expect(await cell('9007199254740993::BIGINT')).toBe('9007199254740993');
+    expect(await cell('170141183460469231731687303715884105727::HUGEINT')).toBe(
+      '170141183460469231731687303715884105727',
+    );
+    expect(await cell('18446744073709551615::UBIGINT')).toBe('18446744073709551615');
+    expect(await cell('12.340::DECIMAL(10, 3)')).toBe('12.340');
+    expect(await cell("'nan'::DOUBLE")).toBe('NaN');
+    expect(await cell("'-inf'::DOUBLE")).toBe('-Infinity');
+    expect(await cell("'inf'::FLOAT")).toBe('Infinity');
+    expect(await cell('-0.0::DOUBLE')).toBe(0);
+    expect(await cell('true')).toBe(true);
+    expect(await cell('NULL')).toBe(null);
+  });
+
+  it('write times as RFC 3339 in UTC with the precision they have', async () => {
+    expect(await cell("TIMESTAMP '2026-01-02 03:04:05'")).toBe('2026-01-02T03:04:05Z');
+    expect(await cell("TIMESTAMP '2026-01-02 03:04:05.120'")).toBe('2026-01-02T03:04:05.120Z');
+    expect(await cell("TIMESTAMP '2026-01-02 03:04:05.000001'")).toBe('2026-01-02T03:04:05.000001Z');
+    expect(await cell("'2026-01-02 03:04:05.000000001'::TIMESTAMP_NS")).toBe('2026-01-02T03:04:05.000000001Z');
+    expect(await cell("'2026-01-02 03:04:05+02:00'::TIMESTAMPTZ")).toBe('2026-01-02T01:04:05Z');
+    expect(await cell("TIMESTAMP '1969-12-31 23:59:59.999999'")).toBe('1969-12-31T23:59:59.999999Z');
+    expect(await cell("'infinity'::TIMESTAMP")).toBe('infinity');
+    expect(await cell("DATE '2026-01-02'")).toBe('2026-01-02');
+    expect(await cell("TIME '03:04:05.5'")).toMatch(/^03:04:05\.5/);
+    expect(await cell("INTERVAL '1 day 2 hours'")).toMatch(/1 day/);
+  });
+
+  it('keep structure: maps and structs as objects, lists as arrays', async () => {
+    expect(await cell("MAP {'a': 1, 'b': NULL}")).toEqual({ a: 1, b: null });
+    expect(await cell('MAP {1: [1.5]}')).toEqual({ '1': ['1.5'] });
+    expect(await cell("{'a': [1, NULL], 'b': {'c': TIMESTAMP '2026-01-01'}}")).toEqual({
+      a: [1, null],
+      b: { c: '2026-01-01T00:00:00Z' },
+    });
+    expect(await cell("[{'a': 1}, NULL]")).toEqual([{ a: 1 }, null]);
+    expect(await cell('[]')).toEqual([]);
+    expect(await cell("'\\xAA\\x00'::BLOB")).toBe('aa00');
+    expect(await cell('\'{"a": 1}\'::JSON')).toBe('{"a": 1}');
+    expect(await cell("'6f9619ff-8b86-d011-b42d-00c04fc964ff'::UUID")).toBe('6f9619ff-8b86-d011-b42d-00c04fc964ff');
+    expect(await cell("MAP {'__proto__': 'x'}")).toEqual(JSON.parse('{"__proto__":"x"}'));
+    expect(await cell("chr(0) || chr(10) || chr(8232) || '\"\\'")).toBe('\0\n\u2028"\\');
+  });
+
+  it('are cut where they are long, at a whole character, with how much is missing', async () => {
+    const limits = { maxCellBytes: 200 };
+    const text = await harness.query(organizationId, "SELECT repeat('😀', 1000)", { limits });
+    const value = String(text.rows[0]?.[0]);
+    const [, kept = '', bytes] = /^(.*)…\[(\d+) bytes cut\]$/u.exec(value) ?? [];
+    expect(kept).toMatch(/^(😀)+$/u);
+    expect(Buffer.byteLength(kept) + Number(bytes)).toBe(4_000);
+    expect(text.cutCells).toBe(1);
+
+    const escaped = await harness.query(organizationId, "SELECT repeat(chr(1), 1000), repeat('\"', 1000)", { limits });
+    for (const cut of escaped.rows[0] ?? []) expect(Buffer.byteLength(JSON.stringify(cut))).toBeLessThanOrEqual(200);
+
+    const list = await harness.query(
+      organizationId,
+      "SELECT list_transform(range(1000), lambda x: {'k': x}) AS l, 1 AS one",
+      { limits },
+    );
+    expect(list.rows[0]?.[1]).toBe(1);
+    expect(String(list.rows[0]?.[0])).toMatch(/^\[\{"k":"0"\},.*…\[\d+ bytes cut\]$/);
+
+    const huge = await harness.query(organizationId, 'SELECT list(range) FROM range(3000000)', { limits });
+    expect(String(huge.rows[0]?.[0])).toMatch(/…\[over \d+ bytes cut\]$/);
+  });
+});
+
+describe('errors', () => {
+  const failure = async (sql: string) => {
+    try {
+      await harness.query(organizationId, sql);
+    } catch (error) {
+      if (error instanceof SightlineError) return error;
+    }
+    throw new Error(`no refusal: ${sql}`);
+  };
+
+  it('tell where a statement cannot be read, counted in characters from 1', async () => {
+    expect(await failure('SELEC 1')).toMatchObject({ code: 'sql_syntax', position: 1 });
+    expect(await failure("SELECT 'é😀', FROM FROM x")).toMatchObject({ code: 'sql_syntax', position: 20 });
+    expect(await failure('SELECT * FROM otel.spans s, otel.traces')).toMatchObject({
+      code: 'unknown_table',
+      position: 29,
+    });
+  });
+
+  it('name the kind of failure and never a value', async () => {
+    const convert = await failure('SELECT body::INTEGER FROM otel.logs');
+    expect(convert).toMatchObject({ code: 'sql_failed', hint: expect.stringContaining('TRY_CAST') });
+    expect(convert.message + (convert.hint ?? '')).not.toContain('order 12');
+    expect(await failure('SELECT sum(name) FROM otel.spans')).toMatchObject({
+      code: 'sql_failed',
+      message: expect.stringContaining('sum(VARCHAR)'),
+    });
+    expect(await failure('SELECT name, count(*) FROM otel.spans')).toMatchObject({
+      code: 'sql_failed',
+      hint: expect.stringContaining('GROUP BY ALL'),
+    });
+    expect(await failure('SELECT time FROM otel.spans a JOIN otel.logs b ON true')).toMatchObject({
+      code: 'sql_failed',
+      message: expect.stringContaining('more than one table'),
+    });
+    expect(await failure('SELECT x.name FROM otel.spans s')).toMatchObject({ code: 'unknown_table' });
+    expect(await failure('SELECT 9223372036854775807 + 1::BIGINT')).toMatchObject({
+      code: 'sql_failed',
+      message: expect.stringContaining('range'),
+    });
+    expect(await failure("SELECT regexp_matches(name, '(') FROM otel.spans")).toMatchObject({
+      code: 'sql_failed',
+      message: expect.stringContaining('regular expression'),
+    });
+    expect(await failure('SELECT (SELECT name FROM otel.spans)')).toMatchObject({
+      code: 'sql_failed',
+      message: expect.stringContaining('more than one row'),
+    });
+    expect(await failure('SELECT count(*) FROM otel.spans WHERE count(*) > 1')).toMatchObject({
+      code: 'sql_failed',
+      hint: expect.stringContaining('HAVING'),
+    });
+    expect(await failure('SELECT percentile(duration_nano, 0.9) FROM otel.spans')).toMatchObject({
+      code: 'unknown_function',
+      hint: expect.stringContaining('quantile_cont'),
+    });
+    expect(await failure('EXPLAIN SELECT 1')).toMatchObject({ code: 'sql_refused' });
+    expect(await failure('SELECT name.upper() FROM otel.spans')).toMatchObject({
+      code: 'sql_refused',
+      hint: 'Write upper(name).',
+    });
+    expect(await failure("SELECT length(repeat(repeat('x', 100000), 100000))")).toMatchObject({ code: 'query_memory' });
+  });
+});
