@@ -13,7 +13,7 @@ export class ChatChanges {
     for (const wake of this.#waiters.get(id) ?? []) wake();
   }
 
-  /** Resolves once `changed` answers true, the signal aborts or the storage stops. Rejects only with what `changed` does. */
+  /** Resolves once `changed` answers true, the signal aborts or the storage stops. Rejects with what `changed` does before. */
   async wait(id: ChatId, signal: AbortSignal, changed: () => Promise<boolean>): Promise<void> {
     while (!signal.aborted && !this.#stopped) {
       // Listening begins before the look, so that a change between the two is not missed.
@@ -21,6 +21,9 @@ export class ChatChanges {
       try {
         if (await changed()) return;
         await next.happened;
+      } catch (error) {
+        // Who waits is told nothing of a storage that stops under the look.
+        if (!signal.aborted && !this.#stopped) throw error;
       } finally {
         next.forget();
       }

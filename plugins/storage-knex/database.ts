@@ -1,4 +1,4 @@
-import type { Knex } from 'knex';
+import knex, { type Knex } from 'knex';
 import { SightlineError } from '../../src/contract/index.ts';
 import type { OrganizationId } from '../../src/contract/index.ts';
 import type { Connection, Fault, Lookup } from './dialect.ts';
@@ -7,13 +7,14 @@ import { Scope } from './scope.ts';
 /** A connected database. What it throws is a SightlineError; a driver's own error is only ever a `cause`. */
 export class Database {
   readonly #connection: Connection;
+  #closed = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
-  read<Result>(work: (knex: Knex) => Promise<Result>): Promise<Result> {
-    return this.#guard(() => work(this.#connection.knex));
+  read<Result>(work: (db: Knex) => Promise<Result>): Promise<Result> {
+    return this.#guard(() => work(this.#connection.reader));
   }
 
   /**
@@ -21,13 +22,13 @@ export class Database {
    * errors that a violated constraint stands for.
    */
   write<Result>(
-    work: (knex: Knex.Transaction) => Promise<Result>,
+    work: (transaction: Knex.Transaction) => Promise<Result>,
     refused: Partial<Record<Fault, SightlineError>> = {},
   ): Promise<Result> {
-    return this.#guard(() => this.#connection.knex.transaction(work), refused);
+    return this.#guard(() => this.#connection.writer.transaction(work), refused);
   }
 
-  exclusively<Result>(work: (knex: Knex.Transaction) => Promise<Result>): Promise<Result> {
+  exclusively<Result>(work: (transaction: Knex.Transaction) => Promise<Result>): Promise<Result> {
     return this.#guard(() => this.#connection.exclusively(work));
   }
 
@@ -48,6 +49,7 @@ export class Database {
   }
 
   close(): Promise<void> {
+    this.#closed = true;
     return this.#connection.close();
   }
 
@@ -66,7 +68,16 @@ export class Database {
     if (error instanceof SightlineError) return error;
     const fault = this.#connection.fault(error);
     const refusal = fault === undefined ? undefined : refused[fault];
-    return refusal ?? this.#connection.explain(error);
+    if (refusal !== undefined) return refusal;
+    if (this.#closed) return new SightlineError('unavailable', 'The storage was stopped.', { cause: error });
+    if (error instanceof knex.KnexTimeoutError) {
+      return new SightlineError('unavailable', 'The storage has too much to do.', {
+        retryAfterSeconds: 1,
+        cause: error,
+      });
+    }
+    const failed = () => new SightlineError('internal', 'The storage failed.', { cause: error });
+    return this.#connection.explain(error) ?? failed();
   }
 }
 

@@ -116,6 +116,6 @@ export class KnexStorage implements Storage {
 
 async function close({ changes, marks, database }: Session): Promise<void> {
   changes.stop();
-  await marks.flush();
+  await marks.stop();
   await database.close();
 }

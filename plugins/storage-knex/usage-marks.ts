@@ -16,6 +16,7 @@ export class UsageMarks {
   readonly #pending = new Map<KeyId, { readonly organizationId: OrganizationId; readonly at: number }>();
   readonly #written = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
 
   constructor(database: Database, logger: Logger) {
     this.#database = database;
@@ -23,6 +24,7 @@ export class UsageMarks {
   }
 
   mark(organizationId: OrganizationId, id: KeyId, at: Date): void {
+    if (this.#stopped) return;
     const owned = `${organizationId} ${id}`;
     const time = at.getTime();
     const last = this.#written.get(owned);
@@ -32,6 +34,12 @@ export class UsageMarks {
     this.#written.set(owned, time);
     this.#pending.set(id, { organizationId, at: time });
     this.#timer ??= setTimeout(() => void this.flush(), flushAfterMs).unref();
+  }
+
+  /** Writes what is noted, and takes no more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.flush();
   }
 
   async flush(): Promise<void> {

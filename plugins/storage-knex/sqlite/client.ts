@@ -19,7 +19,8 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   override acquireRawConnection(): Promise<DatabaseSync> {
-    return patiently(async () => openDatabase(this.connectionSettings.filename, { blockingMs, readOnly: false }));
+    const { filename, options } = this.connectionSettings;
+    return patiently(async () => openDatabase(filename, { blockingMs, readOnly: options.readonly }));
   }
 
   override async destroyRawConnection(connection: DatabaseSync): Promise<void> {
@@ -29,6 +30,8 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   // knex runs transactions on objects that only inherit from the client, which private members of a class do not survive.
   override _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {
     const bindings = this._formatBindings(query.bindings);
+    // A full disk ends the transaction by itself; the error to report is that, and not that there is nothing to roll back.
+    if (query.sql === 'ROLLBACK' && !connection.isTransaction) return Promise.resolve({ ...query, response: [] });
     // Inside a transaction the write lock is ours already; what is busy there would not become free by waiting.
     if (connection.isTransaction) return run(connection, query, bindings);
     return patiently(() => run(connection, query, bindings));

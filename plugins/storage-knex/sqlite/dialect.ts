@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import knex from 'knex';
+import knex, { type Knex } from 'knex';
 import type { Dialect } from '../dialect.ts';
 import { NodeSqliteClient } from './client.ts';
 import { constraintFault, explain } from './errors.ts';
@@ -9,31 +9,43 @@ import { openDatabase } from './open.ts';
 export function sqlite(filename: string): Dialect {
   return {
     connect() {
-      const database = knex({
-        client: NodeSqliteClient,
-        connection: { filename },
-        useNullAsDefault: true,
-        // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
-        compileSqlOnError: false,
-        // The driver is synchronous: a second connection would bring no parallel work, only a lock to wait for.
-        pool: { min: 0, max: 1 },
-        log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
-      });
+      const writer = connectKnex(filename, false);
+      const reader = connectKnex(filename, true);
       const lookups = new Lookups(filename);
       return {
-        knex: database,
+        writer,
+        reader,
         // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
-        exclusively: (work) => database.transaction(work),
+        exclusively: (work) => writer.transaction(work),
         lookup: (sql) => lookups.prepare(sql),
         fault: constraintFault,
         explain: (error) => explain(error, filename),
         async close() {
           lookups.close();
-          await database.destroy();
+          // The writer last: only who may write can fold the log into the file and remove it.
+          await reader.destroy();
+          await writer.destroy();
         },
       };
     },
   };
+}
+
+/**
+ * One connection each for writing and reading. The driver is synchronous, so more would bring no parallel work; but a
+ * read must not queue behind a write that waits for another process.
+ */
+function connectKnex(filename: string, readOnly: boolean): Knex {
+  return knex({
+    client: NodeSqliteClient,
+    connection: { filename, options: { readonly: readOnly } },
+    useNullAsDefault: true,
+    // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
+    compileSqlOnError: false,
+    pool: { min: 1, max: 1 },
+    // What fails is thrown, and logged by who catches it.
+    log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
+  });
 }
 
 /**

@@ -29,8 +29,12 @@ export function constraintFault(error: unknown): Fault | undefined {
   return undefined;
 }
 
-/** One sentence for an operator that names the file and the cause. The engine's own words stay in `cause`. */
-export function explain(error: unknown, filename: string): SightlineError {
+/**
+ * One sentence for an operator that names the file and the cause. The engine's own words stay in `cause`. Undefined for
+ * what neither SQLite nor the operating system said.
+ */
+export function explain(error: unknown, filename: string): SightlineError | undefined {
+  if (resultCode(error) === undefined && systemCode(error) === undefined) return undefined;
   const [cause, hint] = reason(error);
   return new SightlineError('unavailable', `The storage file ${filename} cannot be used: ${cause}.`, {
     ...(hint === undefined ? {} : { hint }),

@@ -4,7 +4,7 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
   export default class BetterSqlite3Client extends Knex.Client {
-    override connectionSettings: { readonly filename: string };
+    override connectionSettings: { readonly filename: string; readonly options: { readonly readonly: boolean } };
     _driver(): unknown;
     _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery>;
     _formatBindings(bindings: readonly unknown[] | undefined): readonly SQLInputValue[];
