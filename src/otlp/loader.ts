@@ -30,6 +30,7 @@ export class Loader {
   #newSince = 0;
   #wake: (() => void) | undefined;
   #running: Promise<void> | undefined;
+  readonly #relieved = new Set<() => void>();
   /** Fewer after a failure, so that one batch that the warehouse cannot take does not hold up the others. */
   #mostRows = loadRows;
   /** Of the last attempt; undefined when it went well. */
@@ -51,6 +52,19 @@ export class Loader {
     if (this.#newRows === 0) this.#newSince = performance.now();
     this.#newRows += rows;
     this.#wake?.();
+  }
+
+  /** Resolves with the next load that goes well, or after a moment. */
+  relief(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = () => {
+        clearTimeout(timer);
+        this.#relieved.delete(finish);
+        resolve();
+      };
+      const timer = setTimeout(finish, milliseconds);
+      this.#relieved.add(finish);
+    });
   }
 
   /** Acknowledged but not yet in the warehouse. */
@@ -80,6 +94,7 @@ export class Loader {
         await this.#log.release(chunk.upTo);
         this.#mostRows = Math.min(loadRows, this.#mostRows * 2);
         this.failure = undefined;
+        for (const finish of this.#relieved) finish();
         backoff = firstBackoffMs;
       } catch (error) {
         if (this.#stop.signal.aborted) return;

@@ -10,6 +10,9 @@ import { IngestLog } from './ingest-log.ts';
 import { Loader } from './loader.ts';
 
 const stopGraceMs = 3000;
+/** What a warehouse that keeps up has before it: about two loads. */
+const paceBytes = 48 * 1024 * 1024;
+const paceMs = 1000;
 
 interface Store {
   readonly log: IngestLog;
@@ -44,6 +47,8 @@ export class OrganizationLogs {
     const { log, loader } = this.#opened.get(organizationId) ?? (await this.#store(organizationId));
     await log.append(batches);
     loader.notify(batches.reduce((sum, { rows }) => sum + rows, 0));
+    // A sender that waits for its answer is slowed to the pace of the warehouse, so that what it sent can soon be asked for.
+    if (loader.behindBytes > paceBytes && loader.failure === undefined) await loader.relief(paceMs);
   }
 
   /** Acknowledged bytes that wait for the warehouse. */
