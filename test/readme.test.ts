@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { access, readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { createKey, removeDirectory, root, startGateway, temporaryDirectory } from './support/gateway.ts';
+import type { RunningGateway } from './support/gateway.ts';
+
+const run = promisify(execFile);
+const pages = ['README.md', 'CONTRIBUTING.md', 'docs/operating.md', 'docs/security.md'];
+
+/** Commands that other tests run: an installation, a gateway in the foreground, benchmarks of minutes. */
+const elsewhere = /^(npm ci|npm start|npm test|npm run (check|bench))/;
+
+async function read(page: string): Promise<string> {
+  return readFile(join(root, page), 'utf8');
+}
+
+describe('the documents', () => {
+  let gateway: RunningGateway;
+  let directory = '';
+  let env: NodeJS.ProcessEnv = {};
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    gateway = await startGateway(directory);
+    const key = await createKey(directory, 'acme');
+    env = {
+      ...process.env,
+      NODE_OPTIONS: '',
+      PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env['PATH'] ?? ''}`,
+      SIGHTLINE_DATA: directory,
+      CLIENT_ID: key.client_id,
+      CLIENT_SECRET: key.client_secret,
+    };
+  }, 60_000);
+
+  afterAll(async () => {
+    await gateway.stop();
+    await removeDirectory(directory);
+  });
+
+  it.each(pages)(
+    '%s: every shell command works as written',
+    async (page) => {
+      const blocks = [...(await read(page)).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
+      const commands = blocks
+        .map((block) =>
+          block.replaceAll(/^(?=\S)(?:.*\\\n)*.*$/gm, (command) => (elsewhere.test(command) ? '' : command)),
+        )
+        .join('\n')
+        .replaceAll('http://127.0.0.1:8080', gateway.url);
+      // One shell for the page, as a reader would paste it from top to bottom; it ends at the first command that fails.
+      const { stdout } = await run('sh', ['-e', '-c', `${commands}\necho done`], {
+        cwd: root,
+        env,
+        maxBuffer: 10_000_000,
+      });
+      expect(stdout.trimEnd().split('\n').at(-1)).toBe('done');
+      expect(stdout).not.toContain('"error"');
+    },
+    60_000,
+  );
+
+  it.each(pages)('%s: every link within the repository leads somewhere', async (page) => {
+    const links = [...(await read(page)).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
+    for (const link of links.filter((target) => !/^https?:/.test(target))) {
+      await access(join(root, page, '..', link));
+    }
+    expect(links.every((link) => !link.startsWith('/'))).toBe(true);
+  });
+
+  it('the README lists the clients with the endpoint as it is', async () => {
+    const text = await read('README.md');
+    for (const client of ['Claude Code', 'Cursor', 'VS Code', 'curl']) expect(text).toContain(client);
+    for (const [snippet] of text.matchAll(/`(\{"(?:mcpServers|servers)".*?\})`/g)) {
+      expect(JSON.stringify(JSON.parse(snippet.slice(1, -1)))).toContain('http://127.0.0.1:8080/mcp');
+    }
+  });
+});
