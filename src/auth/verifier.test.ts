@@ -175,6 +175,33 @@ describe('createVerifier', () => {
     for (const attempt of attempts) await expect(verify(attempt)).rejects.toMatchObject(refused);
   });
 
+  it('refuses an algorithm that is not on the list, even where the key set gives a key for it', async () => {
+    const rsa = await generateKeyPair('RS256');
+    const secret = new TextEncoder().encode('a secret of thirty-two bytes long');
+    const offered = { RS256: rsa.publicKey, HS256: secret } as const;
+    const header = { kid: 'k1', typ: 'at+jwt' };
+    const tokens = [
+      await new SignJWT(good).setProtectedHeader({ alg: 'RS256', ...header }).sign(rsa.privateKey),
+      await new SignJWT(good).setProtectedHeader({ alg: 'HS256', ...header }).sign(secret),
+    ];
+    const { state } = world();
+    const verify = createVerifier({
+      issuer: {
+        trust: {
+          issuer: issuerUrl,
+          algorithms: ['ES256'],
+          keys: async ({ alg }) => (alg === 'RS256' ? offered.RS256 : offered.HS256),
+        },
+        claims: () => ({ kind: 'key', subject: keyId, organizationId, scopes: [], clientId: keyId, secretId }),
+      },
+      resource,
+      directory: { liveKey: async () => state.key, liveMember: async () => undefined },
+      now: () => new Date(start),
+      logger: silent,
+    });
+    for (const token of tokens) await expect(verify(carrying(`Bearer ${token}`))).rejects.toMatchObject(refused);
+  });
+
   it('reads the Authorization header alone, and only as Bearer', async () => {
     const { request, state } = world();
     const token = await sign(good);

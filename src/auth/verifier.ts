@@ -50,7 +50,6 @@ export function createVerifier(options: VerifierOptions): Verifier {
     issuer: trust.issuer,
     audience: resource,
     algorithms: [...trust.algorithms],
-    requiredClaims: ['exp', 'iss', 'aud'],
     clockTolerance: clockToleranceSeconds,
     ...(trust.type === undefined ? {} : { typ: trust.type }),
   } satisfies JWTVerifyOptions;

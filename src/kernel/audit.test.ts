@@ -143,6 +143,19 @@ describe('createAuditWriter', () => {
     await audit.stop();
   });
 
+  it('gives places back once their records are written', async () => {
+    const { storage, logger, written } = store();
+    const audit = createAuditWriter({ storage, logger, flushMs: 1, maxPending: 2 });
+    const org = newId('org');
+    const ids = Array.from({ length: 25 }, (_, index) => String(index));
+    for (const id of ids) {
+      audit.reserve(org)(record(id));
+      for (let turn = 0; turn < 100 && written.get(org)?.at(-1) !== id; turn += 1) await wait(2);
+    }
+    expect(written.get(org)).toEqual(ids);
+    await audit.stop();
+  });
+
   it('puts what the store never took into the log when it stops', async () => {
     const { storage, logger, logged, state } = store();
     state.failing = () => true;

@@ -61,6 +61,29 @@ describe('bodies', () => {
     await alive(url);
   });
 
+  it('too large leave the answer readable by a sender that reads only when it has sent', async () => {
+    const { port, head } = await start();
+    const answer = await new Promise<string>((resolve, reject) => {
+      let received = '';
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.pause();
+        socket.write(head('Content-Length: 4000000'));
+        let left = 40;
+        const pieces = setInterval(() => {
+          socket.write(Buffer.alloc(100_000, 0x20));
+          left -= 1;
+          if (left > 0) return;
+          clearInterval(pieces);
+          socket.resume();
+        }, 5);
+        socket.once('close', () => clearInterval(pieces));
+      });
+      socket.on('data', (data) => (received += data.toString())).on('error', reject);
+      socket.on('close', () => resolve(received));
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
   it('of just the limit are read', async () => {
     const { url, headers } = await start({ maxBodyBytes: 200 });
     const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}'.padEnd(200);
