@@ -56,7 +56,7 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
   const examples = yield* exemplars(scene, {
     services: [suspect.service],
     operation: suspect.operation,
-    by: suspect.category === 'errors' && suspect.movedFrom === undefined ? 'failures' : 'slowness',
+    by: suspect.category === 'errors' ? 'failures' : 'slowness',
   });
   const [worst] = examples.traces;
   const treeId = worst && (yield* traceTree(scene, worst));
@@ -94,7 +94,7 @@ async function* beginning(
   const { now, before } = windows;
   if (before === undefined) return undefined;
   const slow = latency?.changes.find(({ service, worse }) => worse && service === suspect.service);
-  const failed = suspect.category === 'errors' && suspect.movedFrom === undefined;
+  const failed = suspect.category === 'errors';
   if (!failed && slow === undefined) return undefined;
   return yield* onset({
     notebook,

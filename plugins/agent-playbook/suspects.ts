@@ -43,8 +43,8 @@ export function blameForErrors(
   const excess = same.reduce((sum, part) => sum + part.excess, 0);
   const [callee] = called?.callees ?? [];
   const slow = latency?.changes.find(({ service, worse }) => worse && service === callee?.service);
-  const found = {
-    category: 'errors' as const,
+  const found: Omit<Suspect, 'service' | 'operation'> = {
+    category: 'errors',
     share: origins.excess === 0 ? 0 : excess / origins.excess,
     excess,
     message: origin.message,
@@ -54,6 +54,7 @@ export function blameForErrors(
   if (slow && latency) {
     return {
       ...found,
+      category: 'latency',
       service: slow.service,
       operation: slow.operation,
       evidenceIds: [...found.evidenceIds, latency.evidenceId],

@@ -8,13 +8,14 @@ import type {
   Conclusion,
   Investigation,
   InvestigationResult,
+  InvestigationStep,
   Logger,
   MessagePart,
   Workspace,
 } from '../contract/index.ts';
 import { boundAnswer, boundConclusion, boundStep, budget } from './bounds.ts';
 import { followIncident } from './incident.ts';
-import type { IncidentFollower, Outcome } from './incident.ts';
+import type { Outcome } from './incident.ts';
 
 /** Messages of a chat that an agent is given, counted from the end. */
 const messagesGiven = 200;
@@ -58,7 +59,10 @@ export async function runInvestigation(investigation: Investigation, deps: RunDe
     closing = failure(error);
   }
   if (!(await deps.held())) return;
-  await conclude(investigation, closing, author, workspace, incident);
+  if (closing.document !== undefined) await incident?.writeDocument(closing.document);
+  await incident?.end(closing.outcome);
+  const steps = await workspace.investigations.steps(investigation.id);
+  await workspace.investigations.finish(investigation.id, resultOf(closing, author, steps));
   logger.info({ investigation: investigation.id, status: closing.outcome.status, at: now() }, 'investigation ended');
 }
 
@@ -156,19 +160,11 @@ function sentenceOf(error: unknown): string {
   return 'The agent met an unexpected error; the log of the gateway has the details.';
 }
 
-async function conclude(
-  investigation: Investigation,
-  closing: Closing,
+function resultOf(
+  { outcome, message, failure: sentence }: Closing,
   author: Actor,
-  workspace: Workspace,
-  incident: IncidentFollower | undefined,
-): Promise<void> {
-  if (closing.document !== undefined) await incident?.writeDocument(closing.document);
-  await incident?.end(closing.outcome);
-  await workspace.investigations.finish(investigation.id, resultOf(closing, author));
-}
-
-function resultOf({ outcome, message, failure: sentence }: Closing, author: Actor): InvestigationResult {
+  steps: readonly InvestigationStep[],
+): InvestigationResult {
   switch (outcome.status) {
     case 'completed':
       return {
@@ -176,7 +172,7 @@ function resultOf({ outcome, message, failure: sentence }: Closing, author: Acto
         conclusion: outcome.conclusion,
         message,
         author,
-        parts: findings(outcome.conclusion),
+        parts: partsOf(outcome.conclusion, steps),
       };
     case 'waiting':
       return { status: 'waiting', message, author, parts: [{ type: 'question', text: message }] };
@@ -185,9 +181,20 @@ function resultOf({ outcome, message, failure: sentence }: Closing, author: Acto
   }
 }
 
-/** The supported claims, each under the first evidence that it cites, for clients that show findings apart from the text. */
-function findings({ claims }: Conclusion): readonly MessagePart[] {
-  return claims.flatMap(({ text, status, evidence_ids: [evidence] }) =>
-    status === 'supported' && evidence !== undefined ? [{ type: 'finding' as const, evidence_id: evidence, text }] : [],
-  );
+/** The most queries that come with an answer. */
+const queriesShown = 6;
+
+/** The supported claims, and the queries that they rest on, so that whoever reads the answer can run them again. */
+function partsOf({ claims }: Conclusion, steps: readonly InvestigationStep[]): readonly MessagePart[] {
+  const supported = claims.filter(({ status }) => status === 'supported');
+  const cited = new Set(supported.flatMap((claim) => claim.evidence_ids));
+  return [
+    ...supported.flatMap(({ text, evidence_ids: [evidence] }) =>
+      evidence === undefined ? [] : [{ type: 'finding' as const, evidence_id: evidence, text }],
+    ),
+    ...steps
+      .filter((step) => cited.has(step.evidence_id))
+      .slice(0, queriesShown)
+      .map((step) => ({ type: 'query' as const, evidence_id: step.evidence_id, sql: step.sql })),
+  ];
 }

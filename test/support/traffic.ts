@@ -15,7 +15,7 @@ export interface Traffic {
   readonly logs: readonly Row[];
 }
 
-export function makeTraffic(start: Date, end: Date, fault: Fault, perMinute = 30): Traffic {
+export function makeTraffic(start: Date, end: Date, fault: Fault, perMinute = 12): Traffic {
   const random = seeded(7);
   const spans: Row[] = [];
   const logs: Row[] = [];

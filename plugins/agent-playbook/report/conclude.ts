@@ -37,7 +37,7 @@ function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: rea
     ...(began && clues.onset
       ? [
           {
-            text: `It began at ${moment(began)}.`,
+            text: `It began at about ${moment(began)}.`,
             status: 'supported' as const,
             evidence_ids: [clues.onset.evidenceId],
           },
@@ -79,7 +79,7 @@ function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: rea
   const confidence = confidenceOf(scene, suspect, logs.length > 0 || version !== undefined || began !== undefined);
   return {
     conclusion: {
-      root_cause: `${what(suspect)}${began ? `, since ${moment(began)}` : ''}.`,
+      root_cause: `${what(suspect)}${began ? `, since about ${moment(began)}` : ''}.`,
       category: suspect.category,
       service: suspect.service,
       confidence,

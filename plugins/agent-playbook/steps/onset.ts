@@ -49,7 +49,7 @@ LIMIT 50`;
       const at = found && rows[found.index]?.time('bucket');
       if (!at)
         return { observation: `The share of ${what}${whose} does not rise at any one point.`, verdict: 'neutral' };
-      return { observation: `The share of ${what}${whose} rises at ${moment(at)}.`, verdict: 'supports' };
+      return { observation: `The share of ${what}${whose} rises at about ${moment(at)}.`, verdict: 'supports' };
     },
   });
   const found = changePoint(evidence.rows.map((row) => ({ hits: row.number('bad'), total: row.number('spans') })));

@@ -1,0 +1,23 @@
+import storagePlugin from '../../plugins/storage-knex/index.ts';
+import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
+import { createInvestigationWorker } from '../../src/investigation/worker.ts';
+import { scriptedAgent } from './scripted-agent.ts';
+
+/** A worker in a process of its own, to be killed: `node worker-process.ts DIRECTORY STEPS`. Says each step it takes. */
+const [directory = '', steps = '0'] = process.argv.slice(2);
+const storage = storagePlugin.create({ client: 'sqlite' }, testHost(directory));
+await storage.start(AbortSignal.timeout(20_000));
+createInvestigationWorker({
+  storage,
+  agent: scriptedAgent({
+    steps: Number(steps),
+    stepMs: 60,
+    onStep: (question) => process.stdout.write(`${question}\n`),
+  }),
+  logger: silentLogger,
+  now: () => new Date(),
+  holder: `child ${process.pid}`,
+  concurrency: 1,
+}).start();
+// The worker's own timer does not hold the process.
+setInterval(() => {}, 1_000);
