@@ -19,6 +19,8 @@ export class DuckdbStatement implements ParsedStatement {
 }
 
 export const maxSqlBytes = 256 * 1024;
+/** Of a tree's JSON: some hundred kilobytes for the longest of honest statements. Bounds what the gateway spends on one. */
+const maxTreeBytes = 3 * 1024 * 1024;
 
 /** Refuses what must not even reach the parser. */
 export function admit(sql: string, helpers: SqlHelpers): void {
@@ -33,8 +35,13 @@ export function admit(sql: string, helpers: SqlHelpers): void {
 }
 
 /** Reads json_serialize_sql's answer. Throws what is wrong with the statement. */
-export function readStatement(sql: string, answer: string, helpers: SqlHelpers): DuckdbStatement {
-  const tree = parseTree(answer);
+export function readStatement(sql: string, answer: Buffer, helpers: SqlHelpers): DuckdbStatement {
+  if (answer.length > maxTreeBytes) {
+    throw helpers.refuse('sql_refused', 'The statement is too large or nested too deeply.', {
+      hint: 'Ask in several smaller statements.',
+    });
+  }
+  const tree = parseTree(answer.toString('utf8'));
   if (!isNode(tree)) throw helpers.refuse('sql_syntax', 'The statement contains a NUL character.');
   if (tree['error'] === true) throw parseError(sql, text(tree['error_type']), tree['position'], helpers);
   const statements = isList(tree['statements']) ? tree['statements'] : [];

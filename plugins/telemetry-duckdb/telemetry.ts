@@ -66,7 +66,7 @@ export class DuckdbTelemetry implements Telemetry {
     const { payload } = await this.#grammar(context, (channel) =>
       channel.request({ op: 'parse', sql }, { signal: context.signal, timeoutMs: grammarTimeoutMs }),
     );
-    return readStatement(sql, payload.toString('utf8'), this.#host.sql);
+    return readStatement(sql, payload, this.#host.sql);
   }
 
   check(parsed: ParsedStatement): CheckedStatement & { readonly statement: DuckdbStatement } {
@@ -148,7 +148,7 @@ export class DuckdbTelemetry implements Telemetry {
       ),
     );
     // What the engine wrote might read differently from what was checked.
-    checkStatement(readStatement(header.sql, payload.toString('utf8'), this.#host.sql), this.#host.sql);
+    checkStatement(readStatement(header.sql, payload, this.#host.sql), this.#host.sql);
     const pieces = header.sql.split(new RegExp(`${marks.start}|${marks.end}`));
     const order = header.sql.match(new RegExp(`${marks.start}|${marks.end}`, 'g')) ?? [];
     return { pieces, bounds: order.map((mark) => (mark === marks.start ? 'start' : 'end')) };

@@ -59,6 +59,12 @@ export class Loader {
     });
   }
 
+  /** Nothing may be running. */
+  close(): void {
+    this.#connection?.closeSync();
+    this.#connection = undefined;
+  }
+
   async #alone<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<undefined>();

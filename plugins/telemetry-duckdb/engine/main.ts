@@ -13,6 +13,9 @@ import { serve } from './server.ts';
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
+// The file, its log and what spills over are for this user alone.
+process.umask(0o077);
+
 await main(JSON.parse(process.argv[2] ?? '{}'));
 
 async function main(settings: EngineSettings): Promise<void> {

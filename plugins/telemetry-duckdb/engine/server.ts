@@ -19,6 +19,8 @@ interface Engine {
   readonly loader: Loader;
   readonly queries: Turns;
   readonly connections: Set<Socket>;
+  /** Requests that are being worked on. */
+  running: number;
 }
 
 interface Answer {
@@ -35,6 +37,7 @@ export function serve(database: Database, socketPath: string): void {
     // Four queries share two threads; more would only share them thinner.
     queries: new Turns(4, 32, 10_000),
     connections: new Set(),
+    running: 0,
   };
   // Whoever holds the file's lock owns the socket: what lies there is of a process that is gone.
   rmSync(socketPath, { force: true });
@@ -71,6 +74,13 @@ function attend(engine: Engine, server: Server, socket: Socket): void {
 /** First the socket, while the lock is still held, so that nobody else's socket is removed; then the file. */
 function end(engine: Engine, server: Server): void {
   server.close();
+  if (engine.running > 0) {
+    // Exiting would wait for them. What is committed is in the write-ahead log; the rest is what a rollback undoes.
+    process.kill(process.pid, 'SIGKILL');
+  }
+  // With no connection left, closing writes a checkpoint, and the next one opens without a log to replay.
+  engine.statements.close();
+  engine.loader.close();
   engine.database.close();
   process.exit(0);
 }
@@ -78,6 +88,7 @@ function end(engine: Engine, server: Server): void {
 async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, received: Frame): Promise<void> {
   const job = new Job();
   jobs.set(received.id, job);
+  engine.running += 1;
   const send = (kind: number, { header, payload }: Answer) => {
     if (socket.destroyed) return;
     socket.cork();
@@ -97,6 +108,7 @@ async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, re
       process.exit(70);
     }
   } finally {
+    engine.running -= 1;
     job.done();
     jobs.delete(received.id);
   }

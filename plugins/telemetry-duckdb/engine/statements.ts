@@ -22,6 +22,10 @@ export class Statements {
     return await this.#ask('SELECT json_deserialize_sql($1::VARCHAR::JSON)', tree, job);
   }
 
+  close(): void {
+    for (const connection of this.#free.splice(0)) connection.closeSync();
+  }
+
   async #ask(query: string, argument: string, job: Job): Promise<string> {
     const connection = this.#free.pop() ?? (await this.#database.connect());
     try {

@@ -94,6 +94,8 @@ export const legitimate: readonly string[] = [
   'SELECT round(avg(duration_nano) / 1e6, 2) AS ms, floor(1.5), ceil(1.2), log10(100), sqrt(2), abs(-1), trunc(1.7) FROM otel.spans',
   "SELECT format_bytes(1024), formatReadableDecimalSize(1000), to_json({'a': 1}), typeof(now()), CAST('1' AS DECIMAL(10, 2)), '5 seconds'::INTERVAL, TRY(1 / 0)",
   'SELECT time, name FROM otel.spans WHERE trace_id = (SELECT trace_id FROM otel.spans ORDER BY duration_nano DESC LIMIT 1) ORDER BY time',
+  'SELECT * RENAME (name AS operation) FROM otel.spans',
+  'SELECT s.* EXCLUDE (s.events), l.body FROM otel.spans s JOIN otel.logs l USING (trace_id)',
   'SELECT 1 LIMIT 10%',
   'SELECT #1 FROM (SELECT 1) ORDER BY #1',
   'SELECT unnest(attributes) FROM (SELECT map_entries(attributes) AS attributes FROM otel.spans)',
