@@ -1,28 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createMcpExpressApp, requireBearerAuth } from '@modelcontextprotocol/express';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler as createSdkHandler, McpServer, requireScopes } from '@modelcontextprotocol/server';
 import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import storagePlugin from '../plugins/storage-knex/index.ts';
-import { createChallenge } from '../src/auth/challenge.ts';
-import { createVerifier } from '../src/auth/verifier.ts';
-import { scopes } from '../src/contract/auth.ts';
-import { isId, newId } from '../src/contract/ids.ts';
-import { defineTool } from '../src/contract/tool.ts';
-import { silentLogger, testHost } from '../src/contract-tests/host.ts';
-import { createAuditWriter } from '../src/kernel/audit.ts';
-import { createRateLimit } from '../src/kernel/rate-limit.ts';
-import { createMcpHandler } from '../src/mcp/handler.ts';
-import { listen } from '../test/support/listen.ts';
+import { scopes } from '../../src/contract/auth.ts';
+import { listen } from '../../test/support/listen.ts';
 
 /*
- * One server under measurement, in a process of its own: `bare`, `sightline` or `sdk`. Says `{port, token}` to its parent,
- * answers `cpu` with its CPU time so far in microseconds, and ends with its parent.
+ * One server to compare with, in a process of its own: `bare` or `sdk`. Says `{port, token}` to its parent and ends
+ * with it.
  */
 
 export interface Ready {
@@ -50,11 +38,9 @@ const output = z.object({
   truncated: z.boolean(),
 });
 const answer = { columns: [{ name: 'one', type: 'INTEGER' }], rows: [[1]], row_count: 1, truncated: false };
-const structured = JSON.stringify(answer);
 
 const { privateKey, publicKey } = await generateKeyPair('ES256');
 const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(publicKey)), kid: 'bench', alg: 'ES256' }] });
-const clean: (() => Promise<void>)[] = [];
 
 const server = createServer();
 const port = await listen(server);
@@ -95,64 +81,6 @@ async function bare(): Promise<{ listener: RequestListener; token: string }> {
     });
   };
   return { listener, token: 'none' };
-}
-
-/** The whole path: signature cache, live look-up in SQLite, rate limit, audit into SQLite. */
-async function sightline(): Promise<{ listener: RequestListener; token: string }> {
-  const directory = await mkdtemp(join(tmpdir(), 'sightline-bench-'));
-  const storage = storagePlugin.create(storagePlugin.configSchema.parse({}), testHost(directory));
-  await storage.start(new AbortController().signal);
-  const audit = createAuditWriter({ storage, logger: silentLogger });
-  clean.push(
-    () => audit.stop(),
-    () => storage.stop(),
-    () => rm(directory, { recursive: true, force: true }),
-  );
-  const organization = await storage.directory.createOrganization({ name: 'bench' });
-  const secretId = newId('sec');
-  const key = await storage.workspace(organization.id).keys.create({
-    id: newId('ak'),
-    name: 'bench',
-    scopes,
-    secret: { id: secretId, hash: '0'.repeat(64) },
-    createdBy: 'bench',
-  });
-  const listener = createMcpHandler({
-    tools: names.map((name) =>
-      defineTool({
-        name,
-        title: name,
-        description,
-        scope: 'telemetry:read',
-        annotations,
-        input,
-        output,
-        run: async () => ({ structured, text: 'one\n1', facts: { rows: 1, truncated: false } }),
-      }),
-    ),
-    serverInfo: { name: 'bench', title: 'bench', version: '0' },
-    instructions: 'bench',
-    authenticate: createVerifier({
-      issuer: {
-        trust: { issuer, algorithms: ['ES256'], keys, type: 'at+jwt' },
-        claims: ({ sub = '', org }) =>
-          typeof org === 'string' && isId('org', org)
-            ? { kind: 'key', subject: sub, organizationId: org, scopes, clientId: sub, secretId }
-            : undefined,
-      },
-      resource,
-      directory: storage.directory,
-      now: () => new Date(),
-      logger: silentLogger,
-    }),
-    challenge: createChallenge({ resourceMetadataUrl: `${issuer}/.well-known/oauth-protected-resource/mcp`, scopes }),
-    allowedHosts: ['127.0.0.1'],
-    allowedOrigins: [],
-    rateLimit: createRateLimit({ perMinute: 1e9, burst: 1e9 }),
-    audit,
-    logger: silentLogger,
-  });
-  return { listener, token: await tokenFor(key.id, { org: organization.id }) };
 }
 
 /** The SDK's server as its documentation builds it; its verifier keeps what it verified. No look-up, no limit, no audit. */
@@ -215,17 +143,10 @@ async function sdk(): Promise<{ listener: RequestListener; token: string }> {
 }
 
 const variant = process.argv[2];
-const { listener, token } = await (variant === 'bare' ? bare() : variant === 'sdk' ? sdk() : sightline());
+const { listener, token } = await (variant === 'bare' ? bare() : sdk());
 server.on('request', listener);
-process.on('message', () => {
-  const { user, system } = process.cpuUsage();
-  process.send?.({ cpu: user + system, rss: process.memoryUsage.rss() });
-});
 process.on('disconnect', () => {
   server.closeAllConnections();
-  server.close(() => void finish());
+  server.close();
 });
-async function finish(): Promise<void> {
-  for (const step of clean) await step();
-}
 process.send?.({ port, token } satisfies Ready);

@@ -1,0 +1,158 @@
+/**
+ * The token endpoint beside bare oidc-provider with the same grant, resource and algorithm: requests a second and
+ * processor time a request. Load comes from another process.
+ *
+ *     node bench/token.ts [seconds]
+ */
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import Provider from 'oidc-provider';
+import { z } from 'zod';
+import issuerPlugin from '../plugins/issuer-builtin/index.ts';
+import storagePlugin from '../plugins/storage-knex/index.ts';
+import { createApiKeys } from '../src/auth/api-keys.ts';
+import { silentLogger, testHost } from '../src/contract-tests/host.ts';
+import { createHttpApp } from '../src/http/app.ts';
+
+const seconds = Number(process.argv[2] ?? 5);
+const autocannon = createRequire(import.meta.url).resolve('autocannon');
+const report = z.object({
+  '2xx': z.number(),
+  non2xx: z.number(),
+  latency: z.object({ p50: z.number(), p99: z.number() }),
+});
+
+interface Pair {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+async function measure(name: string, url: string, pair: Pair): Promise<number> {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: pair.clientId,
+    client_secret: pair.clientSecret,
+  }).toString();
+  const load = async (duration: number) => {
+    const args = [autocannon, '--json', '-c', '16', '-d', String(duration), '-m', 'POST', '-b', body];
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [...args, '-H', 'content-type=application/x-www-form-urlencoded', `${url}/oauth2/token`],
+      { maxBuffer: 1 << 24 },
+    );
+    return report.parse(JSON.parse(stdout));
+  };
+  await load(1);
+  const before = process.cpuUsage();
+  const { '2xx': good, non2xx, latency } = await load(seconds);
+  const { user, system } = process.cpuUsage(before);
+  if (non2xx > 0 || good === 0) throw new Error(`${name}: ${non2xx} requests were refused`);
+  const cpu = (user + system) / good;
+  const rate = `${Math.round(good / seconds)} req/s`.padStart(11);
+  console.log(`${name.padEnd(20)} ${rate}  ${cpu.toFixed(0)} µs CPU  p50 ${latency.p50} ms  p99 ${latency.p99} ms`);
+  return cpu;
+}
+
+async function withServer<Result>(run: (url: string, serve: (handler: RequestListener) => void) => Promise<Result>) {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  try {
+    return await run(`http://127.0.0.1:${address.port}`, (handler) => server.on('request', handler));
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+const bare = () =>
+  withServer(async (url, serve) => {
+    const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+    const pair = { clientId: 'bench', clientSecret: 'b'.repeat(43) };
+    const provider = new Provider(url, {
+      jwks: { keys: [{ ...jwk, kty: 'EC', use: 'sig', alg: 'ES256' }] },
+      clients: [
+        {
+          client_id: pair.clientId,
+          client_secret: pair.clientSecret,
+          grant_types: ['client_credentials'],
+          response_types: [],
+          redirect_uris: [],
+        },
+      ],
+      clientDefaults: { id_token_signed_response_alg: 'ES256' },
+      routes: { token: '/oauth2/token' },
+      features: {
+        clientCredentials: { enabled: true },
+        devInteractions: { enabled: false },
+        resourceIndicators: {
+          enabled: true,
+          defaultResource: () => `${url}/mcp`,
+          getResourceServerInfo: () => ({
+            scope: 'telemetry:read',
+            accessTokenFormat: 'jwt',
+            accessTokenTTL: 3600,
+            jwt: { sign: { alg: 'ES256' } },
+          }),
+        },
+      },
+    });
+    const callback = provider.callback();
+    serve((request, response) => void callback(request, response));
+    return measure('bare oidc-provider', url, pair);
+  });
+
+const ours = () =>
+  withServer(async (url, serve) => {
+    const directory = await mkdtemp(join(tmpdir(), 'bench-token-'));
+    const host = testHost(directory, { publicUrl: url, authUrl: url });
+    const resource = `${url}/mcp`;
+    const storage = storagePlugin.create(storagePlugin.configSchema.parse({}), host);
+    const issuer = issuerPlugin.create(issuerPlugin.configSchema.parse({}), { ...host, storage, resource });
+    try {
+      await storage.start(AbortSignal.timeout(10_000));
+      await storage.migrate();
+      await issuer.start(AbortSignal.timeout(10_000));
+      const organization = await storage.directory.createOrganization({ name: 'bench' });
+      const pair = await createApiKeys({ storage, now: host.now }).create({
+        organizationId: organization.id,
+        name: 'bench',
+        scopes: ['telemetry:read'],
+        actor: { kind: 'operator', id: 'bench', name: 'bench' },
+      });
+      serve(
+        createHttpApp({
+          issuer,
+          publicUrl: url,
+          authUrl: url,
+          resource,
+          resourceName: 'bench',
+          resourceMetadata: {},
+          health: async () => ({ ok: true, components: {} }),
+          ready: () => true,
+          allowedHosts: [new URL(url).host],
+          trustProxy: false,
+          logger: silentLogger,
+        }),
+      );
+      return await measure('sightline', url, pair);
+    } finally {
+      await issuer.stop();
+      await storage.stop();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+// Before and after, since the machine is not still.
+const peers = [await bare()];
+const own = await ours();
+peers.push(await bare());
+const peer = peers.reduce((sum, value) => sum + value, 0) / peers.length;
+console.log(`\nSpeed beside bare oidc-provider, by processor time: ${(peer / own).toFixed(2)} (aim: at least 0.8)`);
