@@ -1,6 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { isId, scopes as allScopes } from '../../src/contract/index.ts';
-import type { ApiKeyWithHashes, Scope, SecretId, TokenClaims } from '../../src/contract/index.ts';
+import type { Scope, TokenClaims } from '../../src/contract/index.ts';
+import type { ProvenKey } from './exchange.ts';
 
 /** What we say in a token about the key that minted it, beside the registered claims. */
 export interface OwnClaims {
@@ -14,8 +15,8 @@ export interface OwnClaims {
 }
 
 /** Everything is read from the key as it is stored: what a client says about itself has no part in it. */
-export function claimsOfKey(key: ApiKeyWithHashes, secretId: SecretId): OwnClaims {
-  return { sub: key.id, client_id: key.id, org: key.organizationId, kind: 'key', secret_id: secretId };
+export function claimsOfKey(key: ProvenKey): OwnClaims {
+  return { sub: key.id, client_id: key.id, org: key.organizationId, kind: 'key', secret_id: key.secretId };
 }
 
 /** The way back, from a payload that the core has verified. Undefined for anything this issuer does not mint. */

@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditRecord, KeyId, Logger, OrganizationId, SecretId, Storage } from '../../src/contract/index.ts';
+import type { AuditRecord, Logger, OrganizationId, Storage } from '../../src/contract/index.ts';
+import type { ProvenKey } from './exchange.ts';
 
 /** Writes `token.issued` audit records in groups, so that a token does not wait for the disk. */
 export interface IssuanceLog {
-  add(issuance: Issuance): void;
+  add(key: ProvenKey): void;
   /** Resolves when everything added before is written. */
   flush(): Promise<void>;
-}
-
-export interface Issuance {
-  readonly organizationId: OrganizationId;
-  readonly keyId: KeyId;
-  readonly secretId: SecretId;
 }
 
 const delayMs = 50;
@@ -41,11 +36,11 @@ export function createIssuanceLog(storage: Storage, logger: Logger, now: () => D
   }
 
   return {
-    add({ organizationId, keyId, secretId }) {
+    add({ organizationId, id, secretId }) {
       const record: AuditRecord = {
         at: now(),
         event: 'token.issued',
-        subject: keyId,
+        subject: id,
         requestId: randomUUID(),
         target: secretId,
         outcome: 'ok',

@@ -3,6 +3,7 @@ import type { Issuer, IssuerHost } from '../../src/contract/index.ts';
 import { createAttempts } from './attempts.ts';
 import { tokenClaims } from './claims.ts';
 import { createEndpoints, documentCacheSeconds } from './endpoints.ts';
+import { createKeyProof } from './exchange.ts';
 import { createIssuanceLog } from './issuance-log.ts';
 import { createProvider, tokenLifetime } from './provider.ts';
 import { createSigningKeys } from './signing-keys.ts';
@@ -19,7 +20,7 @@ const day = 86_400_000;
 export function createIssuer(config: IssuerConfig, host: IssuerHost): Issuer {
   const { storage, logger, now, resource, authUrl } = host;
   const keys = createSigningKeys({
-    directory: storage.directory,
+    storage,
     vault: host.vault,
     now,
     schedule: {
@@ -31,6 +32,7 @@ export function createIssuer(config: IssuerConfig, host: IssuerHost): Issuer {
   });
   const issuances = createIssuanceLog(storage, logger, now);
   const attempts = createAttempts(now);
+  const prove = createKeyProof(storage);
   const addresses = new WeakMap<IncomingMessage, string>();
 
   type TokenEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
@@ -49,12 +51,10 @@ export function createIssuer(config: IssuerConfig, host: IssuerHost): Issuer {
       issuer: authUrl,
       resource,
       signingKey,
-      directory: storage.directory,
+      prove,
       attempts,
       addressOf: (request) => addresses.get(request) ?? request.socket.remoteAddress ?? '',
-      issued: ({ key, secretId }) => {
-        if (key && secretId) issuances.add({ organizationId: key.organizationId, keyId: key.id, secretId });
-      },
+      issued: issuances.add,
       logger,
     });
     const callback = provider.callback();

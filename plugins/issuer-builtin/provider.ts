@@ -1,8 +1,8 @@
 import Provider, { errors, type Adapter, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
-import { isId, type Directory, type Logger } from '../../src/contract/index.ts';
+import { isId, type KeyId, type Logger } from '../../src/contract/index.ts';
 import type { Attempts } from './attempts.ts';
 import { claimsOfKey } from './claims.ts';
-import { matchSecret, type Exchange } from './exchange.ts';
+import type { ProvenKey } from './exchange.ts';
 import { isOurResource } from './resource.ts';
 import type { SigningKey } from './signing-keys.ts';
 
@@ -15,10 +15,10 @@ export interface ProviderOptions {
   readonly issuer: string;
   readonly resource: string;
   readonly signingKey: SigningKey;
-  readonly directory: Pick<Directory, 'keyForExchange'>;
+  readonly prove: (id: KeyId | undefined, secret: string) => Promise<ProvenKey | undefined>;
   readonly attempts: Attempts;
   readonly addressOf: (request: KoaContextWithOIDC['req']) => string;
-  readonly issued: (exchange: Exchange) => void;
+  readonly issued: (key: ProvenKey) => void;
   readonly logger: Logger;
 }
 
@@ -27,7 +27,7 @@ export interface ProviderOptions {
  * new signing key gets a new Provider.
  */
 export function createProvider(options: ProviderOptions): Provider {
-  const { issuer, resource, signingKey, directory, attempts, addressOf, issued, logger } = options;
+  const { issuer, resource, signingKey, prove, attempts, addressOf, issued, logger } = options;
   const exchanges = new WeakMap<object, Exchange>();
 
   const configuration = {
@@ -69,10 +69,7 @@ export function createProvider(options: ProviderOptions): Provider {
     formats: {
       customizers: {
         jwt: (ctx, _token, { payload }) => {
-          const { key, secretId } = exchangeOf(ctx);
-          // No token without a key of ours behind it, whatever brought the library here.
-          if (!key || !secretId) throw new errors.InvalidClient('no API key');
-          Object.assign(payload, claimsOfKey(key, secretId));
+          Object.assign(payload, claimsOfKey(keyOf(ctx)));
         },
       },
     },
@@ -85,20 +82,24 @@ export function createProvider(options: ProviderOptions): Provider {
 
   const provider = new Provider(issuer, configuration);
 
-  function exchangeOf(ctx: object): Exchange {
-    const exchange = exchanges.get(ctx);
-    if (!exchange) throw new Error('no client was looked up in this request');
-    return exchange;
+  /** No token without a key of ours behind it, whatever brought the library here. */
+  function keyOf(ctx: object): ProvenKey {
+    const key = exchanges.get(ctx)?.key;
+    if (!key) throw new errors.InvalidClient('no API key was shown');
+    return key;
   }
 
   /** What was asked for, all of it the key's; the key's whole grant when nothing was. */
   function grantedScope(ctx: KoaContextWithOIDC): string {
-    const granted: readonly string[] = exchangeOf(ctx).key?.scopes ?? [];
+    const granted: readonly string[] = keyOf(ctx).scopes;
     const { scope } = ctx.oidc.params ?? {};
     if (typeof scope === 'string') {
-      const refused = scope.split(' ').filter((name) => !granted.includes(name));
-      if (refused.length > 0) {
-        throw new errors.InvalidScope(`this key does not have the scope ${refused.join(' ')}`, refused.join(' '));
+      const refused = scope
+        .split(' ')
+        .find((name) => !granted.includes(name))
+        ?.slice(0, 64);
+      if (refused !== undefined) {
+        throw new errors.InvalidScope(`this key does not have the scope ${refused}`, refused);
       }
     } else if (ctx.oidc.params) {
       ctx.oidc.params['scope'] = granted.join(' ');
@@ -114,31 +115,21 @@ export function createProvider(options: ProviderOptions): Provider {
     ...refusing('Client'),
     find: async (shown) => {
       const ctx = Provider.ctx;
-      if (!ctx) return undefined;
-      const clientId = isId('ak', shown) ? shown : undefined;
-      exchanges.set(ctx, { clientId, key: await keyOf(clientId) });
+      if (ctx) exchanges.set(ctx, { clientId: isId('ak', shown) ? shown : undefined });
       return apiKeyClient;
     },
   };
 
-  async function keyOf(clientId: string | undefined) {
-    if (clientId === undefined) return undefined;
+  provider.Client.prototype.compareClientSecret = async (shown: string) => {
+    const ctx = Provider.ctx;
+    const exchange = ctx && exchanges.get(ctx);
+    if (!exchange) return false;
     try {
-      return await directory.keyForExchange(clientId);
+      exchange.key = await prove(exchange.clientId, shown);
     } catch (cause) {
       throw temporarily('the server cannot look up keys at the moment', 503, 'temporarily_unavailable', cause);
     }
-  }
-
-  provider.Client.prototype.compareClientSecret = (shown: string) => {
-    const ctx = Provider.ctx;
-    if (!ctx) return false;
-    const exchange = exchangeOf(ctx);
-    const secretId = matchSecret(shown, exchange.key?.secrets ?? []);
-    if (secretId) {
-      exchange.secretId = secretId;
-      return true;
-    }
+    if (exchange.key) return true;
     const address = addressOf(ctx.req);
     const wait = attempts.fail(address, exchange.clientId ?? '');
     logger.debug({ address, clientId: exchange.clientId }, 'A token request showed a wrong secret.');
@@ -147,11 +138,19 @@ export function createProvider(options: ProviderOptions): Provider {
     throw temporarily(`too many failed attempts; try again in ${wait} seconds`, 429, 'slow_down');
   };
 
-  provider.on('grant.success', (ctx) => issued(exchangeOf(ctx)));
+  provider.on('grant.success', (ctx) => issued(keyOf(ctx)));
   // These events carry the whole request, with the secret in its body: of it nothing but the error may reach the log.
   provider.on('server_error', (_ctx, error) => logger.error({ error }, 'The token endpoint failed.'));
   provider.onerror = (error) => logger.warn({ error }, 'A token response could not be sent.');
   return provider;
+}
+
+/** One token request on its way. */
+interface Exchange {
+  /** As shown by the client, if it is written like a key's id. */
+  readonly clientId: KeyId | undefined;
+  /** Set once a secret of the key was shown. */
+  key?: ProvenKey | undefined;
 }
 
 const apiKeyClient = {

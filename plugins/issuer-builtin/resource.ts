@@ -5,6 +5,7 @@ const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
  * bare origin; on a loopback address they may know us by another of its names.
  */
 export function isOurResource(indicator: string, resource: string): boolean {
+  if (indicator === resource) return true;
   if (!URL.canParse(indicator)) return false;
   const asked = new URL(indicator);
   const ours = new URL(resource);

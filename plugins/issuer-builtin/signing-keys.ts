@@ -24,7 +24,8 @@ export interface SigningKey {
 export type PublishedKey = PublicJwk & { readonly kid: string; readonly use: 'sig'; readonly alg: 'ES256' };
 
 export interface SigningKeysOptions {
-  readonly directory: Pick<Directory, 'signingKeys' | 'replaceSigningKeys'>;
+  /** Asked anew each time: it may be opened after this is made. */
+  readonly storage: { readonly directory: Pick<Directory, 'signingKeys' | 'replaceSigningKeys'> };
   readonly vault: Vault;
   readonly now: () => Date;
   readonly schedule: KeySchedule;
@@ -40,11 +41,12 @@ interface OpenedKey {
   readonly verifier: CryptoKey;
 }
 
-export function createSigningKeys({ directory, vault, now, schedule, onRead }: SigningKeysOptions): SigningKeys {
+export function createSigningKeys({ storage, vault, now, schedule, onRead }: SigningKeysOptions): SigningKeys {
   let records: readonly SigningKeyRecord[] = [];
   let opened: ReadonlyMap<string, OpenedKey> = new Map();
   let lastRead = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
+  let failure: { readonly error: unknown } | undefined;
 
   /** Opening and importing cost more than the rest of a refresh, so a key once opened is kept. */
   async function openAll(found: readonly SigningKeyRecord[]): Promise<ReadonlyMap<string, OpenedKey>> {
@@ -66,7 +68,7 @@ export function createSigningKeys({ directory, vault, now, schedule, onRead }: S
     // Another instance may change the set between our reading and our writing; then its set is read and judged again.
     for (let attempt = 0; attempt < 10; attempt += 1) {
       lastRead = now().getTime();
-      const found = await directory.signingKeys();
+      const found = await storage.directory.signingKeys();
       const keys = await openAll(found);
       const planned = await planKeys(found, now(), schedule, () => newSigningKey(vault));
       if (!planned) {
@@ -75,7 +77,7 @@ export function createSigningKeys({ directory, vault, now, schedule, onRead }: S
         onRead();
         return;
       }
-      await directory.replaceSigningKeys(
+      await storage.directory.replaceSigningKeys(
         found.map(({ kid }) => kid),
         planned,
       );
@@ -86,9 +88,27 @@ export function createSigningKeys({ directory, vault, now, schedule, onRead }: S
   }
 
   const refresh = (): Promise<void> => {
-    reading ??= read().finally(() => (reading = undefined));
+    reading ??= read()
+      .then(
+        () => (failure = undefined),
+        (error: unknown) => {
+          failure = { error };
+          throw error;
+        },
+      )
+      .finally(() => (reading = undefined));
     return reading;
   };
+
+  /** That storage cannot be read says nothing about the token: not a refusal, but an answer to come back for. */
+  async function lookAgain(): Promise<void> {
+    if (reading || now().getTime() - lastRead >= unknownKidCooldownMs) await refresh().catch(() => {});
+    if (failure) {
+      throw new SightlineError('unavailable', 'The signing keys cannot be read at the moment.', {
+        cause: failure.error,
+      });
+    }
+  }
 
   function current(): SigningKey {
     const record = records.find(({ state }) => state === 'current');
@@ -113,8 +133,8 @@ export function createSigningKeys({ directory, vault, now, schedule, onRead }: S
       if (alg !== 'ES256') throw new errors.JOSEAlgNotAllowed('tokens of this issuer are signed with ES256');
       if (kid === undefined) throw new errors.JWKSNoMatchingKey();
       let key = opened.get(kid);
-      if (!key && (reading || now().getTime() - lastRead >= unknownKidCooldownMs)) {
-        await refresh();
+      if (!key) {
+        await lookAgain();
         key = opened.get(kid);
       }
       if (!key) throw new errors.JWKSNoMatchingKey();

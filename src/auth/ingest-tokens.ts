@@ -36,7 +36,7 @@ export function createIngestTokens({ storage, vault, now = () => new Date() }: I
       .workspace(organizationId)
       .audit.append([{ at: now(), event, subject, requestId: randomUUID(), target, outcome: 'ok' }]);
 
-  async function create(organizationId: OrganizationId, subject: string) {
+  async function create(organizationId: OrganizationId, subject: string): Promise<string> {
     const id = newId('it');
     const token = generateSecret('it');
     await tokensOf(organizationId).create({
@@ -45,33 +45,35 @@ export function createIngestTokens({ storage, vault, now = () => new Date() }: I
       sealed: vault.seal(Buffer.from(token), context(id)),
     });
     await record(organizationId, 'ingest_token.created', id, subject);
-    return { id, token };
+    return token;
   }
 
-  async function open(organizationId: OrganizationId) {
+  async function open(organizationId: OrganizationId): Promise<string | undefined> {
     const kept = await tokensOf(organizationId).current();
-    return kept && { id: kept.id, token: Buffer.from(vault.open(kept.sealed, context(kept.id))).toString() };
+    return kept && Buffer.from(vault.open(kept.sealed, context(kept.id))).toString();
   }
+
+  async function first(organizationId: OrganizationId): Promise<string> {
+    return (await open(organizationId)) ?? (await create(organizationId, 'system'));
+  }
+
+  /** Two who ask at once get one token: a second one would be valid and in nobody's sight. */
+  const making = new Map<OrganizationId, Promise<string>>();
 
   return {
-    async ensure(organizationId) {
-      const kept = await open(organizationId);
-      if (kept) return kept.token;
-      const made = await create(organizationId, 'system');
-      // Two may do this at once. The newest is the one that everybody is told; a token nobody was told of is withdrawn.
-      const current = await open(organizationId);
-      if (!current || current.id === made.id) return made.token;
-      if (await tokensOf(organizationId).revoke(made.id)) {
-        await record(organizationId, 'ingest_token.revoked', made.id, 'system');
-      }
-      return current.token;
+    ensure(organizationId) {
+      const running = making.get(organizationId);
+      if (running) return running;
+      const made = first(organizationId).finally(() => making.delete(organizationId));
+      making.set(organizationId, made);
+      return made;
     },
 
-    current: async (organizationId) => (await open(organizationId))?.token,
+    current: open,
 
     async rotate(organizationId, actor) {
       const previous = await tokensOf(organizationId).current();
-      const { token } = await create(organizationId, actor.id);
+      const token = await create(organizationId, actor.id);
       return previous ? { token, previous: previous.id } : { token };
     },
 

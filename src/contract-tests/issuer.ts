@@ -1,10 +1,11 @@
-import { createHmac, createPublicKey, generateKeyPairSync, sign, type JsonWebKey } from 'node:crypto';
+import { createHmac, createPublicKey, generateKeyPairSync, KeyObject, sign, type JsonWebKey } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { decodeJwt, decodeProtectedHeader, exportJWK, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import type { Issuer, TokenClaims } from '../contract/index.ts';
 import { lifecycleContract } from './lifecycle.ts';
 import { rejection, type Runner } from './runner.ts';
 
+/** Storage and servers around the issuer belong in place before this is made: what it leaves running is counted. */
 export interface IssuerUnderTest {
   /** Not started. */
   readonly component: Issuer;
@@ -60,7 +61,8 @@ export function issuerContract(runner: Runner, make: () => Promise<IssuerUnderTe
     };
 
     const refused = async (token: string, changed?: JWTVerifyOptions) => {
-      expect(await rejection(verify(token, changed))).toBeInstanceOf(Error);
+      // Not by class: a refusal by the crypto library may come from another realm.
+      expect(await rejection(verify(token, changed))).not.toBeUndefined();
     };
 
     it('trusts asymmetric algorithms only, and names itself by an absolute URL', () => {
@@ -112,7 +114,8 @@ export function issuerContract(runner: Runner, make: () => Promise<IssuerUnderTe
       const header = decodeProtectedHeader(minted.token);
       const key = await issuer.trust.keys({ ...header, alg: header.alg ?? '' }, { payload: '', signature: '' });
       if (key instanceof Uint8Array) throw new Error('a verification key must not be a shared secret');
-      const jwk: JsonWebKey = { ...('kty' in key ? key : await exportJWK(key)) };
+      const exported = key instanceof KeyObject || key instanceof CryptoKey ? await exportJWK(key) : key;
+      const jwk: JsonWebKey = { ...exported };
       const published = createPublicKey({ key: jwk, format: 'jwk' });
       const secrets = [
         published.export({ format: 'pem', type: 'spki' }),

@@ -1,7 +1,7 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 
 /** Small JSON, never cached unless the route says otherwise. */
-export function sendJson(response: Response, status: number, body: object, cacheControl = 'no-store'): void {
+export function sendJson(response: ServerResponse, status: number, body: object, cacheControl = 'no-store'): void {
   const text = JSON.stringify(body);
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
@@ -12,6 +12,12 @@ export function sendJson(response: Response, status: number, body: object, cache
 }
 
 /** An error as every endpoint of ours words it. */
-export function sendError(response: Response, status: number, code: string, message: string, hint?: string): void {
+export function sendError(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  message: string,
+  hint?: string,
+): void {
   sendJson(response, status, { error: { code, message, ...(hint === undefined ? {} : { hint }) } });
 }

@@ -1,8 +1,9 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { sendError } from './json.ts';
 
 /** For every answer; a page loosens the policy by what it needs and no more. */
-export function securityHeaders(publicUrl: string): RequestHandler {
+export function securityHeaders(publicUrl: string): ReadonlyMap<string, string> {
   const headers = new Map([
     ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"],
     ['X-Content-Type-Options', 'nosniff'],
@@ -11,21 +12,18 @@ export function securityHeaders(publicUrl: string): RequestHandler {
     ['Cross-Origin-Opener-Policy', 'same-origin'],
   ]);
   if (publicUrl.startsWith('https:')) headers.set('Strict-Transport-Security', 'max-age=31536000');
-  return (_request, response, next) => {
-    response.setHeaders(headers);
-    next();
-  };
+  return headers;
 }
 
 /**
  * Refuses requests sent to a name that is not ours: a page of a stranger whose DNS name was made to point here (DNS
- * rebinding) sends its own name as Host.
+ * rebinding) sends its own name as Host. Answers true for a good request, else it has answered.
  * @param allowed lower-case `host[:port]`.
  */
-export function allowHosts(allowed: readonly string[]): RequestHandler {
+export function hostCheck(allowed: readonly string[]): (request: IncomingMessage, response: ServerResponse) => boolean {
   const names = new Set(allowed);
-  return (request, response, next) => {
-    if (names.has((request.headers.host ?? '').toLowerCase())) return next();
+  return (request, response) => {
+    if (names.has((request.headers.host ?? '').toLowerCase())) return true;
     sendError(
       response,
       403,
@@ -33,7 +31,27 @@ export function allowHosts(allowed: readonly string[]): RequestHandler {
       'This server does not answer under the host name of the request.',
       'Use the address in publicUrl, or add the name to allowedHosts in the configuration.',
     );
+    return false;
   };
+}
+
+/**
+ * The caller's address. Each trusted proxy appends to X-Forwarded-For the address it was called from, so the list is read
+ * from its end, and what stands before the last trusted entry is whatever the caller wrote.
+ */
+export function clientAddress(request: IncomingMessage, trustProxy: boolean | number): string | undefined {
+  const peer = request.socket.remoteAddress;
+  const forwarded = trustProxy === false ? undefined : request.headers['x-forwarded-for'];
+  if (forwarded === undefined) return peer;
+  // Node joins repeated headers of this name by commas.
+  const chain = [
+    ...forwarded
+      .toString()
+      .split(',')
+      .map((entry) => entry.trim()),
+    peer,
+  ].toReversed();
+  return chain[trustProxy === true ? chain.length - 1 : Math.min(Number(trustProxy), chain.length - 1)];
 }
 
 /** RFC 9728 documents are read by clients in browsers too; they hold nothing secret. */
