@@ -1,5 +1,7 @@
 import type { OrganizationId } from './ids.ts';
-import type { ChatMessage, Claim, Conclusion, Incident, InvestigationStep } from './storage.ts';
+import type { ChatMessage } from './chat.ts';
+import type { Incident } from './incident.ts';
+import type { Conclusion, InvestigationStep } from './investigation.ts';
 import type { Component, Host } from './plugin.ts';
 import type { Dialect, QueryLimits, ResultColumn } from './telemetry.ts';
 
@@ -41,8 +43,6 @@ export type AgentEvent =
 export type NewStep = Omit<InvestigationStep, 'seq' | 'evidence_id' | 'recorded_at'> & {
   readonly evidence_id?: string;
 };
-
-export type { Claim };
 
 export interface AgentHost extends Host {
   readonly dialect: Dialect;

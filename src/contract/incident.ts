@@ -1,3 +1,6 @@
+import type { IncidentId, OrganizationId } from './ids.ts';
+import type { Actor, Page } from './record.ts';
+
 export const incidentStatuses = [
   'triage',
   'investigating',
@@ -34,4 +37,125 @@ const transitions = {
 /** Statuses an incident may go to from this one. */
 export function nextStatuses(from: IncidentStatus): readonly IncidentStatus[] {
   return transitions[from];
+}
+
+export interface WaitingOn {
+  readonly party: WaitingParty;
+  /** A member's e-mail address or a vendor's name. */
+  readonly name?: string;
+  readonly reason?: string;
+  readonly since: Date;
+}
+
+export interface Alert {
+  readonly fingerprint: string;
+  readonly title: string;
+  readonly status: 'firing' | 'resolved';
+  readonly severity: Severity;
+  readonly startsAt: Date;
+  readonly endsAt?: Date;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly url?: string;
+}
+
+export interface Incident {
+  readonly id: IncidentId;
+  readonly organizationId: OrganizationId;
+  /** 1, 2, 3 … within the organization. */
+  readonly number: number;
+  /** `INC-12`. */
+  readonly key: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly status: IncidentStatus;
+  readonly severity: Severity;
+  readonly waitingOn: WaitingOn;
+  readonly services: readonly string[];
+  readonly environment: string;
+  readonly source: string;
+  readonly fingerprint?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly assignee?: string;
+  readonly alerts: readonly Alert[];
+  readonly startedAt: Date;
+  readonly detectedAt: Date;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly mitigatedAt?: Date;
+  readonly resolvedAt?: Date;
+}
+
+export interface NewIncident {
+  readonly title: string;
+  readonly summary?: string;
+  readonly status?: IncidentStatus;
+  readonly severity: Severity;
+  readonly waitingOn?: Omit<WaitingOn, 'since'>;
+  readonly services?: readonly string[];
+  readonly environment?: string;
+  readonly source: string;
+  /** An open incident with the same one is returned instead of a second being made. */
+  readonly fingerprint?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly assignee?: string;
+  readonly alerts?: readonly Alert[];
+  readonly startedAt: Date;
+  readonly detectedAt?: Date;
+  /** Markdown; becomes version 1 of the document. */
+  readonly document?: string;
+}
+
+export interface IncidentPatch {
+  readonly title?: string;
+  readonly summary?: string;
+  readonly status?: IncidentStatus;
+  readonly severity?: Severity;
+  readonly waitingOn?: Omit<WaitingOn, 'since'>;
+  readonly services?: readonly string[];
+  readonly assignee?: string;
+  readonly alerts?: readonly Alert[];
+}
+
+export interface IncidentFilter {
+  readonly statuses?: readonly IncidentStatusFilter[];
+  readonly severities?: readonly Severity[];
+  /** Parties, or e-mail addresses matched with the name waited on. */
+  readonly waitingOn?: readonly string[];
+  readonly service?: string;
+  /** Words looked for in title and summary, without case. */
+  readonly query?: string;
+  /** Of the start time. */
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly limit: number;
+  /** From the page before; another filter's cursor is `invalid_argument`. */
+  readonly cursor?: string;
+}
+
+export interface IncidentDocument {
+  readonly markdown: string;
+  readonly version: number;
+  readonly author: Actor;
+  readonly updatedAt: Date;
+}
+
+export interface TimelineEntry {
+  readonly at: Date;
+  readonly actor: Actor;
+  readonly change: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface IncidentRepository {
+  create(input: NewIncident, actor: Actor): Promise<Incident>;
+  /** By id or key (`INC-12`, any case). */
+  get(idOrKey: string): Promise<Incident | undefined>;
+  /** Newest start first. */
+  list(filter: IncidentFilter): Promise<Page<Incident>>;
+  /** Checks the status transition (`conflict` with the allowed ones), sets its times, writes the timeline. */
+  update(id: IncidentId, patch: IncidentPatch, actor: Actor): Promise<Incident>;
+  document(id: IncidentId): Promise<IncidentDocument | undefined>;
+  writeDocument(id: IncidentId, markdown: string, author: Actor): Promise<IncidentDocument>;
+  timeline(id: IncidentId): Promise<readonly TimelineEntry[]>;
 }

@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '../contract/ids.ts';
 import type { OrganizationId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
-import type { AuditRecord, AuditRepository, Storage, Workspace } from '../contract/storage.ts';
+import type { AuditRecord, AuditRepository } from '../contract/audit.ts';
+import type { Storage, Workspace } from '../contract/storage.ts';
 import { createAuditWriter } from './audit.ts';
 
 const record = (requestId: string): AuditRecord => ({

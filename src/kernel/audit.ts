@@ -1,7 +1,8 @@
 import { SightlineError } from '../contract/errors.ts';
 import type { OrganizationId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
-import type { AuditRecord, Storage } from '../contract/storage.ts';
+import type { AuditRecord } from '../contract/audit.ts';
+import type { Storage } from '../contract/storage.ts';
 
 export interface AuditWriterOptions {
   readonly storage: Pick<Storage, 'workspace'>;

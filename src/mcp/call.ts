@@ -2,7 +2,7 @@ import type { Principal, Scope } from '../contract/auth.ts';
 import { SightlineError } from '../contract/errors.ts';
 import type { OrganizationId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
-import type { AuditRecord } from '../contract/storage.ts';
+import type { AuditRecord } from '../contract/audit.ts';
 import type { ToolContext, ToolResult } from '../contract/tool.ts';
 import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';

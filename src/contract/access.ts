@@ -1,0 +1,75 @@
+import type { Role, Scope } from './auth.ts';
+import type { IngestTokenId, KeyId, OrganizationId, SecretId, UserId } from './ids.ts';
+import type { User } from './storage.ts';
+
+export interface KeyRepository {
+  create(input: NewKey): Promise<ApiKey>;
+  list(): Promise<readonly ApiKey[]>;
+  get(id: KeyId): Promise<ApiKey | undefined>;
+  /** Adds a second secret. `conflict` when two are active, `not_found` when the key is not of this organization. */
+  addSecret(id: KeyId, secret: NewSecret): Promise<ApiKey>;
+  /** Deletes the older of two secrets. `conflict` when only one is left. */
+  retireOldest(id: KeyId): Promise<ApiKey>;
+  /** Deletes the key and its secrets; false when there was none. */
+  revoke(id: KeyId): Promise<boolean>;
+  /** Written at most once a minute a key; may be lost in a crash. */
+  markUsed(id: KeyId, at: Date): Promise<void>;
+}
+
+export interface NewSecret {
+  readonly id: SecretId;
+  /** SHA-256 of the secret, hex. The secret itself is never stored. */
+  readonly hash: string;
+}
+
+export interface NewKey {
+  readonly id: KeyId;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly secret: NewSecret;
+  readonly createdBy: string;
+}
+
+export interface ApiKey {
+  readonly id: KeyId;
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly createdBy: string;
+  readonly lastUsedAt?: Date;
+  /** Active ones, oldest first; one or two. */
+  readonly secrets: readonly { readonly id: SecretId; readonly createdAt: Date }[];
+}
+
+export interface ApiKeyWithHashes {
+  readonly id: KeyId;
+  readonly organizationId: OrganizationId;
+  readonly scopes: readonly Scope[];
+  readonly secrets: readonly NewSecret[];
+}
+
+export interface MemberRepository {
+  add(userId: UserId, role: Role): Promise<void>;
+  list(): Promise<readonly { readonly user: User; readonly role: Role }[]>;
+  remove(userId: UserId): Promise<boolean>;
+}
+
+export interface IngestTokenRepository {
+  create(input: NewIngestToken): Promise<void>;
+  /** The token senders are told to use: the newest. */
+  current(): Promise<IngestToken | undefined>;
+  revoke(id: IngestTokenId): Promise<boolean>;
+}
+
+export interface NewIngestToken {
+  readonly id: IngestTokenId;
+  /** SHA-256 hex, for look-up. */
+  readonly hash: string;
+  /** Sealed by the vault under context `ingest-token:<id>`, since `get_ingest_config` shows it again. */
+  readonly sealed: string;
+}
+
+export interface IngestToken extends NewIngestToken {
+  readonly createdAt: Date;
+}

@@ -1,0 +1,91 @@
+import type { ChatId, IncidentId, InvestigationId, OrganizationId } from './ids.ts';
+import type { MessagePart } from './chat.ts';
+import type { Actor } from './record.ts';
+
+export type InvestigationStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+
+export interface InvestigationStep {
+  readonly seq: number;
+  /** `E1`, `E2` …: what a claim cites. */
+  readonly evidence_id: string;
+  readonly question: string;
+  /** As it ran; works in `query_otel` as it stands. */
+  readonly sql: string;
+  readonly dialect: string;
+  readonly window: { readonly start: string; readonly end: string };
+  readonly columns: readonly string[];
+  /** At most 50. */
+  readonly rows: readonly (readonly unknown[])[];
+  readonly row_count: number;
+  readonly observation: string;
+  readonly verdict: 'supports' | 'refutes' | 'neutral';
+  readonly elapsed_ms: number;
+  readonly error?: string;
+  readonly recorded_at: string;
+}
+
+export interface Claim {
+  readonly text: string;
+  readonly status: 'supported' | 'hypothesis';
+  readonly evidence_ids: readonly string[];
+}
+
+export interface Conclusion {
+  readonly root_cause: string;
+  readonly category: string;
+  readonly service: string;
+  readonly confidence: 'high' | 'medium' | 'low' | 'none';
+  readonly claims: readonly Claim[];
+  readonly not_checked?: readonly string[];
+}
+
+export interface Investigation {
+  readonly id: InvestigationId;
+  readonly organizationId: OrganizationId;
+  readonly chatId?: ChatId;
+  readonly incidentId?: IncidentId;
+  readonly status: InvestigationStatus;
+  readonly engine: string;
+  readonly askedAt: Date;
+  readonly startedAt?: Date;
+  readonly finishedAt?: Date;
+  readonly conclusion?: Conclusion;
+  /** Safe to show. */
+  readonly failure?: string;
+}
+
+export interface ClaimedInvestigation {
+  readonly id: InvestigationId;
+  readonly organizationId: OrganizationId;
+}
+
+export interface InvestigationRepository {
+  get(id: InvestigationId): Promise<Investigation | undefined>;
+  /** Newest first. */
+  ofIncident(id: IncidentId): Promise<readonly Investigation[]>;
+  ofChat(id: ChatId): Promise<readonly Investigation[]>;
+  steps(id: InvestigationId): Promise<readonly InvestigationStep[]>;
+  /** For work an alert began; a chat queues its own. */
+  enqueue(input: {
+    readonly incidentId?: IncidentId;
+    readonly chatId?: ChatId;
+    readonly engine: string;
+  }): Promise<Investigation>;
+  /** Stores the step under its seq; a second one with the same seq is ignored, so that a resumed run doubles nothing. */
+  addStep(id: InvestigationId, step: InvestigationStep): Promise<void>;
+  /** Sets the status with what belongs to it; with a chat, the chat's status and its closing message in the same transaction. */
+  finish(id: InvestigationId, result: InvestigationResult): Promise<void>;
+}
+
+export type InvestigationResult =
+  | ({ readonly status: 'completed'; readonly conclusion: Conclusion } & ClosingMessage)
+  | ({ readonly status: 'waiting' } & ClosingMessage)
+  | ({ readonly status: 'failed'; readonly failure: string } & ClosingMessage)
+  | { readonly status: 'cancelled' };
+
+/** What the chat is told at the end. */
+export interface ClosingMessage {
+  readonly message: string;
+  readonly author: Actor;
+  readonly parts?: readonly MessagePart[];
+}
