@@ -5,7 +5,7 @@ export const exitCodes = [
   [0, 'done'],
   [1, 'failed; the message says what and what to do'],
   [2, 'the command line, or a file it names, is not as it has to be'],
-  [3, 'the configuration, or a plugin it names, is not valid'],
+  [3, 'the configuration is not valid, or a plugin it names cannot be used'],
   [130, 'interrupted'],
 ] as const;
 
