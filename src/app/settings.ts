@@ -19,7 +19,12 @@ const environment = z.object({
 
 export function resolveSettings(flags: Settings, env: NodeJS.ProcessEnv = process.env): Settings {
   const parsed = environment.safeParse(env);
-  if (!parsed.success) throw new SightlineError('config_invalid', z.prettifyError(parsed.error));
+  if (!parsed.success) {
+    const names = [...new Set(parsed.error.issues.map(({ path }) => path.join('.')))].join(', ');
+    throw new SightlineError('config_invalid', `The environment variable ${names} is not valid.`, {
+      hint: 'SIGHTLINE_PORT is a number from 0 to 65535; SIGHTLINE_DATA and SIGHTLINE_CONFIG are paths.',
+    });
+  }
   const { SIGHTLINE_DATA, SIGHTLINE_PORT, SIGHTLINE_CONFIG } = parsed.data;
   return {
     data: flags.data ?? SIGHTLINE_DATA,

@@ -1,17 +1,16 @@
-import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs';
 import { createApiKeys } from '../auth/api-keys.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { createIngestTokens } from '../auth/ingest-tokens.ts';
 import type { IngestTokens } from '../auth/ingest-tokens.ts';
 import { loadConfig } from '../config/load.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { SightlineError } from '../contract/index.ts';
 import type { Host, Logger, MigrationReport, Storage, Vault } from '../contract/index.ts';
 import { readHolder } from '../kernel/exclusive.ts';
 import type { Holder } from '../kernel/exclusive.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { loadPlugin } from '../kernel/registry.ts';
 import { createVault, loadMasterKeys } from '../kernel/vault.ts';
+import { prepareDirectory } from './data-directory.ts';
 import type { Settings } from './settings.ts';
 import { deriveUrls } from './urls.ts';
 
@@ -92,19 +91,5 @@ async function answers(url: string): Promise<boolean> {
     return response.ok;
   } catch {
     return false;
-  }
-}
-
-function prepareDirectory(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    chmodSync(path, 0o700);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new SightlineError('unavailable', `The data directory ${path} cannot be used: ${reason}`, {
-      cause,
-      hint: 'Name one you may write with --data DIR or SIGHTLINE_DATA.',
-    });
   }
 }
