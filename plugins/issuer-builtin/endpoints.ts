@@ -63,7 +63,10 @@ export function createEndpoints({ issuer, jwks, token }: EndpointsOptions): (...
   };
 }
 
-/** Browser-side clients read these documents and exchange their keys here; no cookie is involved, so any origin may. */
+/**
+ * Browser-side clients read these documents and exchange their keys here; no cookie is involved, so any origin may. With
+ * the header set, oidc-provider leaves out its own rule, which refuses an Origin that a client did not register.
+ */
 function withCors(method: string, answer: Answer): Answer {
   return (request, response) => {
     response.setHeader('Access-Control-Allow-Origin', '*');

@@ -54,7 +54,7 @@ export function createIssuer(config: IssuerConfig, host: IssuerHost): Issuer {
       prove,
       attempts,
       addressOf: (request) => addresses.get(request) ?? request.socket.remoteAddress ?? '',
-      issued: issuances.add,
+      issued: (key) => issuances.add(key),
       logger,
     });
     const callback = provider.callback();
@@ -94,7 +94,9 @@ export function createIssuer(config: IssuerConfig, host: IssuerHost): Issuer {
       await keys.refresh();
       signal.throwIfAborted();
       failure = undefined;
-      timer = setInterval(() => (refreshing = refresh()), refreshMs).unref();
+      timer = setInterval(() => {
+        refreshing = refresh();
+      }, refreshMs).unref();
     },
     async stop() {
       clearInterval(timer);

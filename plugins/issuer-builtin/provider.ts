@@ -73,8 +73,6 @@ export function createProvider(options: ProviderOptions): Provider {
         },
       },
     },
-    // A token request carries its own credentials and no cookies, so any page that has them may send it.
-    clientBasedCORS: () => true,
     renderError: (ctx, out) => {
       ctx.body = out;
     },
@@ -89,21 +87,22 @@ export function createProvider(options: ProviderOptions): Provider {
     return key;
   }
 
-  /** What was asked for, all of it the key's; the key's whole grant when nothing was. */
+  /**
+   * What was asked for as far as the key has it; all that the key has when nothing was. Partly granting is what RFC 6749
+   * §3.3 provides for, and what the official MCP clients need: they ask for every scope that the resource's metadata lists.
+   */
   function grantedScope(ctx: KoaContextWithOIDC): string {
-    const granted: readonly string[] = keyOf(ctx).scopes;
-    const { scope } = ctx.oidc.params ?? {};
-    if (typeof scope === 'string') {
-      const refused = scope
-        .split(' ')
-        .find((name) => !granted.includes(name))
-        ?.slice(0, 64);
-      if (refused !== undefined) {
-        throw new errors.InvalidScope(`this key does not have the scope ${refused}`, refused);
-      }
-    } else if (ctx.oidc.params) {
-      ctx.oidc.params['scope'] = granted.join(' ');
+    const has: readonly string[] = keyOf(ctx).scopes;
+    const params = ctx.oidc.params ?? {};
+    const asked = typeof params['scope'] === 'string' ? new Set(params['scope'].split(' ')) : undefined;
+    const granted = asked ? has.filter((scope) => asked.has(scope)) : has;
+    if (granted.length === 0) {
+      throw new errors.InvalidScope(
+        `this key has none of the requested scopes; it has ${has.join(' ')}`,
+        has.join(' '),
+      );
     }
+    params['scope'] = granted.join(' ');
     return granted.join(' ');
   }
 
@@ -127,6 +126,8 @@ export function createProvider(options: ProviderOptions): Provider {
     try {
       exchange.key = await prove(exchange.clientId, shown);
     } catch (cause) {
+      logger.error({ error: cause }, 'A token was refused, since API keys cannot be looked up.');
+      ctx.set('Retry-After', '2');
       throw temporarily('the server cannot look up keys at the moment', 503, 'temporarily_unavailable', cause);
     }
     if (exchange.key) return true;

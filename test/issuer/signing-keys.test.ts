@@ -105,7 +105,7 @@ describe('signing keys', () => {
     expect(await rejection(other.refresh())).toBeInstanceOf(SightlineError);
     const swapped = ring({
       signingKeys: async () =>
-        found.map((record) => ({ ...record, publicJwk: '{"kty":"EC","crv":"P-256","x":"A","y":"A"}' })),
+        found.map((record) => Object.assign({}, record, { publicJwk: '{"kty":"EC","crv":"P-256","x":"A","y":"A"}' })),
       replaceSigningKeys: async () => true,
     });
     await swapped.refresh();

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import issuerPlugin from '../../plugins/issuer-builtin/index.ts';
 import storagePlugin from '../../plugins/storage-knex/index.ts';
 import { createApiKeys, type ApiKeys } from '../../src/auth/api-keys.ts';
@@ -27,7 +28,7 @@ export function recordingLogger(): { readonly logger: Logger; readonly lines: st
   const lines: string[] = [];
   const write = (fields: object, message: string) => {
     const plain = (_key: string, value: unknown) =>
-      value instanceof Error ? { ...value, message: value.message, stack: value.stack, cause: value.cause } : value;
+      value instanceof Error ? { ...Object.fromEntries(Object.entries(value)), text: inspect(value) } : value;
     lines.push(`${message} ${JSON.stringify(fields, plain)}`);
   };
   const logger: Logger = { debug: write, info: write, warn: write, error: write, child: () => logger };

@@ -100,7 +100,7 @@ describe('POST /oauth2/token', () => {
     });
 
     it('takes the pair by HTTP Basic, raw and form-encoded', async () => {
-      const encoded = [...pair.clientSecret].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+      const encoded = percentEncoded(pair.clientSecret);
       for (const secret of [pair.clientSecret, encoded]) {
         const response = await post('grant_type=client_credentials', { authorization: basic(pair.clientId, secret) });
         expect(decodeJwt(await tokenOf(response)).sub).toBe(pair.clientId);
@@ -108,7 +108,7 @@ describe('POST /oauth2/token', () => {
     });
 
     it('decodes percent signs in the form', async () => {
-      const encoded = [...pair.clientSecret].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+      const encoded = percentEncoded(pair.clientSecret);
       const body = `grant_type=client%5Fcredentials&client_id=${pair.clientId}&client_secret=${encoded}`;
       expect((await post(body)).status).toBe(200);
       // A plus stands for a blank, so it is not the plus of a secret; a broken escape is not a secret either.
@@ -124,10 +124,14 @@ describe('POST /oauth2/token', () => {
       expect(await granted({})).toBe('telemetry:read chats:read');
       expect(await granted({ scope: '' })).toBe('telemetry:read chats:read');
       expect(await granted({ scope: 'chats:read' })).toBe('chats:read');
-      for (const scope of ['chats:write', 'chats:read chats:write', 'openid', 'offline_access', 'CHATS:READ']) {
+      expect(await granted({ scope: everything.join(' ') })).toBe('telemetry:read chats:read');
+      expect(await granted({ scope: 'offline_access chats:write chats:read' })).toBe('chats:read');
+      for (const scope of ['chats:write', 'ingest:read chats:write', 'openid', 'offline_access', 'CHATS:READ', '*']) {
         const refused = await answer(await exchange(server.url, small, { scope }));
-        expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+        expect([scope, refused]).toMatchObject([scope, { status: 400, body: { error: 'invalid_scope' } }]);
       }
+      const answered = await answer(await exchange(server.url, small, { scope: everything.join(' ') }));
+      expect(answered.body).toMatchObject({ scope: 'telemetry:read chats:read' });
       for (const scope of ['chats:read\0', 'chats:read  telemetry:read', '"', 'x'.repeat(5_000)]) {
         const refused = await exchange(server.url, small, { scope });
         expect(refused.status).toBe(400);
@@ -479,6 +483,8 @@ describe('POST /oauth2/token', () => {
     serveIssuer(elsewhere, second);
     const response = await exchange(elsewhere.url, pair);
     expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(broken.lines.join('\n')).toContain('SECRET-DSN');
     expect(await response.text()).not.toContain('SECRET-DSN');
     await second.stop();
     await elsewhere.close();
@@ -515,6 +521,10 @@ describe('POST /oauth2/token', () => {
     });
   }
 });
+
+function percentEncoded(text: string): string {
+  return Buffer.from(text).toString('hex').replace(/../g, '%$&');
+}
 
 async function filesOf(directory: string): Promise<Buffer> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
