@@ -286,6 +286,14 @@ describe('decoding OTLP', () => {
     expect(rowsOf(decoded.batches).map((row) => parsed(row['attributes']))).toEqual([{ at: nano() }, { at: nano(5) }]);
   });
 
+  it('gives a span no negative duration, whichever way its clock is wrong', () => {
+    const durations = [nano(-1), '18446744073709551615', '0'].map(
+      (endTimeUnixNano) =>
+        only(rowsOf(decode('traces', 'json', json(span({ endTimeUnixNano })), now).batches))['duration_nano'],
+    );
+    expect(durations).toEqual([0n, 2n ** 63n - 1024n, 0n]);
+  });
+
   it('rejects a record that is too large and a count that no warehouse holds', () => {
     const big = Array.from({ length: 40 }, (_, index) => string(`k${index}`, 'x'.repeat(60_000)));
     expect(decode('traces', 'json', json(span({ attributes: big })), now)).toMatchObject({ accepted: 0, rejected: 1 });

@@ -1,4 +1,4 @@
-import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../contract/plugin.ts';
 import type { LogPosition } from '../contract/telemetry.ts';
@@ -179,6 +179,13 @@ export class IngestLog {
     await this.#closeReading();
     await this.#writing?.close();
     this.#writing = undefined;
+  }
+
+  /** Deletes the log, whose records must all be in the warehouse; what was put aside for the operator stays. */
+  async remove(): Promise<void> {
+    await this.close();
+    for (const { number } of this.#segments.splice(0)) await rm(segmentPath(this.#directory, number), { force: true });
+    await rmdir(this.#directory).catch(() => undefined);
   }
 
   async #commitWaiting(): Promise<void> {

@@ -7,7 +7,7 @@ import type { IngestLog, LogChunk } from './ingest-log.ts';
 
 const loadRows = 32_000;
 const loadAfterMs = 1000;
-const loadBytes = 48 * 1024 * 1024;
+const loadBytes = 24 * 1024 * 1024;
 const loadTextBytes = 96 * 1024 * 1024;
 const loadTimeoutMs = 120_000;
 const firstBackoffMs = 250;
@@ -112,7 +112,7 @@ export class Loader {
   }
 
   async #committed(): Promise<LogPosition> {
-    const committed = await this.#sink.committed(this.#organizationId, this.#log.name);
+    const committed = await this.#unlessAborted(this.#sink.committed(this.#organizationId, this.#log.name));
     const { start, end } = this.#log;
     if (committed === undefined) return start;
     if (committed.segment > end.segment || (committed.segment === end.segment && committed.offset > end.offset)) {
@@ -120,6 +120,19 @@ export class Loader {
       return start;
     }
     return committed;
+  }
+
+  /** For what takes no signal itself. */
+  async #unlessAborted<Value>(work: Promise<Value>): Promise<Value> {
+    const { signal } = this.#abort;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const abort = () => reject(new Error('the loader was stopped'));
+    signal.addEventListener('abort', abort);
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
   }
 
   async #nextChunk(position: LogPosition): Promise<LogChunk | undefined> {

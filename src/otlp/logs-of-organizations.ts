@@ -6,7 +6,7 @@ import type { Logger } from '../contract/plugin.ts';
 import type { TelemetrySink } from '../contract/telemetry.ts';
 import type { EncodedBatch } from './columns.ts';
 import { makeDirectory } from './files.ts';
-import { IngestLog } from './ingest-log.ts';
+import { IngestLog, LogWriteError } from './ingest-log.ts';
 import { Loader } from './loader.ts';
 
 const stopGraceMs = 3000;
@@ -26,6 +26,7 @@ export class OrganizationLogs {
   readonly #logger: Logger;
   readonly #stores = new Map<OrganizationId, Promise<Store>>();
   readonly #opened = new Map<OrganizationId, Store>();
+  #stopped = false;
 
   constructor(directory: string, sink: TelemetrySink, logger: Logger) {
     this.#directory = directory;
@@ -35,6 +36,7 @@ export class OrganizationLogs {
 
   /** Opens what an earlier run left, so that it is loaded. */
   async recover(): Promise<void> {
+    this.#stopped = false;
     await makeDirectory(this.#directory);
     for (const name of await readdir(this.#directory)) {
       if (isId('org', name)) await this.#store(name);
@@ -66,14 +68,17 @@ export class OrganizationLogs {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     const stores = await Promise.allSettled(this.#stores.values());
     this.#stores.clear();
     this.#opened.clear();
     await Promise.all(
       stores.map(async (store) => {
         if (store.status === 'rejected') return;
-        await store.value.loader.stop(stopGraceMs);
-        await store.value.log.close();
+        const { loader, log } = store.value;
+        await loader.stop(stopGraceMs);
+        // With nothing left to load the next start has nothing to ask the warehouse.
+        await (loader.behindBytes === 0 ? log.remove() : log.close());
       }),
     );
   }
@@ -90,6 +95,7 @@ export class OrganizationLogs {
   }
 
   async #open(organizationId: OrganizationId): Promise<Store> {
+    if (this.#stopped) throw new LogWriteError(new Error('the receiver was stopped'));
     const directory = join(this.#directory, organizationId);
     await makeDirectory(directory);
     // The random part keeps positions that the warehouse remembers from being taken for those of a log made later.

@@ -283,6 +283,21 @@ describe('OTLP receiver', () => {
     await again.receiver.stop();
   });
 
+  it('leaves no log behind when all of it was loaded', async () => {
+    const fixture = await start();
+    const [first] = fixture.organizations;
+    const logs = join(fixture.dataDirectory, 'ingest', first?.id ?? '');
+    expect((await post(fixture, JSON.stringify(traces('a')))).status).toBe(200);
+    await until(() => fixture.sink.rows.length === 1, 'the row');
+    expect(await readdir(logs)).toHaveLength(1);
+    await fixture.receiver.stop();
+    expect(await readdir(logs)).toEqual([]);
+    await fixture.receiver.start(new AbortController().signal);
+    expect((await post(fixture, JSON.stringify(traces('b')))).status).toBe(200);
+    await until(() => fixture.sink.rows.length === 2, 'the row after the restart');
+    expect(fixture.sink.names()).toEqual(['a', 'b']);
+  });
+
   it('takes nothing where telemetry reaches the warehouse by another way', async () => {
     const fixture = await start({ sink: undefined });
     const answer = await post(fixture, '{}');
@@ -302,10 +317,11 @@ describe('OTLP receiver', () => {
     expect(fixture.sink.retained[0]?.olderThan).toEqual(new Date('2026-06-01T00:00:00Z'));
   });
 
-  it('starts and stops as often as it is told', async () => {
+  it('can be stopped twice, takes nothing afterwards, and has 64 MiB for a body by default', async () => {
     const fixture = await start();
     await fixture.receiver.stop();
     await fixture.receiver.stop();
+    expect((await post(fixture, '{}')).status).toBe(503);
     expect(receiverLimits.body.bytes).toBe(64 * 1024 * 1024);
   });
 });

@@ -16,7 +16,7 @@ export interface RetentionOptions {
 /** Deletes what is older than the retention, at the start and every hour, one organization after the other. */
 export class Retention {
   readonly #options: RetentionOptions;
-  readonly #stop = new AbortController();
+  #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
@@ -25,6 +25,7 @@ export class Retention {
   }
 
   start(): void {
+    this.#stop = new AbortController();
     const run = () => {
       this.#running ??= this.#run().finally(() => (this.#running = undefined));
     };

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
 import type { FrameColumn } from '../contract/batch-frame.ts';
 
 const quote = 0x22;
@@ -156,6 +157,15 @@ export function cutEnd(source: Uint8Array, from: number, to: number, limit: numb
   return end;
 }
 
+const hashSeed = randomBytes(4).readInt32LE();
+
+/** FNV-1a from a secret start, so that a sender cannot choose texts that collide. */
+export function hashText(bytes: Uint8Array, from: number, to: number): number {
+  let hash = hashSeed;
+  for (let index = from; index < to; index += 1) hash = Math.imul(hash ^ (bytes[index] ?? 0), 0x01000193);
+  return hash ^ (hash >>> 15);
+}
+
 const tableSize = 1024;
 const mostDistinct = 512;
 
@@ -198,12 +208,7 @@ export class TextColumn extends Utf8Writer {
 
   /** The next row, held once with the equal ones before it. */
   rowShared(): void {
-    const from = this.pendingFrom;
-    let hash = this.length - from;
-    for (let index = from; index < this.length; index += 1) {
-      hash = Math.imul(hash ^ (this.bytes[index] ?? 0), 0x01000193);
-    }
-    let slot = (hash ^ (hash >>> 15)) & (tableSize - 1);
+    let slot = hashText(this.bytes, this.pendingFrom, this.length) & (tableSize - 1);
     for (; ; slot = (slot + 1) & (tableSize - 1)) {
       const found = this.#table[slot] ?? 0;
       if (found === 0) break;

@@ -12,9 +12,12 @@ export function nanosToMicros(low: number, high: number): number {
   return thousands * twoTo32 + Math.floor(rest / 1000);
 }
 
+/** The largest double that a signed 64-bit integer holds. */
+const longest = 2 ** 63 - 1024;
+
 /** Nanoseconds from one time to a later one; exact below 104 days. 0 if the clock went back. */
 export function nanosBetween(startLow: number, startHigh: number, endLow: number, endHigh: number): number {
-  return Math.max(0, (endHigh - startHigh) * twoTo32 + (endLow - startLow));
+  return Math.min(longest, Math.max(0, (endHigh - startHigh) * twoTo32 + (endLow - startLow)));
 }
 
 let cachedSecond = Number.NaN;

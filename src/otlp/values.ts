@@ -1,5 +1,5 @@
 import { deepestValue, type RecordLimits } from './limits.ts';
-import { cutEnd, Utf8Writer, type TextColumn } from './text.ts';
+import { cutEnd, hashText, Utf8Writer, type TextColumn } from './text.ts';
 import { OtlpDecodeError, type WireReader } from './wire.ts';
 
 /** What was cut from the records of a request, for the warning in the answer. */
@@ -172,8 +172,7 @@ export class ValueWriter {
     out.escaped(this.#reader.bytes, from, this.#cut(from, to, this.#limits.keyBytes));
     const end = out.length;
     const { bytes } = out;
-    let hash = end - start;
-    for (let index = start; index < end; index += 1) hash = (Math.imul(hash, 31) + (bytes[index] ?? 0)) | 0;
+    const hash = hashText(bytes, start, end);
     for (let index = 0; index < keys; index += 1) {
       if (this.#keyHash[index] === hash && this.#sameKey(bytes, index, start, end)) {
         out.length = before;
