@@ -17,6 +17,12 @@ export interface EnginesOptions {
   readonly logger: Logger;
 }
 
+/** A connection, held until it is released. */
+export interface EngineUse {
+  readonly channel: Channel;
+  readonly release: () => void;
+}
+
 interface Slot {
   readonly opening: Promise<EngineProcess>;
   active: number;
@@ -58,7 +64,7 @@ export class Engines {
   }
 
   /** A connection to the organization's engine; call `release` when done with it. */
-  async acquire(organizationId: OrganizationId): Promise<{ readonly channel: Channel; release(): void }> {
+  async acquire(organizationId: OrganizationId): Promise<EngineUse> {
     const slot = this.#slot(organizationId);
     slot.active += 1;
     let released = false;
@@ -87,7 +93,7 @@ export class Engines {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
     this.#runDirectory = undefined;
-    for (const organizationId of [...this.#slots.keys()]) this.#leave(organizationId);
+    for (const organizationId of this.#slots.keys()) this.#leave(organizationId);
     await Promise.all(this.#leaving);
   }
 

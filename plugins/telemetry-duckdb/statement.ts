@@ -1,4 +1,4 @@
-import { SightlineError, type ParsedStatement, type SqlHelpers, type TableName } from '../../src/contract/index.ts';
+import type { ParsedStatement, SightlineError, SqlHelpers, TableName } from '../../src/contract/index.ts';
 import { Checker } from './gate/check.ts';
 import { isList, isNode, parseTree, text, type Json } from './gate/tree.ts';
 

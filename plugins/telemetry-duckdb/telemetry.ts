@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { tableNames, type TableName } from '../../src/contract/index.ts';
-import type {
-  CheckedStatement,
-  Cursor,
-  CursorEnd,
-  Health,
-  ParsedStatement,
-  QueryLimits,
-  RowChunk,
-  StatementBinding,
-  StatementContext,
-  Telemetry,
-  TelemetryHost,
+import {
+  tableNames,
+  type CheckedStatement,
+  type Cursor,
+  type CursorEnd,
+  type Health,
+  type ParsedStatement,
+  type QueryLimits,
+  type RowChunk,
+  type StatementBinding,
+  type StatementContext,
+  type TableName,
+  type Telemetry,
+  type TelemetryHost,
 } from '../../src/contract/index.ts';
 import { Stopped, type Channel, type Reply } from './channel.ts';
 import { dialect } from './dialect.ts';
-import { Engines } from './engines.ts';
+import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
 import { bindWindow, type Bounds } from './gate/render.ts';
 import { writeTree } from './gate/tree.ts';
@@ -154,7 +155,7 @@ export class DuckdbTelemetry implements Telemetry {
     return { pieces, bounds: order.map((mark) => (mark === marks.start ? 'start' : 'end')) };
   }
 
-  async #acquire(context: StatementContext): Promise<{ readonly channel: Channel; release(): void }> {
+  async #acquire(context: StatementContext): Promise<EngineUse> {
     try {
       return await this.#engines.acquire(context.organizationId);
     } catch (error) {

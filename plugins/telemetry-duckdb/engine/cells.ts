@@ -37,6 +37,8 @@ export interface CellBudget {
   cutCells: number;
 }
 
+type ValueObject = Exclude<DuckDBValue, null | string | number | bigint | boolean>;
+
 /** Of a nested value no more than this is written to learn its size. */
 const countedBytes = 1 << 20;
 
@@ -155,8 +157,12 @@ class ValueWriter {
         return `"${value}"`;
       case 'boolean':
         return value ? 'true' : 'false';
+      default:
+        return value === null ? 'null' : this.#valueObject(value, type);
     }
-    if (value === null || value === undefined) return 'null';
+  }
+
+  #valueObject(value: ValueObject, type: DuckDBType | undefined): string {
     if (value instanceof DuckDBMapValue) {
       const { entries } = value;
       return this.#object(entries.length, (at) => [keyText(entries[at]?.key ?? null), entries[at]?.value ?? null]);
@@ -225,7 +231,7 @@ function keyText(key: DuckDBValue): string {
 }
 
 /** Times, dates, decimals and the rest that has one spelling. */
-function scalarText(value: Exclude<DuckDBValue, null | string | number | bigint | boolean>): string {
+function scalarText(value: ValueObject): string {
   if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue) return rfc3339(value.micros, 6);
   if (value instanceof DuckDBTimestampNanosecondsValue) return rfc3339(value.nanos, 9);
   if (value instanceof DuckDBTimestampMillisecondsValue) return rfc3339(value.millis, 3);

@@ -26,16 +26,21 @@ export function isDiskFull(message: string): boolean {
 
 /** How long to wait for a dying engine process to give the file up. */
 const lockPatienceMs = 8_000;
+/** How long a file without a header may be one that another process is just making. */
+const newFilePatienceMs = 700;
 
 /** Opens the file. Undefined when another engine process has it and answers on the socket. */
 export async function openDatabase(settings: EngineSettings): Promise<Database | undefined> {
-  const end = Date.now() + lockPatienceMs;
+  const begin = Date.now();
   for (;;) {
     try {
       return await open(settings);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (!/Could not set lock on file/i.test(message) || Date.now() > end) throw new OpenError(message);
+      const locked = /Could not set lock on file/i.test(message);
+      if (Date.now() - begin > (locked ? lockPatienceMs : newFilePatienceMs) || isDiskFull(message)) {
+        throw new OpenError(message);
+      }
     }
     if (await answers(settings.socket)) return undefined;
     await sleep(20);

@@ -1,3 +1,5 @@
+import { say } from './say.ts';
+
 /** Stopped by the gateway, or because its connection went away. */
 export class InterruptedError extends Error {
   constructor() {
@@ -35,7 +37,7 @@ export class Job {
     this.#timers.push(
       setInterval(() => this.#interrupt?.(), 50),
       setTimeout(() => {
-        console.error('an interrupted job did not stop; the engine ends');
+        say('an interrupted job did not stop; the engine ends');
         process.kill(process.pid, 'SIGKILL');
       }, graceMs),
     );

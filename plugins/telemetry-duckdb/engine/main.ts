@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import { exitCode, type EngineSettings } from '../protocol.ts';
 import { openDatabase, OpenError } from './database.ts';
+import { say } from './say.ts';
 import { serve } from './server.ts';
 
 /*
@@ -25,7 +26,7 @@ async function main(settings: EngineSettings): Promise<void> {
     if (database === undefined) process.exit(exitCode.taken);
     serve(database, settings.socket);
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    say(error instanceof Error ? error.message : String(error));
     process.exit(error instanceof OpenError && error.full ? exitCode.full : exitCode.unreadable);
   }
 }

@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { InterruptedError, Job } from './job.ts';
 import { Loader } from './load.ts';
 import { NotSelectError, runQuery } from './query.ts';
+import { say } from './say.ts';
 import { Statements } from './statements.ts';
 import { BusyError, Turns } from './turns.ts';
 
@@ -18,7 +19,8 @@ interface Engine {
   readonly statements: Statements;
   readonly loader: Loader;
   readonly queries: Turns;
-  readonly connections: Set<Socket>;
+  /** Connections that said hello. Another engine process only looks whether somebody answers, and leaves. */
+  readonly visitors: Set<Socket>;
   /** Requests that are being worked on. */
   running: number;
 }
@@ -36,7 +38,7 @@ export function serve(database: Database, socketPath: string): void {
     loader: new Loader(database),
     // Four queries share two threads; more would only share them thinner.
     queries: new Turns(4, 32, 10_000),
-    connections: new Set(),
+    visitors: new Set(),
     running: 0,
   };
   // Whoever holds the file's lock owns the socket: what lies there is of a process that is gone.
@@ -44,13 +46,12 @@ export function serve(database: Database, socketPath: string): void {
   const server = createServer((socket) => attend(engine, server, socket));
   server.listen(socketPath, () => chmodSync(socketPath, 0o600));
   setTimeout(() => {
-    if (engine.connections.size === 0) end(engine, server);
+    if (engine.visitors.size === 0) end(engine, server);
   }, firstVisitMs);
 }
 
 function attend(engine: Engine, server: Server, socket: Socket): void {
   const jobs = new Map<number, Job>();
-  engine.connections.add(socket);
   const reader = new FrameReader((received) => {
     if (received.kind === frameKind.cancel) jobs.get(received.id)?.cancel();
     else if (received.kind === frameKind.request) void handle(engine, socket, jobs, received);
@@ -59,15 +60,14 @@ function attend(engine: Engine, server: Server, socket: Socket): void {
     try {
       reader.push(chunk);
     } catch (error) {
-      console.error(`a connection was closed: ${String(error)}`);
+      say(`a connection was closed: ${String(error)}`);
       socket.destroy();
     }
   });
   socket.on('error', () => {});
   socket.on('close', () => {
-    engine.connections.delete(socket);
     for (const job of jobs.values()) job.cancel();
-    if (engine.connections.size === 0) end(engine, server);
+    if (engine.visitors.delete(socket) && engine.visitors.size === 0) end(engine, server);
   });
 }
 
@@ -104,7 +104,7 @@ async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, re
     send(frameKind.failure, { header: failure(error, job) });
     // The engine refuses everything after such an error, so a new process has to take over.
     if (error instanceof Error && /^(FATAL|INTERNAL) Error/i.test(error.message)) {
-      console.error(error.message);
+      say(error.message);
       process.exit(70);
     }
   } finally {
@@ -124,6 +124,7 @@ async function answerTo(
 ): Promise<Answer> {
   switch (request.op) {
     case 'hello':
+      engine.visitors.add(socket);
       return { header: { pid: process.pid, version: version() } satisfies Hello };
     case 'parse':
       return { header: {}, payload: Buffer.from(await engine.statements.parse(request.sql, job)) };
@@ -150,7 +151,7 @@ async function answerTo(
       await engine.loader.retain(request.beforeMs, job);
       return { header: {} };
     case 'release':
-      return { header: { shared: [...engine.connections].some((other) => other !== socket) } satisfies Released };
+      return { header: { shared: [...engine.visitors].some((other) => other !== socket) } satisfies Released };
   }
 }
 
