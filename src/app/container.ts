@@ -175,7 +175,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    listener: asFunction(({ mcp, receiver, http }: Cradle) =>
+    router: asFunction(({ mcp, receiver, http }: Cradle) =>
       routes({ mcp, receiver, http, basePath: new URL(urls.publicUrl).pathname }),
     ).singleton(),
   };

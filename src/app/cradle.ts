@@ -15,6 +15,8 @@ import type { Urls } from './urls.ts';
 import type { Foundation } from './workspace.ts';
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+/** `waits`: the client sends its body only after a 100 (RFC 9110 §10.1.1), which a refusal spares. */
+export type Router = (request: IncomingMessage, response: ServerResponse, waits: boolean) => void;
 
 /** Everything a running gateway is made of, and what each part may ask for: the graph on one page. */
 export interface Cradle {
@@ -41,5 +43,5 @@ export interface Cradle {
   readonly receiver: OtlpReceiver;
   readonly mcp: Listener;
   readonly http: Listener;
-  readonly listener: Listener;
+  readonly router: Router;
 }

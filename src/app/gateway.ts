@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { SightlineError } from '../contract/index.ts';
 import type { Component, Tool } from '../contract/index.ts';
 import { errorField } from '../kernel/error-field.ts';
@@ -11,7 +11,7 @@ import type { Lifecycle } from '../kernel/lifecycle.ts';
 import { loadPlugin } from '../kernel/registry.ts';
 import { createGatewayContainer } from './container.ts';
 import type { Given, LoadedPlugins } from './container.ts';
-import type { Cradle, Listener } from './cradle.ts';
+import type { Cradle, Router } from './cradle.ts';
 import { drain } from './drain.ts';
 import type { Serving } from './serving.ts';
 import type { Settings } from './settings.ts';
@@ -85,14 +85,15 @@ class RunningGateway implements Gateway {
     const { config, dataDirectory, file } = this.#foundation;
     this.#hold = holdExclusively(dataDirectory);
     const plugins = await loadPlugins(this.#foundation);
-    let listener: Listener = (_request, response) => {
+    let router: Router = (_request, response) => {
       response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
     };
     // Listening first: the port, when it is a free one, is part of the issuer's name, and a port in use is told at once.
     const server = createServer({ requestTimeout: 120_000, headersTimeout: 15_000 }, (request, response) => {
       if (!server.listening) response.shouldKeepAlive = false;
-      listener(request, response);
+      router(request, response, false);
     });
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => router(request, response, true));
     server.keepAliveTimeout = 65_000;
     this.#server = server;
     const port = await listen(server, config.listen);
@@ -121,7 +122,7 @@ class RunningGateway implements Gateway {
     );
     await start('kept results', partOf({ stop: async () => cradle.keptResults.clear() }));
 
-    ({ listener } = cradle);
+    ({ router } = cradle);
     this.#serving.ready = true;
     this.#hold.announce(localUrl(config.listen.host, port));
     this.#foundation.logger.info({ url: urls.publicUrl, config: file ?? 'defaults', dataDirectory }, 'serving');

@@ -19,7 +19,7 @@ function whereTo(url: string, basePath = '/'): string {
   });
   const request = new IncomingMessage(new Socket());
   request.url = url;
-  listener(request, new ServerResponse(request));
+  listener(request, new ServerResponse(request), false);
   return taken;
 }
 

@@ -1,5 +1,5 @@
 import type { OtlpReceiver } from '../otlp/receiver.ts';
-import type { Cradle, Listener } from './cradle.ts';
+import type { Cradle, Router } from './cradle.ts';
 
 /** The MCP endpoint and the OTLP receiver stand before Express, which would cost each call as much again. */
 export function routes({
@@ -10,15 +10,17 @@ export function routes({
 }: Pick<Cradle, 'mcp' | 'http'> & {
   readonly receiver: Pick<OtlpReceiver, 'handle'>;
   readonly basePath: string;
-}): Listener {
+}): Router {
   // A proxy may hand on the path of publicUrl or strip it.
   const prefix = basePath === '/' ? undefined : basePath;
-  return (request, response) => {
+  return (request, response, waits) => {
     const url = request.url ?? '/';
     if (prefix !== undefined && url.startsWith(`${prefix}/`)) request.url = url.slice(prefix.length);
     const path = pathOf(request.url ?? '/');
+    if (path.startsWith('/v1/') && receiver.handle(request, response, waits)) return;
+    if (waits) response.writeContinue();
     if (path === '/mcp') mcp(request, response);
-    else if (!path.startsWith('/v1/') || !receiver.handle(request, response)) http(request, response);
+    else http(request, response);
   };
 }
 
