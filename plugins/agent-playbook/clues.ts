@@ -1,4 +1,4 @@
-import { blameForErrors, blameForLatency, mostFailing } from './suspects.ts';
+import { blameForErrors, blameForLatency, mostFailing, slowest } from './suspects.ts';
 import type { Suspect } from './suspects.ts';
 import type { Scene, Step } from './scene.ts';
 import { callees } from './steps/callees.ts';
@@ -54,8 +54,8 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
   }
   const versions = yield* newVersions(scene);
   const examples = yield* exemplars(scene, {
-    services: [suspect.service],
-    operation: suspect.operation,
+    services: [suspect.seenIn.service],
+    operation: suspect.seenIn.operation,
     by: suspect.category === 'errors' ? 'failures' : 'slowness',
   });
   const [worst] = examples.traces;
@@ -68,12 +68,20 @@ async function* suspectOfErrors(scene: Scene, latency: LatencyShift | undefined)
   const origins = yield* errorOrigins(scene);
   const origin = mostFailing(origins);
   if (origin === undefined || origin.excess < 3) return undefined;
-  const outgoing = origin.kind === 'CLIENT' || origin.kind === 'PRODUCER';
-  return blameForErrors(origin, origins, outgoing ? yield* callees(scene, origin) : undefined, latency);
+  const called = isCall(origin.kind) ? yield* callees(scene, { ...origin, failed: true }) : undefined;
+  return blameForErrors(origin, origins, called, latency);
 }
 
 async function* suspectOfLatency(scene: Scene, latency: LatencyShift): Step<Suspect | undefined> {
-  return blameForLatency(yield* selfTime(scene), latency);
+  const time = yield* selfTime(scene);
+  const first = slowest(time);
+  if (first === undefined) return undefined;
+  const called = isCall(first.change.kind) ? yield* callees(scene, { ...first.change, failed: false }) : undefined;
+  return blameForLatency(first, time, latency, called);
+}
+
+function isCall(kind: string): boolean {
+  return kind === 'CLIENT' || kind === 'PRODUCER';
 }
 
 /** Failures weigh more than slowness, unless they are few beside it. */
@@ -93,14 +101,14 @@ async function* beginning(
 ): Step<Onset | undefined> {
   const { now, before } = windows;
   if (before === undefined) return undefined;
-  const slow = latency?.changes.find(({ service, worse }) => worse && service === suspect.service);
+  const slow = latency?.changes.find(({ service, worse }) => worse && service === suspect.seenIn.service);
   const failed = suspect.category === 'errors';
   if (!failed && slow === undefined) return undefined;
   return yield* onset({
     notebook,
     write,
     range: { start: before.start, end: now.end },
-    service: suspect.service,
+    service: suspect.seenIn.service,
     bad: failed || slow === undefined ? 'failed' : { slowerThan: slow.p95Before },
   });
 }

@@ -40,3 +40,29 @@ export function onlyFocus(write: DialectWriter, focus: Focus, column = 'service_
 export function ownWork(column = 'kind'): string {
   return `${column} NOT IN ('CLIENT', 'PRODUCER')`;
 }
+
+/** What varies from line to line, in the order in which it is masked. RE2, PCRE and POSIX read these alike. */
+const masks: readonly (readonly [pattern: string, mask: string])[] = [
+  ['[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}', '<uuid>'],
+  ['[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+', '<email>'],
+  ['[0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}(:[0-9]+)?', '<ip>'],
+  ['0x[0-9a-fA-F]+|[0-9a-fA-F]*[0-9][0-9a-fA-F]{10,}', '<hex>'],
+  ['[0-9]+([.,:][0-9]+)*', '<n>'],
+];
+
+/** The beginning of a text with its variable parts masked, so that lines of one kind are counted together. */
+export function masked(write: DialectWriter, column: string, length: number): string {
+  return masks.reduce(
+    (text, [pattern, mask]) => write.replaceRegexp(text, pattern, mask),
+    `substr(${column}, 1, ${length})`,
+  );
+}
+
+/** How many rows of before the same rate would have made now: windows of different length are compared by their time. */
+export function scaleOf({ now, before }: Windows): number {
+  return before === undefined ? 0 : lengthOf(now) / lengthOf(before);
+}
+
+export function lengthOf({ start, end }: TimeRange): number {
+  return end.getTime() - start.getTime();
+}

@@ -17,8 +17,10 @@ export interface Suspect {
   /** What the failing service says, a stranger's words. */
   readonly message: string;
   readonly evidenceIds: readonly string[];
-  /** The service that failed first when blame was moved on to what it called. */
-  readonly movedFrom?: string;
+  /** Where the spans that show it are, which is not where the cause is when a caller notices first. */
+  readonly seenIn: { readonly service: string; readonly operation: string };
+  /** The caller from which blame was moved: it gave up waiting for a slow service, or its calls are late on the way. */
+  readonly moved?: { readonly from: string; readonly because: 'slow' | 'way' };
 }
 
 /** The service in which most of the added failures begin. */
@@ -43,7 +45,7 @@ export function blameForErrors(
   const excess = same.reduce((sum, part) => sum + part.excess, 0);
   const [callee] = called?.callees ?? [];
   const slow = latency?.changes.find(({ service, worse }) => worse && service === callee?.service);
-  const found: Omit<Suspect, 'service' | 'operation'> = {
+  const found: Omit<Suspect, 'service' | 'operation' | 'seenIn'> = {
     category: 'errors',
     share: origins.excess === 0 ? 0 : excess / origins.excess,
     excess,
@@ -58,31 +60,56 @@ export function blameForErrors(
       service: slow.service,
       operation: slow.operation,
       evidenceIds: [...found.evidenceIds, latency.evidenceId],
-      movedFrom: origin.service,
+      seenIn: { service: slow.service, operation: slow.operation },
+      moved: { from: origin.service, because: 'slow' },
     };
   }
-  return { ...found, service: origin.service, operation: origin.operation };
+  const { service, operation } = origin;
+  return { ...found, service, operation, seenIn: { service, operation } };
 }
 
-/** The service that spends most of the added time itself. */
-export function blameForLatency(time: SelfTime, latency: LatencyShift): Suspect | undefined {
+export interface Slowest {
+  readonly change: SelfTimeChange;
+  /** Of all the added time, what its service accounts for. */
+  readonly share: number;
+}
+
+/** The service that spends most of the added time itself, with the operation in which it does. */
+export function slowest(time: SelfTime): Slowest | undefined {
   const byService = new Map<string, { added: number; worst: SelfTimeChange }>();
   for (const change of time.changes) {
     const sum = byService.get(change.service);
     if (sum) sum.added += change.added;
     else byService.set(change.service, { added: change.added, worst: change });
   }
-  const [worst] = [...byService.values()].toSorted((a, b) => b.added - a.added);
-  if (worst === undefined) return undefined;
-  const slow = latency.changes.filter(({ service, worse }) => worse && service === worst.worst.service);
-  return {
+  const [first] = [...byService.values()].toSorted((a, b) => b.added - a.added);
+  return first && { change: first.worst, share: time.added === 0 ? 0 : first.added / time.added };
+}
+
+/**
+ * Time that a call takes beyond what the called service itself takes passes between the two: on the network, or in a queue
+ * or a connection pool in front of the called one. Where nothing answers with spans, it is the dependency's.
+ */
+export function blameForLatency(
+  { change, share }: Slowest,
+  time: SelfTime,
+  latency: LatencyShift,
+  called: Callees | undefined,
+): Suspect {
+  const { service, operation } = change;
+  const slow = latency.changes.filter((shift) => shift.worse && shift.service === service);
+  const [callee] = called?.callees ?? [];
+  const found = {
     category: 'latency',
-    service: worst.worst.service,
-    operation: worst.worst.operation,
-    dependency: '',
-    share: time.added === 0 ? 0 : worst.added / time.added,
+    share,
     excess: slow.reduce((sum, { spans, slowShare }) => sum + spans * (slowShare - 0.05), 0),
     message: '',
-    evidenceIds: [time.evidenceId, latency.evidenceId],
-  };
+    operation,
+    seenIn: { service, operation },
+    evidenceIds: [time.evidenceId, latency.evidenceId, ...(called ? [called.evidenceId] : [])],
+  } as const;
+  if (callee === undefined || callee.service === '') {
+    return { ...found, service, dependency: callee?.dependency ?? '' };
+  }
+  return { ...found, service: callee.service, dependency: '', moved: { from: service, because: 'way' } };
 }

@@ -138,12 +138,10 @@ export function agentContract(runner: Runner, make: (query: Query) => Promise<Ag
     it('takes no recorded step again', async () => {
       await withAgent(nothing, async (agent) => {
         const first = stepsOf(await eventsOf(agent, assignment()));
-        const recorded = first.map((step, index): InvestigationStep => ({
-          ...step,
-          seq: index + 1,
-          evidence_id: step.evidence_id ?? `E${index + 1}`,
-          recorded_at: askedAt.toISOString(),
-        }));
+        const recorded = first.map((step, index): InvestigationStep => {
+          const id = `E${index + 1}`;
+          return Object.assign({ evidence_id: id, seq: index + 1, recorded_at: askedAt.toISOString() }, step);
+        });
         expect(stepsOf(await eventsOf(agent, assignment(recorded)))).toEqual([]);
       });
     });

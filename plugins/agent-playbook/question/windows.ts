@@ -1,4 +1,5 @@
 import type { Assignment } from '../../../src/contract/index.ts';
+import { lengthOf } from '../sql.ts';
 import type { Windows } from '../sql.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { moment } from '../quote.ts';
@@ -26,7 +27,7 @@ export function askedRange(question: Question, { incident, askedAt }: Assignment
   const began = incident.startedAt.getTime();
   const end = Math.min(askedAt.getTime(), incident.resolvedAt?.getTime() ?? Infinity, began + 2 * hour);
   return {
-    range: { start: new Date(began - 5 * minute), end: new Date(Math.max(end, began + 5 * minute)) },
+    range: { start: new Date(began - minute), end: new Date(Math.max(end, began + 5 * minute)) },
     source: 'incident',
   };
 }
@@ -59,29 +60,28 @@ export function placeWindows(asked: Asked, coverage: Coverage): Placed | undefin
     notes.push(`Nothing has come in since ${moment(last)}; the last hour before that was looked at instead.`);
     range = { start: new Date(end.getTime() - lengthOf(range)), end };
   }
-  return { windows: compare(range, first), notes };
+  // An alert fires some minutes after what it is about: these are not what is usual.
+  return { windows: compare(range, first, asked.source === 'incident' ? 10 * minute : 0), notes };
 }
 
-/** The stretch, begun no earlier than the telemetry, and as much of the time before it as there is. */
-export function compare(range: TimeRange, first: Date): Windows {
+/** The stretch, begun no earlier than the telemetry, and as much of the time before it as there is, after a gap. */
+export function compare(range: TimeRange, first: Date, gap = 0): Windows {
   const start = later(range.start, first);
   const length = Math.min(24 * hour, Math.max(10 * minute, lengthOf(range)));
-  const before = { start: later(new Date(start.getTime() - length), first), end: start };
-  return {
-    now: { start, end: range.end },
-    before: lengthOf(before) >= shortestBefore ? before : undefined,
-  };
+  const end = new Date(start.getTime() - gap);
+  const before = { start: later(new Date(end.getTime() - length), first), end };
+  if (lengthOf(before) >= shortestBefore) return { now: { start, end: range.end }, before };
+  return gap === 0 ? { now: { start, end: range.end }, before: undefined } : compare(range, first);
 }
 
-/** The stretch cut in two where things changed, for when there is nothing before it. */
+/** The stretch cut in two where things changed, for when there is nothing before it; in the middle when a part would be tiny. */
 export function split({ start, end }: TimeRange, at: Date | undefined): Windows {
-  const middle = at ?? new Date((start.getTime() + end.getTime()) / 2);
-  const windows = { now: { start: middle, end }, before: { start, end: middle } };
+  const middle = new Date((start.getTime() + end.getTime()) / 2);
+  const least = Math.max(5 * minute, lengthOf({ start, end }) / 8);
+  const fits = at !== undefined && lengthOf({ start, end: at }) >= least && lengthOf({ start: at, end }) >= least;
+  const cut = fits ? at : middle;
+  const windows = { now: { start: cut, end }, before: { start, end: cut } };
   return lengthOf(windows.before) >= shortestBefore ? windows : { now: { start, end }, before: undefined };
-}
-
-export function lengthOf({ start, end }: TimeRange): number {
-  return end.getTime() - start.getTime();
 }
 
 function later(a: Date, b: Date): Date {

@@ -69,7 +69,7 @@ function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: rea
     ...(clues.other
       ? [
           {
-            text: `Apart from that, ${what(clues.other)}.`,
+            text: `Apart from that: ${what(clues.other)}.`,
             status: 'supported' as const,
             evidence_ids: clues.other.evidenceIds,
           },
@@ -236,22 +236,32 @@ export function reportTraces(scene: Scene, examples: Exemplars, notes: readonly 
   };
 }
 
-function headline({ service, category, dependency }: Suspect): string {
+function headline({ service, category, dependency, moved }: Suspect): string {
   const whose = code(service, 60);
-  if (dependency !== '') return `${whose} fails when it calls ${code(dependency, 60)}`;
+  if (moved?.because === 'way') return `Calls from ${code(moved.from, 60)} to ${whose} are slow on the way`;
+  if (dependency !== '') {
+    return category === 'errors'
+      ? `${whose} fails when it calls ${code(dependency, 60)}`
+      : `${whose} waits for ${code(dependency, 60)}`;
+  }
   return category === 'errors' ? `${whose} is failing` : `${whose} is slow`;
 }
 
+/** One sentence without its full stop. */
 function what(suspect: Suspect): string {
-  const { service, operation, share, message, dependency, movedFrom, category } = suspect;
-  const where = `${code(service, 60)} at ${code(operation, 80)}`;
-  if (movedFrom !== undefined) {
-    return `calls from ${code(movedFrom, 60)} fail because ${where} is slow`.replace(/^c/, 'C');
+  const { service, operation, share, message, dependency, moved, category } = suspect;
+  const [whose, where] = [code(service, 60), code(operation, 80)];
+  if (moved?.because === 'slow') return `Calls from ${code(moved.from, 60)} fail because ${whose} is slow at ${where}`;
+  if (moved) {
+    return `${percent(share)} of the added time passes in calls ${where} from ${code(moved.from, 60)} to ${whose} that ${whose} itself does not spend: on the network, or in a queue or connection pool in front of it`;
   }
-  if (category === 'latency') return `${percent(share)} of the added time is spent in ${where}`;
+  if (category === 'latency') {
+    const outside = dependency === '' ? '' : `, waiting for ${code(dependency, 60)}`;
+    return `${percent(share)} of the added time is spent in ${whose}, most of it at ${where}${outside}`;
+  }
   const outside = dependency === '' ? '' : `, in its calls to ${code(dependency, 60)}`;
   const says = message === '' ? '' : `, saying ${code(message)}`;
-  return `${percent(share)} of the added failures begin in ${where}${outside}${says}`;
+  return `${percent(share)} of the added failures begin in ${whose}, most of them at ${where}${outside}${says}`;
 }
 
 function affected({ errors, latency }: Clues): readonly Claim[] {
@@ -296,8 +306,8 @@ function ruledOut({ errors, latency, logs, versions }: Clues): readonly string[]
 /** High takes a clear majority, enough cases, something to compare with, and a second kind of evidence. */
 function confidenceOf({ windows }: Scene, { share, excess }: Suspect, corroborated: boolean): Conclusion['confidence'] {
   if (windows.before === undefined) return share >= 0.5 ? 'medium' : 'low';
-  if (share >= 0.6 && excess >= 20 && corroborated) return 'high';
-  return share >= 0.4 && excess >= 10 ? 'medium' : 'low';
+  if (share >= 0.6 && excess >= 15 && corroborated) return 'high';
+  return share >= 0.4 && excess >= 8 ? 'medium' : 'low';
 }
 
 function nextSteps({ service, category, dependency }: Suspect, deployed: boolean): readonly string[] {

@@ -2,7 +2,6 @@ import { code, milliseconds } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
 import { within } from '../sql.ts';
-import type { ErrorOrigin } from './error-origins.ts';
 
 export interface Callee {
   /** Empty when no span of a callee was sent. */
@@ -17,41 +16,51 @@ export interface Callees {
   readonly callees: readonly Callee[];
 }
 
-/** What an outgoing call that failed was going to: a service that did not notice, or something that sends no telemetry. */
-export async function* callees(scene: Scene, caller: ErrorOrigin): Step<Callees> {
-  const { notebook, write, windows } = scene;
+/** Outgoing calls of one service under one name, those that failed or all of them. */
+export interface Calls {
+  readonly service: string;
+  readonly operation: string;
+  readonly failed: boolean;
+}
+
+/** What outgoing calls go to: a service that did not notice, or something that sends no telemetry. */
+export async function* callees(
+  { notebook, write, windows }: Scene,
+  { service, operation, failed }: Calls,
+): Step<Callees> {
   const window = within(write, 'time', windows.now).slice(1, -1);
   const attribute = (key: string) => `COALESCE(min(${write.attribute('e.attributes', key)}), '')`;
   const sql = `SELECT COALESCE(c.service_name, '') AS callee, ${attribute('db.system')} AS db_system, ${attribute('db.system.name')} AS db_system_name, ${attribute('peer.service')} AS peer_service, ${attribute('server.address')} AS server_address,
-  count(*) AS calls, ${write.quantile('e.duration_nano', 0.5)} AS median_call_nano, COALESCE(max(c.duration_nano), 0) AS longest_callee_nano
+  count(*) AS calls, ${write.quantile('e.duration_nano', 0.5)} AS median_call_nano, COALESCE(${write.quantile('c.duration_nano', 0.5)}, 0) AS median_callee_nano
 FROM (
   SELECT trace_id, span_id, attributes, duration_nano
   FROM otel.spans
-  WHERE ${window} AND service_name = ${write.literal(caller.service)} AND name = ${write.literal(caller.operation)} AND status_code = 'ERROR'
+  WHERE ${window} AND service_name = ${write.literal(service)} AND name = ${write.literal(operation)}${failed ? " AND status_code = 'ERROR'" : ''}
 ) e LEFT JOIN (
   SELECT trace_id, parent_span_id, service_name, duration_nano
   FROM otel.spans
-  WHERE ${window} AND service_name <> ${write.literal(caller.service)}
+  WHERE ${window} AND service_name <> ${write.literal(service)}
 ) c ON c.trace_id = e.trace_id AND c.parent_span_id = e.span_id
 GROUP BY COALESCE(c.service_name, '')
-ORDER BY count(*) DESC
+ORDER BY count(*) DESC, COALESCE(c.service_name, '')
 LIMIT 20`;
   const evidence = yield* notebook.ask({
-    question: `What do the failing calls ${code(caller.operation, 80)} of ${code(caller.service, 60)} go to?`,
+    question: `What do the ${failed ? 'failing ' : ''}calls ${code(operation, 80)} of ${code(service, 60)} go to?`,
     sql,
     window: windows.now,
     judge(rows) {
       const [first] = rows;
       if (!first) return { observation: 'The calls name nothing.', verdict: 'neutral' };
-      const { service, dependency } = read(first);
+      const callee = read(first);
+      const itself = milliseconds(first.number('median_callee_nano'));
       const target =
-        service !== ''
-          ? `the service ${code(service, 60)}, whose span did not fail (at most ${milliseconds(first.number('longest_callee_nano'))})`
-          : dependency === ''
+        callee.service !== ''
+          ? `the service ${code(callee.service, 60)}, which takes ${itself} itself`
+          : callee.dependency === ''
             ? 'something that sends no spans and is not named'
-            : `${code(dependency, 80)}, which sends no spans`;
+            : `${code(callee.dependency, 80)}, which sends no spans`;
       return {
-        observation: `They go to ${target}; the call takes ${milliseconds(first.number('median_call_nano'))} at the median.`,
+        observation: `A call takes ${milliseconds(first.number('median_call_nano'))} at the median. They go to ${target}.`,
         verdict: 'supports',
       };
     },

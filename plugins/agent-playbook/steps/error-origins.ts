@@ -1,12 +1,13 @@
 import { code } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
-import { eitherWindow, inList, isBefore, onlyFocus, within } from '../sql.ts';
+import { eitherWindow, inList, isBefore, masked, onlyFocus, scaleOf, within } from '../sql.ts';
 
 export interface ErrorOrigin {
   readonly service: string;
   readonly operation: string;
   readonly kind: string;
+  /** What it says, numbers and ids masked. */
   readonly message: string;
   readonly errors: number;
   readonly excess: number;
@@ -28,15 +29,14 @@ export async function* errorOrigins(scene: Scene): Step<ErrorOrigins> {
   const now = within(write, 'e.time', windows.now);
   const before = isBefore(write, 'e.time', windows);
   const [errors, errorsBefore] = [write.countIf(now), write.countIf(before)];
-  // Windows of different length are compared by the time they cover.
-  const scale = windows.before === undefined ? 0 : lengthOf(windows.now) / lengthOf(windows.before);
+  const scale = scaleOf(windows);
   const throughFocus =
     focus.services.length > 0 && !focus.only
       ? ` AND trace_id IN (SELECT trace_id FROM otel.spans WHERE ${scope} AND ${inList(write, 'service_name', focus.services)})`
       : '';
-  const sql = `SELECT e.service_name AS service_name, e.name AS name, e.kind AS kind, min(e.status_message) AS example_message, ${errors} AS errors, ${errorsBefore} AS errors_before
+  const sql = `SELECT e.service_name AS service_name, e.name AS name, e.kind AS kind, e.message AS message, ${errors} AS errors, ${errorsBefore} AS errors_before
 FROM (
-  SELECT service_name, name, kind, status_message, time, trace_id, span_id
+  SELECT service_name, name, kind, time, trace_id, span_id, ${masked(write, 'status_message', 160)} AS message
   FROM otel.spans
   WHERE ${scope} AND status_code = 'ERROR'${onlyFocus(write, focus)}${throughFocus}
 ) e LEFT JOIN (
@@ -46,14 +46,14 @@ FROM (
   GROUP BY trace_id, parent_span_id
 ) c ON c.trace_id = e.trace_id AND c.parent_span_id = e.span_id
 WHERE COALESCE(c.failed_children, 0) = 0
-GROUP BY e.service_name, e.name, e.kind
-ORDER BY ${errors} - ${scale.toFixed(6)} * ${errorsBefore} DESC, e.service_name, e.name
+GROUP BY e.service_name, e.name, e.kind, e.message
+ORDER BY ${errors} - ${scale.toFixed(6)} * ${errorsBefore} DESC, e.service_name, e.name, e.message
 LIMIT 50`;
   const read = (row: Row): ErrorOrigin => ({
     service: row.text('service_name'),
     operation: row.text('name'),
     kind: row.text('kind'),
-    message: row.text('example_message'),
+    message: row.text('message'),
     errors: row.number('errors'),
     excess: row.number('errors') - scale * row.number('errors_before'),
   });
@@ -65,7 +65,7 @@ LIMIT 50`;
       const first = rows.map(read).find(({ excess }) => excess > 0);
       if (!first) return { observation: 'No failure begins more often than before.', verdict: 'refutes' };
       return {
-        observation: `Most failures begin in ${code(first.service, 60)} at ${code(first.operation, 80)} (${first.errors} spans), whose own children did not fail${first.message === '' ? '' : `; one says ${code(first.message)}`}.`,
+        observation: `Most failures begin in ${code(first.service, 60)} at ${code(first.operation, 80)} (${first.errors} spans), whose own children did not fail${first.message === '' ? '' : `; they say ${code(first.message)}`}.`,
         verdict: 'supports',
       };
     },
@@ -77,8 +77,4 @@ LIMIT 50`;
     origins,
     excess: origins.reduce((sum, origin) => sum + origin.excess, 0),
   };
-}
-
-function lengthOf({ start, end }: { readonly start: Date; readonly end: Date }): number {
-  return end.getTime() - start.getTime();
 }

@@ -61,9 +61,10 @@ function readChange(row: Row): ErrorChange {
   const now = { hits: row.number('errors'), total: row.number('spans') };
   const before = { hits: row.number('errors_before'), total: row.number('spans_before') };
   const z = twoProportionZ(now, before);
-  const higher = rate(now) >= 2 * rate(before) && rate(now) - rate(before) >= 0.01;
+  const times = rate(before) === 0 ? Infinity : rate(now) / rate(before);
+  const higher = rate(now) - rate(before) >= 0.01 && ((z >= 4 && times >= 2) || (z >= 3 && times >= 4));
   // Without a before there is no chance to weigh, so only a rate that nobody would call normal counts.
-  const significant = before.total === 0 ? rate(now) >= 0.05 : z >= 4 && higher;
+  const significant = before.total === 0 ? rate(now) >= 0.05 : higher;
   return {
     service: row.text('service_name'),
     operation: row.text('name'),

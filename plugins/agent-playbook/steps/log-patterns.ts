@@ -1,7 +1,7 @@
 import { code } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
-import { eitherWindow, isBefore, onlyFocus, within } from '../sql.ts';
+import { eitherWindow, isBefore, masked, onlyFocus, scaleOf, within } from '../sql.ts';
 
 export interface LogPattern {
   readonly service: string;
@@ -22,27 +22,14 @@ export interface LogPatterns {
   readonly worse: readonly LogPattern[];
 }
 
-/** What varies from line to line, in the order in which it is masked. RE2 and POSIX read these alike. */
-const masks: readonly (readonly [pattern: string, mask: string])[] = [
-  ['[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}', '<uuid>'],
-  ['[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+', '<email>'],
-  ['[0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}(:[0-9]+)?', '<ip>'],
-  ['0x[0-9a-fA-F]+|[0-9a-fA-F]*[0-9][0-9a-fA-F]{10,}', '<hex>'],
-  ['[0-9]+([.,:][0-9]+)*', '<n>'],
-];
-
 /** Warnings and errors that are new or more frequent, their variable parts masked. */
 export async function* logPatterns({ notebook, write, windows, focus }: Scene): Step<LogPatterns> {
-  const masked = masks.reduce(
-    (text, [pattern, mask]) => write.replaceRegexp(text, pattern, mask),
-    'substr(body, 1, 240)',
-  );
   const now = write.countIf(within(write, 'l.time', windows.now));
   const before = write.countIf(isBefore(write, 'l.time', windows));
-  const scale = windows.before === undefined ? 0 : lengthOf(windows.now) / lengthOf(windows.before);
+  const scale = scaleOf(windows);
   const sql = `SELECT l.service_name AS service_name, l.pattern AS pattern, max(l.severity_number) AS severity_number, ${now} AS records, ${before} AS records_before, min(l.line) AS example
 FROM (
-  SELECT service_name, severity_number, time, substr(body, 1, 240) AS line, ${masked} AS pattern
+  SELECT service_name, severity_number, time, substr(body, 1, 240) AS line, ${masked(write, 'body', 240)} AS pattern
   FROM otel.logs
   WHERE ${eitherWindow(write, 'time', windows)} AND (severity_number >= 13 OR severity_number = 0)${onlyFocus(write, focus)}
 ) l
@@ -89,8 +76,4 @@ function readPattern(row: Row, scale: number): LogPattern {
 
 export function describe({ service, pattern, count, before, isNew }: LogPattern): string {
   return `${code(service, 60)} logs ${code(pattern)} ${count} times (${isNew ? 'new' : `${before} before`})`;
-}
-
-function lengthOf({ start, end }: { readonly start: Date; readonly end: Date }): number {
-  return end.getTime() - start.getTime();
 }

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import plugin from '../plugins/agent-playbook/index.ts';
+import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
+import { agentQuery } from '../src/app/agent-query.ts';
+import { silentLogger, testHost } from '../src/contract-tests/host.ts';
+import { newId } from '../src/contract/index.ts';
+import type { Agent, Conclusion, OrganizationId } from '../src/contract/index.ts';
+import { demoQuestion, generate, groundTruth } from '../src/demo/index.ts';
+import type { DemoOptions, ScenarioName } from '../src/demo/index.ts';
+import { decodeRequest } from '../src/otlp/decode.ts';
+import { createQueryPipeline } from '../src/sql/pipeline.ts';
+
+/** The playbook on the demo's shop: a dozen services, noise, a harmless release, and a cause that need not be the symptom. */
+const end = new Date('2026-03-01T12:00:00Z');
+let harness: Harness;
+let agent: Agent;
+
+beforeAll(async () => {
+  harness = await Harness.start();
+  const pipeline = createQueryPipeline({ telemetry: harness.telemetry, logger: silentLogger, now: () => end });
+  agent = plugin.create(
+    {},
+    { ...testHost(harness.directory), dialect: harness.telemetry.dialect, query: agentQuery(pipeline) },
+  );
+}, 60_000);
+
+afterAll(async () => {
+  await harness.stop();
+});
+
+async function load(options: DemoOptions): Promise<OrganizationId> {
+  const organizationId = newOrganization();
+  const batches: Uint8Array[] = [];
+  for (const { signal, body } of generate(options)) {
+    const decoded = decodeRequest(signal, 'json', Buffer.from(body), end.getTime());
+    if (!decoded.ok) throw new Error(decoded.message);
+    batches.push(...decoded.batches.map(({ frame }) => frame));
+  }
+  const upTo = { segment: 1, offset: 1 };
+  await harness.telemetry.sink?.load({ organizationId, log: 'test', batches, upTo }, AbortSignal.timeout(60_000));
+  return organizationId;
+}
+
+async function investigate(organizationId: OrganizationId, question: string): Promise<Conclusion | undefined> {
+  const messages = [
+    {
+      id: newId('msg'),
+      seq: 1,
+      role: 'user' as const,
+      author: { kind: 'key' as const, id: 'ak_test', name: 'test' },
+      time: end,
+      content: question,
+      parts: [],
+    },
+  ];
+  let found: Conclusion | undefined;
+  const assignment = { organizationId, messages, steps: [], askedAt: end };
+  for await (const event of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
+    if (event.type === 'step') expect(event.step.error).toBeUndefined();
+    if (event.type === 'conclusion') found = event.conclusion;
+  }
+  return found;
+}
+
+describe('the demo', () => {
+  const names: readonly ScenarioName[] = ['payment-errors', 'slow-query', 'network-delay', 'gateway-outage', 'quiet'];
+  it.each(names)('%s: names the service with the cause, or none where nothing is wrong', async (scenario) => {
+    const options = { scenario, seed: 3, minutes: 60, end };
+    const organizationId = await load(options);
+    const conclusion = await investigate(organizationId, demoQuestion(options));
+    expect(conclusion?.service).toBe(groundTruth(options).service ?? '');
+  });
+});
