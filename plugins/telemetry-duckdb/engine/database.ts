@@ -1,3 +1,4 @@
+import { existsSync, linkSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
@@ -26,24 +27,40 @@ export function isDiskFull(message: string): boolean {
 
 /** How long to wait for a dying engine process to give the file up. */
 const lockPatienceMs = 8_000;
-/** How long a file without a header may be one that another process is just making. */
-const newFilePatienceMs = 700;
 
 /** Opens the file. Undefined when another engine process has it and answers on the socket. */
 export async function openDatabase(settings: EngineSettings): Promise<Database | undefined> {
   const begin = Date.now();
   for (;;) {
     try {
+      if (!existsSync(settings.file)) await makeFile(settings.file);
       return await open(settings);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const locked = /Could not set lock on file/i.test(message);
-      if (Date.now() - begin > (locked ? lockPatienceMs : newFilePatienceMs) || isDiskFull(message)) {
-        throw new OpenError(message);
-      }
+      if (!locked || Date.now() - begin > lockPatienceMs) throw new OpenError(message);
     }
     if (await answers(settings.socket)) return undefined;
     await sleep(20);
+  }
+}
+
+/**
+ * Makes an empty file beside and links it in place whole: one that a crash, or another engine process at the same moment,
+ * finds half made is no database, and would stay so.
+ */
+async function makeFile(file: string): Promise<void> {
+  const draft = `${file}.${process.pid}`;
+  rmSync(draft, { force: true });
+  const instance = await DuckDBInstance.create(draft, { enable_external_access: 'false' });
+  instance.closeSync();
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    // Another one was first.
+    if (!existsSync(file)) throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 
