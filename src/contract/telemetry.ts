@@ -102,7 +102,10 @@ export interface Dialect {
   readonly write: DialectWriter;
 }
 
-/** The dozen things the investigator's SQL needs that dialects spell differently. All arguments but `literal`'s are SQL. */
+/**
+ * The dozen things the investigator's SQL needs that dialects spell differently. `literal`'s value, a `key`, a `pattern`, a
+ * `replacement` and an `alias` are plain text, which the writer quotes; all other arguments are SQL.
+ */
 export interface DialectWriter {
   literal(value: string | number | boolean | Date): string;
   attribute(map: string, key: string): string;
