@@ -385,7 +385,7 @@ describe('an incident behind it', () => {
       await settled(chat.id);
     }
     const document = await workspace.incidents.document(incident.id);
-    expect(document?.markdown).toMatch(/^# Ours\n\n<!--[^>]*-->\n\nFound\.$/);
+    expect(document?.markdown).toMatch(/^# Ours\n\n<!--[^>]*-->\n\n# Findings of the agent\n\nFound\.$/);
     expect(document?.version).toBe(2);
   });
 

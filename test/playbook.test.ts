@@ -211,6 +211,17 @@ describe('when nothing is wrong', () => {
   });
 });
 
+describe('a service that is asked about by name', () => {
+  it('is said to be well when the cause is elsewhere', async () => {
+    const organization = await shopWith('payment-errors');
+    const { conclusion } = await investigate(organization, saying('Is something wrong with catalog?'));
+    expect(conclusion.service).toBe('payment');
+    expect(conclusion.claims.map(({ text }) => text)).toContain(
+      '`catalog` itself fails no more and is no slower than before.',
+    );
+  });
+});
+
 describe('a follow-up', () => {
   it('narrows to one service', async () => {
     const organization = await shopWith('payment-errors');

@@ -43,7 +43,7 @@ class StepNotStored extends Error {}
  * budget, which ends the investigation.
  */
 export async function runInvestigation(investigation: Investigation, deps: RunDependencies): Promise<void> {
-  const { workspace, agent, logger, now } = deps;
+  const { workspace, agent, logger } = deps;
   const author: Actor = { kind: 'agent', id: agent.engine, name: agent.engine };
   const assignment = await prepare(investigation, workspace);
   const incident = assignment.incident && followIncident(workspace, assignment.incident.id, author, logger);
@@ -63,7 +63,7 @@ export async function runInvestigation(investigation: Investigation, deps: RunDe
   await incident?.end(closing.outcome);
   const steps = await workspace.investigations.steps(investigation.id);
   await workspace.investigations.finish(investigation.id, resultOf(closing, author, steps));
-  logger.info({ investigation: investigation.id, status: closing.outcome.status, at: now() }, 'investigation ended');
+  logger.info({ investigation: investigation.id, status: closing.outcome.status }, 'investigation ended');
 }
 
 interface Closing {

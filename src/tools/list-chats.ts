@@ -69,7 +69,7 @@ export function createListChats(deps: { readonly storage: Storage; readonly publ
 function describeList(chats: readonly Chat[], nextCursor: string | undefined, principal: Principal): readonly string[] {
   if (chats.length === 0) return ['No chat matches.'];
   const fence = createFence();
-  const lines = [`${chats.length} chats, most recently changed first. ${fence.notice}`];
+  const lines = [`${chats.length} chat${chats.length === 1 ? '' : 's'}, most recently changed first. ${fence.notice}`];
   for (const chat of chats) lines.push(chatLine(chat, principal, fence));
   if (nextCursor !== undefined) lines.push(`More: cursor=${nextCursor}`);
   return lines;

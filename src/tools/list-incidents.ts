@@ -101,7 +101,9 @@ function waitingValue(value: string, principal: Principal): string {
 function describeList(incidents: readonly Incident[], nextCursor: string | undefined): readonly string[] {
   if (incidents.length === 0) return ['No incident matches.'];
   const fence = createFence();
-  const lines = [`${incidents.length} incidents, newest start first. ${fence.notice}`];
+  const lines = [
+    `${incidents.length} incident${incidents.length === 1 ? '' : 's'}, newest start first. ${fence.notice}`,
+  ];
   for (const incident of incidents) lines.push(incidentLine(incident, fence));
   if (nextCursor !== undefined) lines.push(`More: cursor=${nextCursor}`);
   return lines;

@@ -48,13 +48,21 @@ export function readFocus(question: Question, known: readonly string[], incident
   return { services: known.filter((service) => incident?.services.includes(service) === true), only: false };
 }
 
+/** Words of questions that are hardly the name of a service. */
+const common = new Set(
+  (
+    'about after all and any anything are but can cause caused check did does error errors fail failed failing fails few ' +
+    'find for from has have help hour hours how into investigate last latency look many minute minutes not now only other ' +
+    'our out over past please problem request requests says see service services show since slow slower some than that the ' +
+    'their them then there these they this today traces users was went were what when where which who why with wrong yesterday you'
+  ).split(' '),
+);
+
 /** Words of the question that could be service names, so that the first look at the services does not miss them. */
 export function candidateNames(question: Question, incident: Assignment['incident']): readonly string[] {
   const words = question.texts.flatMap((text) => text.toLowerCase().match(/[a-z0-9][a-z0-9._/-]{2,60}/g) ?? []);
-  return [...new Set([...(incident?.services ?? []), ...words.map((word) => word.replace(/[._/-]+$/, ''))])].slice(
-    0,
-    60,
-  );
+  const named = words.map((word) => word.replace(/[._/-]+$/, '')).filter((word) => !common.has(word));
+  return [...new Set([...(incident?.services ?? []).map((name) => name.toLowerCase()), ...named])].slice(0, 40);
 }
 
 /** As a whole word; a name of one or two letters only when it is quoted or called a service. */

@@ -33,6 +33,7 @@ function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: rea
   const version = clues.versions?.added.find(({ service }) => service === suspect.service);
   const claims: Claim[] = [
     { text: `${what(suspect)}.`, status: 'supported', evidence_ids: suspect.evidenceIds },
+    ...unchanged(scene, clues),
     ...affected(clues),
     ...(began && clues.onset
       ? [
@@ -91,7 +92,7 @@ function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: rea
     impact: impact(clues),
     timeline: [
       { at: windows.now.start, what: 'the time looked at begins' },
-      ...(began ? [{ at: began, what: `${headline(suspect)} begins` }] : []),
+      ...(began ? [{ at: began, what: `the change begins: ${headline(suspect)}` }] : []),
       ...(version?.firstSeen
         ? [
             {
@@ -262,6 +263,20 @@ function what(suspect: Suspect): string {
   const outside = dependency === '' ? '' : `, in its calls to ${code(dependency, 60)}`;
   const says = message === '' ? '' : `, saying ${code(message)}`;
   return `${percent(share)} of the added failures begin in ${whose}, most of them at ${where}${outside}${says}`;
+}
+
+/** What was asked about by name and is well itself is said to be. */
+function unchanged({ focus }: Scene, { errors, latency, suspect }: Clues): readonly Claim[] {
+  if (errors.failed || latency === undefined || latency.failed) return [];
+  const changed = new Set(
+    [...errors.changes, ...latency.changes].filter(({ worse }) => worse).map(({ service }) => service),
+  );
+  const well = focus.services.filter((name) => name !== suspect?.service && !changed.has(name)).slice(0, 3);
+  return well.map((name) => ({
+    text: `${code(name, 60)} itself fails no more and is no slower than before.`,
+    status: 'supported',
+    evidence_ids: [errors.evidenceId, latency.evidenceId],
+  }));
 }
 
 function affected({ errors, latency }: Clues): readonly Claim[] {

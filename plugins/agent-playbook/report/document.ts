@@ -8,7 +8,10 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
   const { conclusion, windows } = report;
   const none = '_Nothing to report._';
   const sections: readonly (readonly [title: string, body: string])[] = [
-    ['Summary', [report.headline, windows ? comparedLine(windows) : '', ...report.notes].filter(Boolean).join(' ')],
+    [
+      'Summary',
+      [`${report.headline}.`, windows ? comparedLine(windows) : '', ...report.notes].filter(Boolean).join(' '),
+    ],
     ['Impact', report.impact.length === 0 ? none : bullets(report.impact)],
     [
       'Timeline',
