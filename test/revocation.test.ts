@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { callTool } from './support/call.ts';
 import {
   createKey,
@@ -13,6 +14,7 @@ import {
 import type { RunningGateway } from './support/gateway.ts';
 
 const sql = { sql: 'SELECT 1 AS one' };
+const listed = z.array(z.object({ client_id: z.string(), last_used_at: z.string().nullable() }));
 
 describe('a key changed on the command line while the gateway runs', () => {
   let gateway: RunningGateway;
@@ -45,6 +47,20 @@ describe('a key changed on the command line while the gateway runs', () => {
     expect((await callTool(gateway.url, newToken, 'query_otel', sql)).status).toBe(401);
     await expect(exchange(gateway.url, second)).rejects.toThrow('401');
   });
+
+  it('shows in the list when it was last used', async () => {
+    const key = await createKey(directory, 'acme');
+    const lastUse = async () => {
+      const keys = await sightlineJson(directory, ['key', 'list', '--org', 'acme'], listed);
+      return keys.find(({ client_id }) => client_id === key.client_id)?.last_used_at;
+    };
+    expect(await lastUse()).toBeNull();
+    await callTool(gateway.url, await exchange(gateway.url, key), 'query_otel', sql);
+    let last = await lastUse();
+    // The gateway writes such notes once a second.
+    for (let attempt = 0; attempt < 50 && !last; attempt += 1) last = await lastUse();
+    expect(Date.parse(last ?? '')).toBeLessThanOrEqual(Date.now());
+  }, 30_000);
 
   it('can do only what its scopes say', async () => {
     const token = await exchange(gateway.url, await createKey(directory, 'acme', 'incidents:read'));

@@ -6,7 +6,7 @@ import { createApiKeys } from '../auth/api-keys.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../auth/challenge.ts';
 import { createIngestTokens } from '../auth/ingest-tokens.ts';
 import { createVerifier } from '../auth/verifier.ts';
-import { scopes } from '../contract/index.ts';
+import { isId, scopes } from '../contract/index.ts';
 import type { AgentHost, Hosts, PluginKind, Products } from '../contract/index.ts';
 import { createHttpApp } from '../http/app.ts';
 import { createInvestigationWorker } from '../investigation/worker.ts';
@@ -81,7 +81,16 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
       }),
     })).singleton(),
     verifier: asFunction(({ issuer, storage }: Cradle) =>
-      createVerifier({ issuer, resource: urls.resource, directory: storage.directory, now, logger }),
+      createVerifier({
+        issuer,
+        resource: urls.resource,
+        directory: storage.directory,
+        markUsed: ({ organizationId, subject }) => {
+          if (isId('ak', subject)) void storage.workspace(organizationId).keys.markUsed(subject, now());
+        },
+        now,
+        logger,
+      }),
     ).singleton(),
     rateLimit: asFunction(() =>
       createRateLimit({

@@ -36,6 +36,7 @@ interface World {
   directoryError: Error | undefined;
   key: LiveKey | undefined;
   member: LiveMember | undefined;
+  used: string[];
   claims: Partial<TokenClaims>;
 }
 
@@ -48,6 +49,7 @@ function world() {
     directoryError: undefined,
     key: { organizationId, scopes: ['telemetry:read', 'chats:read'] },
     member: { email: 'a@example.com', role: 'admin' },
+    used: [],
     claims: {},
   };
   const issuer: Pick<Issuer, 'trust' | 'claims'> = {
@@ -87,6 +89,7 @@ function world() {
         return id === userId && organization === organizationId ? state.member : undefined;
       },
     },
+    markUsed: ({ subject }) => state.used.push(subject),
     now: () => new Date(state.now),
     logger: silent,
   });
@@ -196,6 +199,7 @@ describe('createVerifier', () => {
       },
       resource,
       directory: { liveKey: async () => state.key, liveMember: async () => undefined },
+      markUsed: () => {},
       now: () => new Date(start),
       logger: silent,
     });
@@ -245,8 +249,30 @@ describe('createVerifier', () => {
       claims: () => ({ kind: 'key', subject: keyId, organizationId, scopes: [], clientId: keyId }),
     };
     const directory = { liveKey: async () => state.key, liveMember: async () => undefined };
-    const bare = createVerifier({ issuer, resource, directory, now: () => new Date(start), logger: silent });
+    const bare = createVerifier({
+      issuer,
+      resource,
+      directory,
+      markUsed: () => {},
+      now: () => new Date(start),
+      logger: silent,
+    });
     await expect(bare(carrying(`Bearer ${await sign(good)}`))).rejects.toMatchObject(refused);
+  });
+
+  it('notes the use of a key once a minute for each token, and never of a key that is not alive', async () => {
+    const { verify, state } = world();
+    const token = await sign(good);
+    await verify(token);
+    await verify(token);
+    expect(state.used).toEqual([keyId]);
+    state.now += 61_000;
+    await verify(token);
+    expect(state.used).toEqual([keyId, keyId]);
+    state.key = undefined;
+    state.now += 61_000;
+    await expect(verify(token)).rejects.toMatchObject(refused);
+    expect(state.used).toHaveLength(2);
   });
 
   it('ends a cached token when it expires', async () => {

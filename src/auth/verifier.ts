@@ -13,6 +13,8 @@ export interface VerifierOptions {
   /** The MCP endpoint. A token's audience must be exactly this (RFC 8707), trailing slash and all. */
   readonly resource: string;
   readonly directory: Pick<Directory, 'liveKey' | 'liveMember'>;
+  /** Notes that a key's token was used; called about once a minute for each token, and not waited for. */
+  readonly markUsed: (principal: Principal) => void;
   readonly now: () => Date;
   readonly logger: Logger;
 }
@@ -41,7 +43,7 @@ const retryAfterSeconds = 5;
  * key or account behind the token lives is looked up on every request, so that revoking takes effect on the next one.
  */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const { issuer, resource, directory, now, logger } = options;
+  const { issuer, resource, directory, markUsed, now, logger } = options;
   const { trust } = issuer;
   if (trust.algorithms.length === 0) throw new Error('the issuer trusts no algorithm');
   const cache = createTokenCache<Known>({ now: () => now().getTime() });
@@ -84,6 +86,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
     const fingerprint = `${live.role} ${live.email ?? ''} ${live.scopes?.join(' ') ?? '*'}`;
     if (known.latest?.fingerprint !== fingerprint) {
       known.latest = { fingerprint, principal: createPrincipal(known.claims, live) };
+      // Only here, which costs the other requests nothing: the cache forgets a token every minute.
+      if (live.scopes !== undefined) markUsed(known.latest.principal);
     }
     return known.latest.principal;
   };

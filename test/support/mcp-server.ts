@@ -125,6 +125,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
           liveKey: async (keyId) => keys.get(keyId),
           liveMember: async (userId) => members.get(userId),
         },
+        markUsed: () => {},
         now: () => new Date(),
         logger,
       }),
