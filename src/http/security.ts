@@ -18,12 +18,13 @@ export function securityHeaders(publicUrl: string): ReadonlyMap<string, string> 
 /**
  * Refuses requests sent to a name that is not ours: a page of a stranger whose DNS name was made to point here (DNS
  * rebinding) sends its own name as Host. Answers true for a good request, else it has answered.
- * @param allowed lower-case `host[:port]`.
+ * @param allowed lower-case `host[:port]`. One without a port stands for that name at any port, as at the MCP endpoint.
  */
 export function hostCheck(allowed: readonly string[]): (request: IncomingMessage, response: ServerResponse) => boolean {
   const names = new Set(allowed);
   return (request, response) => {
-    if (names.has((request.headers.host ?? '').toLowerCase())) return true;
+    const host = (request.headers.host ?? '').toLowerCase();
+    if (names.has(host) || names.has(host.replace(/:\d+$/, ''))) return true;
     sendError(
       response,
       403,
