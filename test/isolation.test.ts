@@ -90,7 +90,7 @@ describe('two organizations on one gateway', () => {
     await sightlineJson(directory, ['incident', 'import', incidents, '--org', 'victim'], z.unknown());
     targets = {
       victim: id,
-      victimFile: join(directory, 'telemetry', id, 'otel.duckdb'),
+      victimFile: join(directory, 'telemetry', id, 'telemetry.duckdb'),
       file: join(directory, 'secret.csv'),
       directory,
     };
