@@ -428,4 +428,10 @@ describe('doctor', () => {
     expect(found.stdout).toMatch(/FAIL +master key.+mode 0644/);
     expect(found.stdout).toContain('chmod 600');
   });
+
+  it('takes an empty SIGHTLINE_MASTER_KEY for none, as the gateway does', async () => {
+    await box.run('org', 'create', 'Acme');
+    const { stdout } = await box.start(['doctor', '--data', box.data], { SIGHTLINE_MASTER_KEY: ' ' }).ended;
+    expect(stdout).toMatch(/ok +master key +\S+master\.key/);
+  });
 });

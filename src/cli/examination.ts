@@ -107,7 +107,7 @@ function directory(path: string): Verdict {
 }
 
 function masterKey(dataDirectory: string, exists: boolean): Verdict {
-  if (process.env['SIGHTLINE_MASTER_KEY'] !== undefined) return { status: 'ok', detail: 'from SIGHTLINE_MASTER_KEY' };
+  if (process.env['SIGHTLINE_MASTER_KEY']?.trim()) return { status: 'ok', detail: 'from SIGHTLINE_MASTER_KEY' };
   const path = join(dataDirectory, 'master.key');
   const found = exists ? statSync(path, { throwIfNoEntry: false }) : undefined;
   if (found === undefined)
