@@ -13,11 +13,15 @@ export interface Question {
   readonly texts: readonly string[];
 }
 
+/** The newest of these decide; what was said long before is not meant any more. */
+const messagesRead = 20;
+
 export function readQuestion(assignment: Assignment): Question {
   const texts = assignment.messages
     .filter(isFromPerson)
     .map(({ content }) => content.slice(0, 8_000))
-    .toReversed();
+    .toReversed()
+    .slice(0, messagesRead);
   const [latest = assignment.incident?.title ?? 'What is wrong?'] = texts;
   const range = texts.map((text) => readTimeRange(text, assignment.askedAt)).find((named) => named !== undefined);
   return {
