@@ -51,7 +51,10 @@ export default definePlugin({
           };
         }
 
-        const answer = rows.map(([service, name, calls, ms]) => `- \`${service} ${name}\`: ${ms} ms (${calls} calls)`);
+        const answer = rows.map((row) => {
+          const [service, name, calls, ms] = row.map(String);
+          return `- \`${service} ${name}\`: ${ms} ms (${calls} calls)`;
+        });
         yield {
           type: 'conclusion',
           answer: answer.length > 0 ? `The slowest operations [E1]:\n\n${answer.join('\n')}` : 'There are no spans.',

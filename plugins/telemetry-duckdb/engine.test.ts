@@ -225,6 +225,17 @@ describe('a crash', () => {
     expect(await sink.committed(organizationId, 'log')).toEqual({ segment: 1, offset: end });
   });
 
+  it('between two queries is not noticed by the second, however soon it comes', async () => {
+    const harness = await gateway();
+    const organizationId = newOrganization();
+    await harness.load(organizationId, 'logs', [{ time: new Date(), body: 'there' }], 1);
+    for (let round = 0; round < 3; round += 1) {
+      (await engines(organizationId)).forEach(kill);
+      const { rows } = await harness.query(organizationId, 'SELECT body FROM otel.logs');
+      expect(rows).toEqual([['there']]);
+    }
+  });
+
   it('of the gateway leaves nothing behind: a new one is served at once, over a stale socket too', async () => {
     const organizationId = newOrganization();
     const script = join(directory, 'gateway.ts');

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  SightlineError,
   tableNames,
   type CheckedStatement,
   type Cursor,
@@ -14,7 +15,7 @@ import {
   type Telemetry,
   type TelemetryHost,
 } from '../../src/contract/index.ts';
-import { Stopped, type Channel, type Reply } from './channel.ts';
+import { EngineLost, Stopped, type Channel, type Reply } from './channel.ts';
 import { dialect } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
@@ -26,6 +27,8 @@ import { admit, checkStatement, DuckdbStatement, readStatement } from './stateme
 
 /** For what the engine does without touching data. */
 const grammarTimeoutMs = 5_000;
+/** How soon a request that reached for a dead engine is known to be lost. */
+const lostAtOnceMs = 250;
 
 interface Template {
   readonly pieces: readonly string[];
@@ -92,7 +95,11 @@ export class DuckdbTelemetry implements Telemetry {
     return sql;
   }
 
-  async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+  open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+    return onceMoreIfLost(() => this.#query(rendered, limits, context));
+  }
+
+  async #query(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
     const { timeoutMs, maxRows, maxBytes, maxCellBytes } = limits;
     const { channel, release } = await this.#acquire(context);
     const parts = new PartQueue();
@@ -163,7 +170,11 @@ export class DuckdbTelemetry implements Telemetry {
     }
   }
 
-  async #grammar<T>(context: StatementContext, ask: (channel: Channel) => Promise<Reply<T>>): Promise<Reply<T>> {
+  #grammar<T>(context: StatementContext, ask: (channel: Channel) => Promise<Reply<T>>): Promise<Reply<T>> {
+    return onceMoreIfLost(() => this.#askGrammar(context, ask));
+  }
+
+  async #askGrammar<T>(context: StatementContext, ask: (channel: Channel) => Promise<Reply<T>>): Promise<Reply<T>> {
     const { channel, release } = await this.#acquire(context);
     try {
       return await ask(channel);
@@ -175,6 +186,21 @@ export class DuckdbTelemetry implements Telemetry {
     } finally {
       release();
     }
+  }
+}
+
+/**
+ * A request may reach for an engine that died a moment ago, before anybody noticed. It has done nothing then and is sent
+ * again, once; one that was lost later may be what killed the engine.
+ */
+async function onceMoreIfLost<T>(ask: () => Promise<T>): Promise<T> {
+  const sent = performance.now();
+  try {
+    return await ask();
+  } catch (error) {
+    const lost = error instanceof SightlineError && error.cause instanceof EngineLost;
+    if (!lost || performance.now() - sent > lostAtOnceMs) throw error;
+    return ask();
   }
 }
 
