@@ -1,5 +1,5 @@
 /**
- * The token endpoint beside bare oidc-provider with the same grant, resource and algorithm: requests a second and
+ * The token endpoint beside bare oidc-provider with the same grant, resource, algorithm and claims, its clients in memory: requests a second and
  * processor time a request. Load comes from another process.
  *
  *     node bench/token.ts [seconds]
@@ -18,6 +18,7 @@ import issuerPlugin from '../plugins/issuer-builtin/index.ts';
 import storagePlugin from '../plugins/storage-knex/index.ts';
 import { createApiKeys } from '../src/auth/api-keys.ts';
 import { silentLogger, testHost } from '../src/contract-tests/host.ts';
+import { newId } from '../src/contract/index.ts';
 import { createHttpApp } from '../src/http/app.ts';
 
 const seconds = Number(process.argv[2] ?? 5);
@@ -38,6 +39,7 @@ async function measure(name: string, url: string, pair: Pair): Promise<number> {
     grant_type: 'client_credentials',
     client_id: pair.clientId,
     client_secret: pair.clientSecret,
+    scope: 'telemetry:read',
   }).toString();
   const load = async (duration: number) => {
     const args = [autocannon, '--json', '-c', '16', '-d', String(duration), '-m', 'POST', '-b', body];
@@ -75,7 +77,8 @@ async function withServer<Result>(run: (url: string, serve: (handler: RequestLis
 const bare = () =>
   withServer(async (url, serve) => {
     const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
-    const pair = { clientId: 'bench', clientSecret: 'b'.repeat(43) };
+    const pair = { clientId: newId('ak'), clientSecret: 'b'.repeat(43) };
+    const [organization, secret] = [newId('org'), newId('sec')];
     const provider = new Provider(url, {
       jwks: { keys: [{ ...jwk, kty: 'EC', use: 'sig', alg: 'ES256' }] },
       clients: [
@@ -88,6 +91,8 @@ const bare = () =>
         },
       ],
       clientDefaults: { id_token_signed_response_alg: 'ES256' },
+      // A token that says as much as ours.
+      extraTokenClaims: () => ({ org: organization, kind: 'key', secret_id: secret }),
       routes: { token: '/oauth2/token' },
       features: {
         clientCredentials: { enabled: true },

@@ -15,6 +15,8 @@ export interface EndpointsOptions {
   readonly token: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
+const forwarded = ['x-forwarded-host', 'x-forwarded-proto'] as const;
+
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The issuer's paths and nothing else: answers false, having touched nothing, for every other one. */
@@ -35,8 +37,7 @@ export function createEndpoints({ issuer, jwks, token }: EndpointsOptions): (...
     }
     // The library builds URLs from Host and X-Forwarded-Proto, and reads the query: it gets the issuer's own instead.
     request.headers.host = url.host;
-    delete request.headers['x-forwarded-host'];
-    delete request.headers['x-forwarded-proto'];
+    for (const name of forwarded) if (request.headers[name] !== undefined) delete request.headers[name];
     request.url = tokenPath;
     return token(request, response);
   };

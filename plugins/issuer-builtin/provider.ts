@@ -31,7 +31,8 @@ export function createProvider(options: ProviderOptions): Provider {
   const exchanges = new WeakMap<object, Exchange>();
 
   const configuration = {
-    adapter: (model: string) => (model === 'Client' ? clients : refusing(model)),
+    adapter: refusing,
+    clients: [apiKeyClient],
     jwks: { keys: [{ ...signingKey.privateJwk, kid: signingKey.kid, use: 'sig', alg: 'ES256' }] },
     // No response type and no `offline_access` scope: client credentials is the only grant there is.
     responseTypes: [],
@@ -110,16 +111,16 @@ export function createProvider(options: ProviderOptions): Provider {
    * Every client id, known or not, is the same client to the library: an API key, with nothing in its metadata that could
    * tell one from another. So authority cannot come from client metadata, and an unknown id costs what a known one costs.
    */
-  const clients: Adapter = {
-    ...refusing('Client'),
-    find: async (shown) => {
-      const ctx = Provider.ctx;
-      if (ctx) exchanges.set(ctx, { clientId: isId('ak', shown) ? shown : undefined });
-      return apiKeyClient;
-    },
+  const { Client } = provider;
+  const findRegistered = Client.find.bind(Client);
+  let apiKey: Awaited<ReturnType<typeof findRegistered>>;
+  Client.find = async (shown) => {
+    const ctx = Provider.ctx;
+    if (ctx) exchanges.set(ctx, { clientId: isId('ak', shown) ? shown : undefined });
+    return (apiKey ??= await findRegistered(apiKeyClient.client_id));
   };
 
-  provider.Client.prototype.compareClientSecret = async (shown: string) => {
+  Client.prototype.compareClientSecret = async (shown: string) => {
     const ctx = Provider.ctx;
     const exchange = ctx && exchanges.get(ctx);
     if (!exchange) return false;
