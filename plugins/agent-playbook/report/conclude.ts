@@ -2,17 +2,17 @@ import type { Claim, Conclusion } from '../../../src/contract/index.ts';
 import type { Clues } from '../clues.ts';
 import type { Notebook } from '../notebook.ts';
 import type { Asked } from '../question/windows.ts';
-import { code, moment, percent } from '../quote.ts';
+import { code, moment } from '../quote.ts';
 import type { Scene } from '../scene.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeTrace } from '../steps/exemplars.ts';
 import type { Exemplars } from '../steps/exemplars.ts';
-import { describe as describeLatency } from '../steps/latency-shift.ts';
 import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { Suspect } from '../suspects.ts';
 import { rate } from '../statistics.ts';
 import type { Report } from './findings.ts';
+import { affected, confidenceOf, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
 
 /** What this playbook does not look at, said each time. */
 const neverChecked = [
@@ -235,103 +235,4 @@ export function reportTraces(scene: Scene, examples: Exemplars, notes: readonly 
     openQuestions: [],
     notes,
   };
-}
-
-function headline({ service, category, dependency, moved }: Suspect): string {
-  const whose = code(service, 60);
-  if (moved?.because === 'way') return `Calls from ${code(moved.from, 60)} to ${whose} are slow on the way`;
-  if (dependency !== '') {
-    return category === 'errors'
-      ? `${whose} fails when it calls ${code(dependency, 60)}`
-      : `${whose} waits for ${code(dependency, 60)}`;
-  }
-  return category === 'errors' ? `${whose} is failing` : `${whose} is slow`;
-}
-
-/** One sentence without its full stop. */
-function what(suspect: Suspect): string {
-  const { service, operation, share, message, dependency, moved, category } = suspect;
-  const [whose, where] = [code(service, 60), code(operation, 80)];
-  if (moved?.because === 'slow') return `Calls from ${code(moved.from, 60)} fail because ${whose} is slow at ${where}`;
-  if (moved) {
-    return `${percent(share)} of the added time passes in calls ${where} from ${code(moved.from, 60)} to ${whose} that ${whose} itself does not spend: on the network, or in a queue or connection pool in front of it`;
-  }
-  if (category === 'latency') {
-    const outside = dependency === '' ? '' : `, waiting for ${code(dependency, 60)}`;
-    return `${percent(share)} of the added time is spent in ${whose}, most of it at ${where}${outside}`;
-  }
-  const outside = dependency === '' ? '' : `, in its calls to ${code(dependency, 60)}`;
-  const says = message === '' ? '' : `, saying ${code(message)}`;
-  return `${percent(share)} of the added failures begin in ${whose}, most of them at ${where}${outside}${says}`;
-}
-
-/** What was asked about by name and is well itself is said to be. */
-function unchanged({ focus }: Scene, { errors, latency, suspect }: Clues): readonly Claim[] {
-  if (errors.failed || latency === undefined || latency.failed) return [];
-  const changed = new Set(
-    [...errors.changes, ...latency.changes].filter(({ worse }) => worse).map(({ service }) => service),
-  );
-  const well = focus.services.filter((name) => name !== suspect?.service && !changed.has(name)).slice(0, 3);
-  return well.map((name) => ({
-    text: `${code(name, 60)} itself fails no more and is no slower than before.`,
-    status: 'supported',
-    evidence_ids: [errors.evidenceId, latency.evidenceId],
-  }));
-}
-
-function affected({ errors, latency }: Clues): readonly Claim[] {
-  const failing = errors.changes.filter(({ worse }) => worse);
-  const slow = latency?.changes.filter(({ worse }) => worse) ?? [];
-  const list = (lines: readonly string[]) =>
-    `${lines.slice(0, 3).join('; ')}${lines.length > 3 ? `; and ${lines.length - 3} more` : ''}.`;
-  return [
-    ...(failing.length === 0
-      ? []
-      : [{ text: list(failing.map(describeErrors)), status: 'supported' as const, evidence_ids: [errors.evidenceId] }]),
-    ...(slow.length === 0 || latency === undefined
-      ? []
-      : [{ text: list(slow.map(describeLatency)), status: 'supported' as const, evidence_ids: [latency.evidenceId] }]),
-  ];
-}
-
-function impact({ errors, latency }: Clues): readonly string[] {
-  return [
-    ...errors.changes
-      .filter(({ worse }) => worse)
-      .slice(0, 8)
-      .map(describeErrors),
-    ...(latency?.changes.filter(({ worse }) => worse) ?? []).slice(0, 8).map(describeLatency),
-  ].map((line) => `${line}.`);
-}
-
-function ruledOut({ errors, latency, logs, versions }: Clues): readonly string[] {
-  const out: string[] = [];
-  if (!errors.failed && !errors.changes.some(({ worse }) => worse))
-    out.push(`More failures than before [${errors.evidenceId}].`);
-  if (latency && !latency.failed && !latency.changes.some(({ worse }) => worse)) {
-    out.push(`More slowness than before [${latency.evidenceId}].`);
-  }
-  if (!logs.failed && logs.worse.length === 0)
-    out.push(`New or more frequent warnings and errors in the logs [${logs.evidenceId}].`);
-  if (versions && !versions.failed && versions.added.length === 0)
-    out.push(`A new version of a service [${versions.evidenceId}].`);
-  return out;
-}
-
-/** High takes a clear majority, enough cases, something to compare with, and a second kind of evidence. */
-function confidenceOf({ windows }: Scene, { share, excess }: Suspect, corroborated: boolean): Conclusion['confidence'] {
-  if (windows.before === undefined) return share >= 0.5 ? 'medium' : 'low';
-  if (share >= 0.6 && excess >= 15 && corroborated) return 'high';
-  return share >= 0.4 && excess >= 8 ? 'medium' : 'low';
-}
-
-function nextSteps({ service, category, dependency }: Suspect, deployed: boolean): readonly string[] {
-  const whose = code(service, 60);
-  return [
-    ...(deployed ? [`Compare the new version of ${whose} with the one before; roll back if the times agree.`] : []),
-    ...(dependency === '' ? [] : [`Check ${code(dependency, 60)}, which sends no telemetry of its own.`]),
-    category === 'errors'
-      ? `Read the failing traces and logs of ${whose}.`
-      : `See what ${whose} waits for: its database, locks, a queue or the CPU.`,
-  ];
 }
