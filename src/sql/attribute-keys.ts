@@ -1,7 +1,7 @@
 import type { Dialect, LogicalTable, OrganizationId } from '../contract/index.ts';
 import { attributeAdvice, own } from './catalog.ts';
 import type { ServiceAnswer } from './catalog.ts';
-import { matchesLike } from './service-command.ts';
+import { likeMatcher } from './service-command.ts';
 
 /** Rows of a table that are looked at, in slices spread over the window so that one busy second does not stand for all. */
 const slices = 8;
@@ -100,8 +100,9 @@ export class AttributeKeys {
     const text = this.#dialect.typeName('string');
     const count = this.#dialect.typeName('int64');
     const { start, end } = sample.window;
+    const wanted = like === undefined ? () => true : likeMatcher(like);
     const rows = sample.keys
-      .filter(({ key }) => like === undefined || matchesLike(key, like))
+      .filter(({ key }) => wanted(key))
       .map(({ map, key, values, distinct, rows: seen }) => [map, key, values, String(distinct), String(seen)]);
     const range = [
       ...(start === undefined ? [] : [`from ${start.toISOString()}`]),

@@ -2,7 +2,7 @@ import { tableNames } from '../contract/index.ts';
 import type { Dialect, LogicalTable } from '../contract/index.ts';
 import { quoteName, sqlHelpers } from './helpers.ts';
 import type { QueryColumn } from './result.ts';
-import { matchesLike } from './service-command.ts';
+import { likeMatcher } from './service-command.ts';
 
 /** Rows that the service makes itself. */
 export interface ServiceAnswer {
@@ -14,8 +14,9 @@ export interface ServiceAnswer {
 /** `SHOW TABLES`. */
 export function showTables(dialect: Dialect, like: string | undefined): ServiceAnswer {
   const text = dialect.typeName('string');
+  const wanted = like === undefined ? () => true : likeMatcher(like);
   const rows = dialect.tables
-    .filter((table) => like === undefined || matchesLike(table.name, like) || matchesLike(`otel.${table.name}`, like))
+    .filter((table) => wanted(table.name) || wanted(`otel.${table.name}`))
     .map((table) => [`otel.${table.name}`, table.description]);
   return { columns: [own('table', text), own('description', text)], rows, warnings: [] };
 }
@@ -25,8 +26,9 @@ export function describeTable(dialect: Dialect, name: string, like: string | und
   const text = dialect.typeName('string');
   const flag = dialect.typeName('boolean');
   const table = findTable(dialect, name);
+  const wanted = like === undefined ? () => true : likeMatcher(like);
   const rows = table.columns
-    .filter((column) => like === undefined || matchesLike(column.name, like))
+    .filter((column) => wanted(column.name))
     .map((column) => [
       column.name,
       dialect.typeName(column.type),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { matchesLike, parseServiceCommand } from './service-command.ts';
+import { likeMatcher, parseServiceCommand } from './service-command.ts';
 
 describe('parseServiceCommand', () => {
   it.each([
@@ -45,6 +45,15 @@ describe('parseServiceCommand', () => {
     expect(() => parseServiceCommand(sql)).toThrow(
       expect.objectContaining({ code: 'sql_refused', hint: expect.stringContaining('SHOW ATTRIBUTES') }),
     );
+  });
+
+  it('refuses a pattern that would cost much to match against every name', () => {
+    const command = (length: number) => `SHOW ATTRIBUTES FROM otel.spans LIKE '${'%_'.repeat(length / 2)}'`;
+    expect(parseServiceCommand(command(256))).toMatchObject({ kind: 'attributes' });
+    expect(() => parseServiceCommand(command(258))).toThrow(
+      expect.objectContaining({ code: 'sql_refused', message: expect.stringContaining('256') }),
+    );
+    expect(() => parseServiceCommand(command(60_000))).toThrow(expect.objectContaining({ code: 'sql_refused' }));
   });
 
   it('names the tables for one of another schema', () => {
@@ -100,7 +109,7 @@ describe('parseServiceCommand', () => {
   });
 });
 
-describe('matchesLike', () => {
+describe('likeMatcher', () => {
   const reference = (pattern: string): RegExp =>
     new RegExp(
       `^${pattern.replace(
@@ -119,7 +128,7 @@ describe('matchesLike', () => {
       fc.property(text, text, (value, pattern) => {
         // A backslash at the end escapes nothing; it is checked below.
         fc.pre(!/(?:^|[^\\])(?:\\\\)*\\$/.test(pattern));
-        expect(matchesLike(value, pattern)).toBe(reference(pattern).test(value));
+        expect(likeMatcher(pattern)(value)).toBe(reference(pattern).test(value));
       }),
       { numRuns: 2000 },
     );
@@ -137,10 +146,10 @@ describe('matchesLike', () => {
     ['a', '', false],
     ['😀', '_', true],
   ])('%j like %j is %s', (text, pattern, expected) => {
-    expect(matchesLike(text, pattern)).toBe(expected);
+    expect(likeMatcher(pattern)(text)).toBe(expected);
   });
 
   it('ends soon on a pattern made to backtrack', () => {
-    expect(matchesLike('a'.repeat(2000), `${'%a'.repeat(200)}b`)).toBe(false);
+    expect(likeMatcher(`${'%a'.repeat(200)}b`)('a'.repeat(2000))).toBe(false);
   });
 });

@@ -32,10 +32,19 @@ export function parseServiceCommand(sql: string): ServiceCommand | undefined {
   return command;
 }
 
-/** Whether `text` matches a SQL LIKE pattern: `%` any text, `_` one character, `\` takes the next literally; case is ignored. */
-export function matchesLike(text: string, pattern: string): boolean {
-  const letters = Array.from(text.toLowerCase());
+/** A pattern longer than any name there is: refused, so that what matching may cost is bounded. */
+const longestLike = 256;
+
+/**
+ * Tells whether a text matches a SQL LIKE pattern: `%` any text, `_` one character, `\` takes the next literally; case is
+ * ignored. The pattern is read once, since thousands of names may be asked.
+ */
+export function likeMatcher(pattern: string): (text: string) => boolean {
   const parts = likeParts(pattern.toLowerCase());
+  return (text) => matches(Array.from(text.toLowerCase()), parts);
+}
+
+function matches(letters: readonly string[], parts: readonly LikePart[]): boolean {
   let letter = 0;
   let part = 0;
   // The last `%` seen and how far it has swallowed: going back only to it keeps this quadratic at worst.
@@ -169,5 +178,10 @@ function parseLike(words: readonly Token[], at: number): { readonly like?: strin
   const verb = keyword(words[at]);
   const pattern = words[at + 1];
   if ((verb !== 'LIKE' && verb !== 'ILIKE') || pattern?.kind !== 'string' || at + 2 !== words.length) return undefined;
+  if (pattern.text.length > longestLike) {
+    throw new SightlineError('sql_refused', `The LIKE pattern is longer than ${longestLike} characters.`, {
+      hint: 'Shorten it; % stands for any text.',
+    });
+  }
   return { like: pattern.text };
 }
