@@ -85,9 +85,11 @@ const instead: Readonly<Record<string, string>> = {
   WITH: 'WITH must lead to a SELECT.',
 };
 
+/** The first word behind white space and comments. Anchored, so that comments begun and never ended are not tried one by one. */
+const firstWord = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*([a-z]+)/i;
+
 function notSelect(sql: string, helpers: SqlHelpers): SightlineError {
-  const bare = sql.replace(/\/\*[\s\S]*?\*\/|--[^\n]*/g, ' ');
-  const word = (/[a-z]+/i.exec(bare)?.[0] ?? '').toUpperCase();
+  const word = (firstWord.exec(sql)?.[1] ?? '').toUpperCase();
   const hint = instead[word] ?? 'The telemetry is read-only: send one SELECT.';
   const code = word === 'EXPLAIN' || word === 'PIVOT' || word === 'UNPIVOT' ? 'sql_refused' : 'sql_not_read_only';
   return helpers.refuse(

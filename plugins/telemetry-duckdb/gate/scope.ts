@@ -1,17 +1,24 @@
-/** Names of the CTEs that a FROM item may mean at one place of the statement. */
-export class Scope {
-  readonly #names: ReadonlySet<string>;
+interface Link {
+  readonly name: string;
+  readonly before: Link | undefined;
+}
 
-  constructor(names: ReadonlySet<string> = new Set()) {
-    this.#names = names;
+/** Names of the CTEs that a FROM item may mean at one place of the statement. Chained, since each CTE begins a scope. */
+export class Scope {
+  readonly #last: Link | undefined;
+
+  constructor(last?: Link) {
+    this.#last = last;
   }
 
   has(name: string): boolean {
-    return this.#names.has(fold(name));
+    const wanted = fold(name);
+    for (let link = this.#last; link !== undefined; link = link.before) if (link.name === wanted) return true;
+    return false;
   }
 
   with(name: string): Scope {
-    return new Scope(new Set([...this.#names, fold(name)]));
+    return new Scope({ name: fold(name), before: this.#last });
   }
 }
 
