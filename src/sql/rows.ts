@@ -200,8 +200,12 @@ function startOf(rows: RowSet, row: number): number {
   return row === 0 ? 0 : (rows.ends[row - 1] ?? 0) + 1;
 }
 
-/** Calls back with the bytes of each cell; a false answer ends the walk. */
-export function eachCell(rows: RowSet, visit: (cell: Buffer, column: number, row: number) => boolean): void {
+/** Calls back with the bytes of each cell, or of those in `wanted` columns; a false answer ends the walk. */
+export function eachCell(
+  rows: RowSet,
+  visit: (cell: Buffer, column: number, row: number) => boolean,
+  wanted: (column: number) => boolean = () => true,
+): void {
   for (let row = 0; row < rows.ends.length; row += 1) {
     const end = (rows.ends[row] ?? 0) - 1;
     let at = startOf(rows, row) + 1;
@@ -215,12 +219,12 @@ export function eachCell(rows: RowSet, visit: (cell: Buffer, column: number, row
       else if (byte === openBracket || byte === openBrace) depth += 1;
       else if (byte === closeBracket || byte === closeBrace) depth -= 1;
       else if (byte === comma && depth === 0) {
-        if (!visit(rows.json.subarray(cell, at - 1), column, row)) return;
+        if (wanted(column) && !visit(rows.json.subarray(cell, at - 1), column, row)) return;
         cell = at;
         column += 1;
       }
     }
-    if (end > cell && !visit(rows.json.subarray(cell, end), column, row)) return;
+    if (end > cell && wanted(column) && !visit(rows.json.subarray(cell, end), column, row)) return;
   }
 }
 

@@ -21,7 +21,8 @@ export function shapeResult(read: ReadRows, { dialect, window, limits, started }
   const cellWarning = reason !== undefined && read.end.cutCells > 0;
   return {
     dialect,
-    columns: columnsOf(read.columns, untrustedColumns(read.columns, returned)),
+    // By all that was read: pages of a kept result are shown under the same marks.
+    columns: columnsOf(read.columns, untrustedColumns(read.columns, read.rows)),
     rowsJson: returned.json.toString(),
     rowCount: count,
     truncated: truncation !== undefined,

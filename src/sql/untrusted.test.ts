@@ -88,6 +88,13 @@ describe('untrustedColumns', () => {
     expect(untrustedColumns(columns, rows)).toEqual([false, true, false, true]);
   });
 
+  it('doubts all text where more columns claim to be ours than all tables have', () => {
+    const named = (count: number) => Array.from({ length: count }, () => ({ name: 'kind', type: 'VARCHAR' }));
+    const rowOf = (count: number) => rowSetOf([Array.from({ length: count }, () => 'SERVER')]);
+    expect(untrustedColumns(named(32), rowOf(32))).not.toContain(true);
+    expect(untrustedColumns(named(33), rowOf(33))).not.toContain(false);
+  });
+
   it('agrees with the logical schema on every column of text', () => {
     for (const table of Object.values(otelTables)) {
       for (const column of table.columns) {
