@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { access, readFile } from 'node:fs/promises';
+import { access, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { createKey, removeDirectory, root, startGateway, temporaryDirectory } from './support/gateway.ts';
+import { createKey, removeDirectory, root, sightline, startGateway, temporaryDirectory } from './support/gateway.ts';
 import type { RunningGateway } from './support/gateway.ts';
 
 const run = promisify(execFile);
@@ -51,7 +51,7 @@ describe('the documents', () => {
         .join('\n')
         .replaceAll('http://127.0.0.1:8080', gateway.url);
       // One shell for the page, as a reader would paste it from top to bottom; it ends at the first command that fails.
-      const { stdout } = await run('sh', ['-e', '-c', `${commands}\necho done`], {
+      const { stdout } = await run('sh', ['-e', '-c', `${commands}\necho; echo done`], {
         cwd: root,
         env,
         maxBuffer: 10_000_000,
@@ -61,6 +61,23 @@ describe('the documents', () => {
     },
     60_000,
   );
+
+  it('every YAML block is a configuration that the gateway takes', async () => {
+    const blocks: string[] = [];
+    for (const page of pages) {
+      blocks.push(...[...(await read(page)).matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text));
+    }
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const [index, block] of blocks.entries()) {
+      const file = join(directory, `block-${index}.yaml`);
+      await writeFile(file, block);
+      const variables = [...block.matchAll(/\$\{env:(\w+)\}/g)].map(([, name = '']) => [name, 'https://set.example']);
+      const { code, stderr } = await sightline(directory, ['config', 'check', '--config', file], {
+        env: Object.fromEntries(variables),
+      });
+      expect({ block, code, stderr }).toEqual({ block, code: 0, stderr: '' });
+    }
+  });
 
   it.each(pages)('%s: every link within the repository leads somewhere', async (page) => {
     const links = [...(await read(page)).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
