@@ -95,6 +95,14 @@ describe('organizations and keys', () => {
     expect((await stat(join(box.data, 'master.key'))).mode & 0o777).toBe(0o600);
   });
 
+  it('says how to end the ingest token before, in words that work with several organizations', async () => {
+    await box.run('org', 'create', 'Other');
+    expect((await box.run('ingest', 'show', '--org', 'Acme')).code).toBe(0);
+    const rotated = await box.run('ingest', 'rotate', '--org', 'Acme');
+    const [, command = ''] = /sightline (ingest revoke .*)/.exec(rotated.stdout) ?? [];
+    expect((await box.run(...command.split(' '))).stdout).toContain('is revoked');
+  });
+
   it('makes people members, and refuses what is no address or role', async () => {
     const made = await box.run(
       'user',

@@ -51,7 +51,9 @@ export const register: Register = (program, output, summary) => {
       const { token, previous } = await workspace.ingestTokens.rotate(id, operator());
       output.result({ token, previous: previous ?? null }, () => {
         const next =
-          previous === undefined ? '' : `\nOnce no sender uses the old one: sightline ingest revoke ${previous}`;
+          previous === undefined
+            ? ''
+            : `\nOnce no sender uses the old one: sightline ingest revoke ${previous} --org ${id}`;
         return `token  ${token}${next}`;
       });
     });
