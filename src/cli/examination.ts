@@ -87,7 +87,11 @@ async function attempt(finding: () => Verdict | Promise<Verdict>): Promise<Verdi
 
 function failed(error: unknown): Verdict {
   if (error instanceof SightlineError) {
-    return { status: 'fail', detail: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
+    return {
+      status: 'fail',
+      detail: error.operatorMessage ?? error.message,
+      ...(error.hint !== undefined && { hint: error.hint }),
+    };
   }
   return { status: 'fail', detail: error instanceof Error ? error.message : String(error) };
 }

@@ -54,7 +54,8 @@ export function createOutput({ json }: { readonly json: boolean }): Output {
       stderr.write(`${styleText('yellow', 'warning:', { stream: stderr })} ${printable(text)}\n`);
     },
     failure(thrown) {
-      if (thrown instanceof SightlineError) return error(thrown.code, thrown.message, thrown.hint);
+      if (thrown instanceof SightlineError)
+        return error(thrown.code, thrown.operatorMessage ?? thrown.message, thrown.hint);
       // Anything else is a fault of ours, for which a report needs the place.
       const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
       return error('internal', `Something unexpected went wrong. ${text}`, undefined);

@@ -42,6 +42,8 @@ export interface ErrorDetails {
   /** 1-based position in the caller's SQL. */
   readonly position?: number;
   readonly retryAfterSeconds?: number;
+  /** The same for whoever runs the service: names files and keys. Goes to the log and the command line, never to a caller. */
+  readonly operatorMessage?: string;
   /** Goes to the log, never to the caller. */
   readonly cause?: unknown;
 }
@@ -53,6 +55,7 @@ export class SightlineError extends Error {
   readonly retry: Readonly<Record<string, unknown>> | undefined;
   readonly position: number | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly operatorMessage: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined);
@@ -62,6 +65,7 @@ export class SightlineError extends Error {
     this.retry = details.retry;
     this.position = details.position;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.operatorMessage = details.operatorMessage;
   }
 
   get status(): number {

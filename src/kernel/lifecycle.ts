@@ -36,7 +36,7 @@ export function createLifecycle({
         const known = cause instanceof SightlineError;
         throw new SightlineError(
           'plugin_failed',
-          `${part.name} did not start: ${known ? cause.message : describe(cause)}`,
+          `${part.name} did not start: ${known ? (cause.operatorMessage ?? cause.message) : describe(cause)}`,
           { cause, ...(known && cause.hint ? { hint: cause.hint } : {}) },
         );
       }

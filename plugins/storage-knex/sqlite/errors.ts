@@ -30,14 +30,14 @@ export function constraintFault(error: unknown): Fault | undefined {
 }
 
 /**
- * One sentence for an operator that names the file and the cause. The engine's own words stay in `cause`. Undefined for
+ * The file and the cause are for the operator alone. The engine's own words stay in `cause`. Undefined for
  * what neither SQLite nor the operating system said.
  */
 export function explain(error: unknown, filename: string): SightlineError | undefined {
   if (resultCode(error) === undefined && systemCode(error) === undefined) return undefined;
   const [cause, hint] = reason(error);
-  return new SightlineError('unavailable', `The storage file ${filename} cannot be used: ${cause}.`, {
-    ...(hint === undefined ? {} : { hint }),
+  return new SightlineError('unavailable', 'The storage of this workspace cannot be used now.', {
+    operatorMessage: [`The storage file ${filename} cannot be used: ${cause}.`, hint].filter(Boolean).join(' '),
     cause: error,
   });
 }
