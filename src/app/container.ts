@@ -22,6 +22,8 @@ import { createTools } from '../tools/index.ts';
 import { createQueryOtel } from '../tools/query-otel.ts';
 import { agentQuery } from './agent-query.ts';
 import type { Cradle } from './cradle.ts';
+import { ingestSource } from './ingest-source.ts';
+import { createOrganizations } from './organizations.ts';
 import { routes } from './routes.ts';
 
 export type LoadedPlugins = { readonly [Kind in PluginKind]: LoadedPlugin<Kind> };
@@ -74,12 +76,10 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     ingestTokens: asFunction(({ storage }: Cradle) =>
       createIngestTokens({ storage, vault: foundation.vault }),
     ).singleton(),
-    ingest: asFunction(({ ingestTokens }: Cradle) => ({
-      config: async (organizationId: Parameters<typeof ingestTokens.ensure>[0]) => ({
-        endpoint: urls.publicUrl,
-        token: await ingestTokens.ensure(organizationId),
-      }),
-    })).singleton(),
+    organizations: asFunction(({ storage, ingestTokens }: Cradle) =>
+      createOrganizations({ storage, ingestTokens }),
+    ).singleton(),
+    ingest: asFunction(({ ingestTokens }: Cradle) => ingestSource(ingestTokens, urls.publicUrl)).singleton(),
     verifier: asFunction(({ issuer, storage }: Cradle) =>
       createVerifier({
         issuer,

@@ -10,6 +10,7 @@ import type { OtlpReceiver } from '../otlp/receiver.ts';
 import type { KeptResults } from '../sql/kept-results.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
 import type { IngestSource } from '../tools/index.ts';
+import type { Organizations } from './organizations.ts';
 import type { Serving } from './serving.ts';
 import type { Urls } from './urls.ts';
 import type { Foundation } from './workspace.ts';
@@ -32,6 +33,7 @@ export interface Cradle {
 
   readonly keys: ApiKeys;
   readonly ingestTokens: IngestTokens;
+  readonly organizations: Organizations;
   readonly ingest: IngestSource;
   readonly verifier: Verifier;
   readonly rateLimit: RateLimiter;

@@ -30,7 +30,7 @@ export interface Gateway {
   readonly configFile: string | undefined;
   readonly dataDirectory: string;
   /** For the first start: what the workspace is set up with. Known once started. */
-  readonly workspace: Pick<Cradle, 'storage' | 'keys' | 'ingestTokens' | 'worker' | 'agent'>;
+  readonly workspace: Pick<Cradle, 'storage' | 'keys' | 'ingestTokens' | 'organizations' | 'worker' | 'agent'>;
 }
 
 export interface GatewayOptions {
@@ -40,8 +40,8 @@ export interface GatewayOptions {
 
 const startTimeoutMs = 30_000;
 const stopTimeoutMs = 10_000;
-/** Longer than the longest call there is, a `read_chat` that waits 25 s. */
-const drainMs = 30_000;
+/** A `read_chat` may wait 25 s; a query as long as the configuration lets it. */
+const longestWaitMs = 25_000;
 
 export async function createGateway(settings: Settings, options: GatewayOptions = {}): Promise<Gateway> {
   const foundation = await layFoundation(settings);
@@ -135,7 +135,9 @@ class RunningGateway implements Gateway {
 
   async #stop(): Promise<void> {
     this.#serving.ready = false;
-    if (this.#server) await drain(this.#server, drainMs);
+    const { queryTimeoutSeconds } = this.#foundation.config.limits;
+    const longestCallMs = Math.max(longestWaitMs, queryTimeoutSeconds * 1_000);
+    if (this.#server) await drain(this.#server, longestCallMs + 5_000);
     await this.#lifecycle.stop();
     this.#hold?.release();
   }

@@ -11,6 +11,8 @@ import { createLogger } from '../kernel/logger.ts';
 import { loadPlugin } from '../kernel/registry.ts';
 import { createVault, loadMasterKeys } from '../kernel/vault.ts';
 import { prepareDirectory } from './data-directory.ts';
+import { createOrganizations } from './organizations.ts';
+import type { Organizations } from './organizations.ts';
 import type { Settings } from './settings.ts';
 import { deriveUrls } from './urls.ts';
 
@@ -58,6 +60,7 @@ export interface OpenWorkspace extends Foundation {
   readonly migrations: MigrationReport;
   readonly keys: ApiKeys;
   readonly ingestTokens: IngestTokens;
+  readonly organizations: Organizations;
   /** The gateway that holds this data directory, if it answers. */
   runningGateway(): Promise<Holder | undefined>;
   close(): Promise<void>;
@@ -70,12 +73,14 @@ export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> 
   const loaded = await loadPlugin('storage', { kind: 'storage', plugin, config: section }, file);
   const storage = loaded.create(foundation.host(config.listen.port, loaded.label));
   await storage.start(AbortSignal.timeout(30_000));
+  const ingestTokens = createIngestTokens({ storage, vault });
   return {
     ...foundation,
     storage,
     migrations: await storage.migrate(),
     keys: createApiKeys({ storage, now }),
-    ingestTokens: createIngestTokens({ storage, vault }),
+    ingestTokens,
+    organizations: createOrganizations({ storage, ingestTokens }),
     async runningGateway() {
       const holder = readHolder(dataDirectory);
       return holder && (await answers(holder.url)) ? holder : undefined;

@@ -52,9 +52,9 @@ export async function greetNewcomer(
 }
 
 /** Undefined when another gateway on the same storage was first. */
-async function createFirst({ workspace: { storage } }: Gateway): Promise<Organization | undefined> {
+async function createFirst({ workspace: { organizations } }: Gateway): Promise<Organization | undefined> {
   try {
-    return await storage.directory.createOrganization({ name: organizationName });
+    return await organizations.create(organizationName);
   } catch (error) {
     if (error instanceof SightlineError && error.code === 'conflict') return undefined;
     throw error;

@@ -7,7 +7,7 @@ export const register: Register = (program, output, summary) => {
   const group = program.command('org').description(summary);
   const create = group.command('create').argument('<name>').description('create an organization');
   act(create, output, z.object({}), async ({ settings, operands: [name = ''] }) => {
-    const made = await withWorkspace(settings, ({ storage }) => storage.directory.createOrganization({ name }));
+    const made = await withWorkspace(settings, ({ organizations }) => organizations.create(name));
     output.result({ id: made.id, name: made.name }, () => `Created organization ${made.name} (${made.id}).`);
   });
 
