@@ -41,6 +41,7 @@ export function explain(error: unknown, helpers: SqlHelpers, tables: readonly Ta
       });
     case 'not_select':
       return new SightlineError('sql_not_read_only', 'Only a single SELECT is let through.', { cause: error });
+    case 'bad_batch':
     case 'engine':
       return engineError(message, helpers, tables, error);
   }

@@ -60,7 +60,9 @@ export type FailureKind =
   /** Waited too long for its turn. */
   | 'busy'
   /** More or less than one statement, or not a SELECT. */
-  | 'not_select';
+  | 'not_select'
+  /** A batch that will not load at any other time either. */
+  | 'bad_batch';
 
 export interface Failure {
   readonly kind: FailureKind;

@@ -60,6 +60,10 @@ export class DuckdbSink implements TelemetrySink {
   }
 
   #explain(organizationId: OrganizationId, error: unknown): SightlineError {
+    // It lies in the rows: the receiver puts the batch aside and goes on.
+    if (error instanceof EngineFailure && error.failure.kind === 'bad_batch') {
+      return new SightlineError('invalid_argument', 'The batch cannot be stored as it is.', { cause: error });
+    }
     if (error instanceof EngineFailure && error.failure.kind === 'engine') {
       const { message } = error.failure;
       this.#host.logger.error({ organizationId, err: error }, 'telemetry could not be written');

@@ -82,8 +82,9 @@ class Receiver implements OtlpReceiver {
     if (this.#logs === undefined) return { ok: true, detail: 'no telemetry is received here' };
     const { failing, totalBehindBytes } = this.#logs;
     if (failing.length === 0) return { ok: true };
+    // One organization's damaged file must not take the gateway away from all: what is received is safe in the log.
     return {
-      ok: false,
+      ok: true,
       detail: `the warehouse does not take loads of ${failing.join(', ')}; ${totalBehindBytes} bytes wait`,
     };
   }

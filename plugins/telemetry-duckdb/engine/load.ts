@@ -36,13 +36,15 @@ export class Loader {
   /** All rows and the position, or nothing. Does nothing when the log is already there. */
   async load(load: Load, job: Job): Promise<void> {
     await this.#alone(async (connection) => {
-      const batches = load.batches.map((bytes) => decodeBatch(bytes));
+      const batches = decode(load.batches);
       try {
         await loadOnce(connection, load, batches, job);
       } catch (error) {
         if (!isBadValue(error)) throw error;
         // Text that JSON and the engine read differently; it must not stop everything that comes after it.
-        await loadOnce(connection, load, batches.map(repaired), job);
+        await loadOnce(connection, load, batches.map(repaired), job).catch((second: unknown) => {
+          throw isBadValue(second) ? new BadBatchError('values that cannot be stored', { cause: second }) : second;
+        });
       }
     });
   }
@@ -81,6 +83,17 @@ export class Loader {
     } finally {
       resolve(undefined);
     }
+  }
+}
+
+/** Said of a batch alone: the same bytes would fail at any time. */
+export class BadBatchError extends Error {}
+
+function decode(batches: readonly Uint8Array[]): TelemetryBatch[] {
+  try {
+    return batches.map((bytes) => decodeBatch(bytes));
+  } catch (cause) {
+    throw new BadBatchError('not an encoded batch', { cause });
   }
 }
 

@@ -5,7 +5,7 @@ import { frame, frameKind, FrameReader, type Frame } from '../frames.ts';
 import type { Committed, Failure, Hello, Released, Rendered, Request } from '../protocol.ts';
 import type { Database } from './database.ts';
 import { InterruptedError, Job } from './job.ts';
-import { Loader } from './load.ts';
+import { BadBatchError, Loader } from './load.ts';
 import { NotSelectError, runQuery } from './query.ts';
 import { say } from './say.ts';
 import { Statements } from './statements.ts';
@@ -169,6 +169,7 @@ function failure(error: unknown, job: Job): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof BusyError) return { kind: 'busy', message };
   if (error instanceof NotSelectError) return { kind: 'not_select', message };
+  if (error instanceof BadBatchError) return { kind: 'bad_batch', message };
   if (error instanceof InterruptedError || (job.cancelled && /^INTERRUPT Error/i.test(message))) {
     return { kind: 'interrupted', message };
   }
