@@ -8,7 +8,8 @@ export default definePlugin({
   name: 'builtin',
   apiVersion,
   configSchema: z.strictObject({
-    signingKeyDays: z
+    signingKeyDays: z.coerce
+      .number()
       .int()
       .min(1)
       .max(365)

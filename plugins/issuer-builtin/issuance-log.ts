@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { toId } from '../../src/contract/index.ts';
 import type { AuditRecord, Logger, OrganizationId, Storage } from '../../src/contract/index.ts';
 import type { ProvenKey } from './exchange.ts';
 
@@ -20,7 +21,9 @@ export function createIssuanceLog(storage: Storage, logger: Logger, now: () => D
   async function write(groups: ReadonlyMap<OrganizationId, readonly AuditRecord[]>): Promise<void> {
     for (const [organizationId, records] of groups) {
       try {
-        await storage.workspace(organizationId).audit.append(records);
+        const { audit, keys } = storage.workspace(organizationId);
+        await audit.append(records);
+        for (const { subject, at } of records) await keys.markUsed(toId('ak', subject), at);
       } catch (error) {
         logger.error({ error, organizationId, records: records.length }, 'Audit records of issued tokens were lost.');
       }

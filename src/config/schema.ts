@@ -6,6 +6,9 @@ const url = z
   .refine(isHttpUrl, 'must be an http or https URL without query or fragment')
   .transform((value) => value.replace(/\/+$/, ''));
 
+/** Also `"true"` and `"false"`, as `${env:…}` gives them. */
+const flag = z.union([z.boolean(), z.stringbool()]);
+
 const section = (plugin: string) => z.looseObject({ plugin: z.string().min(1).default(plugin) }).prefault({});
 
 /** The core's own keys. What stands beside `plugin` in a section is that plugin's, and checked by its own schema. */
@@ -15,7 +18,7 @@ export const configSchema = z
     publicUrl: url.optional().meta({ description: 'Where clients reach the gateway; https://mcp.example.com' }),
     authUrl: url.optional().meta({ description: 'Where tokens are had, if not at publicUrl' }),
     trustProxy: z
-      .union([z.boolean(), z.int().min(1).max(8)])
+      .union([flag, z.coerce.number().int().min(1).max(8)])
       .default(false)
       .meta({ description: 'How many reverse proxies to believe about the client address' }),
     listen: z
@@ -43,7 +46,7 @@ export const configSchema = z
       .prefault({}),
     ingest: z
       .strictObject({
-        enabled: z.boolean().default(true),
+        enabled: flag.default(true),
         retentionDays: z.coerce.number().int().min(1).max(3_650).default(30),
       })
       .prefault({}),
