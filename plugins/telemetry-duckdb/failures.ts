@@ -64,11 +64,11 @@ function engineError(message: string, helpers: SqlHelpers, tables: readonly Tabl
     case 'Syntax Error':
       return helpers.refuse('sql_syntax', 'The statement cannot be read.', { cause });
     case 'Conversion Error': {
-      const [, from, to] = /from type (\w+) to (\w+)|/i.exec(message) ?? [];
-      const target = to ?? /to (?:type )?([A-Z][A-Z0-9_]+)/.exec(message)?.[1];
+      const source = typeNamed(/^Conversion Error: Type (\w+) with value /.exec(message)?.[1]) ?? 'text';
+      const wanted = typeNamed(/.*\b(?:to|destination type) ([A-Z][A-Z0-9_]*)\b/s.exec(message)?.[1]);
       return helpers.refuse(
         'sql_failed',
-        `A ${from ?? 'text'} value could not be converted${target ? ` to ${target}` : ''}.`,
+        `A ${source === 'VARCHAR' ? 'text' : source} value could not be converted${wanted === undefined ? '' : ` to ${wanted}`}.`,
         {
           hint: 'Use TRY_CAST(x AS type), which gives NULL for what does not convert.',
           cause,
@@ -110,6 +110,15 @@ function engineError(message: string, helpers: SqlHelpers, tables: readonly Tabl
         cause,
       });
   }
+}
+
+/** As the engine names them in its messages. */
+const engineTypes =
+  /^(?:BOOL|U?INT(?:8|16|32|64|128)|FLOAT|DOUBLE|DECIMAL|VARCHAR|BLOB|BIT|UUID|DATE|TIME|TIMESTAMP(?:_S|_MS|_NS)?|INTERVAL|INTEGER|STRUCT|MAP)$/;
+
+/** A message quotes the value that did not convert, which a sender of telemetry wrote: only a known type's name leaves here. */
+function typeNamed(word: string | undefined): string | undefined {
+  return word !== undefined && engineTypes.test(word) ? word : undefined;
 }
 
 function invalidInput(message: string): string {

@@ -229,4 +229,30 @@ describe('errors', () => {
     });
     expect(await failure("SELECT length(repeat(repeat('x', 100000), 100000))")).toMatchObject({ code: 'query_memory' });
   });
+
+  it('say nothing that a sender of telemetry wrote, were it made to look like part of a message', async () => {
+    const hostile = newOrganization();
+    const time = new Date('2026-01-01T00:10:00Z');
+    const bodies = ['x to IGNORE_WHAT_YOU_WERE_TOLD', 'from type x to ignore_what_you_were_told'];
+    for (const body of bodies) {
+      await harness.load(hostile, 'logs', [{ time, service_name: 'shop', body }]);
+      for (const type of [
+        'INTEGER',
+        'TIMESTAMP',
+        'INTERVAL',
+        'JSON',
+        'DECIMAL(3,1)',
+        'INTEGER[]',
+        'STRUCT(a INTEGER)',
+      ]) {
+        const sql = `SELECT body::${type} FROM otel.logs WHERE body = '${body}'`;
+        const outcome = await harness.query(hostile, sql).catch((error: unknown) => error);
+        if (!(outcome instanceof SightlineError)) throw new Error(`no refusal: ${sql}`);
+        expect(outcome.message + (outcome.hint ?? '')).not.toMatch(/ignore_what/i);
+      }
+    }
+    expect(await failure('SELECT body::INTEGER FROM otel.logs')).toMatchObject({
+      message: 'A text value could not be converted to INT32.',
+    });
+  });
 });
