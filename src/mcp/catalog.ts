@@ -23,8 +23,8 @@ export interface CatalogEntry {
 export interface Catalog {
   find(name: string): CatalogEntry | undefined;
   /** Whole `tools/list` results, as JSON text. */
-  readonly legacyList: string;
-  readonly modernList: string;
+  readonly legacyList: Buffer;
+  readonly modernList: Buffer;
   readonly paramHeaderNames: readonly string[];
 }
 
@@ -58,13 +58,15 @@ export function createCatalog(tools: readonly Tool[], serverInfo: ServerInfo): C
   }
   return {
     find: (name) => entries.get(name),
-    legacyList: JSON.stringify({ tools: listed }),
-    modernList: JSON.stringify({
-      tools: listed,
-      ...cacheHints,
-      resultType: 'complete',
-      _meta: { [meta.serverInfo]: serverInfo },
-    }),
+    legacyList: Buffer.from(JSON.stringify({ tools: listed })),
+    modernList: Buffer.from(
+      JSON.stringify({
+        tools: listed,
+        ...cacheHints,
+        resultType: 'complete',
+        _meta: { [meta.serverInfo]: serverInfo },
+      }),
+    ),
     paramHeaderNames: [...entries.values()].flatMap((entry) => entry.paramHeaders.map(({ name }) => name)),
   };
 }
