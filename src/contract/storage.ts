@@ -54,7 +54,10 @@ export interface Directory {
 
   readonly artifacts: ArtifactRepository;
 
-  /** The oldest investigation that is queued, or running under a lease that has ended; it becomes running, leased to `holder`. */
+  /**
+   * An investigation that is queued, or running under a lease that has ended; it becomes running, leased to `holder`.
+   * Organizations take turns, so that nobody's many questions hold up another's one; of one organization it is the oldest.
+   */
   claimInvestigation(lease: Lease): Promise<ClaimedInvestigation | undefined>;
   /** Extends the lease; false when it was lost. */
   renewInvestigation(id: InvestigationId, lease: Lease): Promise<boolean>;

@@ -1,12 +1,16 @@
 import type { Knex } from 'knex';
 import { toId } from '../../../src/contract/index.ts';
 import type { ClaimedInvestigation, InvestigationId, Lease } from '../../../src/contract/index.ts';
+import { integer } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { InvestigationRow } from '../rows.ts';
 
 /** Hands investigations of all organizations to workers, each to one at a time. */
 export class InvestigationLeases {
   readonly #database: Database;
+  /** Which claim was an organization's last here. In memory: where several processes claim, each of them goes round. */
+  readonly #turns = new Map<string, number>();
+  #claims = 0;
 
   constructor(database: Database) {
     this.#database = database;
@@ -15,7 +19,7 @@ export class InvestigationLeases {
   async claim(lease: Lease): Promise<ClaimedInvestigation | undefined> {
     for (;;) {
       // The look takes no lock, so that idle workers cost the writers nothing; the update decides who gets it.
-      const candidate = await this.#database.read((knex) => oldestClaimable(knex, lease.now));
+      const candidate = await this.#database.read((knex) => this.#next(knex, lease.now));
       if (candidate === undefined) return undefined;
       const won = await this.#database.write((knex) =>
         knex<InvestigationRow>('investigations')
@@ -29,9 +33,29 @@ export class InvestigationLeases {
           }),
       );
       if (won === 1) {
+        this.#claims += 1;
+        this.#turns.set(candidate.organization_id, this.#claims);
         return { id: toId('inv', candidate.id), organizationId: toId('org', candidate.organization_id) };
       }
     }
+  }
+
+  /** The oldest of the organization that waits for its turn the longest; at first, that asked first. */
+  async #next(knex: Knex, now: Date) {
+    const waiting = await claimableRows(knex, now)
+      .groupBy('investigations.organization_id')
+      .select('investigations.organization_id')
+      .min({ asked_at: 'investigations.asked_at' });
+    const turn = (organization: string): number => this.#turns.get(organization) ?? 0;
+    const [first] = waiting.toSorted(
+      (left, right) =>
+        turn(left.organization_id) - turn(right.organization_id) || integer(left.asked_at) - integer(right.asked_at),
+    );
+    if (first === undefined) return undefined;
+    return claimableRows(knex, now)
+      .where('investigations.organization_id', first.organization_id)
+      .orderBy(['asked_at', 'id'])
+      .first('id', 'organization_id', 'started_at');
   }
 
   renew(id: InvestigationId, lease: Lease): Promise<boolean> {
@@ -54,14 +78,12 @@ function claimable(query: Knex.QueryBuilder<InvestigationRow>, now: Date) {
 }
 
 /** A queued one whose chat still has one running is left until that ends. */
-function oldestClaimable(knex: Knex, now: Date) {
+function claimableRows(knex: Knex, now: Date) {
   const runningInChat = knex<InvestigationRow>('investigations as other')
     .where('other.chat_id', knex.ref('investigations.chat_id'))
     .where('other.status', 'running')
     .whereNot('other.id', knex.ref('investigations.id'));
   return knex<InvestigationRow>('investigations')
     .where((free) => void claimable(free, now))
-    .whereNotExists(runningInChat)
-    .orderBy(['asked_at', 'id'])
-    .first('id', 'organization_id', 'started_at');
+    .whereNotExists(runningInChat);
 }

@@ -99,6 +99,17 @@ export function investigationPromises(runner: Runner, make: MakeStorage): void {
       expect(await claim('w')).toBeUndefined();
     });
 
+    it('are handed out in turns, so that one organization that asks much does not hold up the others', async () => {
+      const [busy, quiet, late] = await inTurn([1, 2, 3], () => stage().workspace());
+      const whose = async () => (await claim('w'))?.organizationId;
+      await inTurn([1, 2, 3, 4], () => present(busy).investigations.enqueue({ engine: 'e' }));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      await present(quiet).investigations.enqueue({ engine: 'e' });
+      expect(await inTurn([1, 2], whose)).toEqual([busy?.organizationId, quiet?.organizationId]);
+      await present(late).investigations.enqueue({ engine: 'e' });
+      expect(await inTurn([1, 2, 3], whose)).toEqual([late, busy, busy].map((workspace) => workspace?.organizationId));
+    });
+
     it('are handed to exactly one of many workers in two processes', async () => {
       const { investigations } = await stage().workspace();
       const asked = await inTurn(Array.from({ length: 10 }), () => investigations.enqueue({ engine: 'e' }));
