@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { Logger } from '../contract/index.ts';
+import { serializeError } from './log-error.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -26,7 +27,7 @@ export function createLogger({ level }: { level: LogLevel }): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
-      serializers: { error: pino.stdSerializers.errWithCause, cause: pino.stdSerializers.errWithCause },
+      serializers: { err: serializeError, error: serializeError, cause: serializeError },
     },
     pino.destination({ dest: 2, sync: true }),
   );
