@@ -230,6 +230,20 @@ describe('errors', () => {
     expect(await failure("SELECT length(repeat(repeat('x', 100000), 100000))")).toMatchObject({ code: 'query_memory' });
   });
 
+  it('are short in the log, too, however long the value is that the engine quotes', async () => {
+    const long = "repeat(repeat('z', 100000), 50)";
+    for (const sql of [`SELECT error(${long})`, `SELECT ${long}::INTEGER`, `SELECT (${long} || 'x')::TIMESTAMP`]) {
+      const { cause } = await failure(sql);
+      if (!(cause instanceof Error)) throw new Error('no cause');
+      expect(cause.message).toMatch(/^[A-Z]\w+(?: \w+)* Error: /);
+      expect(cause.message.length).toBeLessThan(5_000);
+    }
+    // Its end is what tells the type.
+    expect(await failure(`SELECT ${long}::INTEGER`)).toMatchObject({
+      message: 'A text value could not be converted to INT32.',
+    });
+  });
+
   it('say nothing that a sender of telemetry wrote, were it made to look like part of a message', async () => {
     const hostile = newOrganization();
     const time = new Date('2026-01-01T00:10:00Z');

@@ -104,7 +104,7 @@ async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, re
     send(frameKind.failure, { header: failure(error, job) });
     // The engine refuses everything after such an error, so a new process has to take over.
     if (error instanceof Error && /^(FATAL|INTERNAL) Error/i.test(error.message)) {
-      say(error.message);
+      say(shortened(error.message));
       process.exit(70);
     }
   } finally {
@@ -165,8 +165,17 @@ function split(payload: Buffer, lengths: readonly number[]): Uint8Array[] {
   });
 }
 
+/** Of a message: the engine quotes values, and a value can be as large as its memory. */
+const messageHead = 2_000;
+const messageTail = 500;
+
+function shortened(message: string): string {
+  if (message.length <= messageHead + messageTail) return message;
+  return `${message.slice(0, messageHead)}…${message.slice(-messageTail)}`;
+}
+
 function failure(error: unknown, job: Job): Failure {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = shortened(error instanceof Error ? error.message : String(error));
   if (error instanceof BusyError) return { kind: 'busy', message };
   if (error instanceof NotSelectError) return { kind: 'not_select', message };
   if (error instanceof BadBatchError) return { kind: 'bad_batch', message };
