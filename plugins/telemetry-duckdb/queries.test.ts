@@ -69,6 +69,20 @@ describe('legitimate queries', () => {
     expect(failed).toEqual([]);
   });
 
+  it('may list as many trace ids as fit a statement, and no tree that takes long to read', async () => {
+    const ids = Array.from({ length: 1_750 }, (_, index) => `'${index.toString(16).padStart(32, '0')}'`);
+    const { rows } = await harness.query(
+      organizationId,
+      `SELECT count(*) FROM otel.spans WHERE trace_id NOT IN (${ids.join(',')})`,
+    );
+    expect(rows).toEqual([['2']]);
+    const chain = Array.from({ length: 3_000 }, (_, index) => `c${index} AS (SELECT 1)`);
+    await expect(harness.query(organizationId, `WITH ${chain.join(',')} SELECT 1`)).rejects.toMatchObject({
+      code: 'sql_refused',
+      message: expect.stringContaining('too large'),
+    });
+  });
+
   it('mean the same as the caller wrote: columns and rows are those of the raw statement', async () => {
     const changing = /now\(\)|current_|today\(\)|SAMPLE/i;
     const different: string[] = [];

@@ -19,8 +19,8 @@ export class DuckdbStatement implements ParsedStatement {
 }
 
 export const maxSqlBytes = 256 * 1024;
-/** Of a tree's JSON: some hundred kilobytes for the longest of honest statements. Bounds what the gateway spends on one. */
-const maxTreeBytes = 3 * 1024 * 1024;
+/** Of a tree's JSON: a third of it for as many trace ids as fit a statement. Bounds what the gateway spends on one. */
+const maxTreeBytes = 1024 * 1024;
 
 /** Refuses what must not even reach the parser. */
 export function admit(sql: string, helpers: SqlHelpers): void {
