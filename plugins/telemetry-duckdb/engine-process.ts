@@ -47,7 +47,7 @@ export async function connectEngine(options: ProcessOptions): Promise<EngineProc
   for (;;) {
     const channel = await greet(options.settings.socket, end);
     if (channel !== undefined) return { channel, child: child?.process };
-    if (child === undefined || child.process.exitCode !== null || child.process.signalCode !== null) {
+    if (child === undefined || hasEnded(child.process)) {
       const code = child?.process.exitCode ?? undefined;
       if (child !== undefined && (code === exitCode.unreadable || code === exitCode.full)) {
         throw new EngineUnreadable(child.lastWords(), code === exitCode.full);
@@ -63,6 +63,11 @@ export async function connectEngine(options: ProcessOptions): Promise<EngineProc
     }
     await sleep(10);
   }
+}
+
+/** Or was never there: a process that could not be made has no number. */
+function hasEnded({ pid, exitCode: code, signalCode }: ChildProcess): boolean {
+  return pid === undefined || code !== null || signalCode !== null;
 }
 
 /** A connection, if an engine listens and answers. One that is ending may accept a connection and drop it. */
@@ -132,8 +137,14 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
       },
     },
   );
-  child.unref();
   let words = '';
+  child.on('error', (error) => {
+    words = error.message;
+    logger.error({ err: error }, 'the telemetry engine could not be started');
+  });
+  // There are no streams where the system had no process or file to give.
+  if (child.pid === undefined) return { process: child, lastWords: () => words };
+  child.unref();
   let logged = 0;
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('error', () => {});
@@ -146,7 +157,6 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
     });
     if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
   }
-  child.on('error', (error) => logger.error({ err: error }, 'the telemetry engine could not be started'));
   child.on('exit', (code, signal) => {
     if (code !== 0) logger.info({ pid: child.pid, code, signal }, 'a telemetry engine ended');
   });
