@@ -21,6 +21,8 @@ interface Engine {
   readonly queries: Turns;
   /** Connections that said hello. Another engine process only looks whether somebody answers, and leaves. */
   readonly visitors: Set<Socket>;
+  /** Those that said they would leave; a connection that ends without a word is a gateway that died. */
+  readonly released: WeakSet<Socket>;
   /** Requests that are being worked on. */
   running: number;
 }
@@ -39,6 +41,7 @@ export function serve(database: Database, socketPath: string): void {
     // Four queries share two threads; more would only share them thinner.
     queries: new Turns(4, 32, 10_000),
     visitors: new Set(),
+    released: new WeakSet(),
     running: 0,
   };
   // Whoever holds the file's lock owns the socket: what lies there is of a process that is gone.
@@ -46,7 +49,7 @@ export function serve(database: Database, socketPath: string): void {
   const server = createServer((socket) => attend(engine, server, socket));
   server.listen(socketPath, () => chmodSync(socketPath, 0o600));
   setTimeout(() => {
-    if (engine.visitors.size === 0) end(engine, server);
+    if (engine.visitors.size === 0) end(engine, server, true);
   }, firstVisitMs);
 }
 
@@ -67,15 +70,16 @@ function attend(engine: Engine, server: Server, socket: Socket): void {
   socket.on('error', () => {});
   socket.on('close', () => {
     for (const job of jobs.values()) job.cancel();
-    if (engine.visitors.delete(socket) && engine.visitors.size === 0) end(engine, server);
+    if (engine.visitors.delete(socket) && engine.visitors.size === 0) end(engine, server, engine.released.has(socket));
   });
 }
 
 /** First the socket, while the lock is still held, so that nobody else's socket is removed; then the file. */
-function end(engine: Engine, server: Server): void {
+function end(engine: Engine, server: Server, released: boolean): void {
   server.close();
-  if (engine.running > 0) {
-    // Exiting would wait for them. What is committed is in the write-ahead log; the rest is what a rollback undoes.
+  if (engine.running > 0 || !released) {
+    // The gateway died, and the next one wants the file now: a checkpoint takes seconds where replaying the log takes
+    // less than one. What is committed is in that log; the rest is what a rollback undoes.
     process.kill(process.pid, 'SIGKILL');
   }
   // With no connection left, closing writes a checkpoint, and the next one opens without a log to replay.
@@ -151,6 +155,7 @@ async function answerTo(
       await engine.loader.retain(request.beforeMs, job);
       return { header: {} };
     case 'release':
+      engine.released.add(socket);
       return { header: { shared: [...engine.visitors].some((other) => other !== socket) } satisfies Released };
   }
 }
