@@ -33,6 +33,17 @@ describe('the vault', () => {
     for (const bad of ['', 'v1', 'v2.a.b.c', 'v1.deadbeef.AAAA.AAAA']) expect(() => vault.open(bad, 'a')).toThrow();
   });
 
+  it('refuses a value whose tag was cut short, which could be guessed', () => {
+    const vault = createVault([key()]);
+    const parts = vault.seal(Buffer.alloc(0), 'a').split('.');
+    const tag = Buffer.from(parts[3] ?? '', 'base64url');
+    expect(tag.length).toBe(16);
+    for (const length of [4, 8, 12, 15]) {
+      const short = [...parts.slice(0, 3), tag.subarray(0, length).toString('base64url')].join('.');
+      expect(() => vault.open(short, 'a')).toThrow('damaged');
+    }
+  });
+
   it('opens what an older master key sealed as long as that key is in the ring', () => {
     const [old, fresh] = [key(), key()];
     const sealed = createVault([old]).seal(plain, 'a');

@@ -6,6 +6,8 @@ import type { Vault } from '../contract/index.ts';
 import { errorField } from './error-field.ts';
 
 const keyBytes = 32;
+/** Node takes shorter ones, too, unless it is told. */
+const tagBytes = 16;
 
 /**
  * AES-256-GCM under keys derived from the master key, one a context. A sealed value names its key
@@ -50,9 +52,10 @@ export function createVault(keys: readonly string[]): Vault {
       }
       const bytes = Buffer.from(body, 'base64url');
       try {
-        const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'));
-        decipher.setAuthTag(bytes.subarray(-16));
-        return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]);
+        const nonce = Buffer.from(iv, 'base64url');
+        const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
+        decipher.setAuthTag(bytes.subarray(-tagBytes));
+        return Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()]);
       } catch (cause) {
         throw new SightlineError('config_invalid', 'A stored secret is damaged or stands in the wrong place.', {
           cause,
