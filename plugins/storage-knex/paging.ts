@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Page } from '../../src/contract/index.ts';
 import { integer } from './columns.ts';
 import { type Position, readCursor, writeCursor } from './cursor.ts';
@@ -24,4 +25,23 @@ export async function page<Row, Item>(paged: Paged<Row>, read: (row: Row) => Ite
   if (last === undefined) return { items };
   const { time, id } = paged.position(last);
   return { items, nextCursor: writeCursor({ time: integer(time), id }, paged.listing) };
+}
+
+/** The rows of one page, newest first by time and id: what `after` ended with is passed over. */
+export function newestFirst<Query extends Knex.QueryBuilder>(
+  query: Query,
+  columns: { readonly time: string; readonly id: string },
+  after: Position | undefined,
+  limit: number,
+): Query {
+  if (after !== undefined) {
+    query.where(
+      (older: Knex.QueryBuilder) =>
+        void older
+          .where(columns.time, '<', after.time)
+          .orWhere((same) => void same.where(columns.time, after.time).where(columns.id, '<', after.id)),
+    );
+  }
+  query.orderBy([columns.time, columns.id].map((column) => ({ column, order: 'desc' }))).limit(limit);
+  return query;
 }

@@ -7,7 +7,7 @@ import { createChallenge, protectedResourceMetadata, protectedResourcePaths } fr
 import { createIngestTokens } from '../auth/ingest-tokens.ts';
 import { createVerifier } from '../auth/verifier.ts';
 import { isId, scopes } from '../contract/index.ts';
-import type { AgentHost, Hosts, PluginKind, Products } from '../contract/index.ts';
+import type { Host, PluginKind } from '../contract/index.ts';
 import { createHttpApp } from '../http/app.ts';
 import { createInvestigationWorker } from '../investigation/worker.ts';
 import { createAuditWriter } from '../kernel/audit.ts';
@@ -44,16 +44,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
   const { foundation, plugins, urls } = given;
   const { logger, now, config } = foundation;
 
-  function build<Kind extends PluginKind>(
-    kind: Kind,
-    extra: Omit<Hosts[Kind], keyof Hosts['storage']>,
-  ): Products[Kind] {
-    const plugin = plugins[kind];
-    const host = { ...foundation.host(urls.port, plugin.label), ...extra };
-    // Omit and spread of a mapped type are beyond inference: host has the base and the kind's own members.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return plugin.create(host as unknown as Hosts[Kind]);
-  }
+  const host = (kind: PluginKind): Host => foundation.host(urls.port, plugins[kind].label);
 
   const registrations: { [Key in keyof Cradle]: Resolver<Cradle[Key]> } = {
     foundation: asValue(foundation),
@@ -61,16 +52,14 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     serving: asValue(given.serving),
     extraTools: asValue(given.extraTools),
 
-    storage: asFunction(() => build('storage', {})).singleton(),
-    issuer: asFunction(({ storage }: Cradle) => build('issuer', { storage, resource: urls.resource })).singleton(),
-    telemetry: asFunction(() => build('telemetry', { sql: sqlHelpers })).singleton(),
-    agent: asFunction(({ telemetry, pipeline }: Cradle) => {
-      const extra: Pick<AgentHost, 'dialect' | 'query'> = {
-        dialect: telemetry.dialect,
-        query: agentQuery(pipeline),
-      };
-      return build('agent', extra);
-    }).singleton(),
+    storage: asFunction(() => plugins.storage.create(host('storage'))).singleton(),
+    issuer: asFunction(({ storage }: Cradle) =>
+      plugins.issuer.create({ ...host('issuer'), storage, resource: urls.resource }),
+    ).singleton(),
+    telemetry: asFunction(() => plugins.telemetry.create({ ...host('telemetry'), sql: sqlHelpers })).singleton(),
+    agent: asFunction(({ telemetry, pipeline }: Cradle) =>
+      plugins.agent.create({ ...host('agent'), dialect: telemetry.dialect, query: agentQuery(pipeline) }),
+    ).singleton(),
 
     keys: asFunction(({ storage }: Cradle) => createApiKeys({ storage, now })).singleton(),
     ingestTokens: asFunction(({ storage }: Cradle) =>

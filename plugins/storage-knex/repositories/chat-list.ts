@@ -1,5 +1,5 @@
 import type { Chat, ChatFilter, Page } from '../../../src/contract/index.ts';
-import { page } from '../paging.ts';
+import { newestFirst, page } from '../paging.ts';
 import type { Scope } from '../scope.ts';
 import { matchesWords } from '../search.ts';
 import { toChat } from './chat-rows.ts';
@@ -12,18 +12,7 @@ export function listChats(scope: Scope, { limit, cursor, ...filter }: ChatFilter
       cursor,
       listing: ['chats', scope.organizationId, normalized(filter)],
       position: (row) => ({ time: row.updated_at, id: row.id }),
-      rows: async (after, size) => {
-        const query = matching(scope, filter);
-        if (after !== undefined) {
-          query.where(
-            (older) =>
-              void older
-                .where('updated_at', '<', after.time)
-                .orWhere((same) => void same.where('updated_at', after.time).where('id', '<', after.id)),
-          );
-        }
-        return query.orderBy(['updated_at', 'id'].map((column) => ({ column, order: 'desc' }))).limit(size);
-      },
+      rows: async (after, size) => newestFirst(matching(scope, filter), { time: 'updated_at', id: 'id' }, after, size),
     },
     toChat,
   );

@@ -1,7 +1,7 @@
 import { openStatuses, waitingParties } from '../../../src/contract/index.ts';
 import type { Incident, IncidentFilter, IncidentStatus, Page } from '../../../src/contract/index.ts';
 import { foldCase } from '../columns.ts';
-import { page } from '../paging.ts';
+import { newestFirst, page } from '../paging.ts';
 import type { Scope } from '../scope.ts';
 import { matchesWords } from '../search.ts';
 import { serviceHash, toIncident } from './incident-rows.ts';
@@ -14,18 +14,8 @@ export function listIncidents(scope: Scope, { limit, cursor, ...filter }: Incide
       cursor,
       listing: ['incidents', scope.organizationId, normalized(filter)],
       position: (row) => ({ time: row.started_at, id: row.id }),
-      rows: async (after, size) => {
-        const query = matching(scope, filter);
-        if (after !== undefined) {
-          query.where(
-            (older) =>
-              void older
-                .where('started_at', '<', after.time)
-                .orWhere((same) => void same.where('started_at', after.time).where('incidents.id', '<', after.id)),
-          );
-        }
-        return query.orderBy(['started_at', 'incidents.id'].map((column) => ({ column, order: 'desc' }))).limit(size);
-      },
+      rows: async (after, size) =>
+        newestFirst(matching(scope, filter), { time: 'started_at', id: 'incidents.id' }, after, size),
     },
     toIncident,
   );
