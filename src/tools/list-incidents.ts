@@ -48,7 +48,7 @@ export function createListIncidents({ storage, now }: { readonly storage: Storag
       const structured = {
         incidents: page.items.map(incidentRow),
         next_cursor: page.nextCursor,
-        untrusted: ['incidents[].title', 'incidents[].services', 'incidents[].waiting_on.reason'],
+        untrusted: ['incidents[].title', 'incidents[].services', 'incidents[].waiting_on'],
       };
       return toolResult(structured, describeList(page.items, page.nextCursor), { rows: page.items.length });
     },

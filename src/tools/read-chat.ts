@@ -55,7 +55,13 @@ export function createReadChat(deps: { readonly storage: Storage; readonly publi
         messages: page.messages.map(messageView),
         next_cursor: page.nextCursor,
         notes: page.notes,
-        untrusted: ['chat.title', 'messages[].content', 'messages[].parts', 'messages[].author.name'],
+        untrusted: [
+          'chat.title',
+          'chat.created_by.name',
+          'messages[].content',
+          'messages[].parts',
+          'messages[].author.name',
+        ],
       };
       return toolResult(structured, describe(chat, page, principal), {
         rows: page.messages.length,

@@ -111,6 +111,11 @@ async function gather(
     untrusted: [
       'incident.title',
       'incident.summary',
+      'incident.services',
+      'incident.waiting_on',
+      'incident.environment',
+      'incident.source',
+      'incident.assignee',
       'incident.labels',
       'document',
       'investigation',
