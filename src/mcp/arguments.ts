@@ -20,6 +20,9 @@ export function renameAliases({ aliases }: CatalogEntry, args: JsonObject): Json
   return Object.fromEntries(Object.entries(args).map(([key, value]) => [aliases.get(key) ?? key, value]));
 }
 
+/** Each of them may cost an issue of its own; no call has need of so many. */
+const maxValues = 10_000;
+
 /** Checks the arguments against the tool's schema. Throws invalid_argument in words a model can act on. */
 export function parseArguments({ tool, argumentNames }: CatalogEntry, args: JsonObject): unknown {
   const unknown = Object.keys(args).filter((key) => !argumentNames.has(key));
@@ -29,10 +32,24 @@ export function parseArguments({ tool, argumentNames }: CatalogEntry, args: Json
     const named = unknown.slice(0, 5).map(quote).join(', ');
     throw new SightlineError('invalid_argument', `unknown argument ${named}`, { hint: valid });
   }
+  if (countValues(args, maxValues) > maxValues) {
+    throw new SightlineError('invalid_argument', `the arguments hold more than ${maxValues} values`, { hint: valid });
+  }
   const parsed = tool.input.safeParse(args);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.slice(0, 5).map(describe).join('; ');
   throw new SightlineError('invalid_argument', problems, { hint: valid });
+}
+
+/** Values in a value, itself too; stops soon after `enough`. Recursion is bounded by the depth that the body was let in with. */
+function countValues(value: unknown, enough: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const inner of Object.values(value)) {
+    if (count > enough) break;
+    count += countValues(inner, enough - count);
+  }
+  return count;
 }
 
 function describe(issue: z.core.$ZodIssue): string {

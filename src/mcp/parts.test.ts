@@ -6,7 +6,7 @@ import { newId } from '../contract/ids.ts';
 import { defineTool } from '../contract/tool.ts';
 import type { Tool } from '../contract/tool.ts';
 import { readAccept } from './accept.ts';
-import { hashArguments } from './arguments.ts';
+import { hashArguments, parseArguments } from './arguments.ts';
 import { createCatalog } from './catalog.ts';
 import { nestsDeeperThan } from './depth.ts';
 import { decodeHeader } from './header-value.ts';
@@ -34,6 +34,30 @@ describe('nestsDeeperThan', () => {
         },
       ),
     );
+  });
+});
+
+describe('parseArguments', () => {
+  it('refuses arguments of very many values before each of them is found wrong', () => {
+    const looked: unknown[] = [];
+    const seen = z.string().refine((value) => looked.push(value) < 0, 'is wrong');
+    const tool = defineTool({
+      name: 'many',
+      title: 'Many',
+      description: 'many',
+      scope: 'telemetry:read',
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+      input: z.strictObject({ names: z.array(seen) }),
+      output: z.object({}),
+      run: async () => ({ structured: '{}', text: '' }),
+    });
+    const entry = createCatalog([tool], { name: 't', title: 't', version: '1' }).find('many');
+    if (entry === undefined) throw new Error('unreachable: it was just registered');
+    const parse = (count: number) => () => parseArguments(entry, { names: Array.from({ length: count }, () => 'x') });
+    expect(parse(100)).toThrow('is wrong');
+    expect(looked).toHaveLength(100);
+    expect(parse(20_000)).toThrow('more than 10000 values');
+    expect(looked).toHaveLength(100);
   });
 });
 
