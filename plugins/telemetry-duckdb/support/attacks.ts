@@ -1,3 +1,5 @@
+import { refusedModern } from './attacks-modern.ts';
+
 /** What an attacker's statements are aimed at. */
 export interface Targets {
   /** The other organization. */
@@ -251,6 +253,7 @@ export function refused({ victim, victimFile, file, directory }: Targets): reado
     ' ',
     ';',
     '--',
+    ...refusedModern({ file, victimFile }),
   ];
 }
 
