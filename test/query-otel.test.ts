@@ -264,6 +264,8 @@ describe('a result that is cut', () => {
     const whole = await call({ sql: many, max_rows: 10_000, max_bytes: 1_000_000 });
     expect(whole).toMatchObject({ row_count: 10_000, truncated: true });
     expect(whole).not.toHaveProperty('result_id');
+    // What cannot be raised is not advised.
+    expect(whole.truncation?.hint).toMatch(/more than 10000 rows: aggregate/);
   });
 
   it('in a cell is marked there', async () => {

@@ -89,7 +89,7 @@ class Pipeline {
     const started = performance.now();
     const limits = this.#bounded(request.limits);
     const window = windowOf(request.window);
-    const facts = { dialect: this.#telemetry.dialect.name, window, limits, started };
+    const facts = { dialect: this.#telemetry.dialect.name, window, limits, most: this.#limits, started };
     const progress: Progress = { step: 'size', tables: undefined };
     using deadline = startDeadline(request.signal, limits.timeoutMs);
     try {

@@ -8,16 +8,18 @@ export interface ResultFacts {
   readonly dialect: string;
   readonly window: QueryWindow | undefined;
   readonly limits: QueryLimits;
+  /** The most that may be asked for. */
+  readonly most: QueryLimits;
   /** On performance.now()'s clock. */
   readonly started: number;
 }
 
 /** What was read as a result: what is returned of it, what was cut, and which columns carry strangers' text. */
-export function shapeResult(read: ReadRows, { dialect, window, limits, started }: ResultFacts): QueryResult {
+export function shapeResult(read: ReadRows, { dialect, window, limits, most, started }: ResultFacts): QueryResult {
   const { count, stoppedBy } = fit(read.rows, 0, limits);
   const returned = slice(read.rows, 0, count);
   const reason = stoppedBy ?? read.end.truncated;
-  const truncation = truncationOf(reason, count, read.end.cutCells, limits);
+  const truncation = truncationOf(reason, count, read.end.cutCells, limits, most);
   const cellWarning = reason !== undefined && read.end.cutCells > 0;
   return {
     dialect,
@@ -46,13 +48,22 @@ function truncationOf(
   returned: number,
   cut: number,
   limits: QueryLimits,
+  most: QueryLimits,
 ): Truncation | undefined {
   const narrow = 'aggregate, select fewer columns, or narrow start and end';
   if (reason === 'rows') {
-    return { reason, returned, hint: `There are more than ${returned} rows: raise max_rows, ${narrow}.` };
+    return {
+      reason,
+      returned,
+      hint: `There are more than ${returned} rows: ${limits.maxRows < most.maxRows ? 'raise max_rows, ' : ''}${narrow}.`,
+    };
   }
   if (reason === 'bytes') {
-    return { reason, returned, hint: `The rows reached ${limits.maxBytes} bytes: raise max_bytes, ${narrow}.` };
+    return {
+      reason,
+      returned,
+      hint: `The rows reached ${limits.maxBytes} bytes: ${limits.maxBytes < most.maxBytes ? 'raise max_bytes, ' : ''}${narrow}.`,
+    };
   }
   if (cut === 0) return undefined;
   return { reason: 'cell', returned, hint: cutCells(cut, limits.maxCellBytes) };
