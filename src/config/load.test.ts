@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from './load.ts';
+import { isStrangers, loadConfig } from './load.ts';
 
 let directory = '';
 beforeEach(async () => {
@@ -44,6 +44,36 @@ describe('the config', () => {
     expect(file).toBe(join(directory, `sightline.config.${extension}`));
     expect(config.listen.port).toBe(9001);
     expect(config.dataDirectory).toBe(join(directory, '.sightline'));
+  });
+
+  it.each(['js', 'yaml'])('is not taken from a folder above where anybody may write it (.%s)', async (extension) => {
+    const below = join(directory, 'a');
+    await mkdir(below);
+    await write(
+      `sightline.config.${extension}`,
+      extension === 'js' ? 'globalThis.strangersCodeRan = true; export default {}' : 'storage: { plugin: ./theirs.js }',
+    );
+    await chmod(join(directory, `sightline.config.${extension}`), 0o666);
+    await expect(load({ cwd: below })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('--config'),
+    });
+    expect(globalThis).not.toHaveProperty('strangersCodeRan');
+    // Here, or named, it is meant.
+    if (extension === 'yaml') {
+      expect((await load()).config.storage.plugin).toBe('./theirs.js');
+      expect((await load({ cwd: below, file: '../sightline.config.yaml' })).config.storage.plugin).toBe('./theirs.js');
+    }
+  });
+
+  it("is a stranger's when neither this user nor root owns it, or when everybody may write it", () => {
+    expect(isStrangers({ uid: 1000, mode: 0o100644 }, 1000)).toBe(false);
+    expect(isStrangers({ uid: 0, mode: 0o100664 }, 1000)).toBe(false);
+    expect(isStrangers({ uid: 1001, mode: 0o100600 }, 1000)).toBe(true);
+    expect(isStrangers({ uid: 1001, mode: 0o100600 }, 0)).toBe(true);
+    expect(isStrangers({ uid: 1000, mode: 0o100646 }, 1000)).toBe(true);
+    // Where the system knows no owners.
+    expect(isStrangers({ uid: 0, mode: 0o100666 }, undefined)).toBe(false);
   });
 
   it('is beaten by flags', async () => {

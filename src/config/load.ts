@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { cosmiconfig } from 'cosmiconfig';
+import { cosmiconfig, defaultLoaders } from 'cosmiconfig';
+import type { Loader } from 'cosmiconfig';
 import { z } from 'zod';
 import { SightlineError } from '../contract/index.ts';
 import { expandConfig } from './expand.ts';
@@ -47,8 +49,36 @@ export async function loadConfig(options: {
   };
 }
 
+/**
+ * Whether a config, which can name code to run, may be another user's. The search looks into every folder above the
+ * working directory, and some of them, such as /tmp, are open to all.
+ * @param user of this process; undefined where the system has no such numbers.
+ */
+export function isStrangers({ uid, mode }: { uid: number; mode: number }, user: number | undefined): boolean {
+  if (user === undefined) return false;
+  return (uid !== user && uid !== 0) || (mode & 0o002) !== 0;
+}
+
+/** For what a search finds: a file in the working directory itself is meant, one above it must be ours. */
+function cautious(load: Loader, cwd: string): Loader {
+  return (path, content) => {
+    if (dirname(path) !== resolve(cwd) && isStrangers(statSync(path), process.getuid?.())) {
+      throw new Error(`${path} lies above the working directory and others may write it; name it with --config`);
+    }
+    return load(path, content);
+  };
+}
+
 async function read(file: string | undefined, cwd: string): Promise<{ file: string | undefined; raw: unknown }> {
-  const explorer = cosmiconfig('sightline', { searchPlaces, searchStrategy: 'project', mergeImportArrays: true });
+  const named = file !== undefined;
+  const explorer = cosmiconfig('sightline', {
+    searchPlaces,
+    searchStrategy: 'project',
+    mergeImportArrays: true,
+    loaders: Object.fromEntries(
+      Object.entries(defaultLoaders).map(([kind, load]) => [kind, named ? load : cautious(load, cwd)]),
+    ),
+  });
   try {
     const found = file === undefined ? await explorer.search(cwd) : await explorer.load(resolve(cwd, file));
     if (!found || found.isEmpty) return { file: found?.filepath, raw: {} };
