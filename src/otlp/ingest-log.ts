@@ -1,5 +1,6 @@
-import { open, readdir, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Logger } from '../contract/plugin.ts';
 import type { LogPosition } from '../contract/telemetry.ts';
 import type { EncodedBatch } from './columns.ts';
@@ -43,13 +44,22 @@ const segmentBytes = 64 * 1024 * 1024;
 const groupBytes = 16 * 1024 * 1024;
 const groupRequests = 256;
 
+/** The random part keeps positions that the warehouse remembers from being taken for those of another log. */
+export function newLogName(): string {
+  return `log-${randomBytes(6).toString('hex')}`;
+}
+
+export function isLogName(name: string): boolean {
+  return /^log-[0-9a-f]{12}$/.test(name);
+}
+
 /**
  * The write-ahead log between the sender's answer and the warehouse: append-only segments in one directory. What `append`
  * resolved for survives a kill at any point; a tail that was never acknowledged is cut off at the next start.
  */
 export class IngestLog {
-  readonly name: string;
-  readonly #directory: string;
+  #name: string;
+  #directory: string;
   readonly #logger: Logger;
   /** Oldest first. The newest is kept even when it is empty: its number says where the next one goes on. */
   readonly #segments: Segment[];
@@ -61,7 +71,7 @@ export class IngestLog {
 
   private constructor(directory: string, name: string, segments: Segment[], logger: Logger) {
     this.#directory = directory;
-    this.name = name;
+    this.#name = name;
     this.#segments = segments;
     this.#logger = logger;
   }
@@ -80,6 +90,21 @@ export class IngestLog {
     const newest = segments.at(-1);
     if (newest !== undefined) newest.end = await cutTornTail(segmentPath(path, newest.number), logger);
     return new IngestLog(path, name, segments, logger);
+  }
+
+  /** What the warehouse knows it by. */
+  get name(): string {
+    return this.#name;
+  }
+
+  /** Goes on under another name, with all its records. An append at this very moment may fail, and is then not acknowledged. */
+  async rename(name: string): Promise<void> {
+    const parent = dirname(this.#directory);
+    const renamed = join(parent, name);
+    await rename(this.#directory, renamed);
+    await syncDirectory(parent);
+    this.#directory = renamed;
+    this.#name = name;
   }
 
   /** Before the first record. */

@@ -3,6 +3,7 @@ import { SightlineError } from '../contract/errors.ts';
 import type { OrganizationId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
 import type { LogPosition, TelemetrySink } from '../contract/telemetry.ts';
+import { newLogName } from './ingest-log.ts';
 import type { IngestLog, LogChunk } from './ingest-log.ts';
 
 const loadRows = 32_000;
@@ -116,7 +117,13 @@ export class Loader {
     const { start, end } = this.#log;
     if (committed === undefined) return start;
     if (committed.segment > end.segment || (committed.segment === end.segment && committed.offset > end.offset)) {
-      this.#logger.error({ committed, end }, 'the ingest log is older than the warehouse; it is loaded from its start');
+      // An older copy of the log was put back. Under its name the warehouse would take what comes now for what it has.
+      const name = newLogName();
+      await this.#log.rename(name);
+      this.#logger.error(
+        { committed, end, name },
+        'the ingest log is older than the warehouse; all of it is loaded again',
+      );
       return start;
     }
     return committed;

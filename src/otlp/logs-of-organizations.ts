@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isId, type OrganizationId } from '../contract/ids.ts';
@@ -6,7 +5,7 @@ import type { Logger } from '../contract/plugin.ts';
 import type { TelemetrySink } from '../contract/telemetry.ts';
 import type { EncodedBatch } from './columns.ts';
 import { makeDirectory } from './files.ts';
-import { IngestLog, LogWriteError } from './ingest-log.ts';
+import { IngestLog, isLogName, LogWriteError, newLogName } from './ingest-log.ts';
 import { Loader } from './loader.ts';
 
 const stopGraceMs = 3000;
@@ -98,9 +97,7 @@ export class OrganizationLogs {
     if (this.#stopped) throw new LogWriteError(new Error('the receiver was stopped'));
     const directory = join(this.#directory, organizationId);
     await makeDirectory(directory);
-    // The random part keeps positions that the warehouse remembers from being taken for those of a log made later.
-    const existing = (await readdir(directory)).find((entry) => /^log-[0-9a-f]{12}$/.test(entry));
-    const name = existing ?? `log-${randomBytes(6).toString('hex')}`;
+    const name = (await readdir(directory)).find(isLogName) ?? newLogName();
     const log = await IngestLog.open(directory, name, this.#logger);
     const loader = new Loader(organizationId, log, this.#sink, this.#logger);
     const store = { log, loader };

@@ -30,6 +30,8 @@ export class MemorySink implements TelemetrySink {
     this.loads += 1;
     await this.before(load);
     const { organizationId, log, batches, upTo } = load;
+    const at = this.positions.get(`${organizationId}/${log}`);
+    if (at && (upTo.segment < at.segment || (upTo.segment === at.segment && upTo.offset <= at.offset))) return;
     for (const batch of batches) for (const row of framesRows(batch)) this.rows.push({ organizationId, row });
     this.positions.set(`${organizationId}/${log}`, upTo);
     await this.after(load);
