@@ -23,15 +23,23 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
-import { silentLogger } from '../src/contract-tests/host.ts';
-import { hashSecret, newId, otelTables, type TableName } from '../src/contract/index.ts';
-import { createOtlpReceiver, type OtlpReceiver } from '../src/otlp/receiver.ts';
+import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
+import { z } from 'zod';
+import { otelTables, type TableName } from '../src/contract/index.ts';
+import { callTool } from './support/call.ts';
+import {
+  createKey,
+  exchange,
+  removeDirectory,
+  sightlineJson,
+  startGateway,
+  temporaryDirectory,
+  type RunningGateway,
+} from './support/gateway.ts';
 import { listen } from './support/listen.ts';
 
 /*
- * The real OpenTelemetry SDK sends, the real receiver takes, the real warehouse is asked: every column of every row is held
+ * The real OpenTelemetry SDK sends to a real gateway, and every column of every row is found again by query_otel, held
  * against what the SDK was given.
  */
 
@@ -54,7 +62,8 @@ const transports = [
   },
 ] as const;
 
-const organizations = transports.map((transport) => ({ id: newOrganization(), token: `it_${transport.contentType}` }));
+/** One organization a transport. */
+const organizations: { readonly ingestToken: string; readonly accessToken: string }[] = [];
 const base = Math.floor(Date.now() / 1000) * 1000 - 60_000;
 const at = (milliseconds: number) => new Date(base + milliseconds);
 const resourceAttributes = {
@@ -71,56 +80,65 @@ const fromResource = {
   resource_attributes: storedResource,
 };
 
-let harness: Harness;
-let receiver: OtlpReceiver;
+let directory: string;
+let gateway: RunningGateway;
 let server: Server;
 let url: string;
 const requests: IncomingHttpHeaders[] = [];
 
 beforeAll(async () => {
-  harness = await Harness.start();
-  receiver = createOtlpReceiver({
-    directory: {
-      async ingestTokenByHash(hash) {
-        const found = organizations.find(({ token }) => hashSecret(token) === hash);
-        return found && { id: newId('it'), organizationId: found.id };
-      },
-      organizations: async () => [],
-    },
-    sink: harness.telemetry.sink,
-    dataDirectory: harness.directory,
-    retentionDays: 30,
-    logger: silentLogger,
-    now: () => new Date(),
-  });
-  await receiver.start(new AbortController().signal);
-  server = createServer((request, response) => {
-    requests.push(request.headers);
-    receiver.handle(request, response);
+  directory = await temporaryDirectory();
+  gateway = await startGateway(directory);
+  for (const { name } of transports) {
+    const key = await createKey(directory, name);
+    const { token } = await sightlineJson(
+      directory,
+      ['ingest', 'show', '--org', name],
+      z.object({ token: z.string() }),
+    );
+    organizations.push({ ingestToken: token, accessToken: await exchange(gateway.url, key) });
+  }
+  // Passes everything on and remembers what the SDK sent along.
+  server = createServer((incoming, outgoing) => {
+    requests.push(incoming.headers);
+    const { method = 'POST', headers } = incoming;
+    incoming.pipe(
+      request(`${gateway.url}${incoming.url}`, { method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(outgoing);
+      }),
+    );
   });
   url = `http://127.0.0.1:${await listen(server)}`;
-});
+}, 60_000);
 
 afterAll(async () => {
   server.closeAllConnections();
   server.close();
-  await receiver.stop();
-  await harness.stop();
+  await gateway.stop();
+  await removeDirectory(directory);
 });
+
+const answered = z.object({ rows: z.array(z.array(z.unknown())) });
 
 /** All rows of the table, as objects, once there are so many. */
 async function rows(index: number, table: TableName, expected: number): Promise<Record<string, unknown>[]> {
-  const organization = organizations[index];
-  if (organization === undefined) throw new Error('no such organization');
   const columns = otelTables[table].columns.map(({ name }) => name);
+  const order = table === 'logs' ? 'severity_number' : 'name';
+  const selected = columns.map((name) => `"${name}"`).join(', ');
+  const sql = `SELECT ${selected} FROM otel.${table} ORDER BY ${order}`;
   for (let tries = 0; ; tries += 1) {
-    const order = table === 'logs' ? 'severity_number' : 'name';
-    const selected = columns.map((name) => `"${name}"`).join(', ');
-    const answer = await harness.query(organization.id, `SELECT ${selected} FROM otel.${table} ORDER BY ${order}`);
-    if (answer.rows.length >= expected || tries === 200) {
-      return answer.rows.map((row) => Object.fromEntries(columns.map((name, column) => [name, row[column]])));
+    const called = await callTool(gateway.url, organizations[index]?.accessToken ?? '', 'query_otel', {
+      sql,
+      max_rows: 10_000,
+      max_bytes: 5_000_000,
+    });
+    if (called.isError) throw new Error(called.text);
+    const { rows: found } = answered.parse(called.structured);
+    if (found.length >= expected || tries === 60) {
+      return found.map((row) => Object.fromEntries(columns.map((name, column) => [name, row[column]])));
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 150));
   }
 }
 
@@ -135,19 +153,20 @@ const ofHr = ([seconds, nanos]: readonly [number, number]) =>
 
 describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, contentType, Traces, Metrics, Logs }) => {
   const index = transports.findIndex((transport) => transport.contentType === contentType);
-  const headers = { authorization: `Bearer it_${contentType}` };
+  const headers: Record<string, string> = {};
   const resource = resourceFromAttributes(resourceAttributes);
 
   beforeAll(() => {
+    headers['authorization'] = `Bearer ${organizations[index]?.ingestToken ?? ''}`;
     process.env['OTEL_EXPORTER_OTLP_COMPRESSION'] = compression;
     requests.length = 0;
   });
   afterAll(() => {
     delete process.env['OTEL_EXPORTER_OTLP_COMPRESSION'];
     expect(requests.length).toBeGreaterThanOrEqual(3);
-    for (const request of requests) {
-      expect(request['content-type']).toBe(contentType);
-      expect(request['content-encoding']).toBe(compression === 'gzip' ? 'gzip' : undefined);
+    for (const sent of requests) {
+      expect(sent['content-type']).toBe(contentType);
+      expect(sent['content-encoding']).toBe(compression === 'gzip' ? 'gzip' : undefined);
     }
   });
 

@@ -29,7 +29,7 @@ import { routes } from './routes.ts';
 export type LoadedPlugins = { readonly [Kind in PluginKind]: LoadedPlugin<Kind> };
 
 /** What is there before the first part is made. */
-export type Given = Pick<Cradle, 'foundation' | 'urls' | 'serving' | 'extraTools'> & {
+export type Given = Pick<Cradle, 'foundation' | 'urls' | 'serving'> & {
   readonly plugins: LoadedPlugins;
 };
 
@@ -50,7 +50,6 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     foundation: asValue(foundation),
     urls: asValue(urls),
     serving: asValue(given.serving),
-    extraTools: asValue(given.extraTools),
 
     storage: asFunction(() => plugins.storage.create(host('storage'))).singleton(),
     issuer: asFunction(({ storage }: Cradle) =>
@@ -111,8 +110,8 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         concurrency: 2,
       }),
     ).singleton(),
-    tools: asFunction(({ storage, pipeline, keptResults, telemetry, ingest, agent, worker, extraTools }: Cradle) => [
-      ...createTools({
+    tools: asFunction(({ storage, pipeline, keptResults, telemetry, ingest, agent, worker }: Cradle) =>
+      createTools({
         storage,
         queryOtel: createQueryOtel({ pipeline, keptResults, dialect: telemetry.dialect, now }),
         ingest,
@@ -121,8 +120,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         wake: () => worker.wake(),
         now,
       }),
-      ...extraTools,
-    ]).singleton(),
+    ).singleton(),
     receiver: asFunction(({ storage, telemetry }: Cradle) =>
       createOtlpReceiver({
         directory: storage.directory,

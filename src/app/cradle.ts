@@ -24,7 +24,6 @@ export interface Cradle {
   readonly foundation: Foundation;
   readonly urls: Urls;
   readonly serving: Serving;
-  readonly extraTools: readonly Tool[];
 
   readonly storage: Storage;
   readonly issuer: Issuer;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { SightlineError } from '../contract/index.ts';
-import type { Component, Tool } from '../contract/index.ts';
+import type { Component } from '../contract/index.ts';
 import { errorField } from '../kernel/error-field.ts';
 import { holdExclusively } from '../kernel/exclusive.ts';
 import type { Exclusive } from '../kernel/exclusive.ts';
@@ -33,24 +33,17 @@ export interface Gateway {
   readonly workspace: Pick<Cradle, 'storage' | 'keys' | 'ingestTokens' | 'organizations' | 'worker' | 'agent'>;
 }
 
-export interface GatewayOptions {
-  /** Listed behind the eight: fixtures of the conformance tests. */
-  readonly extraTools?: readonly Tool[];
-}
-
 const startTimeoutMs = 30_000;
 const stopTimeoutMs = 10_000;
 /** A `read_chat` may wait 25 s; a query as long as the configuration lets it. */
 const longestWaitMs = 25_000;
 
-export async function createGateway(settings: Settings, options: GatewayOptions = {}): Promise<Gateway> {
-  const foundation = await layFoundation(settings);
-  return new RunningGateway(foundation, options.extraTools ?? []);
+export async function createGateway(settings: Settings): Promise<Gateway> {
+  return new RunningGateway(await layFoundation(settings));
 }
 
 class RunningGateway implements Gateway {
   readonly #foundation: Foundation;
-  readonly #extraTools: readonly Tool[];
   readonly #lifecycle: Lifecycle;
   readonly #serving: Serving;
   #server: Server | undefined;
@@ -58,9 +51,8 @@ class RunningGateway implements Gateway {
   #cradle: Cradle | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor(foundation: Foundation, extraTools: readonly Tool[]) {
+  constructor(foundation: Foundation) {
     this.#foundation = foundation;
-    this.#extraTools = extraTools;
     this.#lifecycle = createLifecycle({ logger: foundation.logger, startTimeoutMs, stopTimeoutMs });
     this.#serving = { ready: false, health: () => this.#lifecycle.health() };
   }
@@ -102,7 +94,6 @@ class RunningGateway implements Gateway {
       foundation: this.#foundation,
       urls,
       serving: this.#serving,
-      extraTools: this.#extraTools,
       plugins,
     };
     const { cradle } = createGatewayContainer(given);
