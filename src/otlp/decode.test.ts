@@ -329,7 +329,7 @@ describe('decoding OTLP', () => {
       return json({ resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] });
     };
     expect(decode('traces', 'json', request(20, 1000), now)).toMatchObject({ accepted: 0, rejected: 1000 });
-    expect(decodeRequest('traces', 'json', request(10, 1000), now)).toMatchObject({ ok: false, tooLarge: true });
+    expect(decodeRequest('traces', 'json', request(4, 3000), now)).toMatchObject({ ok: false, tooLarge: true });
     expect(decode('traces', 'json', json(span({ name: 'next' })), now).accepted).toBe(1);
   });
 

@@ -20,10 +20,11 @@ export const recordLimits: RecordLimits = {
   attributes: 512,
   keyBytes: 1024,
   valueBytes: 64 * 1024,
-  bodyBytes: 256 * 1024,
+  bodyBytes: 128 * 1024,
   events: 1024,
   buckets: 4096,
-  recordBytes: 1024 * 1024,
+  // Many rows of more than this bring DuckDB to the end of its address space while it writes a checkpoint.
+  recordBytes: 256 * 1024,
 };
 
 /** Nesting of arrays and maps in an attribute; no SDK goes beyond a few. */
