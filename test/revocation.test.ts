@@ -70,7 +70,8 @@ describe('a key changed on the command line while the gateway runs', () => {
         ({ client_id }) => client_id === used.client_id,
       )?.last_used_at;
     expect(await lastUsed()).toBeNull();
-    await exchange(gateway.url, used);
+    const token = await exchange(gateway.url, used);
+    expect((await callTool(gateway.url, token, 'query_otel', sql)).isError).toBe(false);
     let seen = await lastUsed();
     for (let attempt = 0; attempt < 20 && seen === null; attempt += 1) seen = await lastUsed();
     expect(Date.now() - Date.parse(seen ?? '')).toBeLessThan(60_000);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { toId } from '../../src/contract/index.ts';
 import type { AuditRecord, Logger, OrganizationId, Storage } from '../../src/contract/index.ts';
 import type { ProvenKey } from './exchange.ts';
 
@@ -21,9 +20,7 @@ export function createIssuanceLog(storage: Storage, logger: Logger, now: () => D
   async function write(groups: ReadonlyMap<OrganizationId, readonly AuditRecord[]>): Promise<void> {
     for (const [organizationId, records] of groups) {
       try {
-        const { audit, keys } = storage.workspace(organizationId);
-        await audit.append(records);
-        for (const { subject, at } of records) await keys.markUsed(toId('ak', subject), at);
+        await storage.workspace(organizationId).audit.append(records);
       } catch (error) {
         logger.error({ error, organizationId, records: records.length }, 'Audit records of issued tokens were lost.');
       }

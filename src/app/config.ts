@@ -1,8 +1,8 @@
-import { loadConfig } from '../config/load.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { configJsonSchema } from '../config/json-schema.ts';
 import type { PluginKind } from '../contract/index.ts';
 import { importDefinition, loadPlugin } from '../kernel/registry.ts';
+import { loadSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 
 const kinds = ['storage', 'issuer', 'telemetry', 'agent'] as const satisfies readonly PluginKind[];
@@ -17,15 +17,7 @@ const shipped = [
 
 /** Loads the config with every plugin it names, each validated by its own schema, and creates nothing. */
 export async function checkConfig(settings: Settings): Promise<LoadedConfig & { plugins: Record<PluginKind, string> }> {
-  const loaded = await loadConfig({
-    file: settings.config,
-    cwd: process.cwd(),
-    env: process.env,
-    overrides: {
-      ...(settings.data === undefined ? {} : { dataDirectory: settings.data }),
-      ...(settings.port === undefined ? {} : { port: settings.port }),
-    },
-  });
+  const loaded = await loadSettings(settings);
   for (const kind of kinds) {
     const { plugin, ...config } = loaded.config[kind];
     await loadPlugin(kind, { kind, plugin, config }, loaded.file);

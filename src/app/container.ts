@@ -74,7 +74,12 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         resource: urls.resource,
         directory: storage.directory,
         markUsed: ({ organizationId, subject }) => {
-          if (isId('ak', subject)) void storage.workspace(organizationId).keys.markUsed(subject, now());
+          if (!isId('ak', subject)) return;
+          storage
+            .workspace(organizationId)
+            .keys.markUsed(subject, now())
+            // Nobody waits for the mark, and a storage that cannot take it must not end the process.
+            .catch((error: unknown) => logger.warn({ error }, 'the last use of a key could not be recorded'));
         },
         now,
         logger,

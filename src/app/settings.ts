@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { loadConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { SightlineError } from '../contract/index.ts';
 
 /** What every command takes; the flag beats the environment, which beats the config file. */
@@ -31,4 +33,17 @@ export function resolveSettings(flags: Settings, env: NodeJS.ProcessEnv = proces
     port: flags.port ?? SIGHTLINE_PORT,
     config: flags.config ?? SIGHTLINE_CONFIG,
   };
+}
+
+/** The config file that the settings name or lead to, with what they beat in it. */
+export function loadSettings({ config, data, port }: Settings): Promise<LoadedConfig> {
+  return loadConfig({
+    file: config,
+    cwd: process.cwd(),
+    env: process.env,
+    overrides: {
+      ...(data === undefined ? {} : { dataDirectory: data }),
+      ...(port === undefined ? {} : { port }),
+    },
+  });
 }

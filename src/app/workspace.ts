@@ -2,7 +2,6 @@ import { createApiKeys } from '../auth/api-keys.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { createIngestTokens } from '../auth/ingest-tokens.ts';
 import type { IngestTokens } from '../auth/ingest-tokens.ts';
-import { loadConfig } from '../config/load.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Host, Logger, MigrationReport, Storage, Vault } from '../contract/index.ts';
 import { readHolder } from '../kernel/exclusive.ts';
@@ -13,6 +12,7 @@ import { createVault, loadMasterKeys } from '../kernel/vault.ts';
 import { prepareDirectory } from './data-directory.ts';
 import { createOrganizations } from './organizations.ts';
 import type { Organizations } from './organizations.ts';
+import { loadSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { deriveUrls } from './urls.ts';
 
@@ -27,15 +27,7 @@ export interface Foundation extends LoadedConfig {
 }
 
 export async function layFoundation(settings: Settings): Promise<Foundation> {
-  const loaded = await loadConfig({
-    file: settings.config,
-    cwd: process.cwd(),
-    env: process.env,
-    overrides: {
-      ...(settings.data === undefined ? {} : { dataDirectory: settings.data }),
-      ...(settings.port === undefined ? {} : { port: settings.port }),
-    },
-  });
+  const loaded = await loadSettings(settings);
   const { dataDirectory, log } = loaded.config;
   prepareDirectory(dataDirectory);
   const logger = createLogger(log);
