@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBatch } from '../src/contract/batch-codec.ts';
 import { newId, otelTables, type BatchColumn } from '../src/contract/index.ts';
-import { testHost } from '../src/contract-tests/host.ts';
-import { sqlHelpers } from '../src/sql/helpers.ts';
+import { noOrganizations, testHost } from '../src/contract-tests/host.ts';
+import { telemetryHost } from '../src/app/telemetry-host.ts';
 import plugin from '../plugins/telemetry-duckdb/index.ts';
 
 /*
@@ -17,7 +17,7 @@ const rowsPerBatch = 512;
 const batchesPerLoad = 63;
 
 const directory = await mkdtemp(join(tmpdir(), 'sightline-bench-'));
-const telemetry = plugin.create(plugin.configSchema.parse({}), { ...testHost(directory), sql: sqlHelpers });
+const telemetry = plugin.create(plugin.configSchema.parse({}), telemetryHost(testHost(directory), noOrganizations));
 const organizationId = newId('org');
 const signal = new AbortController().signal;
 await telemetry.start(signal);

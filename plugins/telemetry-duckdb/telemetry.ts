@@ -75,7 +75,8 @@ export class DuckdbTelemetry implements Telemetry {
 
   check(parsed: ParsedStatement): CheckedStatement & { readonly statement: DuckdbStatement } {
     const statement = own(parsed);
-    return { tree: statement, statement, tables: checkStatement(statement, this.#host.sql) };
+    const tables = checkStatement(statement, this.#host.sql);
+    return { tree: statement, statement, tables, reaches: tables.map(() => ({})) };
   }
 
   async render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string> {

@@ -15,7 +15,6 @@ import { createRateLimit } from '../kernel/rate-limit.ts';
 import type { LoadedPlugin } from '../kernel/registry.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
 import { createOtlpReceiver } from '../otlp/receiver.ts';
-import { sqlHelpers } from '../sql/helpers.ts';
 import { createKeptResults } from '../sql/kept-results.ts';
 import { createQueryPipeline, defaultPipelineLimits } from '../sql/pipeline.ts';
 import { createTools } from '../tools/index.ts';
@@ -25,6 +24,7 @@ import type { Cradle } from './cradle.ts';
 import { ingestSource } from './ingest-source.ts';
 import { createOrganizations } from './organizations.ts';
 import { routes } from './routes.ts';
+import { telemetryHost } from './telemetry-host.ts';
 
 export type LoadedPlugins = { readonly [Kind in PluginKind]: LoadedPlugin<Kind> };
 
@@ -55,7 +55,9 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     issuer: asFunction(({ storage }: Cradle) =>
       plugins.issuer.create({ ...host('issuer'), storage, resource: urls.resource }),
     ).singleton(),
-    telemetry: asFunction(() => plugins.telemetry.create({ ...host('telemetry'), sql: sqlHelpers })).singleton(),
+    telemetry: asFunction(({ storage }: Cradle) =>
+      plugins.telemetry.create(telemetryHost(host('telemetry'), storage.directory)),
+    ).singleton(),
     agent: asFunction(({ telemetry, pipeline }: Cradle) =>
       plugins.agent.create({ ...host('agent'), dialect: telemetry.dialect, query: agentQuery(pipeline) }),
     ).singleton(),

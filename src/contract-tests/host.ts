@@ -39,3 +39,6 @@ export function testVault(key: Uint8Array = randomBytes(32)): Vault {
     },
   };
 }
+
+/** A directory for plugins that need none. */
+export const noOrganizations = { findOrganization: async () => undefined };

@@ -27,6 +27,8 @@ export const errorStatus = {
   query_timeout: 504,
   query_memory: 507,
   query_cancelled: 499,
+  query_too_costly: 400,
+  scan_budget_exceeded: 429,
   result_expired: 410,
   telemetry_unavailable: 503,
   telemetry_full: 507,

@@ -1,7 +1,11 @@
 import type { OrganizationId } from './ids.ts';
+import type { MappingHelpers } from './mapping.ts';
 import type { Component, Host } from './plugin.ts';
+import type { SqlGates } from './gate.ts';
 import type { ColumnType, LogicalTable, TableName } from './schema.ts';
 import type { ErrorCode, ErrorDetails, SightlineError } from './errors.ts';
+import type { TenancyHelpers } from './tenancy.ts';
+import type { WarehouseOperations } from './warehouse.ts';
 
 /**
  * A warehouse behind `query_otel`. The core owns the pipeline (size → parse → check → render → open → capped rows → error
@@ -9,6 +13,7 @@ import type { ErrorCode, ErrorDetails, SightlineError } from './errors.ts';
  * does not know it refuses, and only what `render` wrote is ever sent to the engine.
  */
 export interface Telemetry extends Component {
+  /** Complete once started: which tables there are and how attributes are read may depend on the warehouse. */
   readonly dialect: Dialect;
   /** Parses one statement with the engine's own grammar. Throws sql_syntax, sql_multiple_statements or sql_refused. */
   parse(sql: string, context: StatementContext): Promise<ParsedStatement>;
@@ -18,14 +23,29 @@ export interface Telemetry extends Component {
   render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string>;
   /** Runs rendered SQL inside the organization's boundary, read-only. Throws a SightlineError; the engine's own message stays in `cause`. */
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor>;
+  /** What running rendered SQL would read, asked of the engine without running it. Absent where the engine cannot tell. */
+  estimate?(rendered: string, context: StatementContext): Promise<ScanEstimate>;
   /** Absent where telemetry reaches the warehouse by another way than our receiver. */
   readonly sink?: TelemetrySink;
+  /** What an operator does with a warehouse that is not ours: `sightline telemetry …` and `sightline doctor`. */
+  readonly operations?: WarehouseOperations;
 }
 
 export interface StatementContext {
   readonly organizationId: OrganizationId;
   /** Aborted when the caller left or the deadline passed; the engine's work must stop. */
   readonly signal: AbortSignal;
+  /** Sent to the warehouse with the statement (SQL comment, log_comment, job label), so that its owner sees who asked. */
+  readonly label?: StatementLabel;
+}
+
+/** Plain text; whoever writes it into a statement escapes it for its place. */
+export interface StatementLabel {
+  /** The key's `ak_…`, the person's `usr_…`, or `agent`. */
+  readonly principal: string;
+  readonly tool: string;
+  /** W3C trace id of the request where it came with one, else the request's own id. */
+  readonly traceId: string;
 }
 
 /** The plugin's own tree; the core only carries it and may keep it in a cache. */
@@ -36,11 +56,61 @@ export interface ParsedStatement {
 export interface CheckedStatement extends ParsedStatement {
   /** Telemetry tables the statement reads. */
   readonly tables: readonly TableName[];
+  /**
+   * One for each place in the statement that reads a telemetry table: what its own predicates on `time` leave of it. An
+   * end is left out where nothing certain is known, so a plugin may know little, but never claim too narrow a reach.
+   */
+  readonly reaches: readonly TimeReach[];
 }
+
+/** `start` inclusive, `end` exclusive. */
+export interface TimeReach {
+  readonly start?: TimePoint;
+  readonly end?: TimePoint;
+}
+
+/** A moment written in SQL: absolute, or so many milliseconds from the moment it runs (negative: before). */
+export type TimePoint = { readonly at: Date } | { readonly fromNowMs: number };
 
 export interface StatementBinding {
   /** Rows outside are invisible to the statement. Both ends optional: from inclusive, to exclusive. */
   readonly window?: { readonly start?: Date; readonly end?: Date };
+  /** What this caller may not read as it is. Bound beneath the statement like the window. */
+  readonly rules?: ReadRules;
+}
+
+/**
+ * `deny`: the column or key is not there. `mask`: text becomes `***`, anything else its empty value (NULL where the column
+ * may be NULL). `hash`: text becomes 16 hex digits of SHA-256 over salt and text, so that equal values stay equal; '' stays ''.
+ */
+export type RuleAction = 'deny' | 'mask' | 'hash';
+
+export interface ReadRules {
+  /** Equal keys, equal rules: part of a cache's key. */
+  readonly key: string;
+  /** 32 hex digits, the organization's own; only for `hash`. */
+  readonly salt: string;
+  readonly tables: Readonly<Record<TableName, TableRules>>;
+}
+
+export interface TableRules {
+  /** By logical column; `hash` only of text columns. */
+  readonly columns: ReadonlyMap<string, RuleAction>;
+  /** Of `attributes`, `resource_attributes`, and the attributes inside `events` and `links`. The first that fits applies. */
+  readonly attributes: readonly AttributeRule[];
+}
+
+export interface AttributeRule {
+  /** A key, or with `prefix` how keys begin. */
+  readonly key: string;
+  readonly prefix: boolean;
+  readonly action: RuleAction;
+}
+
+export interface ScanEstimate {
+  /** Of storage that would be read; compressed or not as the engine counts. */
+  readonly bytes: number;
+  readonly rows?: number;
 }
 
 export interface QueryLimits {
@@ -147,6 +217,10 @@ export interface TelemetryLoad {
 
 export interface TelemetryHost extends Host {
   readonly sql: SqlHelpers;
+  readonly mapping: MappingHelpers;
+  readonly tenancy: TenancyHelpers;
+  /** For dialects whose grammar no engine at hand can parse for us. */
+  readonly gates: SqlGates;
 }
 
 /** What all dialects share, given to plugins so that they say the same things in the same words. */
@@ -160,6 +234,8 @@ export interface SqlHelpers {
     details?: ErrorDetails,
   ): SightlineError;
   unknownTable(name: string, details?: ErrorDetails): SightlineError;
+  /** Nearest functions of the dialect go into the hint, unless `details` bring their own. */
+  unknownFunction(name: string, functions: Iterable<string>, details?: ErrorDetails): SightlineError;
   /** Nearest columns and the table's whole list go into the hint. */
   unknownColumn(name: string, tables: readonly TableName[], details?: ErrorDetails): SightlineError;
 }

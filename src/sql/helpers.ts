@@ -30,6 +30,17 @@ export const sqlHelpers: SqlHelpers = {
       ...details,
     });
   },
+  unknownFunction(name, functions, details) {
+    const near = nearest(name, functions);
+    return new SightlineError(
+      'unknown_function',
+      `The function ${quoteName(name)} does not exist or is not available here.`,
+      {
+        ...(near.length === 0 ? {} : { hint: `Did you mean ${near.join(' or ')}?` }),
+        ...details,
+      },
+    );
+  },
   unknownColumn(name, tables, details) {
     const asked = tables.length === 0 ? tableNames : tables;
     const near = nearest(

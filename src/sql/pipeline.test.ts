@@ -96,7 +96,7 @@ function telemetryOf(overrides: Partial<Telemetry> = {}): Telemetry {
     },
     check: (parsed) => {
       calls.push('check');
-      return { ...parsed, tables: ['spans'] };
+      return { ...parsed, tables: ['spans'], reaches: [{}] };
     },
     render: async (checked, binding) => {
       calls.push('render');
@@ -439,7 +439,9 @@ describe('a deadline', () => {
   });
 
   it('offers no window to a statement that reads no table', async () => {
-    const error = await failure(run({ check: (parsed) => ({ ...parsed, tables: [] }), open: () => never() }, fast));
+    const error = await failure(
+      run({ check: (parsed) => ({ ...parsed, tables: [], reaches: [] }), open: () => never() }, fast),
+    );
     expect(error).toMatchObject({ code: 'query_timeout', retry: undefined });
   });
 });

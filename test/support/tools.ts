@@ -20,7 +20,7 @@ import type {
 import { parseArguments, renameAliases } from '../../src/mcp/arguments.ts';
 import { createCatalog } from '../../src/mcp/catalog.ts';
 import type { Catalog } from '../../src/mcp/catalog.ts';
-import { sqlHelpers } from '../../src/sql/helpers.ts';
+import { telemetryHost } from '../../src/app/telemetry-host.ts';
 import { createKeptResults } from '../../src/sql/kept-results.ts';
 import { createQueryPipeline } from '../../src/sql/pipeline.ts';
 import { createTools } from '../../src/tools/index.ts';
@@ -75,10 +75,10 @@ export class Toolbox {
     const storage = storagePlugin.create({ client: 'sqlite' }, testHost(directory));
     await storage.start(AbortSignal.timeout(20_000));
     await storage.migrate();
-    const telemetry = telemetryPlugin.create(telemetryPlugin.configSchema.parse({}), {
-      ...testHost(directory),
-      sql: sqlHelpers,
-    });
+    const telemetry = telemetryPlugin.create(
+      telemetryPlugin.configSchema.parse({}),
+      telemetryHost(testHost(directory), storage.directory),
+    );
     await telemetry.start(AbortSignal.timeout(20_000));
     return new Toolbox(directory, storage, telemetry);
   }

@@ -8,11 +8,10 @@ import {
   type QueryLimits,
   type TableName,
   type Telemetry,
-  type TelemetryHost,
 } from '../../../src/contract/index.ts';
-import { testHost } from '../../../src/contract-tests/host.ts';
+import { noOrganizations, testHost } from '../../../src/contract-tests/host.ts';
 import { batch, type Row } from '../../../src/contract-tests/telemetry-rows.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import { telemetryHost } from '../../../src/app/telemetry-host.ts';
 import plugin from '../index.ts';
 
 export { batch, type Row };
@@ -102,7 +101,7 @@ export class Harness {
 }
 
 export function createTelemetry(directory: string, config: object = {}, logger?: Logger): Telemetry {
-  const host: TelemetryHost = { ...testHost(directory, logger && { logger }), sql: sqlHelpers };
+  const host = telemetryHost(testHost(directory, logger && { logger }), noOrganizations);
   return plugin.create(plugin.configSchema.parse(config), host);
 }
 

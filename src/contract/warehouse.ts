@@ -1,0 +1,48 @@
+/** What an operator does with a warehouse: set it up, find the mapping for it, and try its boundary. */
+export interface WarehouseOperations {
+  /** What a database administrator runs once, from this configuration. */
+  setup(signal: AbortSignal): Promise<readonly SetupScript[]>;
+  /** Looks at what is there and says which preset fits. */
+  inspect(signal: AbortSignal): Promise<Inspection>;
+  /**
+   * Logs in as the gateway does and attempts what must not succeed: writes, other organizations' rows, files, URLs, network,
+   * system tables, setting overrides. Serving refuses to start on a `fail`. A single-layer boundary is a `fail` unless the
+   * plugin's config names it (`isolation: degraded`), and then a `warn`.
+   */
+  probe(signal: AbortSignal): Promise<readonly Finding[]>;
+}
+
+export interface Finding {
+  /** Two or three words: what was looked at. */
+  readonly check: string;
+  readonly status: 'ok' | 'warn' | 'fail';
+  /** One sentence, without secrets. */
+  readonly detail: string;
+  /** What to do about it. */
+  readonly hint?: string;
+}
+
+export interface SetupScript {
+  /** What it is for and who runs it, in one line. */
+  readonly title: string;
+  /** SQL of the warehouse, statements ended by semicolons; passwords are placeholders. */
+  readonly sql: string;
+}
+
+export interface Inspection {
+  /** Engine and version. */
+  readonly server: string;
+  /** Best first. */
+  readonly candidates: readonly InspectedPreset[];
+}
+
+export interface InspectedPreset {
+  readonly preset: string;
+  readonly title: string;
+  /** The `mapping` section to put under `telemetry` in the config file. */
+  readonly mapping: Readonly<Record<string, unknown>>;
+  /** Physical names by logical table, where they were found. */
+  readonly found: Readonly<Record<string, string>>;
+  /** What queries will not find, and what they are given instead. */
+  readonly missing: readonly { readonly what: string; readonly instead: string }[];
+}
