@@ -9,6 +9,7 @@ import type { Exclusive } from '../kernel/exclusive.ts';
 import { createLifecycle } from '../kernel/lifecycle.ts';
 import type { Lifecycle } from '../kernel/lifecycle.ts';
 import { loadPlugin } from '../kernel/registry.ts';
+import { holdBoundary } from './boundary.ts';
 import { createGatewayContainer } from './container.ts';
 import type { Given, LoadedPlugins } from './container.ts';
 import type { Cradle, Router } from './cradle.ts';
@@ -104,6 +105,7 @@ class RunningGateway implements Gateway {
     await cradle.storage.migrate();
     await start(plugins.issuer.label, cradle.issuer);
     await start(plugins.telemetry.label, cradle.telemetry);
+    await holdBoundary(cradle.telemetry, plugins.telemetry.label, this.#foundation.logger);
     await start(plugins.agent.label, cradle.agent);
     await start('the audit', partOf({ stop: () => cradle.audit.stop() }));
     await start('the OTLP receiver', cradle.receiver);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Finding } from '../contract/index.ts';
 import { act } from './command.ts';
 import type { Register } from './command.ts';
 import { Exit } from './exit.ts';
@@ -11,15 +12,20 @@ export const register: Register = (program, output, summary) => {
   act(command, output, z.object({}), async ({ settings }) => {
     const findings = await examine(settings);
     const ok = findings.every(({ status }) => status !== 'fail');
-    output.result({ ok, checks: findings }, () =>
-      findings
-        .map(({ status, check, detail, hint }) => {
-          const [colour, mark] = marks[status];
-          const advice = hint === undefined ? '' : `\n      ${' '.repeat(16)}${hint}`;
-          return `${output.style(colour, mark)}  ${check.padEnd(16)}${detail}${advice}`;
-        })
-        .join('\n'),
-    );
+    output.result({ ok, checks: findings }, () => table(findings, (colour, mark) => output.style(colour, mark)));
     if (!ok) throw new Exit(1);
   });
 };
+
+function table(
+  findings: readonly Finding[],
+  style: (colour: 'green' | 'yellow' | 'red', mark: string) => string,
+): string {
+  const width = Math.max(...findings.map(({ check }) => check.length)) + 2;
+  const lines = findings.map(({ status, check, detail, hint }) => {
+    const [colour, mark] = marks[status];
+    const advice = hint === undefined ? '' : `\n      ${' '.repeat(width)}${hint}`;
+    return `${style(colour, mark)}  ${check.padEnd(width)}${detail}${advice}`;
+  });
+  return lines.join('\n');
+}

@@ -6,15 +6,9 @@ import { z } from 'zod';
 import { checkConfig } from '../app/config.ts';
 import type { Settings } from '../app/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../app/workspace.ts';
+import { openWarehouse } from '../app/warehouse.ts';
 import { SightlineError } from '../contract/index.ts';
-
-export interface Finding {
-  readonly check: string;
-  readonly status: 'ok' | 'warn' | 'fail';
-  readonly detail: string;
-  /** What to do about it. */
-  readonly hint?: string;
-}
+import type { Finding } from '../contract/index.ts';
 
 type Verdict = Omit<Finding, 'check'>;
 
@@ -52,6 +46,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   });
   if (workspace === undefined) return findings;
   try {
+    findings.push(...(await warehouse(workspace)));
     const gateway = await workspace.runningGateway();
     if (gateway === undefined) {
       findings.push({
@@ -151,6 +146,24 @@ function portIsFree(host: string, port: number): Promise<Verdict> {
     });
     server.listen(port, host, () => server.close(() => resolve({ status: 'ok', detail: `${host}:${port} is free` })));
   });
+}
+
+/** A warehouse that is not ours is tried as an intruder would; the embedded one has nothing to try. */
+async function warehouse(workspace: OpenWorkspace): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const opened = await attempt(async () => {
+    const { label, telemetry } = await openWarehouse(workspace);
+    if (telemetry.operations === undefined) return { status: 'ok', detail: label };
+    try {
+      await telemetry.start(AbortSignal.timeout(30_000));
+      findings.push(...(await telemetry.operations.probe(AbortSignal.timeout(60_000))));
+      const { ok, detail = label } = await telemetry.health(AbortSignal.timeout(10_000));
+      return { status: ok ? 'ok' : 'fail', detail };
+    } finally {
+      await telemetry.stop();
+    }
+  });
+  return [{ check: 'telemetry', ...opened }, ...findings];
 }
 
 const readiness = z.object({ status: z.string(), components: z.record(z.string(), z.string()).default({}) });

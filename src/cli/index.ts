@@ -20,6 +20,7 @@ const entries: Readonly<Record<string, Entry>> = {
   user: { summary: 'create and list people', load: () => import('./user.ts') },
   key: { summary: 'create, list, rotate, retire and revoke API keys', load: () => import('./key.ts') },
   ingest: { summary: 'show and rotate ingest tokens, send OTLP files', load: () => import('./ingest.ts') },
+  telemetry: { summary: 'inspect and set up the warehouse behind query_otel', load: () => import('./telemetry.ts') },
   incident: { summary: 'import, list and update incidents', load: () => import('./incident.ts') },
   doctor: { summary: 'check that everything is as it should be', load: () => import('./doctor.ts') },
   config: { summary: 'check the configuration, print its schema', load: () => import('./config.ts') },

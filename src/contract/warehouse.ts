@@ -1,4 +1,8 @@
-/** What an operator does with a warehouse: set it up, find the mapping for it, and try its boundary. */
+/**
+ * What an operator does with a warehouse: set it up, find the mapping for it, and try its boundary. `setup` and `inspect`
+ * are asked of a plugin that was not started, since there may be no mapping yet; `probe` of one that was. What they open
+ * is closed when they answer.
+ */
 export interface WarehouseOperations {
   /** What a database administrator runs once, from this configuration. */
   setup(signal: AbortSignal): Promise<readonly SetupScript[]>;

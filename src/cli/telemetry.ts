@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { openWarehouse } from '../app/warehouse.ts';
+import { SightlineError } from '../contract/index.ts';
+import type { InspectedPreset, WarehouseOperations } from '../contract/index.ts';
+import type { Settings } from '../app/settings.ts';
+import { act, withWorkspace } from './command.ts';
+import type { Register } from './command.ts';
+import type { Output } from './output.ts';
+import { yaml } from './yaml.ts';
+
+const timeoutMs = 60_000;
+
+export const register: Register = (program, output, summary) => {
+  const group = program.command('telemetry').description(summary);
+
+  const setup = group
+    .command('setup')
+    .description('what a database administrator runs once, so that the warehouse itself keeps organizations apart')
+    .option('--print', 'print it as SQL; nothing is run');
+  act(setup, output, z.object({ print: z.boolean().default(false) }), async ({ settings, options }) => {
+    const scripts = await withOperations(settings, (operations) => operations.setup(AbortSignal.timeout(timeoutMs)));
+    output.result({ scripts }, () => {
+      if (options.print) return scripts.map(({ title, sql }) => `-- ${title}\n${sql.trim()}\n`).join('\n');
+      const list = scripts.map(({ title }, index) => `${index + 1}. ${title}`);
+      return [...list, '', 'Print them with: sightline telemetry setup --print'].join('\n');
+    });
+  });
+
+  const inspect = group.command('inspect').description('look at the warehouse and name the mapping that fits');
+  act(inspect, output, z.object({}), async ({ settings }) => {
+    const found = await withOperations(settings, (operations) => operations.inspect(AbortSignal.timeout(timeoutMs)));
+    output.result(found, () => {
+      const [best, ...others] = found.candidates;
+      if (best === undefined) {
+        return `${found.server}\n\nNothing there looks like telemetry. Map its tables by hand: docs/warehouses.md.`;
+      }
+      const rest = others.map(({ preset, title }) => `  ${preset}  ${title}`);
+      return [
+        found.server,
+        '',
+        ...candidate(best, output),
+        ...(rest.length === 0 ? [] : ['', 'Also possible:', ...rest]),
+      ].join('\n');
+    });
+  });
+};
+
+function candidate({ preset, title, found, missing, mapping }: InspectedPreset, output: Output): readonly string[] {
+  const width = Math.max(
+    0,
+    ...Object.keys(found).map((name) => name.length),
+    ...missing.map(({ what }) => what.length),
+  );
+  return [
+    `${output.style('bold', preset)}  ${title}`,
+    ...Object.entries(found).map(
+      ([logical, physical]) => `  ${output.style('green', logical.padEnd(width))}  ${physical}`,
+    ),
+    ...missing.map(({ what, instead }) => `  ${output.style('yellow', what.padEnd(width))}  missing: ${instead}`),
+    '',
+    'In the config file, under telemetry:',
+    ...yaml({ mapping }).map((line) => `  ${line}`),
+  ];
+}
+
+/** With the plugin of the configuration, which is closed whatever happens. Throws for one that has nothing to operate. */
+function withOperations<Result>(
+  settings: Settings,
+  work: (operations: WarehouseOperations) => Promise<Result>,
+): Promise<Result> {
+  return withWorkspace(settings, async (workspace) => {
+    const { label, telemetry } = await openWarehouse(workspace);
+    if (telemetry.operations === undefined) {
+      throw new SightlineError('invalid_argument', `The ${label} needs no setting up: it keeps telemetry by itself.`, {
+        hint: 'To use a warehouse that you have, see docs/warehouses.md.',
+      });
+    }
+    try {
+      return await work(telemetry.operations);
+    } finally {
+      await telemetry.stop();
+    }
+  });
+}
