@@ -21,7 +21,7 @@ import { createTools } from '../tools/index.ts';
 import { createQueryOtel } from '../tools/query-otel.ts';
 import { agentQuery } from './agent-query.ts';
 import type { Cradle } from './cradle.ts';
-import { ingestSource } from './ingest-source.ts';
+import { collectorSource, ingestSource, receivingSink } from './ingest-source.ts';
 import { createOrganizations } from './organizations.ts';
 import { routes } from './routes.ts';
 import { telemetryHost } from './telemetry-host.ts';
@@ -69,7 +69,11 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     organizations: asFunction(({ storage, ingestTokens }: Cradle) =>
       createOrganizations({ storage, ingestTokens }),
     ).singleton(),
-    ingest: asFunction(({ ingestTokens }: Cradle) => ingestSource(ingestTokens, urls.publicUrl)).singleton(),
+    ingest: asFunction(({ ingestTokens, storage }: Cradle) =>
+      config.ingest.collector === undefined
+        ? ingestSource(ingestTokens, urls.publicUrl)
+        : collectorSource(config.ingest.collector, storage.directory),
+    ).singleton(),
     verifier: asFunction(({ issuer, storage }: Cradle) =>
       createVerifier({
         issuer,
@@ -131,7 +135,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     receiver: asFunction(({ storage, telemetry }: Cradle) =>
       createOtlpReceiver({
         directory: storage.directory,
-        sink: config.ingest.enabled ? telemetry.sink : undefined,
+        sink: receivingSink(config, telemetry),
         dataDirectory: foundation.dataDirectory,
         retentionDays: config.ingest.retentionDays,
         logger,

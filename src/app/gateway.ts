@@ -14,6 +14,7 @@ import { createGatewayContainer } from './container.ts';
 import type { Given, LoadedPlugins } from './container.ts';
 import type { Cradle, Router } from './cradle.ts';
 import { drain } from './drain.ts';
+import { receivingSink } from './ingest-source.ts';
 import type { Serving } from './serving.ts';
 import type { Settings } from './settings.ts';
 import { deriveUrls } from './urls.ts';
@@ -27,6 +28,8 @@ export interface Gateway {
   stop(): Promise<void>;
   /** {base_url}; known once started. */
   readonly url: string;
+  /** Whether telemetry can be sent to it; false where a warehouse is fed by another way. Known once started. */
+  readonly receives: boolean;
   /** The config file in use, if there is one. */
   readonly configFile: string | undefined;
   readonly dataDirectory: string;
@@ -60,6 +63,10 @@ class RunningGateway implements Gateway {
 
   get url(): string {
     return this.#started().urls.publicUrl;
+  }
+
+  get receives(): boolean {
+    return receivingSink(this.#foundation.config, this.#started().telemetry) !== undefined;
   }
 
   get workspace(): Gateway['workspace'] {

@@ -90,6 +90,16 @@ export function operator(): Actor {
   return { kind: 'operator', id: name, name };
 }
 
+/** For commands of our own receiver: throws where a company's collector feeds the warehouse. */
+export function refuseCollector({ config: { ingest } }: OpenWorkspace): void {
+  if (ingest.collector === undefined) return;
+  throw new SightlineError(
+    'invalid_argument',
+    `Telemetry reaches the warehouse through the collector at ${ingest.collector.endpoint}, not through this gateway.`,
+    { hint: 'Its tokens are set in the config file: ingest.collector.' },
+  );
+}
+
 /** Base URL of the gateway that runs on this data. `unavailable` when there is none. */
 export async function requireGateway(workspace: OpenWorkspace): Promise<string> {
   const gateway = await workspace.runningGateway();

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SightlineError } from '../contract/index.ts';
 import { demoIncident, demoQuestion, groundTruth, isScenario, scenarios, sendDemo } from '../demo/index.ts';
 import type { DemoOptions } from '../demo/index.ts';
-import { act, findOrganization, operator, requireGateway, withWorkspace } from './command.ts';
+import { act, findOrganization, operator, refuseCollector, requireGateway, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 
 const names = Object.keys(scenarios);
@@ -24,6 +24,7 @@ export const register: Register = (program, output, summary) => {
     const demo: DemoOptions = { scenario, seed, minutes, end: new Date() };
     const truth = groundTruth(demo);
     await withWorkspace(settings, async (workspace) => {
+      refuseCollector(workspace);
       const organization = await findOrganization(workspace, org);
       const endpoint = await requireGateway(workspace);
       const token = await workspace.ingestTokens.ensure(organization.id);

@@ -45,7 +45,8 @@ export async function greetNewcomer(
   );
   try {
     // A gateway at a public address is somebody's own: it is not given telemetry that means nothing.
-    if (demo && isLoopback(gateway.url)) await loadDemo(gateway, output, organization.id, credentials, signal);
+    if (demo && gateway.receives && isLoopback(gateway.url))
+      await loadDemo(gateway, output, organization.id, credentials, signal);
   } finally {
     if (!signal.aborted) sayCommands(output, credentials);
   }

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { isId, SightlineError } from '../contract/index.ts';
-import { act, findOrganization, operator, requireGateway, withWorkspace } from './command.ts';
+import { collectorSource, describeIngest, ingestSource } from '../app/ingest-source.ts';
+import type { IngestConfig } from '../app/ingest-source.ts';
+import type { OpenWorkspace } from '../app/workspace.ts';
+import type { OrganizationId } from '../contract/index.ts';
+import { act, findOrganization, operator, refuseCollector, requireGateway, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 
 const signals = [
@@ -24,16 +28,8 @@ export const register: Register = (program, output, summary) => {
   act(show, output, anyOrganization, async ({ settings, options }) => {
     await withWorkspace(settings, async (workspace) => {
       const { id } = await findOrganization(workspace, options.org);
-      const token = await workspace.ingestTokens.ensure(id);
-      const running = workspace.config.publicUrl === undefined ? await workspace.runningGateway() : undefined;
-      const endpoint = running?.url ?? workspace.host(workspace.config.listen.port, 'cli').publicUrl;
-      const env = {
-        OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-        // The exporter specification asks for percent-encoding here.
-        OTEL_EXPORTER_OTLP_HEADERS: `Authorization=${encodeURIComponent(`Bearer ${token}`)}`,
-      };
-      output.result({ endpoint, token, headers: { Authorization: `Bearer ${token}` }, env }, () =>
+      const { endpoint, token, headers, env } = describeIngest(await ingestConfig(workspace, id));
+      output.result({ endpoint, token, headers, env }, () =>
         Object.entries(env)
           .map(([name, value]) => `export ${name}=${value}`)
           .join('\n'),
@@ -47,6 +43,7 @@ export const register: Register = (program, output, summary) => {
     .option(...orgOption);
   act(rotate, output, anyOrganization, async ({ settings, options }) => {
     await withWorkspace(settings, async (workspace) => {
+      refuseCollector(workspace);
       const { id } = await findOrganization(workspace, options.org);
       const { token, previous } = await workspace.ingestTokens.rotate(id, operator());
       output.result({ token, previous: previous ?? null }, () => {
@@ -68,6 +65,7 @@ export const register: Register = (program, output, summary) => {
     if (!isId('it', id))
       throw new SightlineError('invalid_argument', 'A token id looks like it_01hx…, as rotate prints it.');
     await withWorkspace(settings, async (workspace) => {
+      refuseCollector(workspace);
       const organization = await findOrganization(workspace, options.org);
       await workspace.ingestTokens.revoke(organization.id, id, operator());
     });
@@ -84,6 +82,7 @@ export const register: Register = (program, output, summary) => {
     const requests = operands.flatMap(readRequests);
     const { sendOtlp } = await import('../demo/send.ts');
     await withWorkspace(settings, async (workspace) => {
+      refuseCollector(workspace);
       const { id } = await findOrganization(workspace, options.org);
       const endpoint = await requireGateway(workspace);
       const token = await workspace.ingestTokens.ensure(id);
@@ -100,6 +99,17 @@ export const register: Register = (program, output, summary) => {
     });
   });
 };
+
+/** The collector's by the config's template, else ours; the token is made where there is none yet. */
+async function ingestConfig(workspace: OpenWorkspace, id: OrganizationId): Promise<IngestConfig> {
+  const { config, storage, ingestTokens } = workspace;
+  if (config.ingest.collector !== undefined) {
+    return collectorSource(config.ingest.collector, storage.directory).config(id);
+  }
+  await ingestTokens.ensure(id);
+  const running = config.publicUrl === undefined ? await workspace.runningGateway() : undefined;
+  return ingestSource(ingestTokens, running?.url ?? workspace.host(config.listen.port, 'cli').publicUrl).config(id);
+}
 
 interface FileRequest {
   readonly signal: Signal;

@@ -9,6 +9,11 @@ const url = z
 /** Also `"true"` and `"false"`, as `${env:…}` gives them. */
 const flag = z.union([z.boolean(), z.stringbool()]);
 
+const headerText = z
+  .string()
+  .min(1)
+  .regex(/^[\t\x20-\x7e]*$/, 'must be printable ASCII');
+
 const section = (plugin: string) => z.looseObject({ plugin: z.string().min(1).default(plugin) }).prefault({});
 
 /** The core's own keys. What stands beside `plugin` in a section is that plugin's, and checked by its own schema. */
@@ -48,6 +53,22 @@ export const configSchema = z
       .strictObject({
         enabled: flag.default(true),
         retentionDays: z.coerce.number().int().min(1).max(3_650).default(30),
+        collector: z
+          .strictObject({
+            endpoint: url,
+            protocol: z.enum(['http/protobuf', 'grpc']).default('http/protobuf'),
+            token: headerText.optional().meta({ description: 'May hold {organization} and {organization_id}' }),
+            tokens: z
+              .record(z.string(), headerText)
+              .default({})
+              .meta({ description: 'By organization (name or id), where `token` is not for all' }),
+            headers: z
+              .record(z.string().regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header'), headerText)
+              .default({ Authorization: 'Bearer {token}' })
+              .meta({ description: 'May hold {token}, {organization} and {organization_id}' }),
+          })
+          .optional()
+          .meta({ description: 'Your own collector, which feeds the warehouse: what get_ingest_config tells senders' }),
       })
       .prefault({}),
     storage: section('knex'),

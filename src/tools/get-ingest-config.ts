@@ -8,7 +8,10 @@ import { members } from './views.ts';
 export interface IngestConfig {
   /** Base URL without `/v1/…` and without a trailing slash. */
   readonly endpoint: string;
+  readonly protocol: 'http/protobuf' | 'grpc';
   readonly token: string;
+  /** What every request carries, the token among them. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface IngestSource {
@@ -26,9 +29,7 @@ const output = z.object({
 });
 
 interface IngestDescription extends IngestConfig {
-  readonly protocol: string;
   readonly signals: Readonly<Record<'traces' | 'metrics' | 'logs', string>>;
-  readonly headers: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
   readonly collector_yaml: string;
 }
@@ -53,32 +54,32 @@ export function createGetIngestConfig({ ingest }: { readonly ingest: IngestSourc
 }
 
 /** Everything a sender may want, from the endpoint and the token. */
-export function describeIngest({ endpoint, token }: IngestConfig): IngestDescription {
-  const authorization = `Bearer ${token}`;
+export function describeIngest({ endpoint, protocol, token, headers }: IngestConfig): IngestDescription {
+  // gRPC names the signal in the method, HTTP in the path (OTLP specification).
+  const at = (signal: string) => (protocol === 'grpc' ? endpoint : `${endpoint}/v1/${signal}`);
   return {
     endpoint,
-    protocol: 'http/protobuf',
-    signals: { traces: `${endpoint}/v1/traces`, metrics: `${endpoint}/v1/metrics`, logs: `${endpoint}/v1/logs` },
-    headers: { Authorization: authorization },
+    protocol,
+    signals: { traces: at('traces'), metrics: at('metrics'), logs: at('logs') },
+    headers,
     token,
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
       // Values are percent-encoded here, as the OTLP exporter specification asks ("W3C Baggage" form).
-      OTEL_EXPORTER_OTLP_HEADERS: `Authorization=${encodeURIComponent(authorization)}`,
+      OTEL_EXPORTER_OTLP_HEADERS: Object.entries(headers)
+        .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+        .join(','),
       OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
     },
-    collector_yaml: collectorYaml(endpoint, authorization),
+    collector_yaml: collectorYaml(endpoint, protocol, headers),
   };
 }
 
 /** JSON strings are YAML strings, so whatever the values hold, the document keeps its shape. */
-function collectorYaml(endpoint: string, authorization: string): string {
-  const pipeline = (signal: string) => [
-    `    ${signal}:`,
-    '      receivers: [otlp]',
-    '      exporters: [otlphttp/sightline]',
-  ];
+function collectorYaml(endpoint: string, protocol: string, headers: Readonly<Record<string, string>>): string {
+  const exporter = protocol === 'grpc' ? 'otlp/sightline' : 'otlphttp/sightline';
+  const pipeline = (signal: string) => [`    ${signal}:`, '      receivers: [otlp]', `      exporters: [${exporter}]`];
   return [
     'receivers:',
     '  otlp:',
@@ -86,10 +87,10 @@ function collectorYaml(endpoint: string, authorization: string): string {
     '      grpc: {}',
     '      http: {}',
     'exporters:',
-    '  otlphttp/sightline:',
+    `  ${exporter}:`,
     `    endpoint: ${JSON.stringify(endpoint)}`,
     '    headers:',
-    `      Authorization: ${JSON.stringify(authorization)}`,
+    ...Object.entries(headers).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`),
     'service:',
     '  pipelines:',
     ...pipeline('traces'),

@@ -58,7 +58,15 @@ export class Toolbox {
         now,
       }),
       ingest: {
-        config: async (organizationId) => ({ endpoint: publicUrl, token: `it_+/%=${organizationId}` }),
+        config: async (organizationId) => {
+          const token = `it_+/%=${organizationId}`;
+          return {
+            endpoint: publicUrl,
+            protocol: 'http/protobuf',
+            token,
+            headers: { Authorization: `Bearer ${token}` },
+          };
+        },
       },
       publicUrl,
       engine: 'test',
