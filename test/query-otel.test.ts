@@ -98,6 +98,7 @@ async function call(args: object, caller: Caller = {}): Promise<Structured & { r
     principal: caller.principal ?? principalOf(acme),
     signal: caller.signal ?? new AbortController().signal,
     requestId: 'req-1',
+    traceId: 'trace-1',
     logger: silentLogger,
     progress: () => {},
   };
@@ -413,6 +414,7 @@ describe('an error', () => {
       principal: principalOf(acme),
       signal: new AbortController().signal,
       requestId: 'req-2',
+      traceId: 'trace-2',
       logger: silentLogger,
       progress: () => {},
     };

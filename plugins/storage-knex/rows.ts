@@ -222,6 +222,12 @@ export interface AuditRow {
 }
 
 /** What an organization owns; reached only through a Scope. */
+export interface ScanUsageRow {
+  organization_id: string;
+  day: string;
+  bytes: DbInteger;
+}
+
 export interface OrganizationTables {
   members: MemberRow;
   counters: CounterRow;
@@ -238,6 +244,7 @@ export interface OrganizationTables {
   investigations: InvestigationRow;
   investigation_steps: InvestigationStepRow;
   audit: AuditRow;
+  scan_usage: ScanUsageRow;
 }
 
 export type OrganizationTable = keyof OrganizationTables;

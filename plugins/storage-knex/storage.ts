@@ -20,6 +20,7 @@ import { IngestTokens } from './repositories/ingest-tokens.ts';
 import { Investigations } from './repositories/investigations.ts';
 import { Keys } from './repositories/keys.ts';
 import { Members } from './repositories/members.ts';
+import { Scans } from './repositories/scans.ts';
 import { UsageMarks } from './usage-marks.ts';
 
 /** What lives from the first use to `stop`. */
@@ -94,6 +95,7 @@ export class KnexStorage implements Storage {
       investigations: new Investigations(scoped, changes, now),
       chats: new Chats(scoped, changes, now),
       audit: new Audit(scoped),
+      scans: new Scans(scoped),
     };
   }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { Host, Logger, Vault } from '../contract/index.ts';
 
 /** A host for a plugin under test: silent, with a real vault under a random key. `dataDirectory` must exist. */
@@ -25,6 +25,7 @@ export const silentLogger: Logger = {
 /** AES-256-GCM with the context as additional data, so that it refuses what the real vault refuses. */
 export function testVault(key: Uint8Array = randomBytes(32)): Vault {
   return {
+    derive: (context) => createHmac('sha256', key).update(context).digest('hex').slice(0, 32),
     seal(plain, context) {
       const nonce = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));

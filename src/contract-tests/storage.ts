@@ -9,6 +9,7 @@ import { investigationPromises } from './storage/investigations.ts';
 import { isolationPromises } from './storage/isolation.ts';
 import { issuingPromises } from './storage/issuing.ts';
 import { keyPromises } from './storage/keys.ts';
+import { scanPromises } from './storage/scans.ts';
 import type { MakeStorage } from './storage/stage.ts';
 
 export type { MakeStorage, StorageProcess, StorageUnderTest } from './storage/stage.ts';
@@ -27,6 +28,7 @@ export function storageContract(runner: Runner, make: MakeStorage): void {
     chatPromises(runner, make);
     investigationPromises(runner, make);
     auditPromises(runner, make);
+    scanPromises(runner, make);
     isolationPromises(runner, make);
     durabilityPromises(runner, make);
   });

@@ -24,6 +24,7 @@ export type * from './audit.ts';
 export type * from './chat.ts';
 export type * from './investigation.ts';
 export type * from './record.ts';
+export type * from './scans.ts';
 export type * from './storage.ts';
 export type * from './telemetry.ts';
 export type * from './gate.ts';

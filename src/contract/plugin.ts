@@ -47,6 +47,8 @@ export interface Vault {
   seal(plain: Uint8Array, context: string): string;
   /** Throws when the value is damaged, of another context, or sealed with a key that is gone. */
   open(sealed: string, context: string): Uint8Array;
+  /** 32 hex digits that only the master key and the context yield: the same each time, until the master key is replaced. */
+  derive(context: string): string;
 }
 
 export interface IssuerHost extends Host {

@@ -6,6 +6,7 @@ import type { IngestTokenId, InvestigationId, OrganizationId, UserId } from './i
 import type { IncidentRepository } from './incident.ts';
 import type { ClaimedInvestigation, InvestigationRepository } from './investigation.ts';
 import type { Component } from './plugin.ts';
+import type { ScanRepository } from './scans.ts';
 
 /**
  * Everything the gateway keeps. What an organization owns is reached only through `workspace(id)`, so a query without an
@@ -142,4 +143,5 @@ export interface Workspace {
   readonly investigations: InvestigationRepository;
   readonly chats: ChatRepository;
   readonly audit: AuditRepository;
+  readonly scans: ScanRepository;
 }

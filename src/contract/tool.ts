@@ -32,6 +32,8 @@ export interface ToolContext {
   /** Aborted when the caller cancelled or left. */
   readonly signal: AbortSignal;
   readonly requestId: string;
+  /** W3C trace id of the request where it came with one, else its own id. */
+  readonly traceId: string;
   readonly logger: Logger;
   /** Does nothing unless the caller asked for progress. `progress` must rise from call to call. */
   readonly progress: (progress: number, message: string, total?: number) => void;

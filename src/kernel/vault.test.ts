@@ -16,6 +16,15 @@ describe('the vault', () => {
     expect(Buffer.from(vault.open(first, 'a')).toString()).toBe('it_secret ✓');
   });
 
+  it('derives the same of the same key and context, and of nothing else', () => {
+    const [mine, other] = [key(), key()];
+    const derived = createVault([mine]).derive('a');
+    expect(derived).toMatch(/^[0-9a-f]{32}$/);
+    expect(createVault([mine, other]).derive('a')).toBe(derived);
+    expect(createVault([mine]).derive('b')).not.toBe(derived);
+    expect(createVault([other, mine]).derive('a')).not.toBe(derived);
+  });
+
   it('refuses a value put in the place of another', () => {
     const vault = createVault([key()]);
     expect(() => vault.open(vault.seal(plain, 'ingest-token:1'), 'ingest-token:2')).toThrow('damaged or stands');

@@ -34,6 +34,11 @@ export function createVault(keys: readonly string[]): Vault {
   };
 
   return {
+    derive(context) {
+      const key = ring.get(current);
+      if (!key) throw new Error('unreachable: the current key is in the ring');
+      return Buffer.from(hkdfSync('sha256', key, '', `sightline/derive/v1/${context}`, 16)).toString('hex');
+    },
     seal(plain, context) {
       const key = derived(current, context);
       if (!key) throw new Error('unreachable: the current key is in the ring');

@@ -183,6 +183,9 @@ function createContext(
     signal,
     requestId,
     progress: createProgress(exchange, message.meta),
+    get traceId() {
+      return readTrace(message.meta, exchange.request.headers).trace_id ?? requestId;
+    },
     get logger() {
       return (logger ??= log());
     },

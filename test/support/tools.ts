@@ -135,6 +135,7 @@ export class Toolbox {
       principal,
       signal: new AbortController().signal,
       requestId: 'test',
+      traceId: 'test',
       logger: silentLogger,
       progress: () => {},
       ...context,

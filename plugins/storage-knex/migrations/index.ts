@@ -5,6 +5,7 @@ import * as incidents from './0003-incidents.ts';
 import * as chats from './0004-chats.ts';
 import * as investigations from './0005-investigations.ts';
 import * as audit from './0006-audit.ts';
+import * as scanUsage from './0007-scan-usage.ts';
 
 export interface Migration {
   up(knex: Knex): Promise<void>;
@@ -18,4 +19,5 @@ export const migrations: readonly (readonly [name: string, migration: Migration]
   ['0004-chats', chats],
   ['0005-investigations', investigations],
   ['0006-audit', audit],
+  ['0007-scan-usage', scanUsage],
 ];

@@ -47,6 +47,7 @@ type Probes = {
   };
 };
 
+const day = '2026-03-01';
 const reply = { message: 'mine now', author: ada, engine: 'e' };
 
 const probes: Probes = {
@@ -112,6 +113,10 @@ const probes: Probes = {
     append: ({ audit }) => audit.append([]),
     list: ({ audit }) => audit.list({ limit: 100 }),
   },
+  scans: {
+    add: ({ scans }) => scans.add(day, 5),
+    total: ({ scans }) => scans.total(day),
+  },
 };
 
 /** An organization gets for everything of another one exactly the answer of what does not exist, and changes nothing. */
@@ -172,6 +177,7 @@ async function furnish({ directory }: Storage, workspace: Workspace): Promise<Id
   await workspace.audit.append([
     { at: new Date(), event: 'tool.call', subject: 'secret', requestId: 'r', target: 't', outcome: 'ok' },
   ]);
+  await workspace.scans.add(day, 1_000);
   return {
     key: key.id,
     token: token.id,
@@ -201,7 +207,7 @@ function nothing(): Ids {
 
 /** All that can be read of an organization. */
 function everything(workspace: Workspace, { incident, chat, investigation, key }: Ids) {
-  const { keys, members, ingestTokens, incidents, investigations, chats, audit } = workspace;
+  const { keys, members, ingestTokens, incidents, investigations, chats, audit, scans } = workspace;
   return Promise.all([
     keys.list(),
     keys.get(key),
@@ -217,6 +223,7 @@ function everything(workspace: Workspace, { incident, chat, investigation, key }
     chats.list({ limit: 1_000 }),
     chats.messages(chat, { limit: 1_000 }),
     audit.list({ limit: 1_000 }),
+    scans.total(day),
   ]);
 }
 
