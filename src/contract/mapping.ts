@@ -84,6 +84,17 @@ export interface RelationWriter {
   attributes(expression: string, type: Extract<ColumnType, 'map' | 'events' | 'links'>, rules: AttributeRules): string;
   /** The clauses after FROM: `tenant` must be evaluated before anything of the caller's (PREWHERE, a barrier). */
   filter(tenant: string | undefined, others: readonly string[]): string;
+  /**
+   * The whole SELECT over one source, for dialects where an alias of the list stands for a column of the table in the
+   * filter, or where what comes before the caller's predicates depends on the source. Without it:
+   * `SELECT <expression> AS <column>, … FROM <from> <filter(tenant, others)>`.
+   */
+  select?(
+    columns: readonly (readonly [column: string, expression: string])[],
+    from: string,
+    tenant: string | undefined,
+    others: readonly string[],
+  ): string;
 }
 
 export type AttributeRules = Pick<ReadRules, 'salt'> & Pick<ReadRules['tables'][TableName], 'attributes'>;

@@ -133,6 +133,15 @@ describe('a relation', () => {
     expect(await relation({}, undefined, { timeBounds })).toMatch(/ FROM otel\.otel_traces\)$/);
   });
 
+  it('is selected as the dialect says', async () => {
+    const select: RelationWriter['select'] = (columns, from, tenant, others) =>
+      `SELECT ${columns.map(([name]) => name).join()} OF ${from} FOR ${tenant} AND ${others.join()}`;
+    const mapping = await resolve({ preset: 'exporter', tables: { spans: { where: 'w' } } });
+    expect(mappingHelpers.relation(mapping, 'spans', { binding: {}, tenant: 't' }, { ...writer, select })).toMatch(
+      /^\(SELECT time,start_time,.* OF otel\.otel_traces FOR t AND \(w\)\)$/,
+    );
+  });
+
   it('binds the rules of the caller', async () => {
     const none = { columns: new Map(), attributes: [] };
     const rules: ReadRules = {

@@ -33,7 +33,7 @@ function select(
   const columns: readonly LogicalColumn[] = otelTables[table].columns;
   const list = columns.flatMap((column) => {
     const expression = readable(column, source.columns[column.name] ?? writer.empty(column), table, rules, writer);
-    return expression === undefined ? [] : [`${expression} AS ${writer.identifier(column.name)}`];
+    return expression === undefined ? [] : [[column.name, expression] as const];
   });
   const time = source.columns['time'] ?? '';
   const others = [
@@ -42,8 +42,10 @@ function select(
     ...(window.end === undefined ? [] : [`(${time}) < ${writer.timestamp(window.end)}`]),
     ...(source.timeBounds ?? []).flatMap((bound) => timeBound(bound, window, writer)),
   ];
+  if (writer.select !== undefined) return writer.select(list, source.from, tenant, others);
   const filter = writer.filter(tenant, others);
-  return `SELECT ${list.join(', ')} FROM ${source.from}${filter === '' ? '' : ` ${filter}`}`;
+  const selected = list.map(([name, expression]) => `${expression} AS ${writer.identifier(name)}`).join(', ');
+  return `SELECT ${selected} FROM ${source.from}${filter === '' ? '' : ` ${filter}`}`;
 }
 
 /** A bound that names an end which is open says nothing. */
