@@ -50,9 +50,14 @@ export function readStatement(sql: string, answer: Buffer, helpers: SqlHelpers):
   return new DuckdbStatement(sql, tree);
 }
 
-/** Telemetry tables of the statement. Throws for everything that is not allowed. */
-export function checkStatement(statement: DuckdbStatement, helpers: SqlHelpers): readonly TableName[] {
-  return new Checker(helpers, (location) => characterPosition(statement.sql, location)).check(statement.statement);
+/** Telemetry tables of the statement. Throws for everything that is not allowed; `known` are tables beside them. */
+export function checkStatement(
+  statement: DuckdbStatement,
+  helpers: SqlHelpers,
+  known: readonly string[] = [],
+): readonly TableName[] {
+  const checker = new Checker(helpers, (location) => characterPosition(statement.sql, location));
+  return checker.check(statement.statement, known);
 }
 
 function parseError(sql: string, kind: string, position: Json | undefined, helpers: SqlHelpers): SightlineError {

@@ -19,9 +19,12 @@ import { EngineLost, Stopped, type Channel, type Reply } from './channel.ts';
 import { dialect } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
-import { bindWindow, type Bounds } from './gate/render.ts';
+import { reachesOf } from './gate/reach.ts';
+import { fillTemplate, markTables, marksOf, templateOf, type Template } from './gate/relations.ts';
 import { writeTree } from './gate/tree.ts';
+import { labelled } from './label.ts';
 import type { Rendered, RowsHeader } from './protocol.ts';
+import { ownTables, relationWriter } from './relation-writer.ts';
 import { DuckdbSink } from './sink.ts';
 import { admit, checkStatement, DuckdbStatement, readStatement } from './statement.ts';
 
@@ -30,14 +33,8 @@ const grammarTimeoutMs = 5_000;
 /** How soon a request that reached for a dead engine is known to be lost. */
 const lostAtOnceMs = 250;
 
-interface Template {
-  readonly pieces: readonly string[];
-  /** Which bound follows each piece but the last. */
-  readonly bounds: readonly ('start' | 'end')[];
-}
-
-/** Rendered statements whose bounds are left open; the same statement is asked again and again with another window. */
-const templates = new WeakMap<object, Map<string, Template>>();
+/** The same statement is asked again and again with another window. */
+const templates = new WeakMap<DuckdbStatement, Template>();
 
 export class DuckdbTelemetry implements Telemetry {
   readonly dialect = dialect;
@@ -76,24 +73,17 @@ export class DuckdbTelemetry implements Telemetry {
   check(parsed: ParsedStatement): CheckedStatement & { readonly statement: DuckdbStatement } {
     const statement = own(parsed);
     const tables = checkStatement(statement, this.#host.sql);
-    return { tree: statement, statement, tables, reaches: tables.map(() => ({})) };
+    const reaches = reachesOf(statement.statement, this.#host.now().getTime());
+    return { tree: statement, statement, tables, reaches };
   }
 
   async render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string> {
     const statement = own(checked);
-    const { start, end } = binding.window ?? {};
-    const shape = `${start ? 'start' : ''} ${end ? 'end' : ''}`;
-    const known = templates.get(statement) ?? new Map<string, Template>();
-    templates.set(statement, known);
-    const template = known.get(shape) ?? (await this.#template(statement, { start: !!start, end: !!end }, context));
-    known.set(shape, template);
-    let sql = '';
-    for (const [index, piece] of template.pieces.entries()) {
-      const bound = template.bounds[index];
-      const time = bound === 'start' ? start : bound === 'end' ? end : undefined;
-      sql += time === undefined ? piece : `${piece}${time.toISOString()}`;
-    }
-    return sql;
+    const template = templates.get(statement) ?? (await this.#template(statement, context));
+    templates.set(statement, template);
+    return fillTemplate(template, (table) =>
+      this.#host.mapping.relation(ownTables, table, { binding, tenant: undefined }, relationWriter),
+    );
   }
 
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
@@ -107,7 +97,7 @@ export class DuckdbTelemetry implements Telemetry {
     const stopper = new AbortController();
     const finished = channel
       .request<RowsHeader>(
-        { op: 'query', sql: rendered, maxRows, maxBytes, maxCellBytes },
+        { op: 'query', sql: labelled(rendered, context.label), maxRows, maxBytes, maxCellBytes },
         { signal: AbortSignal.any([context.signal, stopper.signal]), timeoutMs, onPart: (part) => parts.push(part) },
       )
       .then(
@@ -140,16 +130,10 @@ export class DuckdbTelemetry implements Telemetry {
     };
   }
 
-  /** Writes the SQL with marks for the bounds, and checks the tree that the engine reads in it once more. */
-  async #template(
-    statement: DuckdbStatement,
-    wanted: { readonly start: boolean; readonly end: boolean },
-    context: StatementContext,
-  ): Promise<Template> {
-    // Nobody can have written these into the statement before.
-    const marks = { start: `start-${randomBytes(12).toString('hex')}`, end: `end-${randomBytes(12).toString('hex')}` };
-    const bounds: Bounds = { ...(wanted.start && { start: marks.start }), ...(wanted.end && { end: marks.end }) };
-    const tree = wanted.start || wanted.end ? bindWindow(statement.tree, bounds) : statement.tree;
+  /** Writes the SQL with marks for the tables, and checks the tree that the engine reads in it once more. */
+  async #template(statement: DuckdbStatement, context: StatementContext): Promise<Template> {
+    const marks = marksOf(randomBytes(12).toString('hex'));
+    const tree = markTables(statement.tree, marks);
     const { header, payload } = await this.#grammar(context, (channel) =>
       channel.request<Rendered>(
         { op: 'render' },
@@ -157,10 +141,8 @@ export class DuckdbTelemetry implements Telemetry {
       ),
     );
     // What the engine wrote might read differently from what was checked.
-    checkStatement(readStatement(header.sql, payload, this.#host.sql), this.#host.sql);
-    const pieces = header.sql.split(new RegExp(`${marks.start}|${marks.end}`));
-    const order = header.sql.match(new RegExp(`${marks.start}|${marks.end}`, 'g')) ?? [];
-    return { pieces, bounds: order.map((mark) => (mark === marks.start ? 'start' : 'end')) };
+    checkStatement(readStatement(header.sql, payload, this.#host.sql), this.#host.sql, Object.values(marks));
+    return templateOf(header.sql, marks);
   }
 
   async #acquire(context: StatementContext): Promise<EngineUse> {

@@ -34,9 +34,10 @@ export class Checker {
     this.#position = position;
   }
 
-  /** The telemetry tables that the statement reads. */
-  check(statement: Json | undefined): readonly TableName[] {
-    this.#statement(statement, new Scope(), 0);
+  /** The telemetry tables that the statement reads. `known` are names that a FROM item may have beside them. */
+  check(statement: Json | undefined, known: readonly string[] = []): readonly TableName[] {
+    const scope = known.reduce((outer, name) => outer.with(name), new Scope());
+    this.#statement(statement, scope, 0);
     return [...this.#tables];
   }
 
