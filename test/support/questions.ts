@@ -1,0 +1,111 @@
+/** Engines whose answers are compared. */
+export type Engine = 'duckdb' | 'postgres' | 'clickhouse';
+
+export interface Question {
+  readonly asks: string;
+  /** One text where all dialects agree. */
+  readonly sql: string | Readonly<Record<Engine, string>>;
+}
+
+/** What an engineer asks first of a service that misbehaves, in each dialect's own words. */
+export const questions: readonly Question[] = [
+  {
+    asks: 'How many spans did each service send?',
+    sql: 'SELECT service_name, count(*) AS spans FROM otel.spans GROUP BY service_name',
+  },
+  {
+    asks: "Which share of each service's server spans failed, in percent?",
+    sql: {
+      duckdb: `SELECT service_name, 100.0 * count(*) FILTER (WHERE status_code = 'ERROR') / count(*) AS failed
+        FROM otel.spans WHERE kind = 'SERVER' GROUP BY service_name`,
+      postgres: `SELECT service_name, 100.0 * count(*) FILTER (WHERE status_code = 'ERROR') / count(*) AS failed
+        FROM otel.spans WHERE kind = 'SERVER' GROUP BY service_name`,
+      clickhouse: `SELECT service_name, 100 * countIf(status_code = 'ERROR') / count() AS failed
+        FROM otel.spans WHERE kind = 'SERVER' GROUP BY service_name`,
+    },
+  },
+  {
+    asks: 'What is the 95th percentile of each operation, in milliseconds?',
+    sql: {
+      duckdb: `SELECT service_name, name, quantile_cont(duration_nano, 0.95) / 1e6 AS p95
+        FROM otel.spans GROUP BY service_name, name`,
+      postgres: `SELECT service_name, name, percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_nano) / 1e6 AS p95
+        FROM otel.spans GROUP BY service_name, name`,
+      clickhouse: `SELECT service_name, name, quantileExactInclusive(0.95)(duration_nano) / 1e6 AS p95
+        FROM otel.spans GROUP BY service_name, name`,
+    },
+  },
+  {
+    asks: 'How did the failures go, in steps of five minutes?',
+    sql: {
+      duckdb: `SELECT time_bucket(INTERVAL 5 MINUTE, time) AS step, count(*) AS failed
+        FROM otel.spans WHERE status_code = 'ERROR' GROUP BY step`,
+      postgres: `SELECT date_bin('5 minutes', time, timestamptz '2000-01-01 00:00:00Z') AS step, count(*) AS failed
+        FROM otel.spans WHERE status_code = 'ERROR' GROUP BY step`,
+      clickhouse: `SELECT toStartOfInterval(time, INTERVAL 5 MINUTE) AS step, count() AS failed
+        FROM otel.spans WHERE status_code = 'ERROR' GROUP BY step`,
+    },
+  },
+  {
+    asks: 'Which operation is the busiest of each service?',
+    sql: `SELECT service_name, name, n FROM (
+        SELECT service_name, name, n, row_number() OVER (PARTITION BY service_name ORDER BY n DESC, name) AS place
+        FROM (SELECT service_name, name, count(*) AS n FROM otel.spans GROUP BY service_name, name) AS counted
+      ) AS ranked WHERE place = 1`,
+  },
+  {
+    asks: 'What happened in the slowest trace that failed?',
+    sql: `SELECT service_name, name, kind, status_code, duration_nano, time FROM otel.spans
+      WHERE trace_id = (SELECT trace_id FROM otel.spans WHERE status_code = 'ERROR' AND parent_span_id = ''
+        ORDER BY duration_nano DESC, trace_id LIMIT 1)`,
+  },
+  {
+    asks: "Which services' error logs belong to failed spans, and to how many traces?",
+    sql: `SELECT l.service_name, count(*) AS lines, count(DISTINCT s.trace_id) AS traces
+      FROM otel.logs AS l JOIN otel.spans AS s ON s.trace_id = l.trace_id AND s.span_id = l.span_id
+      WHERE l.severity_number >= 17 AND s.status_code = 'ERROR' GROUP BY l.service_name`,
+  },
+  {
+    asks: 'Which kinds of error lines are there, numbers aside?',
+    sql: {
+      duckdb: `SELECT regexp_replace(body, '[0-9]+', '#', 'g') AS line, count(*) AS n
+        FROM otel.logs WHERE severity_number >= 17 GROUP BY line`,
+      postgres: `SELECT regexp_replace(body, '[0-9]+', '#', 'g') AS line, count(*) AS n
+        FROM otel.logs WHERE severity_number >= 17 GROUP BY line`,
+      clickhouse: `SELECT replaceRegexpAll(body, '[0-9]+', '#') AS line, count() AS n
+        FROM otel.logs WHERE severity_number >= 17 GROUP BY line`,
+    },
+  },
+  {
+    asks: 'Which answers did each route give?',
+    sql: {
+      duckdb: `SELECT attributes['http.route'] AS route, attributes['http.response.status_code'] AS status, count(*) AS n
+        FROM otel.spans WHERE kind = 'SERVER' AND attributes['http.route'] <> '' GROUP BY route, status`,
+      postgres: `SELECT attributes->>'http.route' AS route, attributes->>'http.response.status_code' AS status,
+        count(*) AS n FROM otel.spans WHERE kind = 'SERVER' AND attributes->>'http.route' <> '' GROUP BY route, status`,
+      clickhouse: `SELECT attributes['http.route'] AS route, attributes['http.response.status_code'] AS status,
+        count() AS n FROM otel.spans WHERE kind = 'SERVER' AND attributes['http.route'] <> '' GROUP BY route, status`,
+    },
+  },
+  {
+    asks: 'How high did each gauge go?',
+    sql: "SELECT service_name, name, max(value) AS highest FROM otel.metrics WHERE type = 'gauge' GROUP BY service_name, name",
+  },
+  {
+    asks: "What is the mean of each service's requests by its histograms?",
+    sql: `SELECT service_name, sum(sum) / sum(count) AS mean FROM otel.metrics
+      WHERE name = 'http.server.request.duration' GROUP BY service_name`,
+  },
+  {
+    asks: 'Which exceptions do the spans carry?',
+    sql: {
+      duckdb: `SELECT e.attributes['exception.type'] AS exception, count(*) AS n
+        FROM (SELECT unnest(events) AS e FROM otel.spans) AS u WHERE e.name = 'exception' GROUP BY exception`,
+      postgres: `SELECT e->'attributes'->>'exception.type' AS exception, count(*) AS n
+        FROM otel.spans AS s CROSS JOIN LATERAL jsonb_array_elements(s.events) AS e
+        WHERE e->>'name' = 'exception' GROUP BY exception`,
+      clickhouse: `SELECT e.attributes['exception.type'] AS exception, count() AS n
+        FROM otel.spans ARRAY JOIN events AS e WHERE e.name = 'exception' GROUP BY exception`,
+    },
+  },
+];
