@@ -1,0 +1,17 @@
+/** A name as ClickHouse reads it: in backticks, whatever is in it. */
+export function identifier(name: string): string {
+  return `\`${name.replace(/[\\`]/g, String.raw`\$&`)}\``;
+}
+
+/** `database.table` with each part quoted. What is quoted already, or is no plain path, stays as its writer wrote it. */
+export function tablePath(path: string): string {
+  const parts = path.split('.');
+  return parts.length <= 2 && parts.every((part) => /^[\p{L}_][\p{L}\p{N}_$-]*$/u.test(part))
+    ? parts.map(identifier).join('.')
+    : path;
+}
+
+/** Text as a string literal. ClickHouse reads backslash escapes, so both it and the quote are escaped. */
+export function literal(text: string): string {
+  return `'${text.replace(/[\\']/g, String.raw`\$&`).replaceAll('\0', String.raw`\0`)}'`;
+}

@@ -1,0 +1,64 @@
+import type { LogicalColumn, RelationWriter } from '../../src/contract/index.ts';
+import { ruledAttributes, ruledText } from './attribute-rules.ts';
+import { identifier, literal } from './quote.ts';
+import { typeOf } from './types.ts';
+
+export interface RelationWriterOptions {
+  /** Expressions of the mapping that are JSON columns, see `jsonColumns`. */
+  readonly json: ReadonlySet<string>;
+  /** FROM items that take PREWHERE, see `prewhereSources`. Whatever is not in it is bounded in another, slower way. */
+  readonly prewhere: ReadonlySet<string>;
+}
+
+/** What stands beneath a telemetry table in ClickHouse. */
+export function relationWriter({ json, prewhere }: RelationWriterOptions): RelationWriter {
+  return {
+    identifier,
+    timestamp,
+    empty,
+    text: ruledText,
+    attributes: (expression, type, rules) => ruledAttributes(expression, type, rules, json.has(expression)),
+    filter,
+    select(columns, from, tenant, others) {
+      // An alias of a list stands for a column of the same name everywhere in its SELECT, PREWHERE too: with
+      // `op AS name … PREWHERE name = 'acme'` whoever names an operation so would be acme. Hence names of our own first.
+      const inner = columns.map(([, expression], index) => `${expression} AS ${alias(index)}`);
+      const outer = columns.map(([name], index) => `${alias(index)} AS ${identifier(name)}`);
+      const bounded = prewhere.has(from) ? filter(tenant, others) : barred(tenant, others);
+      return `SELECT ${outer.join(', ')} FROM (SELECT ${inner.join(', ')} FROM ${from}${bounded && ` ${bounded}`})`;
+    },
+  };
+}
+
+const alias = (index: number) => `_sightline_${index}`;
+
+/** PREWHERE runs before any predicate of the caller's, so that its errors tell nothing of other tenants' rows. */
+function filter(tenant: string | undefined, others: readonly string[]): string {
+  return [
+    ...(tenant === undefined ? [] : [`PREWHERE ${tenant}`]),
+    ...(others.length === 0 ? [] : [`WHERE ${others.join(' AND ')}`]),
+  ].join(' ');
+}
+
+/** For views and joins, which know no PREWHERE: no predicate is moved beneath a LIMIT, however large. */
+function barred(tenant: string | undefined, others: readonly string[]): string {
+  if (tenant === undefined) return filter(tenant, others);
+  return `WHERE ${[`(${tenant})`, ...others].join(' AND ')} LIMIT 9223372036854775807`;
+}
+
+/** What DateTime64(9) can hold; no row lies outside. */
+const earliest = Date.UTC(1900, 0, 1);
+const latest = Date.UTC(2262, 0, 1);
+
+function timestamp(time: Date): string {
+  const held = new Date(Math.min(Math.max(time.getTime(), earliest), latest));
+  return `toDateTime64('${held.toISOString().replace('T', ' ').replace('Z', '')}', 9, 'UTC')`;
+}
+
+function empty({ type, nullable }: LogicalColumn): string {
+  if (nullable) return `CAST(NULL, ${literal(`Nullable(${typeOf[type]})`)})`;
+  if (type === 'string') return "''";
+  if (type === 'boolean') return 'false';
+  const nothing = type === 'map' ? 'map()' : type === 'int64' || type === 'float64' ? '0' : '[]';
+  return type === 'timestamp' ? "toDateTime64(0, 9, 'UTC')" : `CAST(${nothing}, ${literal(typeOf[type])})`;
+}
