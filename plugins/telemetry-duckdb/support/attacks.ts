@@ -1,4 +1,6 @@
+import type { HostileStatement } from '../../../src/contract-tests/isolation.ts';
 import { refusedModern } from './attacks-modern.ts';
+import { oracles } from './attacks-oracles.ts';
 
 /** What an attacker's statements are aimed at. */
 export interface Targets {
@@ -8,6 +10,15 @@ export interface Targets {
   /** A file that any process of this user can read. */
   readonly file: string;
   readonly directory: string;
+}
+
+export function hostileStatements(targets: Targets): readonly HostileStatement[] {
+  return [
+    ...refused(targets).map((sql) => ({ sql, expect: 'refused' }) as const),
+    ...sideEffects.map((sql) => ({ sql, expect: 'refused', gateOnly: true }) as const),
+    ...admitted(targets).map((sql) => ({ sql, expect: 'any' }) as const),
+    ...oracles.map((sql) => ({ sql, expect: 'answered' }) as const),
+  ];
 }
 
 /** Statements that the gate must refuse. None of them changes the engine when it runs all the same. */
@@ -311,6 +322,10 @@ export function admitted({ victim }: Targets): readonly string[] {
     'SELECT name AS "x.y.z" FROM otel.spans',
     'SELECT json_extract(\'{"a": 1}\', \'$.a\'), from_json(\'{"a": 1}\', \'{"a": "INTEGER"}\')',
     'SELECT * FROM json_each(\'{"a": 1}\')',
+    // functions named in a string, which the engine itself looks up among aggregates alone
+    "SELECT list_aggregate(['threads'], 'current_setting')",
+    "SELECT list_aggr(['secret.csv'], 'read_text')",
+    "SELECT array_aggregate(['PATH'], 'getenv')",
     // memory and CPU without a constant that tells
     'SELECT count(*) FROM range(1000000) a, range(1000000) b',
     'WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r',
