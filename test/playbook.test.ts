@@ -262,6 +262,8 @@ describe('evidence', () => {
       const again = await pipeline.run({
         organizationId: organization,
         sql: step.sql,
+        reader: 'agent',
+        label: { principal: 'agent', tool: 'investigation', traceId: 'again' },
         signal: AbortSignal.timeout(20_000),
       });
       expect(again.rowCount).toBe(step.row_count);

@@ -15,6 +15,8 @@ import { createRateLimit } from '../kernel/rate-limit.ts';
 import type { LoadedPlugin } from '../kernel/registry.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
 import { createOtlpReceiver } from '../otlp/receiver.ts';
+import { createCostGuard } from '../sql/cost-guard.ts';
+import { createGovernance } from '../sql/governance.ts';
 import { createKeptResults } from '../sql/kept-results.ts';
 import { createQueryPipeline, defaultPipelineLimits } from '../sql/pipeline.ts';
 import { createTools } from '../tools/index.ts';
@@ -98,15 +100,33 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
       }),
     ).singleton(),
     audit: asFunction(({ storage }: Cradle) => createAuditWriter({ storage, logger })).singleton(),
-    pipeline: asFunction(({ telemetry }: Cradle) =>
+    governance: asFunction(() =>
+      createGovernance({
+        rules: config.governance.rules,
+        salt: (organizationId) => foundation.vault.derive(`governance:${organizationId}`),
+      }),
+    ).singleton(),
+    costGuard: asFunction(({ telemetry, storage }: Cradle) =>
+      createCostGuard({
+        telemetry,
+        scans: (organizationId) => storage.workspace(organizationId).scans,
+        limits: config.costGuard,
+        logger,
+        now,
+      }),
+    ).singleton(),
+    pipeline: asFunction(({ telemetry, governance, costGuard }: Cradle) =>
       createQueryPipeline({
         telemetry,
+        governance,
+        costGuard,
         logger,
         now,
         limits: {
           ...defaultPipelineLimits,
           maxCellBytes: config.limits.maxCellBytes,
           timeoutMs: config.limits.queryTimeoutSeconds * 1_000,
+          defaultWindowMs: config.limits.defaultWindowHours * 3_600_000,
         },
       }),
     ).singleton(),

@@ -7,6 +7,8 @@ import type { InvestigationWorker } from '../investigation/worker.ts';
 import type { AuditWriter } from '../kernel/audit.ts';
 import type { RateLimiter } from '../kernel/rate-limit.ts';
 import type { OtlpReceiver } from '../otlp/receiver.ts';
+import type { CostGuard } from '../sql/cost-guard.ts';
+import type { Governance } from '../sql/governance.ts';
 import type { KeptResults } from '../sql/kept-results.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
 import type { IngestSource } from '../tools/index.ts';
@@ -37,6 +39,9 @@ export interface Cradle {
   readonly verifier: Verifier;
   readonly rateLimit: RateLimiter;
   readonly audit: AuditWriter;
+  readonly governance: Governance;
+  /** Undefined where the config limits nothing. */
+  readonly costGuard: CostGuard | undefined;
   readonly pipeline: QueryPipeline;
   readonly keptResults: KeptResults;
   readonly worker: InvestigationWorker;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { logLevels } from '../kernel/logger.ts';
+import { governanceSchema } from './governance.ts';
+import { byteSize } from './size.ts';
 
 const url = z
   .string()
@@ -47,6 +49,28 @@ export const configSchema = z
         requestsPerMinute: z.coerce.number().int().min(1).default(600).meta({ description: 'Tool calls a principal' }),
         queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30),
         maxCellBytes: z.coerce.number().int().min(256).max(4_194_304).default(16_384),
+        defaultWindowHours: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(8_760)
+          .default(24)
+          .meta({ description: 'How far back a query reads that says nothing about time' }),
+      })
+      .prefault({}),
+    governance: governanceSchema,
+    costGuard: z
+      .strictObject({
+        mode: z
+          .enum(['off', 'shadow', 'enforce'])
+          .default('shadow')
+          .meta({ description: 'shadow: what would be refused is only logged' }),
+        maxQueryBytes: byteSize
+          .optional()
+          .meta({ description: 'What one query may read, as the warehouse estimates it' }),
+        dailyBytes: byteSize
+          .optional()
+          .meta({ description: 'What an organization may read from midnight to midnight UTC' }),
       })
       .prefault({}),
     ingest: z

@@ -1,6 +1,7 @@
-import type { Dialect, LogicalTable, OrganizationId } from '../contract/index.ts';
+import type { Dialect, LogicalTable, OrganizationId, ReadRules } from '../contract/index.ts';
 import { attributeAdvice, own } from './catalog.ts';
 import type { ServiceAnswer } from './catalog.ts';
+import { readableTable } from './governance.ts';
 import { likeMatcher } from './service-command.ts';
 
 /** Rows of a table that are looked at, in slices spread over the window so that one busy second does not stand for all. */
@@ -33,10 +34,19 @@ export interface AttributeSample {
   readonly window: SampleWindow;
 }
 
+export interface AttributeQuestion {
+  readonly organizationId: OrganizationId;
+  readonly table: LogicalTable;
+  readonly like: string | undefined;
+  readonly window: SampleWindow;
+  /** What this caller may not read as it is; the sampling runs under them. */
+  readonly rules: ReadRules | undefined;
+}
+
 /** Runs SQL through the whole pipeline and answers its rows. */
 export type RunSample = (sql: string, window: SampleWindow) => Promise<readonly (readonly unknown[])[]>;
 
-/** Answers `SHOW ATTRIBUTES` from a bounded sample, kept for a minute an organization, table and window. */
+/** Answers `SHOW ATTRIBUTES` from a bounded sample, kept for a minute an organization, table, window and rules. */
 export class AttributeKeys {
   readonly #dialect: Dialect;
   readonly #now: () => Date;
@@ -48,17 +58,14 @@ export class AttributeKeys {
   }
 
   async answer(
-    organizationId: OrganizationId,
-    table: LogicalTable,
-    like: string | undefined,
-    window: SampleWindow,
+    { organizationId, table, like, window, rules }: AttributeQuestion,
     run: RunSample,
   ): Promise<ServiceAnswer> {
-    const key = [organizationId, table.name, window.start?.getTime(), window.end?.getTime()].join(' ');
+    const key = [organizationId, table.name, window.start?.getTime(), window.end?.getTime(), rules?.key].join(' ');
     const now = this.#now().getTime();
     let sample = this.#find(key, now);
     if (sample === undefined) {
-      sample = await this.#sample(table, window, run);
+      sample = await this.#sample(readableTable(table, rules), window, run);
       this.#keep(key, sample, now);
     }
     return this.#show(table, sample, like);
@@ -78,8 +85,9 @@ export class AttributeKeys {
     }
   }
 
-  /** Without a window of the caller's: the last hour, else the last day, else the newest rows there are. */
+  /** Without a window of the caller's: the last hour, else the last day, else the last month. */
   async #sample(table: LogicalTable, asked: SampleWindow, run: RunSample): Promise<AttributeSample> {
+    if (!table.columns.some(({ type }) => type === 'map')) return { keys: [], window: asked };
     const now = this.#now().getTime();
     const windows: SampleWindow[] =
       asked.start !== undefined || asked.end !== undefined
@@ -87,7 +95,7 @@ export class AttributeKeys {
         : [
             { start: new Date(now - hour), end: new Date(now) },
             { start: new Date(now - 24 * hour), end: new Date(now) },
-            {},
+            { start: new Date(now - 720 * hour), end: new Date(now) },
           ];
     for (const window of windows) {
       const rows = await run(sampleSql(this.#dialect, table, window), window);

@@ -1,5 +1,6 @@
 import { tableNames } from '../contract/index.ts';
-import type { Dialect, LogicalTable } from '../contract/index.ts';
+import type { Dialect, LogicalTable, ReadRules } from '../contract/index.ts';
+import { readableTable } from './governance.ts';
 import { quoteName, sqlHelpers } from './helpers.ts';
 import type { QueryColumn } from './result.ts';
 import { likeMatcher } from './service-command.ts';
@@ -21,11 +22,16 @@ export function showTables(dialect: Dialect, like: string | undefined): ServiceA
   return { columns: [own('table', text), own('description', text)], rows, warnings: [] };
 }
 
-/** `DESCRIBE otel.spans`. Throws unknown_table. */
-export function describeTable(dialect: Dialect, name: string, like: string | undefined): ServiceAnswer {
+/** `DESCRIBE otel.spans`, as far as the rules let this caller read it. Throws unknown_table. */
+export function describeTable(
+  dialect: Dialect,
+  name: string,
+  like: string | undefined,
+  rules: ReadRules | undefined,
+): ServiceAnswer {
   const text = dialect.typeName('string');
   const flag = dialect.typeName('boolean');
-  const table = findTable(dialect, name);
+  const table = readableTable(findTable(dialect, name), rules);
   const wanted = like === undefined ? () => true : likeMatcher(like);
   const rows = table.columns
     .filter((column) => wanted(column.name))

@@ -1,4 +1,4 @@
-import type { Cursor, Logger, OrganizationId, QueryLimits, Telemetry } from '../contract/index.ts';
+import type { Cursor, Logger, QueryLimits, StatementContext, Telemetry } from '../contract/index.ts';
 import type { Deadline } from './deadline.ts';
 import { readRows } from './read-rows.ts';
 import type { ReadRows } from './read-rows.ts';
@@ -6,7 +6,7 @@ import type { ReadRows } from './read-rows.ts';
 export interface Execution {
   readonly telemetry: Telemetry;
   readonly logger: Logger;
-  readonly organizationId: OrganizationId;
+  readonly context: StatementContext;
   readonly rendered: string;
   /** What the caller gets. */
   readonly returned: QueryLimits;
@@ -17,9 +17,9 @@ export interface Execution {
 
 /** Opens a cursor and reads it; it is closed whatever happens, even when it comes after the deadline. */
 export async function execute(execution: Execution): Promise<ReadRows> {
-  const { telemetry, logger, organizationId, rendered, returned, readTo, deadline } = execution;
+  const { telemetry, logger, context, rendered, returned, readTo, deadline } = execution;
   const limits = { ...readTo, timeoutMs: deadline.remainingMs };
-  const opening = telemetry.open(rendered, limits, { organizationId, signal: deadline.signal });
+  const opening = telemetry.open(rendered, limits, context);
   let cursor;
   try {
     cursor = await deadline.race(opening);

@@ -4,12 +4,15 @@ import type { Logger, OrganizationId, TableName } from '../contract/index.ts';
 import type { Deadline } from './deadline.ts';
 import { repair, timedOut } from './repair.ts';
 import type { FailedQuery } from './repair.ts';
+import type { QueryWindow } from './result.ts';
 
 /** How far a query came. */
 export interface Progress {
   step: 'size' | 'command' | 'parse' | 'check' | 'render' | 'open' | 'result';
   /** Known once the statement was checked. */
   tables: readonly TableName[] | undefined;
+  /** What was asked for, and once the statement was checked, what it is shown. */
+  window: QueryWindow | undefined;
 }
 
 export interface Failure extends FailedQuery {

@@ -1,5 +1,6 @@
 import { otelTables, SightlineError, tableNames } from '../contract/index.ts';
-import type { SqlHelpers } from '../contract/index.ts';
+import type { LogicalTable, ReadRules, SqlHelpers, TableName } from '../contract/index.ts';
+import { readableTable } from './governance.ts';
 import { nearest } from './nearest.ts';
 
 /** A name out of a caller's SQL as our messages show it: short, on one line, without control characters. */
@@ -42,16 +43,8 @@ export const sqlHelpers: SqlHelpers = {
     );
   },
   unknownColumn(name, tables, details) {
-    const asked = tables.length === 0 ? tableNames : tables;
-    const near = nearest(
-      lastPart(name),
-      asked.flatMap((table) => otelTables[table].columns.map((column) => column.name)),
-    );
-    const lists = asked.map(
-      (table) => `Columns of otel.${table}: ${otelTables[table].columns.map((column) => column.name).join(', ')}.`,
-    );
     const error = new SightlineError('unknown_column', `There is no column ${quoteName(name)}.`, {
-      hint: [...(near.length === 0 ? [] : [`Did you mean ${near.join(' or ')}?`]), ...lists].join(' '),
+      hint: columnHint(name, tables, undefined),
       ...details,
     });
     unknownColumns.set(error, name);
@@ -59,8 +52,20 @@ export const sqlHelpers: SqlHelpers = {
   },
 };
 
+/** The nearest columns and all there are, without those that the rules deny. */
+export function columnHint(name: string, tables: readonly TableName[], rules: ReadRules | undefined): string {
+  const asked = (tables.length === 0 ? tableNames : tables).map((table) => readableTable(otelTables[table], rules));
+  const near = nearest(lastPart(name), asked.flatMap(columnNames));
+  const lists = asked.map((table) => `Columns of otel.${table.name}: ${columnNames(table).join(', ')}.`);
+  return [...(near.length === 0 ? [] : [`Did you mean ${near.join(' or ')}?`]), ...lists].join(' ');
+}
+
+function columnNames({ columns }: LogicalTable): readonly string[] {
+  return columns.map((column) => column.name);
+}
+
 /** `otel.traces`, `"otel"."traces"` → `traces`. */
-function lastPart(name: string): string {
+export function lastPart(name: string): string {
   const bare = name.replace(/["`[\]]/g, '');
   return bare.slice(bare.lastIndexOf('.') + 1);
 }

@@ -116,6 +116,11 @@ function telemetryOf(overrides: Partial<Telemetry> = {}): Telemetry {
   };
 }
 
+const label = { principal: 'usr_ann', tool: 'query_otel', traceId: 'trace-1' };
+const who = { reader: { kind: 'user', role: 'member' }, label } as const;
+/** What a statement that says nothing of time is shown at noon. */
+const yesterday = new Date('2026-02-28T12:00:00Z');
+
 type Ask = Partial<QueryRequest> & { readonly pipelineLimits?: PipelineLimits };
 function run(telemetry: Partial<Telemetry>, ask: Ask = {}): Promise<QueryResult> {
   const { pipelineLimits = defaultPipelineLimits, ...request } = ask;
@@ -125,7 +130,13 @@ function run(telemetry: Partial<Telemetry>, ask: Ask = {}): Promise<QueryResult>
     now: () => now,
     limits: pipelineLimits,
   });
-  return pipeline.run({ organizationId: acme, sql: 'SELECT 1', signal: new AbortController().signal, ...request });
+  return pipeline.run({
+    ...who,
+    organizationId: acme,
+    sql: 'SELECT 1',
+    signal: new AbortController().signal,
+    ...request,
+  });
 }
 
 async function failure(run_: Promise<unknown>): Promise<SightlineError> {
@@ -145,7 +156,12 @@ const fast = { limits: { timeoutMs: 30 } };
 describe('a query that works', () => {
   it('goes through every step once, and the same statement again only through the engine', async () => {
     const pipeline = createQueryPipeline({ telemetry: telemetryOf(), logger, now: () => now });
-    const ask = { organizationId: acme, sql: 'SELECT n, body FROM otel.logs', signal: new AbortController().signal };
+    const ask = {
+      ...who,
+      organizationId: acme,
+      sql: 'SELECT n, body FROM otel.logs',
+      signal: new AbortController().signal,
+    };
     const result = await pipeline.run(ask);
     expect(calls).toEqual(['parse', 'check', 'render', 'open']);
     expect(result).toEqual({
@@ -157,8 +173,9 @@ describe('a query that works', () => {
       rowsJson: '["1","a"],["2","b"]',
       rowCount: 2,
       truncated: false,
+      window: { start: yesterday, source: 'default' },
       elapsedMs: expect.any(Number),
-      warnings: [],
+      warnings: [expect.stringContaining('Rows before 2026-02-28T12:00:00.000Z were left out')],
     });
     calls = [];
     expect((await pipeline.run(ask)).rowsJson).toBe(result.rowsJson);
@@ -183,16 +200,16 @@ describe('a query that works', () => {
     });
     const signal = new AbortController().signal;
     const start = new Date('2026-03-01T11:00:00Z');
-    const ask = { organizationId: acme, sql: 'SELECT 1', signal };
+    const ask = { ...who, organizationId: acme, sql: 'SELECT 1', signal };
     await pipeline.run(ask);
     await pipeline.run({ ...ask, organizationId: globex });
     await pipeline.run({ ...ask, window: { start } });
     await pipeline.run(ask);
     expect(rendered).toEqual([
-      `${acme} {}`,
-      `${globex} {}`,
+      `${acme} {"window":{"start":"2026-02-28T12:00:00.000Z"}}`,
+      `${globex} {"window":{"start":"2026-02-28T12:00:00.000Z"}}`,
       `${acme} {"window":{"start":"2026-03-01T11:00:00.000Z"}}`,
-      `${acme} {}`,
+      `${acme} {"window":{"start":"2026-02-28T12:00:00.000Z"}}`,
     ]);
     expect(calls.filter((call) => call === 'parse').length).toBe(2);
   });
@@ -262,7 +279,7 @@ describe('limits', () => {
     const end = { truncated: 'bytes', cutCells: 2, bytesScanned: 77 } as const;
     const result = await run({ open: async () => cursorOver([chunk(['1', 'a'])], { end }) });
     expect(result).toMatchObject({ truncated: true, bytesScanned: 77, truncation: { reason: 'bytes', returned: 1 } });
-    expect(result.warnings).toEqual([expect.stringContaining('2 cells')]);
+    expect(result.warnings).toEqual([expect.stringContaining('Rows before'), expect.stringContaining('2 cells')]);
   });
 });
 
@@ -420,10 +437,19 @@ describe('a deadline', () => {
     expect(closed).toBe(1);
   });
 
-  it('without a window offers the last hour, with a short one none', async () => {
+  it('before the window is known offers the last hour, then a quarter of it, with a short one none', async () => {
     const open = (): Promise<Cursor> => never();
-    const open_ = await failure(run({ open }, fast));
-    expect(open_.retry).toEqual({ sql: 'SELECT 1', start: '2026-03-01T11:00:00.000Z', end: now.toISOString() });
+    const unread = await failure(run({ parse: () => never() }, fast));
+    expect(unread.retry).toEqual({ sql: 'SELECT 1', start: '2026-03-01T11:00:00.000Z', end: now.toISOString() });
+    const byDefault = await failure(run({ open }, fast));
+    expect(byDefault.retry).toEqual({ sql: 'SELECT 1', start: '2026-03-01T06:00:00.000Z', end: now.toISOString() });
+    const check: Telemetry['check'] = (parsed) => ({
+      ...parsed,
+      tables: ['spans'],
+      reaches: [{ start: { fromNowMs: -8 * 3_600_000 } }],
+    });
+    const byPredicate = await failure(run({ check, open }, fast));
+    expect(byPredicate.retry).toEqual({ sql: 'SELECT 1', start: '2026-03-01T10:00:00.000Z', end: now.toISOString() });
     const short = await failure(
       run({ open }, { ...fast, window: { start: new Date(now.getTime() - 60_000), end: now } }),
     );
@@ -570,7 +596,12 @@ describe('service commands', () => {
       },
     });
     const pipeline = createQueryPipeline({ telemetry, logger, now: () => new Date(time) });
-    const ask = { organizationId: acme, sql: 'SHOW ATTRIBUTES FROM otel.spans', signal: new AbortController().signal };
+    const ask = {
+      ...who,
+      organizationId: acme,
+      sql: 'SHOW ATTRIBUTES FROM otel.spans',
+      signal: new AbortController().signal,
+    };
     const result = await pipeline.run(ask);
     expect(JSON.parse(`[${result.rowsJson}]`)).toEqual([['attributes', 'http.route', ['/a', '/b'], '2', '9']]);
     expect(result.columns.filter(({ untrusted }) => untrusted).map(({ name }) => name)).toEqual(['key', 'values']);

@@ -1,32 +1,45 @@
-import { SightlineError } from '../contract/index.ts';
-import type { Logger, OrganizationId, QueryLimits, TableName, Telemetry } from '../contract/index.ts';
-import { AttributeKeys } from './attribute-keys.ts';
-import { describeTable, findTable, showTables } from './catalog.ts';
+import type {
+  CheckedStatement,
+  Logger,
+  OrganizationId,
+  QueryLimits,
+  ReadRules,
+  StatementContext,
+  StatementLabel,
+  TableName,
+  Telemetry,
+} from '../contract/index.ts';
 import type { ServiceAnswer } from './catalog.ts';
+import type { Admission, CostGuard } from './cost-guard.ts';
 import { startDeadline } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import { execute } from './execute.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Progress } from './explain-failure.ts';
+import type { Governance, Reader } from './governance.ts';
+import { narrower } from './repair.ts';
 import { rowSetOf } from './rows.ts';
+import { ServiceAnswers } from './service-answers.ts';
 import { parseServiceCommand } from './service-command.ts';
-import type { ServiceCommand } from './service-command.ts';
 import { StatementCache } from './statement-cache.ts';
 import { checkText } from './statement-text.ts';
-import type { QueryResult, QueryWindow } from './result.ts';
+import type { QueryResult } from './result.ts';
 import { shapeResult } from './shape-result.ts';
 import type { ResultFacts } from './shape-result.ts';
-import { checkWindow, windowOf } from './window.ts';
-import type { TimeBounds } from './window.ts';
+import { checkWindow, defaultWindowWarning, statementWindow, windowOf } from './window.ts';
+import type { StatementWindow, TimeBounds } from './window.ts';
 
 /** Upper bounds; a request may ask for less, never for more. */
 export interface PipelineLimits extends QueryLimits {
   /** Of a statement, UTF-8. */
   readonly maxSqlBytes: number;
+  /** How far back a statement reads that does not say. */
+  readonly defaultWindowMs: number;
 }
 
 export const defaultPipelineLimits: PipelineLimits = {
   maxSqlBytes: 64_000,
+  defaultWindowMs: 86_400_000,
   maxRows: 10_000,
   maxBytes: 5_000_000,
   maxCellBytes: 16_000,
@@ -36,6 +49,10 @@ export const defaultPipelineLimits: PipelineLimits = {
 export interface QueryRequest {
   readonly organizationId: OrganizationId;
   readonly sql: string;
+  /** Who will read the rows: decides what of them may be read. */
+  readonly reader: Reader;
+  /** Sent to the warehouse with the statement. */
+  readonly label: StatementLabel;
   readonly window?: TimeBounds;
   readonly limits?: Partial<QueryLimits>;
   /** Reads on behind what is returned, ten times as far and for a second at most, so that it can be kept. */
@@ -55,9 +72,12 @@ export interface PipelineParts {
   readonly logger: Logger;
   readonly now: () => Date;
   readonly limits?: PipelineLimits;
+  /** Without it everybody reads everything of their organization. */
+  readonly governance?: Governance | undefined;
+  readonly costGuard?: CostGuard | undefined;
 }
 
-/** The one way to a warehouse: size → service command → parse → check → render → open → capped rows → result. */
+/** The one way to a warehouse: size → service command → parse → check → render → cost → open → capped rows → result. */
 export function createQueryPipeline(parts: PipelineParts): QueryPipeline {
   const pipeline = new Pipeline(parts);
   return { run: (request) => pipeline.run(request) };
@@ -66,6 +86,19 @@ export function createQueryPipeline(parts: PipelineParts): QueryPipeline {
 interface Prepared {
   readonly rendered: string;
   readonly tables: readonly TableName[];
+  readonly shown: StatementWindow | undefined;
+}
+
+/** One request on its way. */
+interface Run {
+  readonly request: QueryRequest;
+  readonly rules: ReadRules | undefined;
+  readonly context: StatementContext;
+  readonly deadline: Deadline;
+  readonly progress: Progress;
+  /** False for statements that are never asked twice. */
+  readonly remember: boolean;
+  readonly now: Date;
 }
 
 class Pipeline {
@@ -73,133 +106,119 @@ class Pipeline {
   readonly #logger: Logger;
   readonly #now: () => Date;
   readonly #limits: PipelineLimits;
+  readonly #governance: Governance | undefined;
+  readonly #costGuard: CostGuard | undefined;
   readonly #statements = new StatementCache();
-  readonly #attributeKeys: AttributeKeys;
+  readonly #answers: ServiceAnswers;
 
-  constructor({ telemetry, logger, now, limits = defaultPipelineLimits }: PipelineParts) {
+  constructor({ telemetry, logger, now, limits = defaultPipelineLimits, governance, costGuard }: PipelineParts) {
     this.#telemetry = telemetry;
     this.#logger = logger;
     this.#now = now;
     this.#limits = limits;
-    this.#attributeKeys = new AttributeKeys(telemetry.dialect, now);
+    this.#governance = governance;
+    this.#costGuard = costGuard;
+    this.#answers = new ServiceAnswers(telemetry.dialect, now, (request) => this.run(request, false));
   }
 
-  /** `remember` is false for statements that are never asked twice. */
   async run(request: QueryRequest, remember = true): Promise<QueryResult> {
     const started = performance.now();
+    const { organizationId, label } = request;
     const limits = this.#bounded(request.limits);
-    const window = windowOf(request.window);
-    const facts = { dialect: this.#telemetry.dialect.name, window, limits, most: this.#limits, started };
-    const progress: Progress = { step: 'size', tables: undefined };
+    const asked = windowOf(request.window);
+    const facts = { dialect: this.#telemetry.dialect.name, limits, most: this.#limits, started };
+    const progress: Progress = { step: 'size', tables: undefined, window: asked };
+    let rules: ReadRules | undefined;
     using deadline = startDeadline(request.signal, limits.timeoutMs);
     try {
       checkText(request.sql, this.#limits.maxSqlBytes);
-      checkWindow(window);
+      checkWindow(request.window);
+      rules = this.#governance?.rulesFor(request.reader, organizationId);
       progress.step = 'command';
       const command = parseServiceCommand(request.sql);
-      if (command !== undefined) return serviceResult(await this.#answer(command, request, deadline), facts);
-      const { rendered, tables } = await this.#prepare(request, window, deadline, progress, remember);
+      if (command !== undefined) {
+        const own = { ...request, signal: deadline.signal, limits: { timeoutMs: deadline.remainingMs } };
+        return serviceResult(await this.#answers.answer(command, own, rules), { ...facts, window: asked });
+      }
+      const context = { organizationId, signal: deadline.signal, label };
+      const run = { request, rules, context, deadline, progress, remember, now: this.#now() };
+      const { rendered, tables, shown } = await this.#prepare(run);
       progress.step = 'open';
       progress.tables = tables;
+      progress.window = shown?.window;
+      const admission = await this.#admit(run, rendered);
       const read = await execute({
         telemetry: this.#telemetry,
         logger: this.#logger,
-        organizationId: request.organizationId,
+        context,
         rendered,
         returned: limits,
         readTo: request.readAhead === true ? this.#aheadOf(limits) : limits,
         deadline,
       });
+      await admission?.settle(read.end.bytesScanned);
       progress.step = 'result';
-      return shapeResult(read, facts);
+      const result = shapeResult(read, { ...facts, window: shown?.window });
+      if (shown?.window.source !== 'default') return result;
+      const warning = defaultWindowWarning(shown.window, this.#limits.defaultWindowMs);
+      return { ...result, warnings: [warning, ...result.warnings] };
     } catch (error) {
       throw explainFailure(error, {
+        ...progress,
         sql: request.sql,
-        window,
+        rules,
         dialect: this.#telemetry.dialect,
         now: this.#now(),
         timeoutMs: limits.timeoutMs,
-        tables: progress.tables,
-        step: progress.step,
         endedBy: deadline.endedBy,
-        organizationId: request.organizationId,
+        organizationId,
         requestId: request.requestId,
         logger: this.#logger,
       });
     }
   }
 
-  /** Parse, check and render, or what they answered for the same statement and window before. */
-  async #prepare(
-    request: QueryRequest,
-    window: QueryWindow | undefined,
-    deadline: Deadline,
-    progress: Progress,
-    remember: boolean,
-  ): Promise<Prepared> {
+  /** Parse, check and render, or what they answered for the same statement, window and rules before. */
+  async #prepare(run: Run): Promise<Prepared> {
+    const { request, rules, context, deadline, progress, remember } = run;
     const { organizationId, sql } = request;
     const cached = this.#statements.get(organizationId, sql);
-    const windowKey = `${window?.start?.getTime() ?? ''}:${window?.end?.getTime() ?? ''}`;
-    if (cached?.window === windowKey) return { rendered: cached.rendered, tables: cached.checked.tables };
-    const context = { organizationId, signal: deadline.signal };
-    let checked = cached?.checked;
-    if (checked === undefined) {
-      progress.step = 'parse';
-      const parsed = await deadline.race(this.#telemetry.parse(sql, context));
-      progress.step = 'check';
-      checked = this.#telemetry.check(parsed);
-    }
+    const checked = cached?.checked ?? (await this.#check(run));
+    const { tables } = checked;
+    const shown = statementWindow(checked, request.window, {
+      now: run.now.getTime(),
+      defaultMs: this.#limits.defaultWindowMs,
+    });
+    const binding = `${shown?.bound.start.getTime() ?? ''}:${shown?.bound.end?.getTime() ?? ''}:${rules?.key ?? ''}`;
+    if (cached?.binding === binding) return { rendered: cached.rendered, tables, shown };
     progress.step = 'render';
-    progress.tables = checked.tables;
-    const binding = request.window === undefined || window === undefined ? {} : { window: request.window };
-    const rendered = await deadline.race(this.#telemetry.render(checked, binding, context));
-    if (remember) this.#statements.set(organizationId, sql, { checked, window: windowKey, rendered });
-    return { rendered, tables: checked.tables };
+    progress.tables = tables;
+    progress.window = shown?.window;
+    const bound = { ...(shown && { window: shown.bound }), ...(rules && { rules }) };
+    const rendered = await deadline.race(this.#telemetry.render(checked, bound, context));
+    if (remember) this.#statements.set(organizationId, sql, { checked, binding, rendered });
+    return { rendered, tables, shown };
   }
 
-  async #answer(command: ServiceCommand, request: QueryRequest, deadline: Deadline): Promise<ServiceAnswer> {
-    const { dialect } = this.#telemetry;
-    switch (command.kind) {
-      case 'tables':
-        return showTables(dialect, command.like);
-      case 'columns':
-        return describeTable(dialect, command.table, command.like);
-      case 'attributes':
-        return this.#attributeKeys.answer(
-          request.organizationId,
-          findTable(dialect, command.table),
-          command.like,
-          request.window ?? {},
-          (sql, window) => this.#sample(sql, window, request, deadline),
-        );
-    }
+  async #check({ request, context, deadline, progress }: Run): Promise<CheckedStatement> {
+    progress.step = 'parse';
+    const parsed = await deadline.race(this.#telemetry.parse(request.sql, context));
+    progress.step = 'check';
+    return this.#telemetry.check(parsed);
   }
 
-  async #sample(
-    sql: string,
-    window: TimeBounds,
-    request: QueryRequest,
-    deadline: Deadline,
-  ): Promise<readonly (readonly unknown[])[]> {
-    try {
-      const sample: QueryRequest = {
-        organizationId: request.organizationId,
-        sql,
-        window,
-        limits: { maxCellBytes: sampledValueBytes, timeoutMs: deadline.remainingMs },
-        signal: deadline.signal,
-        ...(request.requestId === undefined ? {} : { requestId: request.requestId }),
-      };
-      const { rowsJson } = await this.run(sample, false);
-      const rows: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson}]`);
-      return rows;
-    } catch (error) {
-      // The SQL is ours: a complaint about it would tell the caller to mend what it did not write.
-      if (error instanceof SightlineError && /^(?:sql|unknown)_/.test(error.code)) {
-        throw new Error('the sampling statement was refused', { cause: error });
-      }
-      throw error;
-    }
+  async #admit({ request, context, deadline, progress, now }: Run, rendered: string): Promise<Admission | undefined> {
+    if (this.#costGuard === undefined) return undefined;
+    const { sql, requestId } = request;
+    const { tables, window } = progress;
+    return deadline.race(
+      this.#costGuard.admit({
+        rendered,
+        context,
+        requestId,
+        narrower: (share) => narrower({ sql, window, tables, now }, Math.min(1 / 4, share * 0.8)),
+      }),
+    );
   }
 
   #bounded(asked: Partial<QueryLimits> = {}): QueryLimits {
@@ -218,9 +237,6 @@ class Pipeline {
     return { ...limits, maxRows, maxBytes: Math.min(maxBytes, Math.max(1_000_000, limits.maxBytes * 10)) };
   }
 }
-
-/** Enough to recognise a value by. */
-const sampledValueBytes = 200;
 
 function serviceResult({ columns, rows, warnings }: ServiceAnswer, facts: ResultFacts): QueryResult {
   const result = shapeResult({ columns, rows: rowSetOf(rows), end: { cutCells: 0 }, overran: false }, facts);

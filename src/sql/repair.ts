@@ -1,7 +1,8 @@
 import { SightlineError } from '../contract/index.ts';
-import type { Dialect, ErrorDetails, TableName } from '../contract/index.ts';
+import type { Dialect, ErrorDetails, ReadRules, TableName } from '../contract/index.ts';
 import { attributeAdvice } from './catalog.ts';
-import { sqlHelpers, unknownColumnOf } from './helpers.ts';
+import { isDenied } from './governance.ts';
+import { columnHint, lastPart, quoteName, sqlHelpers, unknownColumnOf } from './helpers.ts';
 import type { QueryWindow } from './result.ts';
 
 /** Where a statement was when it failed, as far as a better error needs it. */
@@ -13,6 +14,8 @@ export interface FailedQuery {
   readonly timeoutMs: number;
   /** Once the statement was checked. */
   readonly tables: readonly TableName[] | undefined;
+  /** What the caller may not read as it is. */
+  readonly rules: ReadRules | undefined;
 }
 
 const minute = 60_000;
@@ -23,11 +26,11 @@ export function repair(error: SightlineError, query: FailedQuery): SightlineErro
   switch (error.code) {
     case 'query_timeout':
     case 'query_memory':
-      return narrower(error, query);
+      return withLessTime(error, query);
     case 'unknown_table':
       return error.hint === undefined ? placed(error, query, sqlHelpers.unknownTable('').hint) : placed(error, query);
     case 'unknown_column':
-      return placed(error, query, columnAdvice(error, query));
+      return unknownColumn(error, query);
     case 'unknown_function':
     case 'sql_syntax':
     case 'sql_failed':
@@ -48,17 +51,25 @@ export function repair(error: SightlineError, query: FailedQuery): SightlineErro
 /** The statement ran longer than `timeoutMs`. */
 export function timedOut(query: FailedQuery, cause?: unknown): SightlineError {
   const seconds = query.timeoutMs / 1000;
-  return narrower(new SightlineError('query_timeout', `The query was stopped after ${seconds} s.`, { cause }), query);
+  return withLessTime(
+    new SightlineError('query_timeout', `The query was stopped after ${seconds} s.`, { cause }),
+    query,
+  );
 }
 
-function columnAdvice(error: SightlineError, { dialect, tables }: FailedQuery): string {
-  const attributes = `${attributeAdvice(dialect)} SHOW ATTRIBUTES FROM otel.${tables?.[0] ?? 'spans'} lists them.`;
+function unknownColumn(error: SightlineError, query: FailedQuery): SightlineError {
+  const { dialect, tables = [], rules } = query;
+  const attributes = `${attributeAdvice(dialect)} SHOW ATTRIBUTES FROM otel.${tables[0] ?? 'spans'} lists them.`;
   const name = unknownColumnOf(error);
-  const listed =
-    name === undefined && error.hint !== undefined
-      ? error.hint
-      : sqlHelpers.unknownColumn(name ?? '', tables ?? []).hint;
-  return `${listed ?? ''} ${attributes}`;
+  if (name !== undefined && isDenied(lastPart(name).toLowerCase(), tables, rules)) {
+    const denied = copy(error, {
+      message: `Your role may not read the column ${quoteName(name)}.`,
+      details: error.position === undefined ? {} : { position: error.position },
+    });
+    return placed(denied, query, `Leave it out. ${columnHint('', tables, rules)}`);
+  }
+  const listed = name === undefined && error.hint !== undefined ? error.hint : columnHint(name ?? '', tables, rules);
+  return placed(error, query, `${listed} ${attributes}`);
 }
 
 /** Adds a hint and turns the position into line, column and what stands there. */
@@ -75,24 +86,28 @@ function placed(error: SightlineError, { sql }: FailedQuery, hint = error.hint):
 }
 
 /** A quarter of the window, its newest part; without a window the last hour. */
-function narrower(error: SightlineError, { sql, window, tables, now }: FailedQuery): SightlineError {
+function withLessTime(error: SightlineError, query: FailedQuery): SightlineError {
+  const less = narrower(query, 1 / 4);
+  const details = less.retry === undefined && error.hint !== undefined ? { hint: error.hint } : less;
+  return copy(error, { message: error.message, details });
+}
+
+/** How to read that share of the window, its newest part; without one, of the last four hours. No retry where little is left. */
+export function narrower(
+  { sql, window, tables, now }: Pick<FailedQuery, 'sql' | 'window' | 'tables' | 'now'>,
+  share: number,
+): ErrorDetails {
   const end = window?.end ?? now;
-  const width = window?.start === undefined ? 4 * hour : end.getTime() - window.start.getTime();
+  const width = (window?.start === undefined ? 4 * hour : end.getTime() - window.start.getTime()) * share;
   const readsTables = tables === undefined || tables.length > 0;
-  if (!readsTables || width < 4 * minute) {
-    return copy(error, {
-      message: error.message,
-      details: { hint: error.hint ?? 'Group or filter earlier, select fewer columns, or join less.' },
-    });
+  if (!readsTables || !(width >= minute)) {
+    return { hint: 'Group or filter earlier, select fewer columns, or join less.' };
   }
-  const start = new Date(Math.floor((end.getTime() - width / 4) / 1000) * 1000);
-  return copy(error, {
-    message: error.message,
-    details: {
-      hint: `Look at less time: send the arguments in retry (start ${start.toISOString()}), then widen. Filtering on time, service_name or trace_id first helps too.`,
-      retry: { sql, start: start.toISOString(), end: end.toISOString() },
-    },
-  });
+  const start = new Date(Math.floor((end.getTime() - width) / 1000) * 1000);
+  return {
+    hint: `Look at less time: send the arguments in retry (start ${start.toISOString()}), then widen. Filtering on time, service_name or trace_id first helps too.`,
+    retry: { sql, start: start.toISOString(), end: end.toISOString() },
+  };
 }
 
 function copy(

@@ -18,7 +18,8 @@ export interface Truncation {
 export interface QueryWindow {
   readonly start?: Date;
   readonly end?: Date;
-  readonly source: 'argument';
+  /** `default` wherever the default took part. */
+  readonly source: 'argument' | 'predicates' | 'default';
 }
 
 export interface QueryResult {
@@ -30,7 +31,7 @@ export interface QueryResult {
   readonly rowCount: number;
   readonly truncated: boolean;
   readonly truncation?: Truncation;
-  /** Rows outside were invisible to the statement. Absent when no window was asked for. */
+  /** Rows outside were invisible to the statement. Absent when it reads no table. */
   readonly window?: QueryWindow;
   readonly elapsedMs: number;
   readonly bytesScanned?: number;

@@ -3,7 +3,7 @@ import { newId } from '../contract/index.ts';
 import { StatementCache } from './statement-cache.ts';
 
 const acme = newId('org');
-const statement = (rendered = 'r') => ({ checked: { tree: {}, tables: [], reaches: [] }, window: ':', rendered });
+const statement = (rendered = 'r') => ({ checked: { tree: {}, tables: [], reaches: [] }, binding: ':', rendered });
 
 describe('StatementCache', () => {
   it('gives up the statement that was not asked for the longest', () => {

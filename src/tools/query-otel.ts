@@ -44,7 +44,7 @@ async function query(
   { pipeline, keptResults, now }: QueryOtelParts,
   limits: QueryOtelLimits,
   input: QueryOtelInput,
-  { principal, signal, requestId }: ToolContext,
+  { principal, signal, requestId, traceId }: ToolContext,
 ): Promise<Answer> {
   if (input.sql === undefined) {
     throw wrong('sql is missing.', 'Send sql, or result_id to read on in a result that was cut.');
@@ -54,6 +54,8 @@ async function query(
   const result = await pipeline.run({
     organizationId: principal.organizationId,
     sql: input.sql,
+    reader: principal,
+    label: { principal: principal.subject, tool: 'query_otel', traceId },
     window: {
       ...(input.start === undefined ? {} : { start: parseTime(input.start, moment, 'start') }),
       ...(input.end === undefined ? {} : { end: parseTime(input.end, moment, 'end') }),

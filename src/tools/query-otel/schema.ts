@@ -58,7 +58,11 @@ export const queryOtelOutput = z.object({
     .object({ reason: z.enum(['rows', 'bytes', 'cell']), returned: z.int().min(0).max(10_000), hint: z.string() })
     .optional(),
   window: z
-    .object({ start: z.string().optional(), end: z.string().optional(), source: z.literal('argument') })
+    .object({
+      start: z.string().optional(),
+      end: z.string().optional(),
+      source: z.enum(['argument', 'predicates', 'default']),
+    })
     .optional(),
   elapsed_ms: z.number(),
   bytes_scanned: z.number().optional(),
