@@ -1,0 +1,55 @@
+import type { SightlineError, SqlHelpers } from '../../../src/contract/index.ts';
+import type { Token } from './tokens.ts';
+
+export const maxSqlBytes = 256 * 1024;
+/** Words and punctuation marks; an upper bound of tokens that costs nothing to count. */
+const maxPieces = 16_000;
+/** The scanner spends the square of a run of operator characters, empty comments written ten thousand times among them. */
+const maxRunCost = 250_000;
+/**
+ * Each may nest the tree a level deeper without a parenthesis (`1+1+1…`, `NOT NOT …`, `UNION …`), and the parser's stack
+ * holds some three thousand levels.
+ */
+const maxChained = 1_000;
+const maxOpen = 200;
+
+/** Refuses what must not even reach the parser. */
+export function admit(sql: string, helpers: SqlHelpers): void {
+  if (Buffer.byteLength(sql) > maxSqlBytes) {
+    throw helpers.refuse('sql_too_large', `The statement is longer than ${maxSqlBytes / 1024} kB.`);
+  }
+  const nul = sql.indexOf('\0');
+  if (nul >= 0) {
+    throw helpers.refuse('sql_syntax', 'The statement contains a NUL character.', { position: nul + 1 });
+  }
+  if (!sql.isWellFormed()) throw helpers.refuse('sql_syntax', 'The statement is not well-formed Unicode.');
+  let runs = 0;
+  for (const [run] of sql.matchAll(/[~!@#^&|`?+\-*/%<>=]{16,}/g)) runs += run.length ** 2;
+  if (runs > maxRunCost || (sql.match(/\w+|[^\s\w]/g)?.length ?? 0) > maxPieces) throw tooLarge(helpers);
+}
+
+const flatMarks = /^(?:[,.()\];=<>]|<=|>=|<>|!=|:=|=>)$/;
+const flatWords = new Set(
+  `and or as asc between by case desc distinct else end false filter first from ilike in is last like null nulls on
+  order over partition then true using values when where`.split(/\s+/),
+);
+
+/** Refuses what the scanner read well but the grammar could not hold on its stack. */
+export function admitTokens(tokens: readonly Token[], helpers: SqlHelpers): void {
+  let open = 0;
+  let chained = 0;
+  for (const { kind, sql } of tokens) {
+    if (kind === 'constant' || kind === 'identifier') continue;
+    const word = sql.toLowerCase();
+    if (sql === '(' || sql === '[' || word === 'case') open += 1;
+    if (sql === ')' || sql === ']' || word === 'end') open -= 1;
+    if (kind === 'keyword' ? !flatWords.has(word) : !flatMarks.test(sql)) chained += 1;
+    if (open > maxOpen || chained > maxChained) throw tooLarge(helpers);
+  }
+}
+
+export function tooLarge(helpers: SqlHelpers): SightlineError {
+  return helpers.refuse('sql_refused', 'The statement is too large or nested too deeply.', {
+    hint: 'Ask in several smaller statements.',
+  });
+}

@@ -1,0 +1,135 @@
+import { intervalOf, scaled, type Span } from './interval.ts';
+import { constantNumber } from './names.ts';
+import { isNode, list, namesOf, only, text, type Json, type Node } from './tree.ts';
+
+/** A constant moment of a statement, between two bounds in milliseconds: since 1970, or from the moment it runs. */
+export interface Moment {
+  readonly from: 'epoch' | 'now';
+  readonly earliest: number;
+  readonly latest: number;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** How long the unit of date_trunc may be; a day has 25 hours where clocks are put back. */
+const units: Readonly<Record<string, number>> = {
+  microseconds: 1,
+  milliseconds: 1,
+  second: 1_000,
+  minute: 60_000,
+  hour: hourMs,
+  day: 25 * hourMs,
+  week: 7 * dayMs + hourMs,
+  month: 31 * dayMs + hourMs,
+  quarter: 92 * dayMs + hourMs,
+  year: 366 * dayMs + hourMs,
+};
+
+const runNow: Moment = { from: 'now', earliest: 0, latest: 0 };
+
+/**
+ * What a constant expression compared with `time` comes to, loosened outward where it is not known exactly; undefined
+ * where nothing certain is. The session's time zone is UTC.
+ */
+export function momentOf(value: Json | undefined, depth = 0): Moment | undefined {
+  if (depth > 20) return undefined;
+  const constant = only('A_Const', value);
+  if (constant !== undefined) return literal(constant, 'timestamptz');
+  const cast = only('TypeCast', value);
+  if (cast !== undefined) return castOf(cast, depth);
+  const clock = only('SQLValueFunction', value);
+  if (clock !== undefined) return clockOf(text(clock['op']));
+  const call = only('FuncCall', value);
+  if (call !== undefined) return called(call, depth);
+  const operation = only('A_Expr', value);
+  return operation === undefined ? undefined : moved(operation, depth);
+}
+
+function clockOf(op: string): Moment | undefined {
+  if (/^SVFOP_(?:CURRENT_|LOCAL)TIMESTAMP$/.test(op)) return runNow;
+  return op === 'SVFOP_CURRENT_DATE' ? { from: 'now', earliest: -dayMs, latest: 0 } : undefined;
+}
+
+function castOf(cast: Node, depth: number): Moment | undefined {
+  const type = typeOf(cast['typeName']);
+  if (type === undefined) return undefined;
+  const constant = only('A_Const', cast['arg']);
+  if (constant !== undefined) return literal(constant, type);
+  const inner = momentOf(cast['arg'], depth + 1);
+  return inner && type === 'date' ? { ...inner, earliest: inner.earliest - dayMs } : inner;
+}
+
+/** Without modifiers, which round. */
+function typeOf(value: Json | undefined): 'timestamptz' | 'timestamp' | 'date' | undefined {
+  if (!isNode(value) || value['typmods'] !== undefined || value['arrayBounds'] !== undefined) return undefined;
+  const name = namesOf(value['names']).at(-1);
+  return name === 'timestamptz' || name === 'timestamp' || name === 'date' ? name : undefined;
+}
+
+const written =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?)?)?(?: ?(Z|UTC|[+-]\d\d(?::?\d\d)?))?$/i;
+
+/** Only forms that every reader reads alike. */
+function literal(constant: Node, type: 'timestamptz' | 'timestamp' | 'date'): Moment | undefined {
+  const string = constant['sval'];
+  const match = isNode(string) ? written.exec(text(string['sval'])) : null;
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute = '0', second = '0', fraction = '0', zone] = match;
+  // A plain timestamp ignores its zone, and a date its time.
+  if (zone !== undefined && type !== 'timestamptz') return undefined;
+  if (type === 'date' && hour !== undefined) return undefined;
+  if (Number(hour ?? 0) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const midnight = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  if (midnight.getUTCDate() !== Number(day) || midnight.getUTCFullYear() !== Number(year)) return undefined;
+  const seconds = (Number(hour ?? 0) * 60 + Number(minute)) * 60 + Number(second);
+  const whole = midnight.getTime() + seconds * 1_000 - offsetOf(zone);
+  const exact = whole + Number(fraction) * 1_000;
+  return { from: 'epoch', earliest: Math.floor(exact), latest: Math.ceil(exact) };
+}
+
+function offsetOf(zone = ''): number {
+  const match = /^([+-])(\d\d):?(\d\d)?$/.exec(zone);
+  if (match === null) return 0;
+  const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0);
+  return (match[1] === '-' ? -1 : 1) * minutes * 60_000;
+}
+
+function called(call: Node, depth: number): Moment | undefined {
+  const name = namesOf(call['funcname']).at(-1) ?? '';
+  const args = list(call['args']);
+  if (name === 'now' || name === 'transaction_timestamp') return args.length === 0 ? runNow : undefined;
+  if (name === 'to_timestamp' && args.length === 1) {
+    const seconds = constantNumber(args[0]);
+    if (seconds === undefined || !Number.isFinite(seconds)) return undefined;
+    return { from: 'epoch', earliest: Math.floor(seconds * 1_000), latest: Math.ceil(seconds * 1_000) };
+  }
+  if (name !== 'date_trunc' || args.length > 3) return undefined;
+  const string = only('A_Const', args[0])?.['sval'];
+  const unit = isNode(string) ? text(string['sval']).toLowerCase() : '';
+  const length = Object.hasOwn(units, unit) ? units[unit] : undefined;
+  // A bare literal could be an interval as well, and would be refused by the server.
+  const inner = only('A_Const', args[1]) === undefined ? momentOf(args[1], depth + 1) : undefined;
+  return inner && length !== undefined ? { ...inner, earliest: inner.earliest - length } : undefined;
+}
+
+/** A moment and an interval, or a date and days. */
+function moved(operation: Node, depth: number): Moment | undefined {
+  if (operation['kind'] !== 'AEXPR_OP') return undefined;
+  const sign = namesOf(operation['name']).at(-1);
+  if (sign !== '+' && sign !== '-') return undefined;
+  const { lexpr, rexpr } = operation;
+  const forward = sumOf(lexpr, rexpr, sign, depth);
+  return forward ?? (sign === '+' ? sumOf(rexpr, lexpr, sign, depth) : undefined);
+}
+
+function sumOf(base: Json | undefined, step: Json | undefined, sign: '+' | '-', depth: number): Moment | undefined {
+  // `'2026-01-01' + INTERVAL …`: a literal there is read as an interval.
+  if (only('A_Const', base) !== undefined) return undefined;
+  const days = text(only('SQLValueFunction', base)?.['op']) === 'SVFOP_CURRENT_DATE' ? constantNumber(step) : undefined;
+  const span: Span | undefined = days === undefined ? intervalOf(step) : { least: days * dayMs, most: days * dayMs };
+  const moment = momentOf(base, depth + 1);
+  if (moment === undefined || span === undefined) return undefined;
+  const { least, most } = sign === '+' ? span : scaled(span, -1);
+  return { ...moment, earliest: moment.earliest + least, latest: moment.latest + most };
+}

@@ -1,0 +1,74 @@
+import { functions } from './functions.ts';
+import type { Refusals } from './refuse.ts';
+import { isList, isNode, list, namesOf, only, text, type Json, type Node } from './tree.ts';
+import { collations, fields, operators, types } from './words.ts';
+
+/** Elements that a value or a relation made of constants may have. What is not constant meets the server's limits. */
+const maxElements = 1_000_000;
+
+/** Whether a name behind a dot could be a call of something that is not let through. */
+export function nameIsTooClever(name: string): boolean {
+  return !fields.has(name);
+}
+
+/** The name, if it is unqualified or of pg_catalog. */
+function plainName(value: Json | undefined): string | undefined {
+  const [first, second, third] = namesOf(value);
+  if (second === undefined) return first;
+  return first === 'pg_catalog' && third === undefined ? second : undefined;
+}
+
+export function checkCall(node: Node, refusals: Refusals): void {
+  const written = namesOf(node['funcname']).join('.');
+  const name = plainName(node['funcname']);
+  if (name === undefined) throw refusals.qualifiedFunction(written, node);
+  if (!functions.has(name)) throw refusals.unknownFunction(name, node);
+  const numbers = list(node['args']).map(constantNumber);
+  const [first, second, third = 1] = numbers;
+  let elements: number | undefined;
+  if (name === 'generate_series' && first !== undefined && second !== undefined) {
+    elements = Math.abs(second - first) / (Math.abs(third) || 1);
+  } else if (name === 'repeat' || name === 'lpad' || name === 'rpad') {
+    elements = second;
+  }
+  if (elements !== undefined && elements > maxElements) throw refusals.tooManyElements(name, maxElements, node);
+}
+
+export function checkType(node: Node, refusals: Refusals): void {
+  const name = plainName(node['names']);
+  if (name === undefined || !types.has(name)) throw refusals.type(namesOf(node['names']).join('.'), node);
+  for (const modifier of list(node['typmods'])) {
+    if (constantNumber(modifier) === undefined) throw refusals.construct('TypeName.typmods', node);
+  }
+}
+
+export function checkCollation(node: Node, refusals: Refusals): void {
+  const name = plainName(node['collname']);
+  if (name === undefined || !collations.has(name)) throw refusals.collation(namesOf(node['collname']).join('.'), node);
+}
+
+/** BETWEEN and its kin carry their own words as names. */
+const words: ReadonlySet<string> = new Set(['BETWEEN', 'NOT BETWEEN', 'BETWEEN SYMMETRIC', 'NOT BETWEEN SYMMETRIC']);
+
+export function checkOperator(value: Json | undefined, node: Node, refusals: Refusals): void {
+  const name = plainName(value);
+  if (isList(value) && value.length === 1 && name !== undefined && words.has(name)) return;
+  if (name === undefined || !operators.has(name)) throw refusals.operator(namesOf(value).join('.'), node);
+}
+
+/** Of an integer or decimal literal, perhaps with a minus sign or under a cast. */
+export function constantNumber(value: Json | undefined): number | undefined {
+  const cast = only('TypeCast', value);
+  if (cast !== undefined) return constantNumber(cast['arg']);
+  const sign = only('A_Expr', value);
+  if (sign !== undefined && sign['lexpr'] === undefined && namesOf(sign['name']).join('') === '-') {
+    const positive = constantNumber(sign['rexpr']);
+    return positive === undefined ? undefined : -positive;
+  }
+  const constant = only('A_Const', value);
+  if (constant === undefined) return undefined;
+  const { ival: integer, fval: decimal } = constant;
+  // A zero is left out of the tree.
+  if (isNode(integer)) return typeof integer['ival'] === 'number' ? integer['ival'] : 0;
+  return isNode(decimal) ? Number(text(decimal['fval'])) : undefined;
+}

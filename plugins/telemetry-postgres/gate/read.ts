@@ -1,0 +1,88 @@
+import type { SightlineError, SqlHelpers } from '../../../src/contract/index.ts';
+import { admit, admitTokens, tooLarge } from './bounds.ts';
+import { GrammarError, ParserLost, type Parser } from './parser.ts';
+import { PostgresStatement } from './statement.ts';
+import { canonical, type Token } from './tokens.ts';
+import { isNode, list, type Json } from './tree.ts';
+
+/** Throws sql_too_large, sql_syntax, sql_multiple_statements, or sql_refused where a statement is too much to read. */
+export async function readStatement(sql: string, parser: Parser, helpers: SqlHelpers): Promise<PostgresStatement> {
+  admit(sql, helpers);
+  const nothing = () => helpers.refuse('sql_syntax', 'There is no statement.', { position: 1 });
+  if (sql.trim() === '') throw nothing();
+  try {
+    const scanned = await parser.scan(sql);
+    if (scanned === undefined) throw await complaint(sql, parser, helpers);
+    const tokens = canonical(sql, scanned);
+    if (tokens.length === 0) throw nothing();
+    admitTokens(tokens, helpers);
+    const statements = await parsed(sql, tokens, parser, helpers);
+    const [statement, another] = statements;
+    if (another !== undefined) {
+      throw helpers.refuse('sql_multiple_statements', 'Only one statement can be run at a time.', {
+        hint: 'Send the statements one by one.',
+      });
+    }
+    const tree = isNode(statement) ? statement['stmt'] : undefined;
+    if (!isNode(tree)) throw nothing();
+    return new PostgresStatement(tokens, tree);
+  } catch (error) {
+    if (error instanceof ParserLost) throw tooLarge(helpers);
+    throw error;
+  }
+}
+
+async function parsed(
+  sql: string,
+  tokens: readonly Token[],
+  parser: Parser,
+  helpers: SqlHelpers,
+): Promise<readonly Json[]> {
+  const text = tokens.map((token) => token.sql).join(' ');
+  try {
+    const result = await parser.parse(text);
+    return isNode(result) ? list(result['stmts']) : [];
+  } catch (error) {
+    if (!(error instanceof GrammarError)) throw error;
+    const location = Buffer.byteLength(Array.from(text).slice(0, error.position).join(''));
+    const token = tokens.findLast((candidate) => candidate.location <= location);
+    const ended = location >= Buffer.byteLength(text) || token === undefined;
+    throw syntaxError(sql, ended ? sql.trimEnd().length : token.origin, helpers, error);
+  }
+}
+
+/** What the scanner could not read: text that never ends, an empty name, letters behind a number. */
+async function complaint(sql: string, parser: Parser, helpers: SqlHelpers): Promise<SightlineError> {
+  try {
+    await parser.parse(sql);
+  } catch (error) {
+    if (!(error instanceof GrammarError)) throw error;
+    return syntaxError(sql, Array.from(sql).slice(0, error.position).join('').length, helpers, error);
+  }
+  return helpers.refuse('sql_syntax', 'The statement cannot be read.');
+}
+
+function syntaxError(sql: string, at: number, helpers: SqlHelpers, cause: GrammarError): SightlineError {
+  const near = /^\S{1,30}/.exec(sql.slice(at))?.[0];
+  return helpers.refuse(
+    'sql_syntax',
+    near === undefined ? 'Syntax error at the end of the statement.' : `Syntax error at or near "${near}".`,
+    { hint: habit(sql) ?? 'The dialect is PostgreSQL.', position: at + 1, cause },
+  );
+}
+
+/** What other dialects have and this grammar does not know. */
+const habits: readonly (readonly [RegExp, string])[] = [
+  [/`/, 'Names are quoted with "double quotes" in PostgreSQL.'],
+  [/\bQUALIFY\b/i, 'PostgreSQL has no QUALIFY: number the rows in a subquery and filter outside.'],
+  [/\bGROUP\s+BY\s+ALL\b/i, 'PostgreSQL has no GROUP BY ALL: name the columns, or write GROUP BY 1, 2.'],
+  [/\*\s*(?:EXCLUDE|EXCEPT|REPLACE)\s*\(/i, 'PostgreSQL has no SELECT * EXCLUDE: name the columns.'],
+  [/\binterval\s+\d/i, "Write intervals as text: INTERVAL '5 minutes'."],
+  [/\b(?:ASOF|SEMI|ANTI)\s+JOIN\b/i, 'Use EXISTS, NOT EXISTS or a LATERAL subquery.'],
+  [/\bTRY_CAST\b/i, "Test the text first: CASE WHEN x ~ '^[0-9]+$' THEN x::int END."],
+  [/\bPREWHERE\b|\bARRAY\s+JOIN\b/i, 'The dialect is PostgreSQL: use WHERE, and unnest(…) or jsonb_each(…) in FROM.'],
+];
+
+function habit(sql: string): string | undefined {
+  return habits.find(([pattern]) => pattern.test(sql))?.[1];
+}

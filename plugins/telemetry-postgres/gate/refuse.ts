@@ -1,0 +1,130 @@
+import type { ErrorCode, ErrorDetails, SightlineError, SqlHelpers } from '../../../src/contract/index.ts';
+import { tooLarge } from './bounds.ts';
+import { functionHints, functionNames } from './functions.ts';
+import { constructHints, readingStatements, statementHints } from './refusals.ts';
+import type { PostgresStatement } from './statement.ts';
+import type { Node } from './tree.ts';
+
+/** What the gate says to a caller: where, why, and what to write instead. */
+export class Refusals {
+  readonly #statement: PostgresStatement;
+  readonly #helpers: SqlHelpers;
+
+  constructor(statement: PostgresStatement, helpers: SqlHelpers) {
+    this.#statement = statement;
+    this.#helpers = helpers;
+  }
+
+  notSelect(type: string): SightlineError {
+    const name = type
+      .replace(/Stmt$/, '')
+      .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+      .toUpperCase();
+    return this.#helpers.refuse(
+      readingStatements.has(type) ? 'sql_refused' : 'sql_not_read_only',
+      `${name === '' ? 'This statement' : name} is not available; only a SELECT is.`,
+      { hint: statementHints[type] ?? 'The telemetry is read-only: send one SELECT.' },
+    );
+  }
+
+  construct(what: string, node?: Node): SightlineError {
+    const hint = constructHints[what] ?? constructHints[what.split('.')[0] ?? ''];
+    return this.#refused(`The statement uses a construct that is not let through (${what}).`, node, {
+      hint: hint ?? 'Write it as a plain SELECT over otel.spans, otel.metrics and otel.logs.',
+    });
+  }
+
+  tooLarge(): SightlineError {
+    return tooLarge(this.#helpers);
+  }
+
+  unknownTable(name: string, node: Node): SightlineError {
+    return this.#helpers.unknownTable(name, this.#at(node));
+  }
+
+  unknownFunction(name: string, node: Node): SightlineError {
+    const hint = Object.hasOwn(functionHints, name) ? functionHints[name] : undefined;
+    return this.#helpers.unknownFunction(name, functionNames, {
+      ...this.#at(node),
+      ...(hint !== undefined && { hint }),
+    });
+  }
+
+  qualifiedFunction(name: string, node: Node): SightlineError {
+    return this.#refused(`Functions of a schema are not available (${short(name)}).`, node, {
+      hint: `Write ${short(name.slice(name.lastIndexOf('.') + 1))}(…) without a schema.`,
+    });
+  }
+
+  tooManyElements(name: string, limit: number, node: Node): SightlineError {
+    return this.#refused(`${name} would make more than ${limit} elements.`, node, { hint: `Stay below ${limit}.` });
+  }
+
+  type(name: string, node: Node): SightlineError {
+    return this.#refused(`The type ${short(name)} is not available.`, node, {
+      hint: 'Use text, bigint, double precision, numeric, boolean, timestamptz, date, interval, jsonb or arrays of them.',
+    });
+  }
+
+  operator(name: string, node: Node): SightlineError {
+    return this.#refused(`The operator ${short(name)} is not available.`, node, {
+      hint: 'Use the operators of PostgreSQL itself for numbers, text, times, jsonb and arrays, without a schema.',
+    });
+  }
+
+  collation(name: string, node: Node): SightlineError {
+    return this.#refused(`The collation ${short(name)} is not available.`, node, { hint: 'Use COLLATE "C".' });
+  }
+
+  only(node: Node): SightlineError {
+    return this.#refused('ONLY is not available.', node, { hint: 'Name the table alone.' });
+  }
+
+  spelling(): SightlineError {
+    return this.#refused('The name of a telemetry table is written with Unicode escapes.', undefined, {
+      hint: 'Write otel.spans, otel.metrics or otel.logs.',
+    });
+  }
+
+  systemName(name: string, node: Node): SightlineError {
+    return this.#refused(`A WITH query may not be called ${short(name)}.`, node, { hint: 'Give it another name.' });
+  }
+
+  systemColumn(name: string, node: Node): SightlineError {
+    return this.#refused(`System columns are not available (${short(name)}).`, node, {
+      hint: 'Name columns of the table; DESCRIBE otel.spans lists them.',
+    });
+  }
+
+  qualifier(names: readonly (string | undefined)[], node: Node): SightlineError {
+    const written = names.map((name) => name ?? '*').join('.');
+    return this.#refused(`The column ${short(written)} cannot be told.`, node, {
+      hint: "Write alias.column. A key of a map is attributes->>'http.route'.",
+    });
+  }
+
+  field(name: string, node: Node): SightlineError {
+    return this.#refused(`${short(name)} cannot follow a dot here, where it could be a function.`, node, {
+      hint: 'Give the column its name in the FROM item: … AS alias(column), then alias.column.',
+    });
+  }
+
+  #refused(message: string, node: Node | undefined, details: ErrorDetails): SightlineError {
+    return this.#refuse('sql_refused', message, { ...details, ...(node && this.#at(node)) });
+  }
+
+  #refuse(code: Extract<ErrorCode, `sql_${string}`>, message: string, details: ErrorDetails): SightlineError {
+    return this.#helpers.refuse(code, message, details);
+  }
+
+  #at(node: Node): { readonly position?: number } {
+    const position = this.#statement.position(node['location']);
+    return position === undefined ? {} : { position };
+  }
+}
+
+/** A name out of the caller's SQL on one line. */
+function short(name: string): string {
+  const plain = name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
+  return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain;
+}

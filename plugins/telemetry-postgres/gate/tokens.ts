@@ -1,0 +1,53 @@
+import type { ScannedToken } from './parser.ts';
+
+export interface Token {
+  readonly kind: 'identifier' | 'constant' | 'keyword' | 'mark';
+  /** As it is written to the engine. */
+  readonly sql: string;
+  /** Where it begins in the caller's SQL, 0-based, UTF-16. */
+  readonly origin: number;
+  /** Where it begins in the canonical SQL, in bytes of UTF-8, as the tree counts. */
+  readonly location: number;
+}
+
+/**
+ * The canonical SQL: the caller's tokens as PostgreSQL's own scanner cut them, one space between, no comments, numbers in
+ * decimal digits alone. It is this text that is parsed, checked and sent, so nothing depends on two readings agreeing; and
+ * servers before 16, which read `0x1F` and `1_000` as a number and an alias, are not shown any.
+ */
+export function canonical(sql: string, scanned: readonly ScannedToken[]): readonly Token[] {
+  const bytes = Buffer.from(sql, 'utf8');
+  const tokens: Token[] = [];
+  let location = 0;
+  let read = 0;
+  let origin = 0;
+  for (const { start, end, tokenName, keywordName } of withoutEnds(bytes, scanned)) {
+    origin += bytes.toString('utf8', read, start).length;
+    read = start;
+    const raw = bytes.toString('utf8', start, end);
+    const isNumber = /^\.?[0-9]/.test(raw);
+    const written = isNumber ? decimal(raw) : raw;
+    tokens.push({ kind: isNumber ? 'constant' : kindOf(raw, tokenName, keywordName), sql: written, origin, location });
+    location += Buffer.byteLength(written) + 1;
+  }
+  return tokens;
+}
+
+/** Without comments, and without semicolons at either end. */
+function withoutEnds(bytes: Buffer, scanned: readonly ScannedToken[]): readonly ScannedToken[] {
+  const semicolon = 0x3b;
+  const tokens = scanned.filter(({ tokenName }) => tokenName !== 'SQL_COMMENT' && tokenName !== 'C_COMMENT');
+  const first = tokens.findIndex(({ start }) => bytes[start] !== semicolon);
+  return first < 0 ? [] : tokens.slice(first, tokens.findLastIndex(({ start }) => bytes[start] !== semicolon) + 1);
+}
+
+function kindOf(raw: string, tokenName: string, keywordName: string): Token['kind'] {
+  if (keywordName !== 'NO_KEYWORD') return 'keyword';
+  if (/^(?:[a-z]?&?'|\$[^0-9])/i.test(raw)) return 'constant';
+  return tokenName === 'IDENT' || /^(?:u&)?"/i.test(raw) ? 'identifier' : 'mark';
+}
+
+function decimal(number: string): string {
+  const digits = number.replaceAll('_', '');
+  return /^0[xob]/i.test(digits) ? BigInt(digits).toString() : digits;
+}
