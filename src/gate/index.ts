@@ -1,7 +1,40 @@
-import type { SqlGates } from '../contract/index.ts';
+import type { GatedStatement, GatePolicy, SqlGate, SqlGates, SqlHelpers } from '../contract/index.ts';
+import { checkHeight } from './depth.ts';
+import { Faults } from './fault.ts';
+import { FunctionNames } from './function-names.ts';
+import { Output } from './output.ts';
+import { parse } from './parse.ts';
+import { foldName, Scope } from './scope.ts';
+import { writeExpression } from './write-expression.ts';
+import { writeQuery } from './write-query.ts';
 
+/**
+ * Reads a statement into a tree that has no node for what is not let through, and writes it anew from that tree. Nothing of
+ * the caller's text is sent as it came: names are quoted, strings escaped by us, operators bracketed.
+ */
 export const sqlGates: SqlGates = {
-  open: async () => {
-    throw new Error('not written yet');
-  },
+  open: async (policy, helpers) => openGate(policy, helpers),
 };
+
+function openGate(policy: GatePolicy, helpers: SqlHelpers): SqlGate {
+  const functions = FunctionNames.of(policy);
+  return {
+    async admit(sql, signal): Promise<GatedStatement> {
+      signal.throwIfAborted();
+      const faults = new Faults(helpers, sql);
+      const query = parse(sql, policy.dialect, faults);
+      checkHeight(query, faults);
+      const output = new Output(policy, functions, faults, { expression: writeExpression, query: writeQuery });
+      const fold = output.grammar.namesAreCaseSensitive ? (name: string) => name : foldName;
+      writeQuery(output, new Scope(fold), query);
+      output.finish();
+      const { pieces, tables, reaches } = output;
+      return {
+        tables: [...tables],
+        reaches,
+        write: (relation) =>
+          pieces.map((piece) => (typeof piece === 'string' ? piece : relation(piece.table))).join(''),
+      };
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import { parseWindow } from './parse-call.ts';
+import type { Parser } from './parser.ts';
+import { parseFrom } from './parse-from.ts';
+import { parseTail } from './parse-order.ts';
+import { parseAliased } from './parser.ts';
+import type { Expression, Grouping, Query, Select, WithItem } from './tree.ts';
+import { stopWords } from './words.ts';
+
+/** A SELECT, or several with UNION, EXCEPT or INTERSECT between them, with WITH before and ORDER BY after. */
+export function parseQuery(parser: Parser): Query {
+  const { tokens, grammar } = parser;
+  return tokens.deeper(() => {
+    const items = tokens.take('WITH') ? parseWith(parser) : [];
+    const body = parseSets(parser, false);
+    if (items.length === 0 && !grammar.orderOfWholeUnion) return body;
+    if (!grammar.orderOfWholeUnion) return isBare(body) ? { ...body, with: items } : wrap(parser, items, body);
+    const tail = parseTail(parser);
+    const hasTail = tail.order.length > 0 || tail.limit !== undefined;
+    if (!hasTail && items.length === 0) return body;
+    if (isBare(body) && !(hasTail && (body.order.length > 0 || body.limit !== undefined))) {
+      return { ...body, ...(hasTail ? tail : {}), with: items };
+    }
+    return { ...wrap(parser, items, body), ...(hasTail ? tail : {}) };
+  });
+}
+
+/** One without WITH of its own. */
+function isBare(query: Query): boolean {
+  return query.with.length === 0 && query.body.kind === 'select';
+}
+
+/** `SELECT * FROM (…)`: names of a WITH are then seen by every branch of a union. */
+function wrap(parser: Parser, items: readonly WithItem[], query: Query): Query {
+  const isAlone = items.length === 0 && query.order.length === 0 && query.limit === undefined;
+  if (parser.grammar.orderOfWholeUnion || isAlone) return { ...query, with: [...items, ...query.with] };
+  const body: Select = {
+    kind: 'select',
+    distinct: false,
+    distinctOn: [],
+    asStruct: false,
+    items: [{ kind: 'star', of: [], except: [], replace: [] }],
+    from: [{ join: '', source: { kind: 'query', query }, using: [] }],
+    windows: [],
+  };
+  return { with: items, body, order: [], interpolate: undefined };
+}
+
+/** INTERSECT binds tighter than UNION and EXCEPT; what is equal binds to the left. */
+function parseSets(parser: Parser, isInner: boolean): Query {
+  let left = isInner ? parseBranch(parser) : parseSets(parser, true);
+  for (;;) {
+    const operator = takeOperator(parser, isInner);
+    if (operator === undefined) return left;
+    const right = isInner ? parseBranch(parser) : parseSets(parser, true);
+    left = { with: [], body: { kind: 'set', operator, left, right }, order: [], interpolate: undefined };
+  }
+}
+
+function takeOperator({ tokens }: Parser, isInner: boolean): string | undefined {
+  const word = (isInner ? ['INTERSECT'] : ['UNION', 'EXCEPT']).find((candidate) => tokens.take(candidate));
+  if (word === undefined) return undefined;
+  if (tokens.take('ALL')) return `${word} ALL`;
+  if (tokens.take('DISTINCT')) return `${word} DISTINCT`;
+  if (word === 'UNION') throw tokens.unexpected('ALL or DISTINCT');
+  return word;
+}
+
+function parseBranch(parser: Parser): Query {
+  const { tokens } = parser;
+  if (tokens.take('(')) {
+    const query = parser.query();
+    tokens.expect(')');
+    return query;
+  }
+  const body = parseSelect(parser);
+  if (parser.grammar.orderOfWholeUnion) return { with: [], body, order: [], interpolate: undefined };
+  return { with: [], body, ...parseTail(parser) };
+}
+
+function parseWith(parser: Parser): readonly WithItem[] {
+  const { tokens, dialect } = parser;
+  if (tokens.is('RECURSIVE')) {
+    const hint = 'Join the table with itself on span_id = parent_span_id, or group by trace_id.';
+    throw tokens.faults.refuse('sql_refused', 'WITH RECURSIVE is not available.', tokens.peek().start, hint);
+  }
+  return tokens.list((): WithItem => {
+    const { kind } = tokens.peek();
+    if ((kind === 'word' || kind === 'quoted') && tokens.peek(1).text === 'AS' && tokens.peek(2).text === '(') {
+      const name = tokens.name();
+      tokens.expect('AS', '(');
+      const query = parser.query();
+      tokens.expect(')');
+      return { kind: 'table', name, query };
+    }
+    if (dialect === 'bigquery') throw tokens.unexpected('name AS (SELECT …)');
+    const value = parser.expression();
+    tokens.expect('AS');
+    return { kind: 'value', name: tokens.name(), value };
+  });
+}
+
+function parseSelect(parser: Parser): Select {
+  const { tokens } = parser;
+  tokens.expect('SELECT');
+  const distinct = tokens.take('DISTINCT');
+  if (!distinct) tokens.take('ALL');
+  const distinctOn =
+    distinct && parser.dialect === 'clickhouse' && tokens.take('ON', '(')
+      ? tokens.bracketed(() => parser.expression())
+      : [];
+  const asStruct = parser.dialect === 'bigquery' && tokens.take('AS', 'STRUCT');
+  const items = parseItems(parser);
+  const from = tokens.take('FROM') ? parseFrom(parser) : [];
+  const prewhere = parser.dialect === 'clickhouse' && tokens.take('PREWHERE') ? parser.expression() : undefined;
+  const where = tokens.take('WHERE') ? parser.expression() : undefined;
+  const group = tokens.take('GROUP', 'BY') ? parseGroup(parser) : undefined;
+  const having = tokens.take('HAVING') ? parser.expression() : undefined;
+  // The dialects disagree on which comes first.
+  const early = tokens.take('QUALIFY') ? parser.expression() : undefined;
+  const windows = tokens.take('WINDOW') ? tokens.list(() => parseNamedWindow(parser)) : [];
+  const qualify = early ?? (tokens.take('QUALIFY') ? parser.expression() : undefined);
+  return {
+    kind: 'select',
+    distinct,
+    distinctOn,
+    asStruct,
+    items,
+    from,
+    ...(prewhere && { prewhere }),
+    ...(where && { where }),
+    ...(group && { group }),
+    ...(having && { having }),
+    ...(qualify && { qualify }),
+    windows,
+  };
+}
+
+function parseItems(parser: Parser): readonly Expression[] {
+  const { tokens } = parser;
+  const items: Expression[] = [];
+  do {
+    // A comma after the last column.
+    if (items.length > 0 && tokens.is('FROM')) break;
+    const value = parseAliased(parser);
+    const { kind, text } = tokens.peek();
+    const isAlias = value.kind !== 'alias' && (kind === 'quoted' || (kind === 'word' && !stopWords.has(text)));
+    items.push(isAlias ? { kind: 'alias', operand: value, name: tokens.name() } : value);
+  } while (tokens.take(','));
+  return items;
+}
+
+function parseNamedWindow(parser: Parser): Select['windows'][number] {
+  const name = parser.tokens.name();
+  parser.tokens.expect('AS', '(');
+  return { name, specification: parseWindow(parser) };
+}
+
+function parseGroup(parser: Parser): Grouping {
+  const { tokens } = parser;
+  if (tokens.take('ALL')) return { all: true, items: [], totals: tokens.take('WITH', 'TOTALS') };
+  const sets = tokens.take('GROUPING', 'SETS', '(');
+  const form = sets ? ('GROUPING SETS' as const) : (['ROLLUP', 'CUBE'] as const).find((word) => tokens.take(word, '('));
+  const items =
+    form === undefined ? tokens.list(() => parser.expression()) : tokens.bracketed(() => parser.expression());
+  const later = form ?? (['ROLLUP', 'CUBE'] as const).find((word) => tokens.take('WITH', word));
+  return { all: false, items, ...(later && { form: later }), totals: tokens.take('WITH', 'TOTALS') };
+}

@@ -1,0 +1,205 @@
+import { writeCall } from './write-call.ts';
+import { writeBracketed, writeItem, writeOperand } from './write-item.ts';
+import { writeIn } from './write-in.ts';
+import { writeType } from './write-type.ts';
+import type { Output } from './output.ts';
+import { writeString } from './quoted.ts';
+import type { Scope } from './scope.ts';
+import type { Binary, Expression, Name, Star } from './tree.ts';
+import { timeUnits } from './words.ts';
+
+/** Writes what was understood of an expression, with brackets wherever an engine could group it otherwise. */
+export function writeExpression(output: Output, scope: Scope, expression: Expression): void {
+  const write = (inner: Expression): void => writeExpression(output, scope, inner);
+  const operand = (inner: Expression): void => writeOperand(output, scope, inner);
+  const list = (items: readonly Expression[]): void => output.list(items, write);
+  switch (expression.kind) {
+    case 'number':
+    case 'constant':
+      return output.text(expression.text);
+    case 'string':
+      return output.text(writeString(expression.value));
+    case 'typed':
+      return output.text(`${expression.type} ${writeString(expression.value)}`);
+    case 'name':
+      return writePath(output, expression.parts);
+    case 'star':
+      return writeStar(output, scope, expression);
+    case 'call':
+      return writeCall(output, scope, expression);
+    case 'unary':
+      output.text(expression.operator === 'NOT' ? 'NOT ' : expression.operator);
+      return expression.operator === 'NOT' || expression.operand.kind !== 'unary'
+        ? operand(expression.operand)
+        : writeBracketed(output, scope, expression.operand);
+    case 'binary':
+      return writeBinary(output, scope, expression);
+    case 'between':
+      operand(expression.operand);
+      output.text(expression.not ? ' NOT BETWEEN ' : ' BETWEEN ');
+      operand(expression.low);
+      output.text(' AND ');
+      return operand(expression.high);
+    case 'in':
+      return writeIn(output, scope, expression);
+    case 'is':
+      operand(expression.operand);
+      return output.text(` IS ${expression.not ? 'NOT ' : ''}${expression.what}`);
+    case 'case':
+      output.text('CASE');
+      if (expression.operand !== undefined) {
+        output.text(' ');
+        write(expression.operand);
+      }
+      for (const { when, result } of expression.branches) {
+        output.text(' WHEN ');
+        write(when);
+        output.text(' THEN ');
+        write(result);
+      }
+      if (expression.otherwise !== undefined) {
+        output.text(' ELSE ');
+        write(expression.otherwise);
+      }
+      return output.text(' END');
+    case 'cast':
+      // `0.1::Decimal(9, 4)` is exact in ClickHouse, and CAST(0.1 AS …) is not.
+      if (expression.operator && !expression.safe) {
+        operand(expression.operand);
+        output.text('::');
+        return writeType(output, expression.type);
+      }
+      output.text(expression.safe ? 'SAFE_CAST(' : 'CAST(');
+      write(expression.operand);
+      output.text(' AS ');
+      writeType(output, expression.type);
+      return output.text(')');
+    case 'interval':
+      output.text('INTERVAL ');
+      operand(expression.amount);
+      return output.text(expression.unit === undefined ? '' : ` ${expression.unit}`);
+    case 'extract':
+      if (!timeUnits.has(expression.part) && !output.isBigQuery) throw unknownPart(output, expression.part);
+      if (!/^[A-Z]+$/.test(expression.part)) throw unknownPart(output, expression.part);
+      output.text(`EXTRACT(${expression.part} FROM `);
+      write(expression.operand);
+      if (expression.zone !== undefined) {
+        output.text(' AT TIME ZONE ');
+        operand(expression.zone);
+      }
+      return output.text(')');
+    case 'array':
+      if (expression.type !== undefined) writeType(output, expression.type);
+      output.text('[');
+      list(expression.items);
+      return output.text(']');
+    case 'tuple':
+      output.text(output.isBigQuery || expression.items.length > 1 ? '(' : 'tuple(');
+      list(expression.items);
+      return output.text(')');
+    case 'map':
+      output.text('map(');
+      list(expression.entries.flat());
+      return output.text(')');
+    case 'struct':
+      if (expression.type === undefined) output.text('STRUCT');
+      else writeType(output, expression.type);
+      output.text('(');
+      output.list(expression.items, (item) => writeItem(output, scope, item));
+      return output.text(')');
+    case 'subscript':
+      operand(expression.operand);
+      output.text('[');
+      write(expression.index);
+      return output.text(']');
+    case 'field':
+      return writeField(output, scope, expression.operand, expression.name);
+    case 'lambda':
+      output.text('(');
+      output.list(expression.parameters, (parameter) => output.name(parameter));
+      output.text(') -> ');
+      return operand(expression.body);
+    case 'conditional':
+      output.text('if(');
+      list([expression.condition, expression.yes, expression.no]);
+      return output.text(')');
+    case 'subquery':
+      output.text(`${expression.form}(`);
+      output.query(scope, expression.query);
+      return output.text(')');
+    case 'alias':
+      return writeBracketed(output, scope, expression);
+  }
+}
+
+function writeBinary(output: Output, scope: Scope, { operator, left, right }: Binary): void {
+  // A long row of the same operator stays one, so that it does not become a deep nest of brackets.
+  const isRow = left.kind === 'binary' && left.operator === operator && /^(?:AND|OR|\+|\|\|)$/.test(operator);
+  if (isRow) writeExpression(output, scope, left);
+  else writeOperand(output, scope, left);
+  output.text(` ${operator} `);
+  writeOperand(output, scope, right);
+}
+
+/** `otel.spans.name` → `spans.name`: what stands for the table has its name alone. */
+export function withoutSchema(output: Output, parts: readonly Name[]): readonly Name[] {
+  const [first, second] = parts;
+  if (parts.length < 3 || first?.text.toLowerCase() !== 'otel' || second === undefined) return parts;
+  return Object.hasOwn(output.faults.helpers.tables, second.text.toLowerCase()) ? parts.slice(1) : parts;
+}
+
+function writePath(output: Output, parts: readonly Name[]): void {
+  output.text(
+    withoutSchema(output, parts)
+      .map((part) => output.quote(part))
+      .join('.'),
+  );
+}
+
+function writeStar(output: Output, scope: Scope, star: Star): void {
+  const of = star.of.length < 2 ? star.of : withoutSchema(output, [...star.of, ...star.of.slice(0, 1)]).slice(0, -1);
+  const [first] = of;
+  if (of.length > 1 && !output.isBigQuery) {
+    const hint = 'Write alias.*, with the alias of a FROM item.';
+    throw output.faults.refuse('sql_refused', 'A star belongs to one FROM item.', first?.start, hint);
+  }
+  output.text([...of.map((part) => output.quote(part)), '*'].join('.'));
+  if (star.except.length > 0) {
+    output.text(' EXCEPT (');
+    output.list(star.except, (name) => output.name(name));
+    output.text(')');
+  }
+  if (star.replace.length > 0) {
+    output.text(' REPLACE (');
+    output.list(star.replace, ({ value, name }) => {
+      writeExpression(output, scope, value);
+      output.text(' AS ');
+      output.name(name);
+    });
+    output.text(')');
+  }
+}
+
+/** In ClickHouse as a function, so that brackets and dots never join into the name of a table. */
+function writeField(output: Output, scope: Scope, operand: Expression, name: Name | number): void {
+  if (output.isBigQuery) {
+    if (typeof name === 'number')
+      throw output.faults.refuse('sql_syntax', 'A field has a name, not a number.', undefined);
+    if (operand.kind === 'name') output.text('(');
+    writeOperand(output, scope, operand);
+    output.text(operand.kind === 'name' ? ').' : '.');
+    return output.name(name);
+  }
+  output.text('tupleElement(');
+  writeExpression(output, scope, operand);
+  output.text(`, ${typeof name === 'number' ? name : writeString(name.text)})`);
+}
+
+function unknownPart(output: Output, part: string): Error {
+  return output.faults.refuse(
+    'sql_refused',
+    `EXTRACT cannot read ${part}.`,
+    undefined,
+    'Extract YEAR, MONTH, DAY, HOUR, MINUTE or SECOND.',
+  );
+}

@@ -1,0 +1,50 @@
+import type { Output } from './output.ts';
+import type { Scope } from './scope.ts';
+import type { Expression, In } from './tree.ts';
+import { writeOperand } from './write-item.ts';
+
+/**
+ * `x IN …`. To the right of IN ClickHouse takes a bare name for a table, so none is written there: the name of a WITH query
+ * becomes a subquery, any other is refused.
+ */
+export function writeIn(output: Output, scope: Scope, { not, global, operand, among, start }: In): void {
+  const query = output.isBigQuery ? undefined : namedQuery(scope, among);
+  if (!output.isBigQuery && query === undefined) refuseNames(output, among, start);
+  writeOperand(output, scope, operand);
+  output.text(` ${global ? 'GLOBAL ' : ''}${not ? 'NOT ' : ''}IN `);
+  if (query !== undefined) return output.text(`(SELECT * FROM \`${query}\`)`);
+  if (among.kind === 'value') {
+    if (output.isBigQuery)
+      throw output.faults.refuse('sql_syntax', 'IN needs a list.', start, 'Write IN (…) or IN UNNEST(…).');
+    return writeOperand(output, scope, among.value);
+  }
+  output.text(among.kind === 'unnest' ? 'UNNEST(' : '(');
+  if (among.kind === 'query') output.query(scope, among.query);
+  if (among.kind === 'unnest') output.expression(scope, among.value);
+  if (among.kind === 'list') output.list(among.items, (item) => output.expression(scope, item));
+  output.text(')');
+}
+
+function namedQuery(scope: Scope, among: In['among']): string | undefined {
+  const items = among.kind === 'list' ? among.items : among.kind === 'value' ? [among.value] : [];
+  const [only] = items;
+  if (items.length !== 1 || only?.kind !== 'name' || only.parts.length !== 1) return undefined;
+  return scope.query(only.parts[0]?.text ?? '');
+}
+
+function refuseNames(output: Output, among: In['among'], start: number): void {
+  const items = among.kind === 'list' ? among.items : among.kind === 'value' ? [among.value] : [];
+  for (const item of items) {
+    if (isValue(item, among.kind === 'value')) continue;
+    const hint = 'List values, write IN (SELECT …), or has(array, x) for an array.';
+    throw output.faults.refuse('sql_refused', 'What stands right of IN must be values or a subquery.', start, hint);
+  }
+}
+
+/** No name, however many brackets and aliases are around it. */
+function isValue(item: Expression, isWhole: boolean): boolean {
+  if (item.kind === 'alias') return isValue(item.operand, isWhole);
+  if (item.kind === 'tuple') return item.items.every((inner) => isValue(inner, false));
+  if (isWhole) return item.kind === 'array' || (item.kind === 'call' && /^(?:array|tuple)$/i.test(item.name));
+  return item.kind !== 'name' && item.kind !== 'star' && item.kind !== 'lambda';
+}

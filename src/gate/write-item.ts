@@ -1,0 +1,28 @@
+import type { Output } from './output.ts';
+import type { Scope } from './scope.ts';
+import type { Expression } from './tree.ts';
+
+/** A column of SELECT, or a member of a struct: the one place where an alias needs no brackets. */
+export function writeItem(output: Output, scope: Scope, item: Expression): void {
+  if (item.kind !== 'alias') return output.expression(scope, item);
+  output.expression(scope, item.operand);
+  output.text(' AS ');
+  output.name(item.name);
+}
+
+const alone: ReadonlySet<Expression['kind']> = new Set([
+  ...(['number', 'string', 'constant', 'typed', 'name', 'call', 'case', 'extract', 'array', 'tuple', 'map'] as const),
+  ...(['struct', 'subscript', 'field', 'conditional', 'subquery', 'alias', 'star'] as const),
+]);
+
+export function writeOperand(output: Output, scope: Scope, expression: Expression): void {
+  const isAlone = alone.has(expression.kind) && !(expression.kind === 'call' && expression.over !== undefined);
+  if (isAlone) output.expression(scope, expression);
+  else writeBracketed(output, scope, expression);
+}
+
+export function writeBracketed(output: Output, scope: Scope, expression: Expression): void {
+  output.text('(');
+  writeItem(output, scope, expression);
+  output.text(')');
+}
