@@ -54,21 +54,6 @@ afterAll(async () => {
 });
 
 describe('legitimate queries', () => {
-  it('all run, with a window and without', async () => {
-    expect(legitimate.length).toBeGreaterThanOrEqual(60);
-    const failed: string[] = [];
-    for (const sql of legitimate) {
-      for (const window of [{}, { start: new Date(0), end: new Date('2100-01-01') }]) {
-        try {
-          await harness.query(organizationId, sql, { window });
-        } catch (error) {
-          failed.push(`${String(error)} ${error instanceof SightlineError ? String(error.cause) : ''}: ${sql}`);
-        }
-      }
-    }
-    expect(failed).toEqual([]);
-  });
-
   it('may list as many trace ids as fit a statement, and no tree that takes long to read', async () => {
     const ids = Array.from({ length: 1_750 }, (_, index) => `'${index.toString(16).padStart(32, '0')}'`);
     const { rows } = await harness.query(
@@ -86,7 +71,7 @@ describe('legitimate queries', () => {
   it('mean the same as the caller wrote: columns and rows are those of the raw statement', async () => {
     const changing = /now\(\)|current_|today\(\)|SAMPLE/i;
     const different: string[] = [];
-    for (const sql of legitimate.filter((statement) => !changing.test(statement))) {
+    for (const { sql } of legitimate.filter((statement) => !changing.test(statement.sql))) {
       const raw = await harness.run(organizationId, sql);
       const bounded = await harness.query(organizationId, sql, { window: { start: new Date(0) } });
       const same =

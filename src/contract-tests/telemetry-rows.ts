@@ -23,7 +23,7 @@ function columnOf(column: LogicalColumn, values: readonly unknown[]): BatchColum
     case 'timestamp':
       return { kind: 'timestamp', values: BigInt64Array.from(values, micros), ...valid };
     case 'int64':
-      return { kind: 'int64', values: BigInt64Array.from(values, (value) => BigInt(Number(value ?? 0))), ...valid };
+      return { kind: 'int64', values: BigInt64Array.from(values, integer), ...valid };
     case 'float64':
       return { kind: 'float64', values: Float64Array.from(values, (value) => Number(value ?? 0)), ...valid };
     case 'boolean':
@@ -40,6 +40,11 @@ function columnOf(column: LogicalColumn, values: readonly unknown[]): BatchColum
 /** A string is JSON text already, which may be broken on purpose. */
 function jsonText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Text where JavaScript would round a number. */
+function integer(value: unknown): bigint {
+  return typeof value === 'string' ? BigInt(value) : BigInt(Number(value ?? 0));
 }
 
 function micros(value: unknown): bigint {
