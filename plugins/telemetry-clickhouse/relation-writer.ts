@@ -20,12 +20,14 @@ export function relationWriter({ json, prewhere }: RelationWriterOptions): Relat
     attributes: (expression, type, rules) => ruledAttributes(expression, type, rules, json.has(expression)),
     filter,
     select(columns, from, tenant, others) {
-      // An alias of a list stands for a column of the same name everywhere in its SELECT, PREWHERE too: with
-      // `op AS name … PREWHERE name = 'acme'` whoever names an operation so would be acme. Hence names of our own first.
+      // Two traps lie in ClickHouse's scopes. An alias of a list stands for a column of the same name everywhere in its
+      // SELECT, PREWHERE too: with `op AS name … PREWHERE name = 'acme'` whoever names an operation so would be acme. And
+      // names of the statement around reach inward, functions' too: `WITH (a, b) -> 1 AS equals` would make every
+      // PREWHERE true. Hence aliases of our own, and view(), which nothing from outside reaches into.
       const inner = columns.map(([, expression], index) => `${expression} AS ${alias(index)}`);
       const outer = columns.map(([name], index) => `${alias(index)} AS ${identifier(name)}`);
       const bounded = prewhere.has(from) ? filter(tenant, others) : barred(tenant, others);
-      return `SELECT ${outer.join(', ')} FROM (SELECT ${inner.join(', ')} FROM ${from}${bounded && ` ${bounded}`})`;
+      return `SELECT ${outer.join(', ')} FROM view(SELECT ${inner.join(', ')} FROM ${from}${bounded && ` ${bounded}`})`;
     },
   };
 }

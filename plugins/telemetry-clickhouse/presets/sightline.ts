@@ -14,7 +14,9 @@ export const sightline: MappingPreset = {
       const there = await columns(path);
       if (there === undefined) continue;
       const known = otelTables[table].columns.filter(({ name }) => there.has(name));
-      found[table] = [{ from: tablePath(path), columns: Object.fromEntries(known.map(({ name }) => [name, name])) }];
+      const columnsOf = Object.fromEntries(known.map(({ name }) => [name, name]));
+      const end = table === 'spans' ? { end_time: 'addNanoseconds(time, duration_nano)' } : {};
+      found[table] = [{ from: tablePath(path), columns: { ...columnsOf, ...end } }];
     }
     return found;
   },

@@ -76,7 +76,7 @@ export function metricsSource(samples: string, series: string, columns: Columns)
   const label = (key: string) =>
     `if(${labels}[${literal(key)}] != '', ${labels}[${literal(key)}], ${labels}[${literal(key.replaceAll('.', '_'))}])`;
   return {
-    from: `${samples} AS _samples GLOBAL ANY INNER JOIN (SELECT fingerprint${[
+    from: `${samples} AS _samples GLOBAL INNER JOIN (SELECT fingerprint${[
       'labels',
       'description',
       'unit',

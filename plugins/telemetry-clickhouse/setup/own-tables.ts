@@ -1,0 +1,103 @@
+import { otelTables } from '../../../src/contract/index.ts';
+import type { LogicalColumn, TableName } from '../../../src/contract/index.ts';
+import { identifier, literal } from '../quote.ts';
+import { typeOf } from '../types.ts';
+
+export const organizationColumn = 'organization';
+
+export interface OwnTables {
+  readonly database: string;
+  /** `<prefix>spans`, `<prefix>metrics`, `<prefix>logs`, `<prefix>positions`. */
+  readonly prefix: string;
+  readonly cluster?: string;
+  /** Days that rows are kept; undefined: until they are deleted. */
+  readonly retentionDays?: number;
+}
+
+/** Columns that are repeated a lot: stored once a part. */
+const lowCardinality: ReadonlySet<string> = new Set([
+  'service_name',
+  'service_version',
+  'deployment_environment',
+  'scope_name',
+  'scope_version',
+  'name',
+  'kind',
+  'status_code',
+  'type',
+  'unit',
+  'description',
+  'aggregation_temporality',
+  'severity_text',
+  'event_name',
+]);
+
+const order = {
+  spans: ['service_name', 'time'],
+  metrics: ['name', 'service_name', 'time'],
+  logs: ['service_name', 'time'],
+} as const satisfies Record<TableName, readonly string[]>;
+
+/** What is inserted, in order: the organization, then the logical columns. A span's start and end follow from its time. */
+export function ownColumns(table: TableName): readonly { readonly name: string; readonly type: string }[] {
+  const columns: readonly LogicalColumn[] = otelTables[table].columns;
+  return [
+    { name: organizationColumn, type: 'LowCardinality(String)' },
+    ...columns
+      .filter(({ name }) => table !== 'spans' || (name !== 'start_time' && name !== 'end_time'))
+      .map((column) => ({ name: column.name, type: storedType(column) })),
+  ];
+}
+
+/** The tables that the receiver's rows go to, and the positions up to which they were loaded. */
+export function ownTables({ database, prefix, cluster, retentionDays }: OwnTables): readonly string[] {
+  const on = cluster === undefined ? '' : ` ON CLUSTER ${literal(cluster)}`;
+  // A load that is sent again is recognized by its token; a replicated table keeps such tokens by itself.
+  const dedup =
+    cluster === undefined
+      ? 'SETTINGS non_replicated_deduplication_window = 10000'
+      : 'SETTINGS replicated_deduplication_window = 10000';
+  const engine = (name: string) => (cluster === undefined ? name : `Replicated${name}`);
+  const ttl = retentionDays === undefined ? '' : `\nTTL toDateTime(time) + toIntervalDay(${Math.ceil(retentionDays)})`;
+  const tables = (['spans', 'metrics', 'logs'] as const).map((table) => {
+    const columns = ownColumns(table).map(({ name, type }) => `  ${identifier(name)} ${type}`);
+    return `CREATE TABLE IF NOT EXISTS ${identifier(database)}.${identifier(`${prefix}${table}`)}${on} (
+${[...columns, ...indexes(table)].join(',\n')}
+) ENGINE = ${engine('MergeTree')}
+PARTITION BY toDate(time)
+ORDER BY (${[organizationColumn, ...order[table]].join(', ')})${ttl}
+${dedup}${retentionDays === undefined ? '' : ', ttl_only_drop_parts = 1'}`;
+  });
+  const positions = `CREATE TABLE IF NOT EXISTS ${identifier(database)}.${identifier(`${prefix}positions`)}${on} (
+  organization String,
+  log String,
+  segment UInt64,
+  offset UInt64,
+  loaded_at DateTime64(9, 'UTC') DEFAULT now64(9)
+) ENGINE = ${engine('ReplacingMergeTree')}(loaded_at)
+ORDER BY (organization, log)
+${dedup}`;
+  return [`CREATE DATABASE IF NOT EXISTS ${identifier(database)}${on}`, ...tables, positions];
+}
+
+function storedType({ name, type, nullable }: LogicalColumn): string {
+  if (type === 'timestamp') {
+    return nullable ? `Nullable(${typeOf.timestamp})` : `${typeOf.timestamp} CODEC(Delta(8), ZSTD(1))`;
+  }
+  if (type === 'map') return 'Map(LowCardinality(String), String) CODEC(ZSTD(1))';
+  if (nullable) return `Nullable(${typeOf[type]})`;
+  if (type === 'string' && lowCardinality.has(name)) return 'LowCardinality(String)';
+  return `${typeOf[type]} CODEC(ZSTD(1))`;
+}
+
+function indexes(table: TableName): readonly string[] {
+  const bloom = (name: string, expression: string) =>
+    `  INDEX ${name} ${expression} TYPE bloom_filter(0.01) GRANULARITY 1`;
+  return [
+    '  INDEX idx_time time TYPE minmax GRANULARITY 1',
+    ...(table === 'metrics' ? [] : [bloom('idx_trace_id', 'trace_id')]),
+    bloom('idx_attribute_keys', 'mapKeys(attributes)'),
+    bloom('idx_attribute_values', 'mapValues(attributes)'),
+    ...(table === 'logs' ? ['  INDEX idx_body lower(body) TYPE tokenbf_v1(32768, 3, 0) GRANULARITY 8'] : []),
+  ];
+}

@@ -1,0 +1,88 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Rows } from '../../rows.ts';
+
+export interface Engine extends AsyncDisposable {
+  readonly rows: Rows;
+  /** Holds the tables after the engine ended, until `remove`. */
+  readonly directory: string;
+}
+
+/** The engine of ClickHouse in a process of its own. With `usersXml`: its one user, `default`, as that says. */
+export async function openEngine({
+  directory = newDirectory(),
+  usersXml,
+}: { readonly directory?: string; readonly usersXml?: string } = {}): Promise<Engine> {
+  const child = fork(
+    join(import.meta.dirname, 'engine-process.ts'),
+    [join(directory, 'data'), ...configuration(directory, usersXml)],
+    { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+  );
+  await once(child, 'message');
+  let turn: Promise<unknown> = Promise.resolve();
+  const ask = async (sql: string) => {
+    const answered = once(child, 'message');
+    child.send({ sql });
+    const [answer] = await answered;
+    if (typeof answer?.error === 'string') throw new Error(answer.error);
+    return parse(String(answer?.text ?? ''));
+  };
+  return {
+    directory,
+    rows: (sql) => {
+      const answer = turn.then(() => ask(sql));
+      turn = answer.catch(() => undefined);
+      return answer;
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null) return;
+      const ended = once(child, 'exit');
+      child.disconnect();
+      await ended;
+    },
+  };
+}
+
+export function newDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'sightline-clickhouse-'));
+}
+
+export function remove(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** The engine is not there for every platform; then its tests are skipped. */
+export function engineIsInstalled(): boolean {
+  const suffix = process.platform === 'linux' ? '-gnu' : '';
+  try {
+    createRequire(import.meta.url).resolve(`@chdb/lib-${process.platform}-${process.arch}${suffix}/package.json`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function configuration(directory: string, usersXml: string | undefined): readonly string[] {
+  if (usersXml === undefined) return [];
+  const users = join(directory, 'users.xml');
+  const config = join(directory, 'config.xml');
+  writeFileSync(users, usersXml);
+  writeFileSync(
+    config,
+    `<clickhouse><users_config>${users}</users_config><default_profile>default</default_profile>
+     <access_control_improvements><settings_constraints_replace_previous>true</settings_constraints_replace_previous>
+     </access_control_improvements></clickhouse>`,
+  );
+  return [`--config-file=${config}`];
+}
+
+function parse(text: string): readonly Readonly<Record<string, unknown>>[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+}
