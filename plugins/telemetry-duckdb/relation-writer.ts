@@ -9,7 +9,7 @@ import {
 import { dialect } from './dialect.ts';
 import { storedType } from './engine/schema.ts';
 
-const { literal } = dialect.write;
+const literal = (value: string | Date) => dialect.write.literal(value);
 
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 

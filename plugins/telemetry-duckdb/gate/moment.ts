@@ -98,21 +98,20 @@ function castMoment(cast: Node): Moment | undefined {
 function functionMoment(call: Node): Moment | undefined {
   const name = fold(text(call['function_name']));
   const children = isList(call['children']) ? call['children'] : [];
-  const [first, second_] = children;
+  const [first, last] = children;
   if (children.length === 0) {
     if (name === 'today' || name === 'current_date') return startOf(now, exactly(day));
     return nowFunctions.has(name) ? now : undefined;
   }
   if (children.length !== 2) return undefined;
-  if (name === 'timezone') return constantText(first) === 'UTC' ? momentOf(second_) : undefined;
+  if (name === 'timezone') return constantText(first) === 'UTC' ? momentOf(last) : undefined;
   if (name === 'date_trunc' || name === 'datetrunc') {
     const unit = unitOf(constantText(first) ?? '');
-    const moment = momentOf(second_);
+    const moment = momentOf(last);
     return unit && moment && startOf(moment, unit);
   }
-  if (name === '-') return shifted(momentOf(first), negated(durationOf(second_)));
-  if (name === '+')
-    return shifted(momentOf(first), durationOf(second_)) ?? shifted(momentOf(second_), durationOf(first));
+  if (name === '-') return shifted(momentOf(first), negated(durationOf(last)));
+  if (name === '+') return shifted(momentOf(first), durationOf(last)) ?? shifted(momentOf(last), durationOf(first));
   return undefined;
 }
 
@@ -131,10 +130,10 @@ function intervalOf(expression: Json | undefined): Span | undefined {
   if (expression['class'] !== 'FUNCTION') return undefined;
   const name = fold(text(expression['function_name']));
   const children = isList(expression['children']) ? expression['children'] : [];
-  const [first, second_] = children;
+  const [first, last] = children;
   if (name === '-' && children.length === 1) return negated(intervalOf(first));
   if (name === '*' && children.length === 2) {
-    return times(intervalOf(second_), wholeNumber(first)) ?? times(intervalOf(first), wholeNumber(second_));
+    return times(intervalOf(last), wholeNumber(first)) ?? times(intervalOf(first), wholeNumber(last));
   }
   if (!name.startsWith('to_') || children.length !== 1) return undefined;
   return times(unitOf(name.slice(3)), wholeNumber(first));
@@ -192,13 +191,14 @@ const timestamp =
 function writtenMoment(literal: string | undefined, hasZone: boolean): Moment | undefined {
   const match = literal === undefined ? null : timestamp.exec(literal);
   if (match === null) return undefined;
-  const [year, month, date, hour, minute, seconds] = match.slice(1, 7).map((digits = '0') => Number(digits));
-  const [fraction = '', , sign, offsetHours = '0', offsetMinutes = '0'] = match.slice(7);
-  if (year === undefined || month === undefined || date === undefined) return undefined;
+  const part = (index: number) => Number(match[index] ?? '0');
+  const [, , , , , , , fraction = '', , sign] = match;
+  const year = part(1);
   if (sign !== undefined && !hasZone) return undefined;
-  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1);
+  const offset = (part(10) * 60 + part(11)) * (sign === '-' ? -1 : 1);
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'));
-  const base = Date.UTC(year, month - 1, date, hour, minute, seconds, milliseconds) - offset * 60 * second;
+  const written = Date.UTC(year, part(2) - 1, part(3), part(4), part(5), part(6), milliseconds);
+  const base = written - offset * 60 * second;
   // Before the year 100 JavaScript means the twentieth century.
   if (!Number.isFinite(base) || year < 100) return undefined;
   return { fromNow: false, low: base, high: /[1-9]/.test(fraction.slice(3)) ? base + 1 : base };

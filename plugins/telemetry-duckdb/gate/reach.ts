@@ -169,6 +169,8 @@ function narrow(bounds: Bounds, condition: Json, subject: Subject, now: number):
     case 'COMPARE_EQUAL':
       from(moment(other));
       to(moment(other), true);
+      return;
+    default:
   }
 }
 

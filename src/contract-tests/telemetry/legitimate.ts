@@ -43,7 +43,7 @@ export function legitimateContract(
           if (answer.columns.length !== columns) wrong.push(`${sql} → ${answer.columns.length} columns`);
           if (answer.rows.length > 0) withRows += 1;
         } catch (error) {
-          const cause = error instanceof Error ? String(error.cause ?? '') : '';
+          const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
           wrong.push(`${sql} → ${String(error)} ${cause}`);
         }
       }
