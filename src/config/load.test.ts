@@ -135,3 +135,74 @@ describe('references in the config', () => {
     expect((await load({ env: { A: '${env:B}' } })).config.dataDirectory).toBe(join(directory, '${env:B}'));
   });
 });
+
+describe('governance in the config', () => {
+  const rules = (...given: object[]) =>
+    write('sightline.config.json', JSON.stringify({ governance: { rules: given } })).then(() => load());
+  const message = (...given: object[]) => rules(...given).then(String, (error: Error) => error.message);
+
+  it('rules columns and attributes by role', async () => {
+    const given = [
+      { roles: ['member', 'key'], tables: ['logs'], columns: ['body'], action: 'mask' },
+      { attributes: ['http.request.header.*'], action: 'deny' },
+    ];
+    expect((await rules(...given)).config.governance.rules).toEqual(given);
+    expect((await load()).config.governance.rules).toHaveLength(2);
+  });
+
+  it.each<[string, object, string]>([
+    ['an unknown column', { columns: ['name', 'bdoy'], action: 'deny' }, 'governance.rules[0].columns[1]'],
+    ['a column of another table', { tables: ['spans'], columns: ['body'], action: 'deny' }, 'no column of otel.spans'],
+    ['a hash of what is no text', { columns: ['duration_nano'], action: 'hash' }, 'governance.rules[0].columns[0]'],
+    ['a hash of a map', { columns: ['attributes'], action: 'hash' }, 'only text can be hashed'],
+    ['time', { columns: ['time'], action: 'mask' }, 'time cannot be ruled'],
+    ['what a trace is followed by', { columns: ['parent_span_id'], action: 'hash' }, 'parent_span_id cannot be ruled'],
+    ['a star within a key', { attributes: ['http.*.id'], action: 'deny' }, 'governance.rules[0].attributes[0]'],
+    ['an unknown role', { roles: ['owner'], columns: ['body'], action: 'deny' }, 'governance.rules[0].roles[0]'],
+    ['an unknown table', { tables: ['traces'], columns: ['name'], action: 'deny' }, 'governance.rules[0].tables[0]'],
+    ['an unknown action', { columns: ['body'], action: 'hide' }, 'governance.rules[0].action'],
+    ['a rule of nothing', { action: 'deny' }, 'neither columns nor attributes'],
+    ['roles that are none', { roles: [], columns: ['body'], action: 'deny' }, 'governance.rules[0].roles'],
+    ['a typing mistake', { column: ['body'], action: 'deny' }, 'Unrecognized key: "column"'],
+  ])('refuses %s by its path', async (_, rule, said) => {
+    expect(await message(rule)).toContain(said);
+  });
+});
+
+describe('limits of what is read', () => {
+  it('have defaults that change nothing', async () => {
+    const { config } = await load();
+    expect(config.limits.defaultWindowHours).toBe(24);
+    expect(config.costGuard).toEqual({ mode: 'shadow' });
+  });
+
+  it.each<[unknown, number]>([
+    [1000, 1000],
+    ['1000', 1000],
+    ['50GB', 50e9],
+    ['1.5 TiB', 1.5 * 2 ** 40],
+    ['20 kb', 20_000],
+    ['1 B', 1],
+    ['${env:LIMIT}', 7e12],
+  ])('take a size as %j', async (written, bytes) => {
+    await write(
+      'sightline.config.json',
+      JSON.stringify({ costGuard: { maxQueryBytes: written, dailyBytes: written } }),
+    );
+    const { config } = await load({ env: { LIMIT: '7TB' } });
+    expect(config.costGuard).toEqual({ mode: 'shadow', maxQueryBytes: bytes, dailyBytes: bytes });
+  });
+
+  it.each([0, -1, '', '0GB', '-5GB', '5 XB', '1e9', '2000TB', '9'.repeat(400), '5GB; DROP', 1e16, null])(
+    'refuse %j as a size',
+    async (written) => {
+      await write('sightline.config.json', JSON.stringify({ costGuard: { dailyBytes: written } }));
+      await expect(load()).rejects.toThrow('costGuard.dailyBytes');
+    },
+  );
+
+  it.each([0, 8761, 1.5, 'long'])('refuse %j hours as the default window', async (hours) => {
+    await write('sightline.config.json', JSON.stringify({ limits: { defaultWindowHours: hours } }));
+    await expect(load()).rejects.toThrow('limits.defaultWindowHours');
+  });
+});

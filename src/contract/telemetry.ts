@@ -61,7 +61,8 @@ export interface CheckedStatement extends ParsedStatement {
   readonly tables: readonly TableName[];
   /**
    * One for each place in the statement that reads a telemetry table: what its own predicates on `time` leave of it. An
-   * end is left out where nothing certain is known, so a plugin may know little, but never claim too narrow a reach.
+   * end is left out where nothing certain is known, so a plugin may know little, but never claim too narrow a reach. Kept
+   * for later runs of the statement: what counts from now is never made absolute.
    */
   readonly reaches: readonly TimeReach[];
 }

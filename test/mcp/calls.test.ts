@@ -479,12 +479,16 @@ describe('trace context', () => {
     ['nothing malformed', { traceparent: `${valid}\n"}` }, {}, undefined],
     ['nothing of zeros', {}, { traceparent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01` }, undefined],
   ])('is taken from %s', async (_name, meta, headers, traceId) => {
-    const says = tool('says', ({ logger }) => {
-      logger.info({}, 'here');
+    let seen: Pick<ToolContext, 'traceId' | 'requestId'> | undefined;
+    const says = tool('says', (context) => {
+      context.logger.info({}, 'here');
+      seen = context;
       return ok;
     });
     const { url, mint, logger } = await start({ tools: [says] });
     await call(url, { token: await mint(), name: 'says', meta, headers });
+    // Where there is none, a request is told from the others by its own id.
+    expect(seen?.traceId).toBe(traceId ?? seen?.requestId);
     const line = logger.lines.find(({ message }) => message === 'here');
     expect(line?.fields['tool']).toBe('says');
     expect(line?.fields['trace_id']).toBe(traceId);
