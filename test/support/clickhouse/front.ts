@@ -203,7 +203,7 @@ class Reply {
     if (this.#body === undefined) {
       const response = this.#response;
       response.setHeader('X-ClickHouse-Query-Id', encodeURIComponent(this.#asked.queryId));
-      response.setHeader('X-ClickHouse-Summary', JSON.stringify({ read_rows: '0', read_bytes: '0', ...this.summary }));
+      response.setHeader('X-ClickHouse-Summary', JSON.stringify(this.summary));
       if (this.#tag !== undefined) response.setHeader('X-ClickHouse-Exception-Tag', this.#tag);
       if (this.#asked.gzip) {
         response.setHeader('Content-Encoding', 'gzip');

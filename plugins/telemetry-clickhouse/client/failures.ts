@@ -1,0 +1,126 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { SightlineError } from '../../../src/contract/index.ts';
+import type { ErrorCode, SqlHelpers, TableName } from '../../../src/contract/index.ts';
+import { FailedMidway, RowTooLong } from '../result/row-reader.ts';
+import { MalformedRow } from '../result/walk.ts';
+import { failures, type Told } from './failure-codes.ts';
+import { Stopped } from './stopped.ts';
+
+export interface Explaining {
+  readonly helpers: SqlHelpers;
+  readonly functions: Iterable<string>;
+  readonly tables?: readonly TableName[];
+}
+
+/**
+ * What the caller is told of a failure: a code and words of ours. The engine's message can hold other rows' values, so it
+ * goes to `cause`; only names that the caller wrote are taken out of it.
+ */
+export function explain(error: unknown, about: Explaining): SightlineError {
+  if (error instanceof SightlineError) return error;
+  if (error instanceof Stopped) return stopped(error);
+  if (error instanceof RowTooLong) {
+    return told(error, {
+      code: 'sql_failed',
+      message: 'A row of the result is larger than 16 MiB.',
+      hint: 'Return fewer columns, or substring(column, 1, 1000) of the long ones.',
+    });
+  }
+  const engines = engineError(error);
+  if (engines === undefined) return unavailable(error);
+  return byCode(engines, error, about);
+}
+
+interface EngineError {
+  readonly code: number;
+  readonly message: string;
+}
+
+function engineError(error: unknown): EngineError | undefined {
+  if (error instanceof ClickHouseError) return { code: Number(error.code), message: error.message };
+  if (!(error instanceof FailedMidway)) return undefined;
+  // The first is the engine's own; what follows may quote anything.
+  const [, code, message] = /Code: (\d+)\. DB::(?:\w+)?Exception: ([^]*)/.exec(error.message) ?? [];
+  return code === undefined ? undefined : { code: Number(code), message: message ?? '' };
+}
+
+function byCode({ code, message }: EngineError, cause: unknown, about: Explaining): SightlineError {
+  const { helpers, functions, tables = [] } = about;
+  switch (code) {
+    case 8:
+    case 16:
+    case 47: {
+      const name = named(
+        message,
+        /identifier [`']([^`'\n]{1,200})[`']|Missing columns: '([^'\n]{1,200})'|no column [`']?([\w.]+)/i,
+      );
+      if (name !== undefined) return helpers.unknownColumn(lastPart(name), tables, { cause });
+      break;
+    }
+    case 46:
+    case 63: {
+      const name = named(
+        message,
+        /[Ff]unction (?:with name )?[`']?(\w{1,200})[`']? does not exist|[Uu]nknown (?:aggregate )?function [`']?(\w{1,200})/,
+      );
+      if (name !== undefined) return helpers.unknownFunction(name, functions, { cause });
+      break;
+    }
+    case 42:
+    case 43: {
+      const name = named(message, /(?:of|for|in) function [`']?(\w{1,200})/);
+      if (name !== undefined) {
+        return helpers.refuse('sql_failed', `The function ${name} does not take these arguments.`, {
+          hint: 'Attributes are String: toFloat64OrNull(attributes[…]), toInt64OrNull(…). Times are DateTime64: toDateTime(…).',
+          cause,
+        });
+      }
+    }
+  }
+  return told(cause, failures[code] ?? unknownFailure);
+}
+
+const unknownFailure: Told = {
+  code: 'sql_failed',
+  message: 'The engine could not run the statement.',
+  hint: 'Simplify the statement and try its parts.',
+};
+
+function told(cause: unknown, { code, message, hint, retryAfterSeconds }: Told): SightlineError {
+  return new SightlineError(code, message, {
+    ...(hint === undefined ? {} : { hint }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    cause,
+  });
+}
+
+function stopped(error: Stopped): SightlineError {
+  return error.reason === 'timeout'
+    ? told(error, {
+        code: 'query_timeout',
+        message: 'The query took too long and was stopped.',
+        hint: 'Narrow the time window, filter on service_name, or aggregate instead of returning rows.',
+      })
+    : told(error, { code: 'query_cancelled', message: 'The query was cancelled.' });
+}
+
+function unavailable(error: unknown): SightlineError {
+  const midway = error instanceof FailedMidway || error instanceof MalformedRow;
+  return told(error, {
+    code: 'telemetry_unavailable' satisfies ErrorCode,
+    message: midway ? 'The connection to the warehouse broke off.' : 'The warehouse does not answer.',
+    hint: 'Send the query again in a moment.',
+    retryAfterSeconds: 2,
+  });
+}
+
+function named(message: string, pattern: RegExp): string | undefined {
+  return pattern
+    .exec(message)
+    ?.slice(1)
+    .find((group) => group !== undefined);
+}
+
+function lastPart(name: string): string {
+  return name.split('.').at(-1) ?? name;
+}

@@ -1,0 +1,36 @@
+/** Why a statement ended that neither finished nor failed by itself. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+  readonly reason: 'timeout' | 'cancelled';
+
+  constructor(reason: 'timeout' | 'cancelled') {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** A signal that aborts when the caller leaves or the time is over, whichever comes first; its reason is a Stopped. */
+export class Deadline {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(caller: AbortSignal, timeoutMs: number) {
+    this.signal = this.#controller.signal;
+    this.#caller = caller;
+    this.#timer = setTimeout(() => this.#controller.abort(new Stopped('timeout')), timeoutMs);
+    if (caller.aborted) this.#leave();
+    else caller.addEventListener('abort', this.#leave, { once: true });
+  }
+
+  readonly #leave = (): void => {
+    this.#controller.abort(new Stopped('cancelled'));
+  };
+
+  /** Whoever waits no longer. */
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#caller.removeEventListener('abort', this.#leave);
+  }
+}

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { json } from 'node:stream/consumers';
+import { SightlineError } from '../../../src/contract/index.ts';
+import type { Cursor, QueryLimits, StatementLabel, TableName } from '../../../src/contract/index.ts';
+import { literal } from '../quote.ts';
+import { ClickHouseCursor } from './cursor.ts';
+import type { Endpoint, Endpoints, Settings } from './endpoints.ts';
+import { explain, type Explaining } from './failures.ts';
+import { labelComment, labelJson } from './label.ts';
+import { agree, type AgreedSettings } from './settings.ts';
+import { Deadline } from './stopped.ts';
+
+export interface WarehouseOptions {
+  readonly endpoints: Endpoints;
+  /** The operator's own, sent with every query. */
+  readonly settings: Settings;
+  readonly requestTimeoutMs: number;
+  readonly explaining: Explaining;
+}
+
+export interface Query {
+  readonly sql: string;
+  readonly queryId: string;
+  readonly role: string | undefined;
+  readonly label: StatementLabel | undefined;
+  readonly limits: QueryLimits;
+  readonly signal: AbortSignal;
+  /** For hints. */
+  readonly tables: readonly TableName[];
+}
+
+const killTimeoutMs = 2_000;
+
+/** One account of a ClickHouse: queries of callers, and statements of our own. */
+export class Warehouse {
+  readonly #options: WarehouseOptions;
+  readonly #kills = new Set<Promise<void>>();
+  #agreed: AgreedSettings | undefined;
+
+  constructor(options: WarehouseOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects where the server is not there, does not know the account, or writes results in a way that is not ours. */
+  async start(signal: AbortSignal): Promise<void> {
+    this.#agreed = await agree(
+      async (sql, settings) =>
+        (await this.#jsonRows(sql, settings, signal)).map((row) => textOf(Object.values(row)[0])),
+      this.#options.settings,
+    );
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#kills);
+    await this.#options.endpoints.close();
+  }
+
+  /** A statement of ours; rejects with a SightlineError. */
+  async rows(sql: string, signal?: AbortSignal): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    try {
+      return await this.#jsonRows(sql, {}, signal);
+    } catch (error) {
+      throw explain(error, this.#options.explaining);
+    }
+  }
+
+  async open(query: Query): Promise<Cursor> {
+    const { endpoints, explaining } = this.#options;
+    const about = { ...explaining, tables: query.tables };
+    const deadline = new Deadline(query.signal, query.limits.timeoutMs);
+    const { settings, comment } = this.#dressed(query);
+    try {
+      deadline.signal.throwIfAborted();
+      const { body, readBytes, endpoint } = await endpoints.send({
+        sql: `${comment}${query.sql}\nFORMAT JSONCompactEachRowWithNamesAndTypes`,
+        queryId: query.queryId,
+        ...(query.role === undefined ? {} : { role: query.role }),
+        settings,
+        signal: deadline.signal,
+      });
+      return await ClickHouseCursor.open({
+        body,
+        limits: query.limits,
+        deadline,
+        readBytes,
+        explain: (error) => explain(error, about),
+        kill: () => this.#kill(endpoint, query.queryId),
+      });
+    } catch (error) {
+      deadline.clear();
+      if (deadline.signal.aborted) {
+        this.#killAnywhere(query.queryId);
+        throw explain(deadline.signal.reason, about);
+      }
+      throw explain(error, about);
+    }
+  }
+
+  /** As `open` would run it: what the engine expects to read. */
+  async explainEstimate(query: Omit<Query, 'limits'>): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const { endpoints, explaining, requestTimeoutMs } = this.#options;
+    const deadline = new Deadline(query.signal, requestTimeoutMs);
+    try {
+      const { body } = await endpoints.send({
+        sql: `EXPLAIN ESTIMATE ${query.sql}\nFORMAT JSON`,
+        queryId: query.queryId,
+        ...(query.role === undefined ? {} : { role: query.role }),
+        signal: deadline.signal,
+      });
+      return dataOf(await json(body));
+    } catch (error) {
+      throw explain(deadline.signal.aborted ? deadline.signal.reason : error, { ...explaining, tables: query.tables });
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  #dressed({ label, limits }: Query): { readonly settings: Settings; readonly comment: string } {
+    const agreed = this.#agreed;
+    if (agreed === undefined) throw new SightlineError('telemetry_unavailable', 'The warehouse is not connected yet.');
+    const { fixed, mostSeconds, logComment } = agreed;
+    const seconds = Math.min(Math.ceil(limits.timeoutMs / 1_000), mostSeconds ?? 0);
+    return {
+      settings: {
+        ...fixed,
+        ...(mostSeconds === undefined ? {} : { max_execution_time: seconds }),
+        ...(logComment && label !== undefined ? { log_comment: labelJson(label) } : {}),
+      },
+      comment: logComment || label === undefined ? '' : labelComment(label),
+    };
+  }
+
+  async #jsonRows(
+    sql: string,
+    settings: Settings,
+    signal?: AbortSignal,
+  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const deadline = new Deadline(signal ?? new AbortController().signal, this.#options.requestTimeoutMs);
+    try {
+      const { body } = await this.#options.endpoints.send({
+        sql: `${sql}\nFORMAT JSON`,
+        queryId: `sightline-${randomUUID()}`,
+        settings,
+        signal: deadline.signal,
+      });
+      return dataOf(await json(body));
+    } catch (error) {
+      throw deadline.signal.aborted ? deadline.signal.reason : error;
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  #killAnywhere(queryId: string): void {
+    this.#track(this.#options.endpoints.send(killStatement(queryId)));
+  }
+
+  #kill(endpoint: Endpoint, queryId: string): void {
+    this.#track(endpoint.send(killStatement(queryId)));
+  }
+
+  /** A server that does not take it up has no work to stop, or will see the closed connection. */
+  #track(sent: Promise<{ readonly body: NodeJS.ReadableStream }>): void {
+    const done = sent.then(
+      ({ body }) => void body.resume(),
+      () => undefined,
+    );
+    this.#kills.add(done);
+    void done.finally(() => this.#kills.delete(done));
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '');
+}
+
+function killStatement(queryId: string) {
+  return {
+    sql: `KILL QUERY WHERE query_id = ${literal(queryId)} ASYNC`,
+    queryId: `sightline-${randomUUID()}`,
+    signal: AbortSignal.timeout(killTimeoutMs),
+  };
+}
+
+function dataOf(answer: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const rows = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : undefined;
+  if (!Array.isArray(rows)) throw new TypeError('an answer without data');
+  return rows.filter((row): row is Readonly<Record<string, unknown>> => typeof row === 'object' && row !== null);
+}

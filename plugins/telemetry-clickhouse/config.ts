@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { mappingSchema, tenancySchema } from '../../src/contract/index.ts';
+
+const url = z.url({ protocol: /^https?$/ }).refine((value) => {
+  const { username, password, search } = new URL(value);
+  return username === '' && password === '' && search === '';
+}, 'Write user, password and settings under their own keys.');
+
+const account = {
+  username: z.string().min(1).default('default'),
+  password: z.string().default('').meta({ description: 'Better as ${env:…} or ${file:…}' }),
+  database: z.string().min(1).optional().meta({ description: "The user's default database" }),
+};
+
+const pem = z.string().includes('-----BEGIN');
+
+/** What keeps organizations apart on the server, whatever the SQL says. */
+const serverBoundary = z.discriminatedUnion('by', [
+  z.strictObject({ by: z.literal('query_id') }),
+  z.strictObject({ by: z.literal('role'), role: z.string().includes('{tenant}') }),
+  z.strictObject({ by: z.literal('none') }),
+]);
+
+/** Settings that the plugin needs as it sends them. */
+const settingName = z.string().regex(/^[a-z][a-z0-9_]*$/);
+const settingValue = z.union([z.string(), z.number(), z.boolean()]);
+
+export const configSchema = z.strictObject({
+  url: z
+    .union([url, z.array(url).min(1).max(16)])
+    .transform((value) => (Array.isArray(value) ? value : [value]))
+    .meta({
+      description: 'HTTP interface, http(s)://host:port; several are replicas, of which one that answers is taken',
+    }),
+  ...account,
+  tls: z
+    .union([z.strictObject({ ca: pem }), z.strictObject({ ca: pem, cert: pem, key: pem })])
+    .optional()
+    .meta({ description: 'PEM texts, as ${file:…}; without it the system’s authorities' }),
+  connections: z
+    .record(z.string(), z.strictObject({ ...account, username: z.string().min(1) }))
+    .optional()
+    .meta({ description: 'Accounts by tenant, where tenancy.boundary is connection' }),
+  maxConnections: z.coerce.number().int().min(1).max(1_000).default(20).describe('To each url; more queries wait.'),
+  compression: z.boolean().default(false).describe('Results come compressed: for slow networks.'),
+  requestTimeoutSeconds: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3_600)
+    .default(60)
+    .describe("Of the gateway's own statements; a query has its caller's deadline."),
+  settings: z
+    .record(settingName, settingValue)
+    .default({})
+    .meta({ description: 'Settings sent with every query, e.g. max_threads; the profile must let them be changed' }),
+  cluster: z.string().min(1).optional().meta({ description: 'Set-up scripts say ON CLUSTER' }),
+  mapping: mappingSchema,
+  tenancy: tenancySchema,
+  isolation: z
+    .enum(['layered', 'degraded'])
+    .default('layered')
+    .describe('degraded: runs with a single layer, which the doctor then only warns of.'),
+  serverBoundary: serverBoundary
+    .default({ by: 'query_id' })
+    .meta({ description: 'What row policies of the server know an organization by' }),
+  ingest: z
+    .strictObject({
+      enabled: z.boolean().default(true),
+      username: z.string().min(1).optional().meta({ description: 'Who may write; the user above by default' }),
+      password: z.string().optional(),
+    })
+    .optional()
+    .meta({ description: "Our own receiver writes into Sightline's own tables (preset sightline)" }),
+});
+
+export type ClickHouseConfig = z.output<typeof configSchema>;
