@@ -1,0 +1,86 @@
+import type {
+  MappingHelpers,
+  ResolvedMapping,
+  StatementBinding,
+  TableName,
+  TableSource,
+  TenancyConfig,
+  Tenant,
+} from '../../src/contract/index.ts';
+import { otelTables, tableNames } from '../../src/contract/index.ts';
+import { quoteName, quoteText } from './literals.ts';
+import { relationOf } from './relation.ts';
+import type { BoundaryKind } from './settings.ts';
+
+type Mode = TenancyConfig['boundary'];
+
+/**
+ * What tells tenants apart in one source: `side` is the SQL of the tenant, a literal or what the views' function answers.
+ * Undefined where the table, the schema or the database is the tenant's own.
+ */
+export function tenantPredicate(boundary: Mode, source: TableSource, side: string): string | undefined {
+  switch (boundary.mode) {
+    case 'column':
+      return `${quoteName(boundary.column)} = ${typed(side, boundary.type)}`;
+    case 'expression':
+      return `(${boundary.expression}) = ${typed(side, boundary.type)}`;
+    case 'resource_attribute':
+      return `((${source.columns['resource_attributes']}) ->> ${quoteText(boundary.key)}) = ${side}`;
+    case 'attribute':
+      return `((${source.columns['attributes']}) ->> ${quoteText(boundary.key)}) = ${side}`;
+    case 'none':
+    case 'database':
+    case 'schema':
+    case 'dataset':
+    case 'table_template':
+    case 'connection':
+      return undefined;
+  }
+}
+
+function typed(side: string, type: 'string' | 'uuid' | 'int'): string {
+  if (type === 'uuid') return `(${side})::uuid`;
+  return type === 'int' ? `(${side})::bigint` : side;
+}
+
+/** The sources of one tenant, where names hold `{tenant}`. */
+export function ofTenant(mapping: ResolvedMapping, tenant: Tenant): ResolvedMapping {
+  const tables: { [Name in TableName]?: readonly TableSource[] } = {};
+  for (const table of tableNames) {
+    const sources = mapping.tables[table];
+    if (sources === undefined) continue;
+    tables[table] = sources.map((source) => ({ ...source, from: source.from.replaceAll('{tenant}', tenant) }));
+  }
+  return { ...mapping, tables };
+}
+
+/** The mapping onto the views of the setup script, which have the logical columns by their names. */
+export function viewMapping(schema: string, tables: readonly TableName[]): ResolvedMapping {
+  const sources: { [Name in TableName]?: readonly TableSource[] } = {};
+  for (const table of tables) {
+    const columns = Object.fromEntries(otelTables[table].columns.map(({ name }) => [name, quoteName(name)]));
+    sources[table] = [{ from: `${quoteName(schema)}.${quoteName(table)}`, columns }];
+  }
+  return { preset: undefined, tables: sources, empties: [] };
+}
+
+export interface RelationRequest {
+  readonly table: TableName;
+  readonly binding: StatementBinding;
+  readonly tenant: Tenant;
+}
+
+/** What a telemetry table of a statement stands for. */
+export function relationFor(
+  { table, binding, tenant }: RelationRequest,
+  kind: BoundaryKind,
+  mode: Mode,
+  resolved: ResolvedMapping,
+  helpers: MappingHelpers,
+): string {
+  if (kind === 'views') return relationOf(helpers, resolved, table, binding, () => undefined);
+  const own = ofTenant(resolved, tenant);
+  const predicate = (source: TableSource) =>
+    kind === 'connections' ? undefined : tenantPredicate(mode, source, quoteText(tenant));
+  return relationOf(helpers, own, table, binding, predicate);
+}

@@ -1,0 +1,113 @@
+import type { PostgresType } from './types.ts';
+
+/** A value in the server's text format as JSON text. */
+export type CellWriter = (value: string | null) => string;
+
+export interface CellBudget {
+  /** Of one cell's JSON text, UTF-8. */
+  readonly maxBytes: number;
+  cutCells: number;
+}
+
+/** The writer for a column: what is short goes without counting its bytes. */
+export function cellWriter(type: PostgresType, budget: CellBudget): CellWriter {
+  const json = jsonWriter(type);
+  return (value) => {
+    if (value === null) return 'null';
+    // Of a text so long that its start fills the cell, no more is made JSON of than that.
+    if (value.length > budget.maxBytes) return cut(value, budget);
+    const text = json(value);
+    // A UTF-16 unit is at most three bytes.
+    if (text.length * 3 <= budget.maxBytes || Buffer.byteLength(text) <= budget.maxBytes) return text;
+    return cut(value, budget);
+  };
+}
+
+function jsonWriter({ kind, element }: PostgresType): (value: string) => string {
+  if (element !== undefined) {
+    const write = jsonWriter(element);
+    return (value) => arrayText(value, write);
+  }
+  switch (kind) {
+    case 'number':
+      return (value) => value;
+    case 'float':
+      return floatText;
+    case 'boolean':
+      return (value) => (value === 't' ? 'true' : 'false');
+    case 'json':
+      return (value) => value;
+    case 'time':
+      return (value) => JSON.stringify(rfc3339(value));
+    case 'bytes':
+      return (value) => JSON.stringify(value.startsWith('\\x') ? value.slice(2) : value);
+    case 'text':
+      return (value) => JSON.stringify(value);
+  }
+}
+
+function floatText(value: string): string {
+  if (value === '-0') return '0';
+  return /^-?\d/.test(value) ? value : JSON.stringify(value);
+}
+
+/**
+ * `2026-03-01 12:00:00.12+00` with the fraction in as many groups of three digits as it needs. Infinity and years that
+ * RFC 3339 cannot write stay what they are.
+ */
+export function rfc3339(value: string): string {
+  const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:\+00)?$/.exec(value);
+  if (parts === null) return value;
+  const [, date, time, fraction = ''] = parts;
+  const digits = fraction.length === 0 ? '' : `.${fraction.padEnd(fraction.length > 3 ? 6 : 3, '0')}`;
+  return `${date}T${time}${digits}Z`;
+}
+
+/** `{1,NULL,"a b",{2}}` as a JSON array. Bounds before it, `[0:1]={…}`, are left out. */
+function arrayText(value: string, write: (element: string) => string): string {
+  let json = '';
+  let at = value.indexOf('{');
+  for (; at < value.length; at += 1) {
+    const char = value[at];
+    if (char === '{') json += '[';
+    else if (char === '}') json += ']';
+    else if (char === ',') json += ',';
+    else if (char === '"') {
+      let text = '';
+      for (at += 1; value[at] !== '"' && at < value.length; at += 1) {
+        if (value[at] === '\\') at += 1;
+        text += value[at] ?? '';
+      }
+      json += write(text);
+    } else {
+      const start = at;
+      while (at < value.length && value[at] !== ',' && value[at] !== '}') at += 1;
+      const text = value.slice(start, at);
+      at -= 1;
+      json += text === 'NULL' ? 'null' : write(text);
+    }
+  }
+  return json;
+}
+
+/** A JSON string that holds the start of the value and a mark saying how much is missing. */
+function cut(value: string, budget: CellBudget): string {
+  budget.cutCells += 1;
+  const whole = Buffer.byteLength(value);
+  const bytes = Buffer.from(value.slice(0, budget.maxBytes), 'utf8');
+  let keep = Math.min(bytes.length, budget.maxBytes);
+  for (;;) {
+    const start = wholeCharacters(bytes, keep);
+    const text = JSON.stringify(`${start}…[${whole - Buffer.byteLength(start)} bytes cut]`);
+    const over = Buffer.byteLength(text) - budget.maxBytes;
+    if (over <= 0 || keep === 0) return text;
+    // An escaped character is up to six times as long as it was.
+    keep = Math.max(0, keep - Math.max(1, Math.ceil(over / 6)));
+  }
+}
+
+function wholeCharacters(bytes: Buffer, length: number): string {
+  let end = length;
+  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end).replace(/\ufffd$/, '');
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { mappingSchema, tenancySchema } from '../../src/contract/index.ts';
+
+const name = z
+  .string()
+  .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name of lower-case letters, digits and _');
+
+const postgresUrl = z
+  .string()
+  .regex(/^postgres(?:ql)?:\/\//, 'must be postgres://user:password@host:5432/database');
+
+const flag = z.union([z.boolean(), z.stringbool()]);
+
+const ssl = z.union([
+  flag,
+  z.strictObject({
+    ca: z.string().min(1).optional().meta({ description: 'PEM; ${file:…}' }),
+    cert: z.string().min(1).optional().meta({ description: 'PEM' }),
+    key: z.string().min(1).optional().meta({ description: 'PEM' }),
+    servername: z.string().min(1).optional(),
+  }),
+]);
+
+export const configSchema = z.strictObject({
+  url: postgresUrl.optional().meta({ description: "The gateway's own login; or host, user, password, database" }),
+  host: z.string().min(1).optional().meta({ description: 'A name, or the directory of a Unix socket' }),
+  port: z.coerce.number().int().min(1).max(65_535).optional(),
+  user: z.string().min(1).optional(),
+  password: z.string().optional(),
+  database: z.string().min(1).optional(),
+  ssl: ssl.default(false).meta({ description: 'true: encrypted, with a certificate of a public authority' }),
+  connections: z
+    .record(z.string(), postgresUrl)
+    .default({})
+    .meta({ description: 'URL by tenant, where tenancy.boundary.mode is `connection`' }),
+  pool: z
+    .strictObject({
+      max: z.coerce.number().int().min(1).max(500).default(10).meta({ description: 'Queries at once, each database' }),
+      idleSeconds: z.coerce.number().int().min(1).max(86_400).default(60),
+      connectSeconds: z.coerce.number().min(0.1).max(60).default(5),
+    })
+    .prefault({}),
+  statementTimeoutSeconds: z.coerce
+    .number()
+    .min(0.1)
+    .max(3_600)
+    .default(60)
+    .meta({ description: 'No statement runs longer, whatever a request asks for' }),
+  tempFileLimitMb: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .default(1_024)
+    .meta({ description: 'Temporary space of one query; only an administrator can set it, by the setup script' }),
+  mapping: mappingSchema.prefault({ preset: 'sightline' }),
+  tenancy: tenancySchema.prefault({ boundary: { mode: 'column', column: 'organization' }, value: 'id' }),
+  isolation: z
+    .enum(['layered', 'degraded'])
+    .default('layered')
+    .meta({ description: 'degraded: no views in the database; the gate and the substitution alone keep tenants apart' }),
+  boundary: z
+    .strictObject({
+      secret: z
+        .string()
+        .min(32, 'must have 32 characters or more')
+        .optional()
+        .meta({ description: 'Signs the tenant; the database knows it too: ${env:SIGHTLINE_BOUNDARY_SECRET}' }),
+      schema: name.default('otel').meta({ description: 'Of the views' }),
+      privateSchema: name.default('otel_priv').meta({ description: 'Of the secret and the function' }),
+      owner: name.default('sightline_owner').meta({ description: 'Role without login that owns both' }),
+      tokenSeconds: z.coerce.number().int().min(5).max(3_600).default(300),
+    })
+    .prefault({}),
+  ingest: z
+    .strictObject({
+      enabled: flag.default(false).meta({ description: 'Our receiver writes here, into the preset `sightline`' }),
+      url: postgresUrl.optional().meta({ description: "The writer's own login" }),
+    })
+    .prefault({}),
+});
+
+export type PostgresConfig = z.output<typeof configSchema>;

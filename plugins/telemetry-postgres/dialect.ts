@@ -1,0 +1,85 @@
+import { otelTables, type ColumnType, type Dialect, type DialectWriter } from '../../src/contract/index.ts';
+import type { TableName } from '../../src/contract/index.ts';
+import { quoteText, timestampLiteral } from './literals.ts';
+import { typeNames } from './relation.ts';
+
+const write: DialectWriter = {
+  literal(value) {
+    if (value instanceof Date) return timestampLiteral(value);
+    if (typeof value === 'string') return quoteText(value);
+    if (typeof value === 'boolean') return value ? 'true' : 'false';
+    return Number.isFinite(value) ? String(value) : `'${value}'::double precision`;
+  },
+  attribute: (map, key) => `(${map} ->> ${quoteText(key)})`,
+  bucket: (time, seconds) => `date_bin(interval '${seconds} seconds', ${time}, timestamptz '2000-01-01 00:00:00+00')`,
+  quantile: (expression, fraction) => `percentile_cont(${fraction}) WITHIN GROUP (ORDER BY ${expression})`,
+  countIf: (condition) => `count(*) FILTER (WHERE ${condition})`,
+  ratio: (a, b) => `((${a})::double precision / nullif((${b})::double precision, 0))`,
+  replaceRegexp: (text, pattern, replacement) =>
+    `regexp_replace(${text}, ${quoteText(pattern)}, ${quoteText(replacement)}, 'g')`,
+  unnestMap: (map, alias) => `jsonb_each_text(${map}) AS ${alias}("key", "value")`,
+};
+
+const examples = [
+  {
+    question: 'Error rate and p95 latency by service over the last hour',
+    sql: `SELECT service_name, count(*) AS spans, (count(*) FILTER (WHERE status_code = 'ERROR'))::float8 / count(*) AS error_rate, percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_nano) / 1e6 AS p95_ms FROM otel.spans WHERE time > now() - interval '1 hour' AND kind = 'SERVER' GROUP BY service_name ORDER BY error_rate DESC`,
+  },
+  {
+    question: 'Requests per five minutes by route',
+    sql: `SELECT date_bin(interval '5 minutes', time, timestamptz '2000-01-01') AS bucket, attributes ->> 'http.route' AS route, count(*) AS requests FROM otel.spans WHERE time > now() - interval '6 hours' AND kind = 'SERVER' GROUP BY bucket, route ORDER BY bucket, requests DESC`,
+  },
+  {
+    question: 'The slowest spans',
+    sql: `SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE time > now() - interval '1 hour' ORDER BY duration_nano DESC LIMIT 20`,
+  },
+  {
+    question: 'Error logs with their trace',
+    sql: `SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND time > now() - interval '1 hour' ORDER BY time DESC LIMIT 50`,
+  },
+  {
+    question: 'Most common log patterns',
+    sql: `SELECT service_name, regexp_replace(body, '[0-9a-f]{8,}|[0-9]+', '#', 'g') AS pattern, count(*) AS n FROM otel.logs WHERE time > now() - interval '1 hour' GROUP BY service_name, pattern ORDER BY n DESC LIMIT 20`,
+  },
+  {
+    question: 'A gauge per service and minute',
+    sql: `SELECT date_trunc('minute', time) AS minute, service_name, avg(value) AS value FROM otel.metrics WHERE name = 'process.cpu.utilization' AND time > now() - interval '1 hour' GROUP BY minute, service_name ORDER BY minute`,
+  },
+  {
+    question: 'Exceptions in the events of spans',
+    sql: `SELECT s.service_name, e.event -> 'attributes' ->> 'exception.type' AS exception, count(*) AS n FROM otel.spans AS s CROSS JOIN LATERAL jsonb_array_elements(s.events) AS e(event) WHERE s.time > now() - interval '1 hour' AND e.event ->> 'name' = 'exception' GROUP BY 1, 2 ORDER BY n DESC LIMIT 20`,
+  },
+] as const satisfies Dialect['examples'];
+
+/** Its version and tables are known once the warehouse has been seen. */
+export class PostgresDialect implements Dialect {
+  readonly name = 'postgres';
+  readonly attributeHint =
+    "attributes ->> 'http.route' (text, NULL if absent); numbers: (attributes ->> 'http.response.status_code')::int";
+  readonly examples = examples;
+  readonly functions: readonly string[];
+  readonly write = write;
+  #version = '';
+  #tables: Dialect['tables'] = Object.values(otelTables);
+
+  constructor(functions: readonly string[]) {
+    this.functions = functions;
+  }
+
+  get version(): string {
+    return this.#version;
+  }
+
+  get tables(): Dialect['tables'] {
+    return this.#tables;
+  }
+
+  typeName(type: ColumnType): string {
+    return typeNames[type];
+  }
+
+  found(version: string, tables: readonly TableName[]): void {
+    this.#version = version;
+    this.#tables = tables.map((table) => otelTables[table]);
+  }
+}

@@ -1,0 +1,90 @@
+import { otelTables, type BatchColumn, type ColumnType, type TelemetryBatch } from '../../../src/contract/index.ts';
+import { repairedJson } from './repair.ts';
+
+type Cell = (row: number) => string;
+
+const chunkRows = 2_000;
+
+/**
+ * The rows of a batch in COPY's text format, the tenant first. With `repair`, JSON is written anew so that the server
+ * certainly reads it: for batches that it refused.
+ */
+export function* copyText(batch: TelemetryBatch, tenant: string, repair: boolean): Generator<string> {
+  const types = otelTables[batch.table].columns.map((column) => column.type);
+  const cells = batch.columns.map((column, index) => cellsOf(column, types[index] ?? 'string', repair));
+  const first = escaped(tenant);
+  for (let start = 0; start < batch.rows; start += chunkRows) {
+    const end = Math.min(start + chunkRows, batch.rows);
+    let text = '';
+    for (let row = start; row < end; row += 1) {
+      text += first;
+      for (const cell of cells) text += `\t${cell(row)}`;
+      text += '\n';
+    }
+    yield text;
+  }
+}
+
+function cellsOf(column: BatchColumn, type: ColumnType, repair: boolean): Cell {
+  switch (column.kind) {
+    case 'timestamp': {
+      const { values, valid } = column;
+      return (row) => (valid !== undefined && valid[row] === 0 ? '\\N' : timestamp(values[row] ?? 0n));
+    }
+    case 'int64':
+    case 'float64': {
+      const { values, valid } = column;
+      return (row) => (valid !== undefined && valid[row] === 0 ? '\\N' : String(values[row] ?? 0));
+    }
+    case 'boolean':
+      return (row) => (column.values[row] === 1 ? 't' : 'f');
+    case 'string':
+      return texts(column, (value) => escaped(wellFormed(value)));
+    case 'json':
+      return texts(column, (value) => json(value, type, repair));
+  }
+}
+
+/** Each entry of a dictionary is written once. */
+function texts({ values, dictionary }: BatchColumn & { readonly kind: 'string' | 'json' }, write: (value: string) => string): Cell {
+  if (dictionary === undefined) return (row) => write(values[row] ?? '');
+  const entries = dictionary.entries.map(write);
+  const { codes } = dictionary;
+  return (row) => entries[codes[row] ?? 0] ?? '';
+}
+
+function json(value: string, type: ColumnType, repair: boolean): string {
+  const text = repair || /\\u(?:0000|d[89a-f])/i.test(value) ? repairedJson(value, type) : wellFormed(value);
+  if (type !== 'int64[]' && type !== 'float64[]') return escaped(text);
+  // `[1,"2"]` and `{1,"2"}` are the same list of numbers.
+  return /^\s*\[[^[\]{}\\]*\]\s*$/.test(text) ? text.trim().replace('[', '{').replace(']', '}') : escaped(text);
+}
+
+/** PostgreSQL keeps neither NUL nor half a character. */
+function wellFormed(value: string): string {
+  const text = value.isWellFormed() ? value : value.toWellFormed();
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
+}
+
+const special = /[\\\t\n\r]/;
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+function escaped(value: string): string {
+  return special.test(value) ? value.replaceAll(/[\\\t\n\r]/g, (char) => escapes[char] ?? char) : value;
+}
+
+/** Times that JavaScript or PostgreSQL cannot write become the nearest that both can. */
+function timestamp(micros: bigint): string {
+  const bounded = micros < earliest ? earliest : micros > latest ? latest : micros;
+  let fraction = bounded % 1_000_000n;
+  let seconds = bounded / 1_000_000n;
+  if (fraction < 0n) {
+    fraction += 1_000_000n;
+    seconds -= 1n;
+  }
+  const whole = new Date(Number(seconds) * 1_000).toISOString().slice(0, 19);
+  return `${whole}.${String(fraction).padStart(6, '0')}Z`;
+}
+
+const earliest = BigInt(Date.parse('0001-01-01T00:00:00Z')) * 1_000n;
+const latest = BigInt(Date.parse('9999-12-31T23:59:59Z')) * 1_000n;

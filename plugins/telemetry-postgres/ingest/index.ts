@@ -1,0 +1,43 @@
+import type { Logger, TelemetrySink, Tenancy } from '../../../src/contract/index.ts';
+import { ask } from '../catalog.ts';
+import type { PostgresConfig } from '../config.ts';
+import { Connections } from '../connections.ts';
+import { namesOf } from '../layout.ts';
+import { sslOf } from '../settings.ts';
+import { PostgresSink } from './sink.ts';
+
+export interface Ingest {
+  readonly sink: TelemetrySink;
+  start(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What the receiver writes to, where the warehouse is our own. */
+export function createSink(config: PostgresConfig, tenancy: Tenancy, logger: Logger): Ingest | undefined {
+  const { boundary } = config.tenancy;
+  const { enabled, url } = config.ingest;
+  if (!enabled || url === undefined || boundary.mode !== 'column') return undefined;
+  let connections: Connections | undefined;
+  const started = () => {
+    if (connections === undefined) throw new Error('not started');
+    return connections;
+  };
+  return {
+    sink: new PostgresSink({ connections: started, tenancy, names: namesOf(config), column: boundary.column, logger }),
+    async start(signal) {
+      const { max, idleSeconds, connectSeconds } = config.pool;
+      connections = new Connections({
+        client: { connectionString: url },
+        ssl: sslOf(config),
+        max,
+        idleMs: idleSeconds * 1_000,
+        connectMs: connectSeconds * 1_000,
+        logger,
+      });
+      await ask(connections, 'SELECT 1', [], signal);
+    },
+    async stop() {
+      await connections?.end();
+    },
+  };
+}

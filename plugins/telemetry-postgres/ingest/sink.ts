@@ -1,0 +1,172 @@
+import { DatabaseError } from 'pg';
+import {
+  otelTables,
+  SightlineError,
+  tableNames,
+  type LogPosition,
+  type Logger,
+  type OrganizationId,
+  type TelemetryBatch,
+  type TelemetryLoad,
+  type TelemetrySink,
+  type Tenancy,
+} from '../../../src/contract/index.ts';
+import { decodeBatch } from '../../../src/contract/batch-codec.ts';
+import type { Connections, Lease } from '../connections.ts';
+import { quoteName } from '../literals.ts';
+import { positionsTable } from '../setup/tables.ts';
+import { CopyIn } from './copy.ts';
+import { copyText } from './encode.ts';
+
+export interface SinkOptions {
+  readonly connections: () => Connections;
+  readonly tenancy: Tenancy;
+  readonly names: Readonly<Record<string, string>>;
+  /** The tenant's. */
+  readonly column: string;
+  readonly logger: Logger;
+}
+
+const loadTimeoutMs = 120_000;
+const retainBatch = 20_000;
+
+/** Writes telemetry into tables of our own making, with a login of its own. */
+export class PostgresSink implements TelemetrySink {
+  readonly #options: SinkOptions;
+
+  constructor(options: SinkOptions) {
+    this.#options = options;
+  }
+
+  async committed(organizationId: OrganizationId, log: string): Promise<LogPosition | undefined> {
+    const tenant = await this.#options.tenancy.tenantOf(organizationId);
+    const sql = `SELECT segment, "offset" FROM ${this.#positions} WHERE ${this.#column} = $1 AND log = $2`;
+    return await this.#with(organizationId, AbortSignal.timeout(loadTimeoutMs), async ({ client }) => {
+      const { rows } = await client.query<[string, string]>({ text: sql, values: [tenant, log], rowMode: 'array' });
+      const [row] = rows;
+      return row === undefined ? undefined : { segment: Number(row[0]), offset: Number(row[1]) };
+    });
+  }
+
+  async load(load: TelemetryLoad, signal: AbortSignal): Promise<void> {
+    const { organizationId } = load;
+    const tenant = await this.#options.tenancy.tenantOf(organizationId);
+    const batches = decoded(load.batches);
+    const either = AbortSignal.any([signal, AbortSignal.timeout(loadTimeoutMs)]);
+    await this.#with(organizationId, either, async (lease) => {
+      try {
+        await this.#loadOnce(lease, load, batches, tenant, false);
+      } catch (error) {
+        if (!isBadValue(error)) throw error;
+        // Text that JSON and the server read differently; it must not stop everything that comes after it.
+        await lease.client.query('ROLLBACK');
+        await this.#loadOnce(lease, load, batches, tenant, true);
+      }
+    });
+  }
+
+  async retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<void> {
+    const tenant = await this.#options.tenancy.tenantOf(organizationId);
+    await this.#with(organizationId, signal, async ({ client }) => {
+      for (const table of tableNames) {
+        const name = this.#table(table);
+        const old = `SELECT ctid FROM ${name} WHERE ${this.#column} = $1 AND "time" < $2 LIMIT ${retainBatch}`;
+        // Little by little, so that no transaction holds its locks for long; vacuum frees the space.
+        const text = `DELETE FROM ${name} WHERE ctid = ANY (ARRAY(${old})) AND ${this.#column} = $1 AND "time" < $2`;
+        for (;;) {
+          signal.throwIfAborted();
+          const { rowCount } = await client.query(text, [tenant, olderThan]);
+          if ((rowCount ?? 0) < retainBatch) break;
+        }
+      }
+    });
+  }
+
+  /** All rows and the position, or nothing. Nothing too when the log is already there. */
+  async #loadOnce(
+    { client }: Lease,
+    { log, upTo }: TelemetryLoad,
+    batches: readonly TelemetryBatch[],
+    tenant: string,
+    repair: boolean,
+  ): Promise<void> {
+    await client.query('BEGIN');
+    // The row is locked until the end, so that of two loads of the same rows one finds them there.
+    const advance = `INSERT INTO ${this.#positions} AS p (${this.#column}, log, segment, "offset") VALUES ($1, $2, $3, $4)
+      ON CONFLICT (${this.#column}, log) DO UPDATE SET segment = excluded.segment, "offset" = excluded."offset"
+      WHERE (p.segment, p."offset") < (excluded.segment, excluded."offset")`;
+    const { rowCount } = await client.query(advance, [tenant, log, upTo.segment, upTo.offset]);
+    if (rowCount === 0) return;
+    for (const batch of batches) {
+      const names = [this.#column, ...otelTables[batch.table].columns.map(({ name }) => quoteName(name))];
+      const copy = new CopyIn(
+        `COPY ${this.#table(batch.table)} (${names.join(', ')}) FROM STDIN`,
+        copyText(batch, tenant, repair),
+      );
+      client.query(copy);
+      await copy.done;
+    }
+    await client.query('COMMIT');
+  }
+
+  async #with<T>(organizationId: OrganizationId, signal: AbortSignal, work: (lease: Lease) => Promise<T>): Promise<T> {
+    let lease: Lease | undefined;
+    const stop = () => void lease?.abandon();
+    try {
+      lease = await this.#options.connections().lease(signal);
+      signal.addEventListener('abort', stop, { once: true });
+      const answer = await work(lease);
+      await lease.giveBack();
+      return answer;
+    } catch (error) {
+      await (error instanceof DatabaseError ? lease?.giveBack() : lease?.abandon());
+      throw this.#explain(organizationId, error);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  #explain(organizationId: OrganizationId, error: unknown): SightlineError {
+    if (error instanceof SightlineError) return error;
+    if (isBadValue(error)) {
+      return new SightlineError('invalid_argument', 'The batch cannot be stored as it is.', { cause: error });
+    }
+    this.#options.logger.error({ organizationId, err: error }, 'telemetry could not be written');
+    if (error instanceof DatabaseError && error.code === '53100') {
+      return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
+        hint: 'Whoever runs this service must free disk space or shorten retention.',
+        retryAfterSeconds: 60,
+        cause: error,
+      });
+    }
+    return new SightlineError('telemetry_unavailable', 'The telemetry could not be written.', {
+      retryAfterSeconds: 5,
+      cause: error,
+    });
+  }
+
+  get #column(): string {
+    return quoteName(this.#options.column);
+  }
+
+  get #positions(): string {
+    return `${quoteName(this.#options.names['schema'] ?? '')}.${positionsTable}`;
+  }
+
+  #table(table: (typeof tableNames)[number]): string {
+    return `${quoteName(this.#options.names['schema'] ?? '')}.${quoteName(this.#options.names[table] ?? '')}`;
+  }
+}
+
+function decoded(batches: readonly Uint8Array[]): readonly TelemetryBatch[] {
+  try {
+    return batches.map((bytes) => decodeBatch(bytes));
+  } catch (cause) {
+    throw new SightlineError('invalid_argument', 'The batch cannot be stored as it is.', { cause });
+  }
+}
+
+/** It lies in the rows: the receiver puts the batch aside and goes on. */
+function isBadValue(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.code ?? '').startsWith('22');
+}

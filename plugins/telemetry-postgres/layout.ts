@@ -1,0 +1,65 @@
+import {
+  otelTables,
+  tableNames,
+  type MappingConfig,
+  type PhysicalColumns,
+  type ResolvedMapping,
+  type TableName,
+  type TelemetryHost,
+} from '../../src/contract/index.ts';
+import { viewMapping } from './boundary.ts';
+import type { PostgresConfig } from './config.ts';
+import { exporterPreset } from './presets/exporter.ts';
+import { sightlinePreset } from './presets/sightline.ts';
+import { writer } from './relation.ts';
+import { wrong, type BoundaryKind } from './settings.ts';
+
+export const presets = [sightlinePreset, exporterPreset] as const;
+
+/** The mapping as configured, where a schema or table of each tenant fills the preset's names. */
+export function mappingOf({ mapping, tenancy }: PostgresConfig): MappingConfig {
+  const preset = presets.find(({ name }) => name === mapping.preset);
+  const { boundary } = tenancy;
+  if (preset === undefined) return mapping;
+  if (boundary.mode === 'schema') return { ...mapping, names: { schema: boundary.template, ...mapping.names } };
+  if (boundary.mode !== 'table_template' || !boundary.template.includes('{table}')) return mapping;
+  const tables = tableNames.filter((table) => Object.hasOwn(preset.names, table));
+  const names = tables.map((table) => [table, boundary.template.replaceAll('{table}', preset.names[table] ?? table)]);
+  return { ...mapping, names: { ...Object.fromEntries(names), ...mapping.names } };
+}
+
+/** The preset's names with what the config changes. */
+export function namesOf(config: PostgresConfig): Readonly<Record<string, string>> {
+  return { ...sightlinePreset.names, ...mappingOf(config).names };
+}
+
+/** What the tables of statements are written over. Throws config_invalid where it is not there. */
+export async function resolveLayout(
+  kind: BoundaryKind,
+  config: PostgresConfig,
+  host: TelemetryHost,
+  physical: PhysicalColumns,
+): Promise<ResolvedMapping> {
+  if (kind !== 'views') return await host.mapping.resolve(mappingOf(config), presets, physical, writer);
+  const { schema } = config.boundary;
+  const tables: TableName[] = [];
+  for (const table of tableNames) {
+    const found = await physical(`${schema}.${table}`);
+    if (found === undefined) continue;
+    const missing = otelTables[table].columns.filter(({ name }) => !found.has(name)).map(({ name }) => name);
+    if (missing.length > 0) {
+      throw wrong(
+        `The view ${schema}.${table} lacks ${missing.join(', ')}.`,
+        'Run again what this prints: sightline telemetry setup --print',
+      );
+    }
+    tables.push(table);
+  }
+  if (tables.length === 0) {
+    throw wrong(
+      `The database has no views ${schema}.spans, ${schema}.metrics, ${schema}.logs.`,
+      'An administrator runs what this prints: sightline telemetry setup --print',
+    );
+  }
+  return viewMapping(schema, tables);
+}

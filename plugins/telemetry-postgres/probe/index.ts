@@ -1,0 +1,74 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import type { Finding, TenancyConfig, Tenant } from '../../../src/contract/index.ts';
+import type { OperationsOptions } from '../operations.ts';
+import type { Warehouses } from '../warehouses.ts';
+import { Prober } from './attempt.ts';
+import { probeLimits, probeLogin } from './login.ts';
+import { probeReach } from './reach.ts';
+import { probeViews } from './views.ts';
+import { probeWrites } from './writes.ts';
+
+const oldestServer = 140_000;
+
+/** Logs in as the gateway does and tries what must not succeed. */
+export async function probe(
+  { config, kind, host }: OperationsOptions,
+  warehouses: Warehouses,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const prober = new Prober(warehouses.main, signal);
+  const facts = await prober.names("SELECT unnest(ARRAY[session_user::text, current_setting('server_version_num')])");
+  const [login = '', version = '0'] = facts;
+  const { secret } = config.boundary;
+  const findings: Finding[] = [
+    server(Number(version)),
+    ...(await probeLogin(prober, login)),
+    await probeWrites(prober, login, kind === 'substitution'),
+    ...(await probeReach(prober, login)),
+    ...(await probeLimits(prober, login)),
+  ];
+  if (kind === 'views' && secret !== undefined) {
+    const nobody = nobodyOf(config.tenancy.boundary);
+    findings.push(...(await probeViews({ prober, config, secret, login, now: host.now(), nobody })));
+  }
+  findings.push(layers(kind));
+  return findings;
+}
+
+function server(version: number): Finding {
+  return version < oldestServer
+    ? {
+        check: 'server',
+        status: 'fail',
+        detail: 'The server is older than PostgreSQL 14, which the dialect needs.',
+        hint: 'Upgrade it.',
+      }
+    : { check: 'server', status: 'ok', detail: `PostgreSQL ${Math.floor(version / 10_000)}.` };
+}
+
+function layers(kind: OperationsOptions['kind']): Finding {
+  switch (kind) {
+    case 'views':
+      return { check: 'isolation', status: 'ok', detail: "The gate, and beneath it the database's own views." };
+    case 'connections':
+      return { check: 'isolation', status: 'ok', detail: 'The gate, and a database or login of its own for each tenant.' };
+    case 'substitution':
+      return {
+        check: 'isolation',
+        status: 'warn',
+        detail: 'isolation is degraded: the gate and the substituted tables alone keep organizations apart.',
+        hint: 'Have an administrator run what `sightline telemetry setup --print` prints under isolation: layered.',
+      };
+  }
+}
+
+function nobodyOf(boundary: TenancyConfig['boundary']): Tenant {
+  const type = 'type' in boundary ? boundary.type : 'string';
+  const value = { string: `nobody-${randomBytes(8).toString('hex')}`, uuid: randomUUID(), int: String(-randomInt(2 ** 40)) }[type];
+  if (!isTenant(value)) throw new TypeError('no tenant');
+  return value;
+}
+
+function isTenant(value: string): value is Tenant {
+  return value.length > 0;
+}

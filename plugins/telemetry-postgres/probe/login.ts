@@ -1,0 +1,66 @@
+import type { Finding } from '../../../src/contract/index.ts';
+import { quoteName } from '../literals.ts';
+import { some, type Prober } from './attempt.ts';
+
+const predefined = [
+  'pg_read_all_data',
+  'pg_write_all_data',
+  'pg_read_server_files',
+  'pg_write_server_files',
+  'pg_execute_server_program',
+  'pg_monitor',
+  'pg_read_all_stats',
+  'pg_signal_backend',
+];
+
+/** What the login is, and whom it can become. */
+export async function probeLogin(prober: Prober, login: string): Promise<readonly Finding[]> {
+  const role = quoteName(login);
+  const attributes = await prober.names(`
+    SELECT unnest(array_remove(ARRAY[
+      CASE WHEN rolsuper THEN 'SUPERUSER' END, CASE WHEN rolbypassrls THEN 'BYPASSRLS' END,
+      CASE WHEN rolcreaterole THEN 'CREATEROLE' END, CASE WHEN rolcreatedb THEN 'CREATEDB' END,
+      CASE WHEN rolreplication THEN 'REPLICATION' END], NULL))
+    FROM pg_catalog.pg_roles WHERE rolname = session_user`);
+  const groups = await prober.names(`
+    SELECT rolname::text FROM pg_catalog.pg_roles
+    WHERE rolname <> session_user AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') ORDER BY 1`);
+  const superuser = attributes.includes('SUPERUSER');
+  const roles = superuser ? [] : groups;
+  return [
+    attributes.length > 0
+      ? {
+          check: 'login attributes',
+          status: 'fail',
+          detail: `The login ${login} is ${attributes.join(', ')}.`,
+          hint: `ALTER ROLE ${role} ${attributes.map((name) => `NO${name}`).join(' ')};`,
+        }
+      : { check: 'login attributes', status: 'ok', detail: `The login ${login} has none that go beyond its grants.` },
+    roles.length > 0
+      ? {
+          check: 'login memberships',
+          status: roles.some((name) => predefined.includes(name)) ? 'fail' : 'warn',
+          detail: `SQL can become, or acts as, ${some(roles)}.`,
+          hint: roles.map((name) => `REVOKE ${quoteName(name)} FROM ${role};`).join(' '),
+        }
+      : { check: 'login memberships', status: superuser ? 'fail' : 'ok', detail: superuser ? 'SQL can become any role.' : 'SQL can become no other role.' },
+  ];
+}
+
+/** Settings that end what runs too long or fills the disk, whatever the gateway asks for. */
+export async function probeLimits(prober: Prober, login: string): Promise<readonly Finding[]> {
+  const role = quoteName(login);
+  const settings = await prober.names(`
+    SELECT name || '=' || reset_val FROM pg_catalog.pg_settings
+    WHERE name IN ('statement_timeout', 'temp_file_limit', 'default_transaction_read_only') ORDER BY 1`);
+  const value = (name: string) => settings.find((setting) => setting.startsWith(`${name}=`))?.slice(name.length + 1);
+  const limit = (name: string, unset: string, sql: string): Finding =>
+    value(name) === unset
+      ? { check: name, status: 'warn', detail: `${name} is not set for the login ${login}.`, hint: `ALTER ROLE ${role} SET ${sql};` }
+      : { check: name, status: 'ok', detail: `${name} is set for the login.` };
+  return [
+    limit('statement_timeout', '0', "statement_timeout = '60s'"),
+    limit('temp_file_limit', '-1', "temp_file_limit = '1GB'"),
+    limit('default_transaction_read_only', 'off', 'default_transaction_read_only = on'),
+  ];
+}

@@ -1,0 +1,125 @@
+import type { Finding } from '../../../src/contract/index.ts';
+import { quoteName } from '../literals.ts';
+import { publicFunctions } from '../setup/roles.ts';
+import { some, type Prober } from './attempt.ts';
+
+/** What the login can do outside of the tables: files, programs, network, other sessions, objects of its own. */
+export async function probeReach(prober: Prober, login: string): Promise<readonly Finding[]> {
+  return [
+    await files(prober, login),
+    await network(prober),
+    await objects(prober, login),
+    await sessions(prober),
+    await definers(prober),
+  ];
+}
+
+async function files(prober: Prober, login: string): Promise<Finding> {
+  const attempts = [
+    ['pg_read_file', "SELECT pg_catalog.pg_read_file('PG_VERSION')"],
+    ['pg_ls_dir', "SELECT pg_catalog.pg_ls_dir('.')"],
+    ['lo_import', "SELECT pg_catalog.lo_import('/etc/hostname')"],
+    ['COPY FROM', "DO $do$ BEGIN CREATE TEMP TABLE probe_file (line text); COPY probe_file FROM 'PG_VERSION'; END $do$"],
+    ['COPY TO PROGRAM', "DO $do$ BEGIN COPY (SELECT WHERE false) TO PROGRAM 'true'; END $do$"],
+  ] as const;
+  const allowed: string[] = [];
+  for (const [name, sql] of attempts) if ((await prober.attempt(sql)).allowed) allowed.push(name);
+  return allowed.length > 0
+    ? {
+        check: 'files and programs',
+        status: 'fail',
+        detail: `SQL reaches the server's files or programs by ${some(allowed)}.`,
+        hint: `Take SUPERUSER and pg_read_server_files, pg_write_server_files, pg_execute_server_program from ${login}, and EXECUTE on these functions from PUBLIC.`,
+      }
+    : { check: 'files and programs', status: 'ok', detail: "SQL reaches neither the server's files nor its programs." };
+}
+
+async function network(prober: Prober): Promise<Finding> {
+  const ways = await prober.names(`
+    SELECT 'function ' || p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p
+    WHERE p.proname ~ '^(dblink|http_|pg_net|postgres_fdw_)' AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
+      AND p.proname NOT IN ('dblink_fdw_validator', 'postgres_fdw_handler', 'postgres_fdw_validator')
+      AND p.proname !~ '^dblink_(current_query|build_sql|get_pkey|get_notify|get_connections|error_message|is_busy|get_result|disconnect|cancel|fetch|close)'
+    UNION ALL
+    SELECT 'server ' || srvname::text FROM pg_catalog.pg_foreign_server WHERE pg_catalog.has_server_privilege(oid, 'USAGE')
+    ORDER BY 1`);
+  return ways.length > 0
+    ? {
+        check: 'network',
+        status: 'fail',
+        detail: `SQL reaches other servers by ${some(ways)}.`,
+        hint: ways
+          .slice(0, 5)
+          .map((way) => `REVOKE ALL ON ${way.replace('server ', 'FOREIGN SERVER ')} FROM PUBLIC;`)
+          .join(' '),
+      }
+    : { check: 'network', status: 'ok', detail: 'SQL reaches no other server.' };
+}
+
+async function objects(prober: Prober, login: string): Promise<Finding> {
+  const schemas = await prober.names(`
+    SELECT nspname::text FROM pg_catalog.pg_namespace
+    WHERE pg_catalog.has_schema_privilege(oid, 'CREATE') AND nspname !~ '^pg_(toast_)?temp_' ORDER BY 1`);
+  const database = await prober.attempt('CREATE SCHEMA sightline_probe');
+  const temporary = await prober.attempt('CREATE TEMP TABLE sightline_probe ()');
+  if (schemas.length === 0 && !database.allowed && !temporary.allowed) {
+    return { check: 'new objects', status: 'ok', detail: 'SQL can create nothing.' };
+  }
+  const hints = [
+    ...schemas.map((schema) => `REVOKE CREATE ON SCHEMA ${quoteName(schema)} FROM PUBLIC, ${quoteName(login)};`),
+    ...(database.allowed ? [`REVOKE CREATE ON DATABASE … FROM PUBLIC, ${quoteName(login)};`] : []),
+    ...(temporary.allowed ? ['REVOKE TEMPORARY ON DATABASE … FROM PUBLIC;'] : []),
+  ];
+  const where = [
+    ...schemas.map((schema) => `in the schema ${schema}`),
+    ...(database.allowed ? ['schemas in the database'] : []),
+    ...(temporary.allowed ? ['temporary tables'] : []),
+  ];
+  return {
+    check: 'new objects',
+    status: schemas.length > 0 || database.allowed ? 'fail' : 'warn',
+    detail: `SQL can create objects: ${some(where)}.`,
+    hint: hints.join(' '),
+  };
+}
+
+/** Sessions of one login see each other's statements, and can end them. */
+async function sessions(prober: Prober): Promise<Finding> {
+  const callable = await prober.names(
+    `SELECT p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p
+     WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname = ANY ($1::text[])
+       AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE') ORDER BY 1`,
+    [`{${publicFunctions.join(',')}}`],
+  );
+  return callable.length > 0
+    ? {
+        check: 'other sessions',
+        status: 'warn',
+        detail: `Everybody may call ${some(callable)}: past the gate, a query could read or end another organization's running query, or keep large objects.`,
+        hint: callable
+          .slice(0, 5)
+          .map((name) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC;`)
+          .join(' '),
+      }
+    : { check: 'other sessions', status: 'ok', detail: 'SQL neither reads nor ends what other sessions run.' };
+}
+
+/** A function that runs as its owner may read what the login may not. */
+async function definers(prober: Prober): Promise<Finding> {
+  const names = await prober.names(`
+    SELECT p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+    WHERE p.prosecdef AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+      AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
+    ORDER BY 1`);
+  return names.length > 0
+    ? {
+        check: 'definer functions',
+        status: 'warn',
+        detail: `SQL can call functions that run as their owner: ${some(names)}.`,
+        hint: names
+          .slice(0, 5)
+          .map((name) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC;`)
+          .join(' '),
+      }
+    : { check: 'definer functions', status: 'ok', detail: 'SQL can call no function that runs as its owner.' };
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import type { Finding, Tenant } from '../../../src/contract/index.ts';
+import type { PostgresConfig } from '../config.ts';
+import { quoteName } from '../literals.ts';
+import { signToken } from '../token.ts';
+import { some, type Outcome, type Prober } from './attempt.ts';
+
+export interface ViewsProbe {
+  readonly prober: Prober;
+  readonly config: PostgresConfig;
+  readonly secret: string;
+  readonly login: string;
+  readonly now: Date;
+  /** One that no organization has, of the boundary's type. */
+  readonly nobody: Tenant;
+}
+
+/** The views as an intruder finds them: without a token, with forged and spent ones, around them and beneath. */
+export async function probeViews(probe: ViewsProbe): Promise<readonly Finding[]> {
+  const { prober, config } = probe;
+  const { schema } = config.boundary;
+  const views = await prober.names(
+    `SELECT c.relname::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relname IN ('spans', 'metrics', 'logs') ORDER BY 1`,
+    [schema],
+  );
+  if (views.length === 0) {
+    return [
+      {
+        check: 'views',
+        status: 'fail',
+        detail: `There are no views ${schema}.spans, ${schema}.metrics, ${schema}.logs.`,
+        hint: 'An administrator runs what this prints: sightline telemetry setup --print',
+      },
+    ];
+  }
+  const names = views.map((view) => `${quoteName(schema)}.${quoteName(view)}`);
+  return [
+    await barrier(probe, names),
+    await tokens(probe, names),
+    await strangers(probe, names),
+    await beneath(probe, names),
+    await secretTable(probe),
+  ];
+}
+
+async function barrier({ prober }: ViewsProbe, names: readonly string[]): Promise<Finding> {
+  const open = await prober.names(
+    `SELECT oid::regclass::text FROM pg_catalog.pg_class WHERE oid = ANY ($1::regclass[])
+     AND (relkind <> 'v' OR NOT coalesce(reloptions, '{}') @> '{security_barrier=true}')`,
+    [arrayOf(names)],
+  );
+  return open.length > 0
+    ? {
+        check: 'security barrier',
+        status: 'fail',
+        detail: `${some(open)}: not a view, or one whose filter the planner may run after a caller's condition.`,
+        hint: open.map((view) => `ALTER VIEW ${view} SET (security_barrier = true);`).join(' '),
+      }
+    : { check: 'security barrier', status: 'ok', detail: "A caller's conditions see only rows that the views let through." };
+}
+
+async function tokens(probe: ViewsProbe, names: readonly string[]): Promise<Finding> {
+  const { prober, secret, now, nobody } = probe;
+  const later = new Date(now.getTime() + 60_000);
+  const forged = {
+    none: '',
+    'a forged one': signToken(nobody, randomBytes(32).toString('hex'), later),
+    'one out of date': signToken(nobody, secret, new Date(now.getTime() - 3_600_000)),
+    'one without a tenant': signToken(nobody, secret, later).replace(/[^|]*$/, ''),
+    'one of another tenant': `${signToken(nobody, secret, later)}x`,
+  };
+  const passed = new Set<string>();
+  for (const name of names) {
+    for (const [kind, token] of Object.entries(forged)) {
+      const outcome = await prober.attempt(`SELECT FROM ${name} LIMIT 1`, { token });
+      if (outcome.allowed || outcome.state !== '42501') passed.add(kind);
+    }
+  }
+  if (passed.size > 0) {
+    return {
+      check: 'tenant token',
+      status: 'fail',
+      detail: `The views answer to a token that they must refuse: ${[...passed].join(', ')}.`,
+      hint: 'Run again what this prints: sightline telemetry setup --print',
+    };
+  }
+  return { check: 'tenant token', status: 'ok', detail: 'The views answer to no missing, forged or old token.' };
+}
+
+async function strangers({ prober, secret, now, nobody }: ViewsProbe, names: readonly string[]): Promise<Finding> {
+  const token = signToken(nobody, secret, new Date(now.getTime() + 60_000));
+  const outcomes: (readonly [string, Outcome])[] = [];
+  for (const name of names) outcomes.push([name, await prober.attempt(`SELECT '1' FROM ${name} LIMIT 1`, { token })]);
+  const leaking = outcomes.filter(([, outcome]) => outcome.allowed && outcome.rows.length > 0).map(([name]) => name);
+  if (leaking.length > 0) {
+    return {
+      check: "other organizations' rows",
+      status: 'fail',
+      detail: `An organization that does not exist reads rows of ${some(leaking)}.`,
+      hint: 'Run again what this prints: sightline telemetry setup --print',
+    };
+  }
+  if (outcomes.some(([, outcome]) => !outcome.allowed && outcome.state === '42501')) {
+    return {
+      check: "other organizations' rows",
+      status: 'fail',
+      detail: 'The views refuse a token that the gateway signed.',
+      hint: 'Give the setup script the value of telemetry.boundary.secret, and the gateway SELECT on the views; compare the clocks of the two machines.',
+    };
+  }
+  if (outcomes.some(([, outcome]) => !outcome.allowed)) {
+    return {
+      check: "other organizations' rows",
+      status: 'warn',
+      detail: 'The views did not say in time that they hold nothing for an organization that does not exist.',
+      hint: 'An index on what tells tenants apart would make every query faster.',
+    };
+  }
+  return { check: "other organizations' rows", status: 'ok', detail: 'An organization that does not exist reads nothing.' };
+}
+
+/** The tables that the views are made of. */
+async function beneath({ prober, login }: ViewsProbe, names: readonly string[]): Promise<Finding> {
+  const reachable = await prober.names(
+    `SELECT DISTINCT d.refobjid::regclass::text FROM pg_catalog.pg_rewrite AS r
+     JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+     WHERE r.ev_class = ANY ($1::regclass[]) AND NOT d.refobjid = ANY ($1::regclass[])
+       AND (pg_catalog.has_any_column_privilege(d.refobjid, 'SELECT, INSERT, UPDATE') OR pg_catalog.has_table_privilege(d.refobjid, 'DELETE, TRUNCATE'))`,
+    [arrayOf(names)],
+  );
+  return reachable.length > 0
+    ? {
+        check: 'tables beneath',
+        status: 'fail',
+        detail: `SQL can read or write ${some(reachable)} without the views.`,
+        hint: reachable.map((table) => `REVOKE ALL ON ${table} FROM PUBLIC, ${quoteName(login)};`).join(' '),
+      }
+    : { check: 'tables beneath', status: 'ok', detail: 'SQL reaches the tables by the views alone.' };
+}
+
+async function secretTable({ prober, config, login }: ViewsProbe): Promise<Finding> {
+  const schema = quoteName(config.boundary.privateSchema);
+  const outcome = await prober.attempt(`SELECT FROM ${schema}.secret LIMIT 1`);
+  return outcome.allowed
+    ? {
+        check: 'boundary secret',
+        status: 'fail',
+        detail: 'SQL can read the secret that tokens are signed with.',
+        hint: `REVOKE ALL ON ${schema}.secret FROM PUBLIC, ${quoteName(login)}; then change the secret.`,
+      }
+    : { check: 'boundary secret', status: 'ok', detail: 'SQL cannot read the secret that tokens are signed with.' };
+}
+
+function arrayOf(names: readonly string[]): string {
+  return `{${names.map((name) => JSON.stringify(name)).join(',')}}`;
+}

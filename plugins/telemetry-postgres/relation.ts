@@ -1,0 +1,109 @@
+import type {
+  AttributeRules,
+  ColumnType,
+  LogicalColumn,
+  MappingHelpers,
+  RelationWriter,
+  ResolvedMapping,
+  StatementBinding,
+  TableName,
+  TableSource,
+} from '../../src/contract/index.ts';
+import { quoteName, quoteText, timestampLiteral } from './literals.ts';
+
+/** How a logical type is declared, and what a column of it is where the warehouse has none. */
+export const typeNames: Readonly<Record<ColumnType, string>> = {
+  timestamp: 'timestamptz',
+  string: 'text',
+  int64: 'bigint',
+  float64: 'double precision',
+  boolean: 'boolean',
+  map: 'jsonb',
+  'int64[]': 'bigint[]',
+  'float64[]': 'double precision[]',
+  events: 'jsonb',
+  links: 'jsonb',
+  quantiles: 'jsonb',
+};
+
+const empties: Readonly<Record<ColumnType, string>> = {
+  timestamp: "'epoch'::timestamptz",
+  string: "''::text",
+  int64: '0::bigint',
+  float64: '0::double precision',
+  boolean: 'false',
+  map: "'{}'::jsonb",
+  'int64[]': "'{}'::bigint[]",
+  'float64[]': "'{}'::double precision[]",
+  events: "'[]'::jsonb",
+  links: "'[]'::jsonb",
+  quantiles: "'[]'::jsonb",
+};
+
+export const writer: RelationWriter = {
+  identifier: quoteName,
+  timestamp: timestampLiteral,
+  empty: ({ type, nullable }: LogicalColumn) => (nullable ? `NULL::${typeNames[type]}` : empties[type]),
+  text: maskedText,
+  attributes: ruled,
+  filter(tenant, others) {
+    const all = tenant === undefined ? others : [tenant, ...others];
+    const where = all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`;
+    // The planner never moves a condition of the caller's below an OFFSET, so none sees a row of another tenant.
+    return tenant === undefined ? where : `${where} OFFSET 0`;
+  },
+};
+
+/**
+ * `(SELECT … UNION ALL SELECT …)` over the sources of one table, each with its own predicate: what tells tenants apart may
+ * lie in an expression of the source.
+ */
+export function relationOf(
+  mapping: MappingHelpers,
+  resolved: ResolvedMapping,
+  table: TableName,
+  binding: StatementBinding,
+  tenant: (source: TableSource) => string | undefined,
+  how: RelationWriter = writer,
+): string {
+  const sources = resolved.tables[table];
+  if (sources === undefined) return mapping.relation(resolved, table, { binding, tenant: undefined }, how);
+  const parts = sources.map((source) =>
+    mapping.relation({ ...resolved, tables: { [table]: [source] } }, table, { binding, tenant: tenant(source) }, how),
+  );
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : `(${parts.join(' UNION ALL ')})`;
+}
+
+function hashed(text: string, salt: string): string {
+  const digest = `left(encode(sha256(convert_to(${quoteText(salt)} || ${text}, 'UTF8')), 'hex'), 16)`;
+  return `CASE WHEN ${text} = '' THEN '' ELSE ${digest} END`;
+}
+
+function maskedText(expression: string, action: 'mask' | 'hash', salt: string): string {
+  return action === 'mask' ? "'***'::text" : hashed(`(${expression})::text`, salt);
+}
+
+function ruled(expression: string, type: 'map' | 'events' | 'links', rules: AttributeRules): string {
+  if (type === 'map') return ruledMap(`(${expression})`, rules);
+  // A list of what is not a list, or of what has no attributes, shows nothing rather than all.
+  const entry = `e.entry || jsonb_build_object('attributes', ${ruledMap("(e.entry -> 'attributes')", rules)})`;
+  const list = `(SELECT coalesce(jsonb_agg(${entry} ORDER BY e.at), '[]'::jsonb) FROM jsonb_array_elements(${expression}) WITH ORDINALITY AS e(entry, at) WHERE jsonb_typeof(e.entry) = 'object')`;
+  return `CASE WHEN jsonb_typeof(${expression}) = 'array' THEN ${list} ELSE '[]'::jsonb END`;
+}
+
+function ruledMap(map: string, { attributes, salt }: AttributeRules): string {
+  const matching = (action: (typeof attributes)[number]['action']) =>
+    attributes
+      .filter((rule) => rule.action === action)
+      .map(({ key, prefix }) => (prefix ? `starts_with(a.key, ${quoteText(key)})` : `a.key = ${quoteText(key)}`));
+  const [denied, masked, hashes] = [matching('deny'), matching('mask'), matching('hash')];
+  const cases = [
+    ...(masked.length > 0 ? [`WHEN ${masked.join(' OR ')} THEN to_jsonb('***'::text)`] : []),
+    ...(hashes.length > 0 ? [`WHEN ${hashes.join(' OR ')} THEN to_jsonb(${hashed("(a.value #>> '{}')", salt)})`] : []),
+  ];
+  const value = cases.length === 0 ? 'a.value' : `CASE ${cases.join(' ')} ELSE a.value END`;
+  const where = denied.length === 0 ? '' : ` WHERE NOT (${denied.join(' OR ')})`;
+  const entries = `(SELECT coalesce(jsonb_object_agg(a.key, ${value}), '{}'::jsonb) FROM jsonb_each(${map}) AS a(key, value)${where})`;
+  return `CASE WHEN jsonb_typeof(${map}) = 'object' THEN ${entries} ELSE '{}'::jsonb END`;
+}

@@ -1,0 +1,78 @@
+import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/contract/index.ts';
+import { cellWriter, type CellBudget, type CellWriter } from './cells.ts';
+import { typeOf } from './types.ts';
+
+/** Rows of one result as JSON row arrays, until a limit is met. */
+export class RowSerializer {
+  readonly #limits: QueryLimits;
+  readonly #budget: CellBudget;
+  #writers: readonly CellWriter[] = [];
+  #rows: string[] = [];
+  #count = 0;
+  #bytes = 0;
+  #truncated: CursorEnd['truncated'];
+  columns: readonly ResultColumn[] = [];
+
+  constructor(limits: QueryLimits) {
+    this.#limits = limits;
+    this.#budget = { maxBytes: limits.maxCellBytes, cutCells: 0 };
+  }
+
+  describe(fields: readonly { readonly name: string; readonly dataTypeID: number }[]): void {
+    const types = fields.map(({ dataTypeID }) => typeOf(dataTypeID));
+    this.columns = fields.map(({ name }, index) => ({ name, type: types[index]?.name ?? '' }));
+    this.#writers = types.map((type) => cellWriter(type, this.#budget));
+  }
+
+  /** Nothing more is wanted. */
+  get full(): boolean {
+    return this.#truncated !== undefined;
+  }
+
+  get end(): CursorEnd {
+    const { cutCells } = this.#budget;
+    return this.#truncated === undefined ? { cutCells } : { truncated: this.#truncated, cutCells };
+  }
+
+  /** One more than may come, so that the last is known to be the last. */
+  get wanted(): number {
+    return this.#limits.maxRows - this.#count + 1;
+  }
+
+  get meanRowBytes(): number {
+    return this.#count === 0 ? 0 : this.#bytes / this.#count;
+  }
+
+  add(values: readonly (string | null)[]): void {
+    if (this.full) return;
+    if (this.#count >= this.#limits.maxRows) {
+      this.#truncated = 'rows';
+      return;
+    }
+    const cutBefore = this.#budget.cutCells;
+    let text = '[';
+    for (const [index, write] of this.#writers.entries()) {
+      const cell = write(values[index] ?? null);
+      text += index === 0 ? cell : `,${cell}`;
+    }
+    text += ']';
+    // The comma that joins it to the row before counts too.
+    const bytes = Buffer.byteLength(text) + (this.#count === 0 ? 0 : 1);
+    if (this.#bytes + bytes > this.#limits.maxBytes) {
+      this.#truncated = 'bytes';
+      this.#budget.cutCells = cutBefore;
+      return;
+    }
+    this.#rows.push(text);
+    this.#count += 1;
+    this.#bytes += bytes;
+  }
+
+  /** The rows since the last time. */
+  take(): RowChunk | undefined {
+    if (this.#rows.length === 0) return undefined;
+    const chunk = { rows: this.#rows.length, json: Buffer.from(this.#rows.join(','), 'utf8') };
+    this.#rows = [];
+    return chunk;
+  }
+}

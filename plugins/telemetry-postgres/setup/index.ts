@@ -1,0 +1,95 @@
+import {
+  SightlineError,
+  type PhysicalColumns,
+  type ResolvedMapping,
+  type SetupScript,
+  type Tenant,
+} from '../../../src/contract/index.ts';
+import { otelTables, tableNames } from '../../../src/contract/index.ts';
+import { physicalColumns } from '../catalog.ts';
+import type { PostgresConfig } from '../config.ts';
+import { mappingOf, namesOf, presets } from '../layout.ts';
+import type { OperationsOptions } from '../operations.ts';
+import { quoteName } from '../literals.ts';
+import { typeNames, writer } from '../relation.ts';
+import { clientOf } from '../settings.ts';
+import type { Warehouses } from '../warehouses.ts';
+import { hardeningScript, rolesScript } from './roles.ts';
+import { tablesScript } from './tables.ts';
+import { viewsScript } from './views.ts';
+
+/**
+ * What an administrator runs, in this order, and can run again. The tables are looked at where the database can be reached;
+ * our own need not be there yet.
+ */
+export async function setupScripts(
+  { config, kind, host }: OperationsOptions,
+  warehouses: Warehouses,
+  signal: AbortSignal,
+): Promise<readonly SetupScript[]> {
+  const gateway = loginOf(config);
+  const own = config.ingest.enabled;
+  const { owner, schema, privateSchema } = config.boundary;
+  const login = config.ingest.url === undefined ? undefined : userOf(config.ingest.url);
+  const scripts = [
+    rolesScript({
+      gateway,
+      ...(kind === 'views' && { owner }),
+      ...(own && login !== undefined && { writer: login }),
+      connectionLimit: 2 * config.pool.max + 5,
+      statementTimeoutMs: config.statementTimeoutSeconds * 1_000,
+      tempFileLimitMb: config.tempFileLimitMb,
+    }),
+  ];
+  const { boundary, organizations } = config.tenancy;
+  if (own && login !== undefined && boundary.mode === 'column') {
+    scripts.push(tablesScript({ names: namesOf(config), organization: boundary, writer: login }));
+  }
+  const physical: PhysicalColumns = own ? async () => ourColumns : physicalColumns(warehouses.main, signal);
+  const mapping = await host.mapping.resolve(mappingOf(config), presets, physical, writer);
+  if (kind === 'views') {
+    const tenants = 'template' in boundary ? Object.values(organizations ?? {}).map(checkedTenant) : [];
+    const options = { mapping, boundary, tenants, schema, privateSchema, owner, gateway };
+    scripts.push(viewsScript(options, host.mapping));
+  } else {
+    scripts.push(readersScript(mapping, gateway));
+  }
+  scripts.push(hardeningScript(gateway));
+  return scripts;
+}
+
+/** Where there are no views, the gateway reads the tables themselves. */
+function readersScript({ tables }: ResolvedMapping, gateway: string): SetupScript {
+  const role = quoteName(gateway);
+  const sources = tableNames.flatMap((table) => tables[table] ?? []).map(({ from }) => from);
+  return {
+    title: 'What the gateway reads. Run by the owner of the tables.',
+    sql: [...new Set(sources)]
+      .map((from) => `GRANT SELECT ON ${from} TO ${role}; -- and USAGE on its schema`)
+      .join('\n'),
+  };
+}
+
+const ourColumns = new Map(
+  tableNames.flatMap((table) => otelTables[table].columns.map(({ name, type }) => [name, typeNames[type]] as const)),
+);
+
+function checkedTenant(value: string): Tenant {
+  if (!isTenant(value)) throw new SightlineError('config_invalid', 'telemetry.tenancy.organizations: a tenant in a name has only letters, digits, _ and -.');
+  return value;
+}
+
+function isTenant(value: string): value is Tenant {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(value);
+}
+
+function loginOf(config: PostgresConfig): string {
+  const [first] = Object.values(config.connections);
+  if (config.tenancy.boundary.mode === 'connection' && first !== undefined) return userOf(first);
+  const { connectionString, user } = clientOf(config);
+  return connectionString === undefined ? (user ?? '') : userOf(connectionString);
+}
+
+function userOf(url: string): string {
+  return decodeURIComponent(new URL(url).username);
+}

@@ -1,0 +1,86 @@
+import type { SetupScript } from '../../../src/contract/index.ts';
+import { quoteName, quoteText } from '../literals.ts';
+
+export interface RolesOptions {
+  readonly gateway: string;
+  readonly owner?: string;
+  readonly writer?: string;
+  readonly connectionLimit: number;
+  readonly statementTimeoutMs: number;
+  readonly tempFileLimitMb: number;
+}
+
+const harmless = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
+
+/** Logins that can do no more than they must. psql asks for the passwords as variables: `psql -v gateway_password=…`. */
+export function rolesScript(options: RolesOptions): SetupScript {
+  const { gateway, owner, writer, connectionLimit, statementTimeoutMs, tempFileLimitMb } = options;
+  const role = quoteName(gateway);
+  const sql = [
+    create(gateway),
+    `ALTER ROLE ${role} LOGIN PASSWORD :'gateway_password' ${harmless} NOINHERIT CONNECTION LIMIT ${connectionLimit};`,
+    `ALTER ROLE ${role} SET default_transaction_read_only = on;`,
+    `ALTER ROLE ${role} SET statement_timeout = ${quoteText(`${statementTimeoutMs}ms`)};`,
+    `ALTER ROLE ${role} SET idle_in_transaction_session_timeout = ${quoteText(`${statementTimeoutMs + 60_000}ms`)};`,
+    `ALTER ROLE ${role} SET search_path = pg_catalog;`,
+    '-- Only a superuser may set this one: it ends a query that would fill the disk.',
+    `ALTER ROLE ${role} SET temp_file_limit = ${quoteText(`${tempFileLimitMb}MB`)};`,
+    ...(owner === undefined ? [] : [create(owner), `ALTER ROLE ${quoteName(owner)} NOLOGIN ${harmless};`]),
+    ...(writer === undefined
+      ? []
+      : [
+          create(writer),
+          `ALTER ROLE ${quoteName(writer)} LOGIN PASSWORD :'writer_password' ${harmless} NOINHERIT CONNECTION LIMIT ${connectionLimit};`,
+        ]),
+  ];
+  return {
+    title: `Roles. Run by a superuser: psql -v gateway_password=…${writer === undefined ? '' : ' -v writer_password=…'}`,
+    sql: sql.join('\n'),
+  };
+}
+
+function create(role: string): string {
+  return `DO $do$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = ${quoteText(role)}) THEN CREATE ROLE ${quoteName(role)}; END IF; END $do$;`;
+}
+
+/** Functions of the catalog that everybody may call, and that reach beyond a query's own rows. */
+export const publicFunctions = [
+  'pg_cancel_backend',
+  'pg_terminate_backend',
+  'pg_stat_get_activity',
+  'pg_stat_get_backend_activity',
+  'lo_creat',
+  'lo_create',
+  'lo_from_bytea',
+  'lo_put',
+  'lo_unlink',
+  'lo_open',
+  'lo_import',
+  'lo_export',
+] as const;
+
+/** What PostgreSQL grants to everybody in a database, and a gateway has no need of. */
+export function hardeningScript(gateway: string): SetupScript {
+  const names = publicFunctions.map(quoteText).join(', ');
+  const sql = [
+    'REVOKE CREATE ON SCHEMA public FROM PUBLIC;',
+    'DO $do$',
+    'DECLARE target text;',
+    'BEGIN',
+    "  EXECUTE format('REVOKE TEMPORARY, CREATE ON DATABASE %I FROM PUBLIC', current_database());",
+    `  EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), ${quoteText(gateway)});`,
+    '  FOR target IN',
+    "    SELECT p.oid::regprocedure::text FROM pg_proc AS p WHERE p.pronamespace = 'pg_catalog'::regnamespace",
+    `    AND p.proname IN (${names})`,
+    '  LOOP',
+    "    EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', target);",
+    "    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pg_monitor', target);",
+    '  END LOOP;',
+    'END $do$;',
+  ];
+  return {
+    title:
+      'What everybody may do in this database. Run by a superuser; it holds for all roles here, so grant back what another one needs.',
+    sql: sql.join('\n'),
+  };
+}

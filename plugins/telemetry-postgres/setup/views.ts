@@ -1,0 +1,129 @@
+import {
+  tableNames,
+  type MappingHelpers,
+  type ResolvedMapping,
+  type SetupScript,
+  type TableName,
+  type TenancyConfig,
+  type Tenant,
+} from '../../../src/contract/index.ts';
+import { ofTenant, tenantPredicate } from '../boundary.ts';
+import { quoteName, quoteText } from '../literals.ts';
+import { relationOf, writer } from '../relation.ts';
+import { tokenSetting } from '../token.ts';
+
+export interface ViewsOptions {
+  readonly mapping: ResolvedMapping;
+  readonly boundary: TenancyConfig['boundary'];
+  /** Tenants that have tables or schemas of their own. */
+  readonly tenants: readonly Tenant[];
+  readonly schema: string;
+  readonly privateSchema: string;
+  readonly owner: string;
+  readonly gateway: string;
+}
+
+/** The views that the gateway reads instead of the tables, and the function that says for whom. */
+export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): SetupScript {
+  const { mapping, schema, privateSchema, owner, gateway } = options;
+  const [views, hidden, role, login] = [schema, privateSchema, owner, gateway].map(quoteName);
+  const tables = tableNames.filter((table) => mapping.tables[table] !== undefined);
+  const sql = [
+    ...grants(options, role ?? ''),
+    `CREATE SCHEMA IF NOT EXISTS ${hidden} AUTHORIZATION ${role};`,
+    `CREATE SCHEMA IF NOT EXISTS ${views} AUTHORIZATION ${role};`,
+    `REVOKE ALL ON SCHEMA ${hidden}, ${views} FROM PUBLIC;`,
+    `SET ROLE ${role};`,
+    ...secret(`${hidden}.secret`),
+    currentTenant(`${hidden}.current_org`, `${hidden}.secret`),
+    `REVOKE ALL ON FUNCTION ${hidden}.current_org() FROM PUBLIC;`,
+    `GRANT EXECUTE ON FUNCTION ${hidden}.current_org() TO ${login};`,
+    ...tables.map((table) => view(table, options, helpers)),
+    `GRANT USAGE ON SCHEMA ${views} TO ${login};`,
+    ...tables.map((table) => `GRANT SELECT ON ${views}.${quoteName(table)} TO ${login};`),
+    'RESET ROLE;',
+  ];
+  return {
+    title: 'The boundary between organizations. Run by a superuser: psql -v boundary_secret=…, the value of telemetry.boundary.secret',
+    sql: sql.join('\n'),
+  };
+}
+
+/** The owner of the views reads the tables; the gateway never does. */
+function grants({ mapping, tenants }: ViewsOptions, role: string): readonly string[] {
+  const mappings = tenants.length > 0 ? tenants.map((tenant) => ofTenant(mapping, tenant)) : [mapping];
+  const names = new Set(
+    mappings.flatMap(({ tables }) => tableNames.flatMap((table) => (tables[table] ?? []).map(({ from }) => from))),
+  );
+  return [...names].flatMap((from) => {
+    const parts = /^((?:"(?:[^"]|"")+"|\w+))\.(?:"(?:[^"]|"")+"|\w+)$/.exec(from);
+    return parts === null
+      ? [`-- Grant ${role} SELECT on what is read by: ${from.replaceAll(/\s+/g, ' ')}`]
+      : [`GRANT USAGE ON SCHEMA ${parts[1]} TO ${role};`, `GRANT SELECT ON ${from} TO ${role};`];
+  });
+}
+
+/** Two rows of keys at most are wanted: the current secret's and, while gateways change over, the one before. */
+function secret(table: string): readonly string[] {
+  const pad = (byte: number) =>
+    `(SELECT string_agg(set_byte('\\x00'::bytea, 0, CASE WHEN i < 32 THEN get_byte(k.key, i) ELSE 0 END # ${byte}), ''::bytea ORDER BY i) FROM generate_series(0, 63) AS i)`;
+  return [
+    `CREATE TABLE IF NOT EXISTS ${table} (inner_key bytea PRIMARY KEY, outer_key bytea NOT NULL, added timestamptz NOT NULL DEFAULT now());`,
+    `REVOKE ALL ON ${table} FROM PUBLIC;`,
+    `INSERT INTO ${table} (inner_key, outer_key) SELECT ${pad(0x36)}, ${pad(0x5c)} FROM (SELECT sha256(convert_to(:'boundary_secret', 'UTF8')) AS key) AS k ON CONFLICT DO NOTHING;`,
+    `DELETE FROM ${table} WHERE inner_key NOT IN (SELECT inner_key FROM ${table} ORDER BY added DESC LIMIT 2);`,
+  ];
+}
+
+/** HMAC-SHA256 from the built-in sha256. Comparing digests of the digests says nothing by its time. */
+function currentTenant(name: string, table: string): string {
+  return `CREATE OR REPLACE FUNCTION ${name}() RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $body$
+DECLARE
+  token constant text := coalesce(current_setting(${quoteText(tokenSetting)}, true), '');
+  expiry constant text := split_part(token, '|', 1);
+  signature constant text := split_part(token, '|', 2);
+  tenant constant text := substr(token, length(expiry) + length(signature) + 3);
+BEGIN
+  IF expiry ~ '^[0-9]{1,12}$' AND signature ~ '^[0-9a-f]{64}$' AND tenant <> '' THEN
+    IF to_timestamp(expiry::bigint) > now() AND EXISTS (
+      SELECT FROM ${table} AS s
+      WHERE sha256(sha256(s.outer_key || sha256(s.inner_key || convert_to(expiry || '|' || tenant, 'UTF8')))) = sha256(decode(signature, 'hex'))
+    ) THEN
+      RETURN tenant;
+    END IF;
+  END IF;
+  RAISE EXCEPTION 'the session names no tenant' USING ERRCODE = 'insufficient_privilege';
+END
+$body$;`;
+}
+
+function view(table: TableName, options: ViewsOptions, helpers: MappingHelpers): string {
+  const { mapping, boundary, tenants, schema, privateSchema } = options;
+  const name = `${quoteName(schema)}.${quoteName(table)}`;
+  const current = `(SELECT ${quoteName(privateSchema)}.current_org())`;
+  // A view is a barrier itself, and an OFFSET in it would keep conditions from the indexes.
+  const plain = { ...writer, filter: (tenant: string | undefined, others: readonly string[]) => where(tenant, others) };
+  const body =
+    tenants.length > 0
+      ? tenants.map((tenant) =>
+          relationOf(helpers, ofTenant(mapping, tenant), table, {}, () => `${current} = ${quoteText(tenant)}`, plain),
+        )
+      : [
+          relationOf(
+            helpers,
+            mapping,
+            table,
+            {},
+            (source) => tenantPredicate(boundary, source, current) ?? `${current} IS NOT NULL`,
+            plain,
+          ),
+        ];
+  return `DROP VIEW IF EXISTS ${name};\nCREATE VIEW ${name} WITH (security_barrier = true) AS\n${body.join('\nUNION ALL\n')};`;
+}
+
+function where(tenant: string | undefined, others: readonly string[]): string {
+  return `WHERE ${[...(tenant === undefined ? [] : [tenant]), ...others].join(' AND ')}`;
+}

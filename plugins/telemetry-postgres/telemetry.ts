@@ -1,0 +1,187 @@
+import {
+  SightlineError,
+  tableNames,
+  type CheckedStatement,
+  type Cursor,
+  type Health,
+  type ParsedStatement,
+  type QueryLimits,
+  type ResolvedMapping,
+  type ScanEstimate,
+  type StatementBinding,
+  type StatementContext,
+  type TableName,
+  type Telemetry,
+  type TelemetryHost,
+  type TelemetrySink,
+  type Tenancy,
+  type Tenant,
+} from '../../src/contract/index.ts';
+import { relationFor } from './boundary.ts';
+import { ask, physicalColumns, serverVersion } from './catalog.ts';
+import type { PostgresConfig } from './config.ts';
+import { PostgresDialect } from './dialect.ts';
+import { estimateOf } from './estimate.ts';
+import { explain } from './failures.ts';
+import { functionNames, openGate, type PostgresGate } from './gate/index.ts';
+import { createSink } from './ingest/index.ts';
+import { labelComment } from './label.ts';
+import { resolveLayout } from './layout.ts';
+import { PostgresOperations } from './operations.ts';
+import { runQuery } from './query.ts';
+import { boundaryOf, checkIngest, clientOf, type BoundaryKind } from './settings.ts';
+import { stepsBefore } from './steps.ts';
+import { signToken } from './token.ts';
+import { Warehouses } from './warehouses.ts';
+
+interface Started {
+  readonly gate: PostgresGate;
+  readonly warehouses: Warehouses;
+  readonly layout: ResolvedMapping;
+}
+
+/** Telemetry in PostgreSQL: whatever its tables are called, behind the gate and the database's own boundary. */
+export class PostgresTelemetry implements Telemetry {
+  readonly dialect = new PostgresDialect(functionNames);
+  readonly sink?: TelemetrySink;
+  readonly operations: PostgresOperations;
+  readonly #config: PostgresConfig;
+  readonly #host: TelemetryHost;
+  readonly #kind: BoundaryKind;
+  readonly #tenancy: Tenancy;
+  readonly #ingest;
+  #warehouses: Warehouses | undefined;
+  #started: Started | undefined;
+
+  constructor(config: PostgresConfig, host: TelemetryHost) {
+    this.#kind = boundaryOf(config);
+    checkIngest(config);
+    if (config.tenancy.boundary.mode !== 'connection') clientOf(config);
+    this.#config = config;
+    this.#host = host;
+    this.#tenancy = host.tenancy.open(config.tenancy);
+    this.#ingest = createSink(config, this.#tenancy, host.logger);
+    if (this.#ingest !== undefined) this.sink = this.#ingest.sink;
+    this.operations = new PostgresOperations({ config, kind: this.#kind, host });
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const gate = await openGate(this.#host.sql);
+    this.#warehouses = new Warehouses(this.#config, this.#host.logger);
+    const warehouses = this.#warehouses;
+    const version = await serverVersion(warehouses.main, signal);
+    const physical = physicalColumns(warehouses.main, signal);
+    const layout = await resolveLayout(this.#kind, this.#config, this.#host, physical);
+    await this.#ingest?.start(signal);
+    this.dialect.found(
+      version,
+      tableNames.filter((table) => layout.tables[table] !== undefined),
+    );
+    this.#started = { gate, warehouses, layout };
+  }
+
+  async stop(): Promise<void> {
+    this.#started = undefined;
+    await Promise.all([this.#warehouses?.end(), this.#ingest?.stop()]);
+  }
+
+  async health(signal: AbortSignal): Promise<Health> {
+    if (this.#started === undefined) return { ok: false, detail: 'not started' };
+    const { warehouses } = this.#started;
+    try {
+      await ask(warehouses.main, 'SELECT 1', [], signal);
+      return { ok: true, detail: `${warehouses.open} connections open` };
+    } catch {
+      return { ok: false, detail: 'the PostgreSQL server does not answer' };
+    }
+  }
+
+  async parse(sql: string): Promise<ParsedStatement> {
+    return await this.#running.gate.parse(sql);
+  }
+
+  check(parsed: ParsedStatement): CheckedStatement {
+    return this.#running.gate.check(parsed);
+  }
+
+  async render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string> {
+    const { gate, layout } = this.#running;
+    const tenant = await this.#tenancy.tenantOf(context.organizationId);
+    const mode = this.#tenancy.boundary;
+    return gate
+      .template(checked)
+      .write((table) => relationFor({ table, binding, tenant }, this.#kind, mode, layout, this.#host.mapping));
+  }
+
+  async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+    const text = labelComment(context.label) + rendered;
+    const failures = { helpers: this.#host.sql, sent: text, tables: this.#tablesIn(rendered) };
+    try {
+      const cursor = await this.#run(text, limits, context);
+      return {
+        columns: cursor.columns,
+        get end() {
+          return cursor.end;
+        },
+        read: async () => {
+          try {
+            return await cursor.read();
+          } catch (error) {
+            throw explain(error, failures);
+          }
+        },
+        close: async () => await cursor.close(),
+      };
+    } catch (error) {
+      throw explain(error, failures);
+    }
+  }
+
+  async estimate(rendered: string, context: StatementContext): Promise<ScanEstimate> {
+    const text = `EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`;
+    try {
+      const cursor = await this.#run(labelComment(context.label) + text, estimateLimits, context);
+      const tenant = await this.#tenancy.tenantOf(context.organizationId);
+      return await estimateOf(cursor, this.#running.warehouses.of(tenant), context.signal);
+    } catch (error) {
+      throw explain(error, { helpers: this.#host.sql, sent: text, tables: this.#tablesIn(rendered) });
+    }
+  }
+
+  async #run(text: string, limits: QueryLimits, { organizationId, signal }: StatementContext): Promise<Cursor> {
+    const { warehouses } = this.#running;
+    const tenant = await this.#tenancy.tenantOf(organizationId);
+    const timeoutMs = Math.min(limits.timeoutMs, this.#config.statementTimeoutSeconds * 1_000);
+    return await runQuery({
+      connections: warehouses.of(tenant),
+      steps: stepsBefore(timeoutMs, this.#token(tenant)),
+      text,
+      limits: { ...limits, timeoutMs },
+      signal,
+    });
+  }
+
+  #token(tenant: Tenant): string {
+    const { secret, tokenSeconds } = this.#config.boundary;
+    if (this.#kind !== 'views' || secret === undefined) return '';
+    return signToken(tenant, secret, new Date(this.#host.now().getTime() + tokenSeconds * 1_000));
+  }
+
+  get #running(): Started {
+    if (this.#started === undefined) {
+      throw new SightlineError('telemetry_unavailable', 'The telemetry warehouse is not connected.');
+    }
+    return this.#started;
+  }
+
+  /** For hints alone: which tables the statement reads. */
+  #tablesIn(rendered: string): readonly TableName[] {
+    const { tables } = this.#started?.layout ?? {};
+    return tableNames.filter((table) =>
+      (tables?.[table] ?? []).some(({ from }) => rendered.includes(from.split('{tenant}', 1)[0] ?? from)),
+    );
+  }
+}
+
+const estimateLimits: QueryLimits = { maxRows: 1, maxBytes: 8 << 20, maxCellBytes: 8 << 20, timeoutMs: 10_000 };

