@@ -1,0 +1,133 @@
+import type { FieldSchema } from './jobs.ts';
+
+export interface CellBudget {
+  /** Of one cell's JSON text, UTF-8. */
+  readonly maxBytes: number;
+  cutCells: number;
+}
+
+/** GoogleSQL's names, where the interface still has the old ones. */
+const typeNames: Readonly<Record<string, string>> = {
+  INTEGER: 'INT64',
+  FLOAT: 'FLOAT64',
+  BOOLEAN: 'BOOL',
+};
+
+/** As GoogleSQL writes the type: `ARRAY<STRUCT<name STRING, attributes JSON>>`. */
+export function typeName({ type, mode, fields = [] }: FieldSchema): string {
+  const plain =
+    type === 'RECORD' || type === 'STRUCT'
+      ? `STRUCT<${fields.map((field) => `${field.name} ${typeName(field)}`).join(', ')}>`
+      : (typeNames[type] ?? type);
+  return mode === 'REPEATED' ? `ARRAY<${plain}>` : plain;
+}
+
+/** One cell as JSON text within the budget. */
+export function cellText(field: FieldSchema, value: unknown, budget: CellBudget): string {
+  const json = valueText(field, value);
+  // A UTF-16 unit is at most three bytes, so a short text needs no counting.
+  if (json.length * 3 <= budget.maxBytes || Buffer.byteLength(json) <= budget.maxBytes) return json;
+  budget.cutCells += 1;
+  return cut(typeof value === 'string' && field.type === 'STRING' ? value : json, budget.maxBytes);
+}
+
+function valueText(field: FieldSchema, value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (field.mode === 'REPEATED') {
+    const { mode: _, ...element } = field;
+    return `[${listOf(value)
+      .map((item) => valueText(element, member(item, 'v')))
+      .join(',')}]`;
+  }
+  switch (field.type) {
+    case 'RECORD':
+    case 'STRUCT': {
+      const cells = listOf(member(value, 'f'));
+      const entries = (field.fields ?? []).map(
+        (inner, at) => `${JSON.stringify(inner.name)}:${valueText(inner, member(cells[at], 'v'))}`,
+      );
+      return `{${entries.join(',')}}`;
+    }
+    default:
+      // Every scalar comes as text.
+      return scalarText(field.type, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+}
+
+function scalarText(type: string, text: string): string {
+  switch (type) {
+    case 'BOOLEAN':
+    case 'BOOL':
+      return text === 'true' ? 'true' : 'false';
+    case 'FLOAT':
+    case 'FLOAT64':
+      return numberText(text);
+    case 'TIMESTAMP':
+      return `"${timestampText(text)}"`;
+    case 'BYTES':
+      return `"${Buffer.from(text, 'base64').toString('hex')}"`;
+    case 'JSON':
+      return jsonText(text);
+    default:
+      // Integers and decimals stay text; so do dates, times of day, intervals, ranges and geographies.
+      return JSON.stringify(text);
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function member(value: unknown, key: 'f' | 'v'): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+}
+
+function numberText(text: string): string {
+  const value = Number(text);
+  if (Number.isFinite(value)) return Object.is(value, -0) ? '0' : String(value);
+  return /nan/i.test(text) ? '"NaN"' : text.startsWith('-') ? '"-Infinity"' : '"Infinity"';
+}
+
+/** What is JSON stays as it came, with every digit of its numbers. */
+function jsonText(text: string): string {
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return JSON.stringify(text);
+  }
+}
+
+/** RFC 3339 in UTC of microseconds since the epoch. */
+function timestampText(text: string): string {
+  if (!/^-?\d+$/.test(text)) return JSON.stringify(text).slice(1, -1);
+  const micros = BigInt(text);
+  const remainder = micros % 1_000_000n;
+  const fraction = remainder < 0n ? remainder + 1_000_000n : remainder;
+  const milliseconds = Number((micros - fraction) / 1_000n);
+  if (Math.abs(milliseconds) > 8.64e15) return text;
+  const whole = new Date(milliseconds).toISOString().slice(0, -5);
+  if (fraction === 0n) return `${whole}Z`;
+  const digits = fraction.toString().padStart(6, '0');
+  return `${whole}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`;
+}
+
+/** A JSON string of the start of the text and of a mark saying how much is missing. */
+function cut(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text, 'utf8');
+  let keep = Math.min(bytes.length, maxBytes);
+  for (;;) {
+    const start = wholeCharacters(bytes, keep);
+    const json = JSON.stringify(`${start}…[${bytes.length - Buffer.byteLength(start)} bytes cut]`);
+    const over = Buffer.byteLength(json) - maxBytes;
+    if (over <= 0 || keep === 0) return json;
+    // An escaped character is up to six times as long as it was.
+    keep = Math.max(0, keep - Math.max(1, Math.ceil(over / 6)));
+  }
+}
+
+function wholeCharacters(bytes: Buffer, length: number): string {
+  let end = length;
+  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}

@@ -1,0 +1,115 @@
+import type { Dialect, DialectWriter, LogicalTable } from '../../src/contract/index.ts';
+import { functionNames } from './gate/functions.ts';
+import { attributeText, textLiteral, timestampLiteral, type KeyStyle } from './literals.ts';
+import { columnTypes } from './types.ts';
+
+/** How deep attributes lie in objects, at most, where their keys are taken apart at the dots. */
+const deepest = 5;
+
+export function dialectOf(tables: readonly LogicalTable[], style: KeyStyle): Dialect {
+  const write = writerOf(style);
+  const route = attributeText('attributes', 'http.route', style);
+  const status = attributeText('attributes', 'http.response.status_code', style);
+  return {
+    name: 'bigquery',
+    version: 'GoogleSQL',
+    tables,
+    typeName: (type) => columnTypes[type],
+    attributeHint: `${route} (STRING, NULL if absent); numbers: SAFE_CAST(${status} AS INT64)`,
+    examples: examplesOf(tables, route),
+    functions: functionNames,
+    write,
+  };
+}
+
+function writerOf(style: KeyStyle): DialectWriter {
+  return {
+    literal(value) {
+      if (value instanceof Date) return timestampLiteral(value);
+      if (typeof value === 'string') return textLiteral(value);
+      if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
+      return Number.isFinite(value) ? String(value) : `CAST('${value}' AS FLOAT64)`;
+    },
+    attribute: (map, key) => attributeText(map, key, style),
+    bucket: (time, seconds) => `TIMESTAMP_SECONDS(DIV(UNIX_SECONDS(${time}), ${seconds}) * ${seconds})`,
+    quantile: (expression, fraction) =>
+      `APPROX_QUANTILES(${expression}, 1000)[SAFE_OFFSET(${Math.round(fraction * 1000)})]`,
+    countIf: (condition) => `COUNTIF(${condition})`,
+    ratio: (a, b) => `SAFE_DIVIDE(CAST(${a} AS FLOAT64), CAST(${b} AS FLOAT64))`,
+    replaceRegexp: (text, pattern, replacement) =>
+      // RE2 takes \1 in the replacement for a group.
+      `REGEXP_REPLACE(${text}, ${textLiteral(pattern)}, ${textLiteral(replacement.replaceAll('\\', '\\\\'))})`,
+    unnestMap: (map, alias) =>
+      `UNNEST(ARRAY(SELECT AS STRUCT name AS key, LAX_STRING(${valueAt(map, style)}) AS value ` +
+      `FROM UNNEST(${namesOf(map, style)}) AS name)) AS ${alias}`,
+  };
+}
+
+/** Keys that JSON_KEYS puts in double quotes come without them. */
+function namesOf(map: string, style: KeyStyle): string {
+  if (style === 'nested') return `JSON_KEYS(${map}, ${deepest})`;
+  return (
+    `ARRAY(SELECT IF(STARTS_WITH(raw, '"'), SUBSTR(raw, 2, LENGTH(raw) - 2), raw) ` +
+    `FROM UNNEST(JSON_KEYS(${map}, 1)) AS raw)`
+  );
+}
+
+/** A path in JSON_VALUE must be written out; a subscript may be any text. */
+function valueAt(map: string, style: KeyStyle): string {
+  if (style === 'flat') return `${map}[name]`;
+  const part = (at: number) => `[SPLIT(name, '.')[SAFE_OFFSET(${at})]]`;
+  const cases = Array.from({ length: deepest }, (_, depth) => {
+    const path = Array.from({ length: depth + 1 }, (_part, at) => part(at)).join('');
+    return `WHEN ${depth + 1} THEN ${map}${path}`;
+  });
+  return `CASE ARRAY_LENGTH(SPLIT(name, '.')) ${cases.join(' ')} END`;
+}
+
+function examplesOf(tables: readonly LogicalTable[], route: string): Dialect['examples'] {
+  const since = (hours: number) => `time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL ${hours} HOUR)`;
+  const all = [
+    {
+      table: 'spans',
+      question: 'Error rate and p95 latency by service over the last hour',
+      sql: `SELECT service_name, COUNT(*) AS spans, SAFE_DIVIDE(COUNTIF(status_code = 'ERROR'), COUNT(*)) AS error_rate, APPROX_QUANTILES(duration_nano, 100)[OFFSET(95)] / 1e6 AS p95_ms FROM otel.spans WHERE ${since(1)} AND kind = 'SERVER' GROUP BY service_name ORDER BY error_rate DESC`,
+    },
+    {
+      table: 'spans',
+      question: 'Requests per five minutes by route',
+      sql: `SELECT TIMESTAMP_SECONDS(DIV(UNIX_SECONDS(time), 300) * 300) AS bucket, ${route} AS route, COUNT(*) AS requests FROM otel.spans WHERE ${since(6)} AND kind = 'SERVER' GROUP BY bucket, route ORDER BY bucket, requests DESC`,
+    },
+    {
+      table: 'spans',
+      question: 'The slowest spans',
+      sql: `SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE ${since(1)} ORDER BY duration_nano DESC LIMIT 20`,
+    },
+    {
+      table: 'spans',
+      question: 'Exceptions by type',
+      sql: `SELECT s.service_name, JSON_VALUE(e.attributes, '$."exception.type"') AS type, COUNT(*) AS n FROM otel.spans AS s CROSS JOIN UNNEST(s.events) AS e WHERE s.${since(1)} AND e.name = 'exception' GROUP BY service_name, type ORDER BY n DESC LIMIT 20`,
+    },
+    {
+      table: 'logs',
+      question: 'Error logs with their trace',
+      sql: `SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND ${since(1)} ORDER BY time DESC LIMIT 50`,
+    },
+    {
+      table: 'logs',
+      question: 'Most common log patterns',
+      sql: `SELECT service_name, REGEXP_REPLACE(body, r'[0-9a-f]{8,}|\\d+', '#') AS pattern, COUNT(*) AS n FROM otel.logs WHERE ${since(1)} GROUP BY service_name, pattern ORDER BY n DESC LIMIT 20`,
+    },
+    {
+      table: 'logs',
+      question: 'Errors per minute and service',
+      sql: `SELECT TIMESTAMP_TRUNC(time, MINUTE) AS minute, service_name, COUNT(*) AS errors FROM otel.logs WHERE severity_number >= 17 AND ${since(6)} GROUP BY minute, service_name ORDER BY minute`,
+    },
+    {
+      table: 'metrics',
+      question: 'A gauge per service and minute',
+      sql: `SELECT TIMESTAMP_TRUNC(time, MINUTE) AS minute, service_name, AVG(value) AS value FROM otel.metrics WHERE name = 'process.cpu.utilization' AND ${since(1)} GROUP BY minute, service_name ORDER BY minute`,
+    },
+  ];
+  return all
+    .filter(({ table }) => tables.some(({ name }) => name === table))
+    .map(({ question, sql }) => ({ question, sql }));
+}

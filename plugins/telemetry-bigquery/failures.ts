@@ -1,0 +1,150 @@
+import { SightlineError } from '../../src/contract/index.ts';
+import type { SqlHelpers, TableName } from '../../src/contract/index.ts';
+import { ApiFailure } from './api.ts';
+import { functionNames } from './gate/functions.ts';
+import { tooCostly } from './guard.ts';
+
+export interface FailureContext {
+  readonly helpers: SqlHelpers;
+  readonly tables: readonly TableName[];
+  /** Whether the time was up or the caller left, where that is why. */
+  readonly endedBy: 'deadline' | 'caller' | undefined;
+  readonly maxBytesBilled: number;
+  /** What was sent. */
+  readonly sql: string;
+}
+
+/**
+ * What the caller is told of a failure: a code and words of ours. BigQuery's message can hold other rows' values and names of
+ * tables, so it goes to `cause`; only names are taken out of it.
+ */
+export function explain(error: unknown, context: FailureContext): SightlineError {
+  if (error instanceof SightlineError) return error;
+  if (context.endedBy === 'caller') {
+    return new SightlineError('query_cancelled', 'The query was cancelled.', { cause: error });
+  }
+  if (context.endedBy === 'deadline') return timedOut(error);
+  if (!(error instanceof ApiFailure)) return unavailable('The warehouse cannot be asked.', error);
+  switch (error.reason) {
+    case 'invalidQuery':
+    case 'invalid':
+    case 'parseError':
+      return queryError(error, context);
+    case 'bytesBilledLimitExceeded':
+      return tooCostly(undefined, context.maxBytesBilled, error);
+    case 'timeout':
+    case 'stopped':
+      return timedOut(error);
+    case 'resourcesExceeded':
+    case 'responseTooLarge':
+    case 'billingTierLimitExceeded':
+      return new SightlineError('query_memory', 'The query needs more resources than it may use.', {
+        hint: 'Narrow the time window, aggregate before you sort or join, or add a LIMIT.',
+        cause: error,
+      });
+    case 'quotaExceeded':
+    case 'rateLimitExceeded':
+    case 'jobRateLimitExceeded':
+      return new SightlineError('telemetry_unavailable', 'The warehouse takes no more queries for the moment.', {
+        hint: 'Send the query again later.',
+        retryAfterSeconds: error.reason === 'quotaExceeded' ? 60 : 5,
+        cause: error,
+      });
+    case 'accessDenied':
+    case 'notFound':
+    case 'blocked':
+    case 'billingNotEnabled':
+      return unavailable('The warehouse does not let this service read.', error, error.reason);
+    default:
+      return unavailable('The warehouse does not answer.', error);
+  }
+}
+
+function timedOut(cause: unknown): SightlineError {
+  return new SightlineError('query_timeout', 'The query took too long and was stopped.', {
+    hint: 'Narrow the time window, filter on service_name, or aggregate instead of returning rows.',
+    cause,
+  });
+}
+
+function unavailable(message: string, cause: unknown, reason?: string): SightlineError {
+  const said = cause instanceof Error ? cause.message.slice(0, 500) : '';
+  return new SightlineError('telemetry_unavailable', message, {
+    retryAfterSeconds: 2,
+    operatorMessage: `BigQuery: ${reason === undefined ? '' : `${reason}: `}${said}`,
+    cause,
+  });
+}
+
+/** A name as GoogleSQL writes it. */
+const name = String.raw`([A-Za-z_][\w.$-]{0,127})(?![\w.$-])`;
+
+function queryError(error: ApiFailure, { helpers, tables, sql }: FailureContext): SightlineError {
+  const { message } = error;
+  // Messages about values quote them, and a value may read like any message: only its beginning is BigQuery's own, and
+  // only a name that was sent goes back.
+  const find = (pattern: string) => {
+    const found = new RegExp(`^${pattern}`, 'i').exec(message)?.[1];
+    return found !== undefined && sql.toLowerCase().includes(found.toLowerCase()) ? found : undefined;
+  };
+  const column =
+    find(`Unrecognized name: \`?${name}`) ??
+    find(`Name ${name} not found inside`) ??
+    find(`Column name ${name} not found`) ??
+    find(`Column ${name} in USING clause not found`);
+  if (column !== undefined) return helpers.unknownColumn(column, tables, { cause: error });
+  const routine = find(`Function not found: \`?${name}`);
+  if (routine !== undefined) return helpers.unknownFunction(routine, functionNames, { cause: error });
+  const refuse = (text: string, hint: string) => helpers.refuse('sql_failed', text, { hint, cause: error });
+  if (/Syntax error/i.test(message)) {
+    return helpers.refuse('sql_syntax', 'The statement cannot be read.', { hint: 'Write GoogleSQL.', cause: error });
+  }
+  const ambiguous = find(`Column name ${name} is ambiguous`);
+  if (ambiguous !== undefined) {
+    return refuse(`The column "${ambiguous}" is in more than one table of FROM.`, 'Put the table alias before it.');
+  }
+  const ungrouped = find(`[A-Za-z ]{0,60}expression references column ${name} which is neither grouped nor aggregated`);
+  if (ungrouped !== undefined) {
+    return refuse(
+      `The column "${ungrouped}" is neither grouped nor aggregated.`,
+      'Add it to GROUP BY or use ANY_VALUE.',
+    );
+  }
+  if (/Duplicate column names/i.test(message)) {
+    return refuse('Two columns of the result have the same name.', 'Give each an alias of its own.');
+  }
+  const signature = find(`No matching signature for (?:aggregate |analytic )?(?:function|operator) ${name}`);
+  if (signature !== undefined) {
+    return refuse(`${signature} does not take these types.`, 'Cast: attributes are STRING, SAFE_CAST(… AS INT64).');
+  }
+  if (/No matching signature/i.test(message)) {
+    return refuse('An operator does not take these types.', 'Cast: attributes are STRING, SAFE_CAST(… AS INT64).');
+  }
+  if (
+    /Bad (?:int64|double|float64|bool|numeric) value|Invalid (?:timestamp|date|datetime)|Could not cast/i.test(message)
+  ) {
+    return refuse('A value could not be converted.', 'Use SAFE_CAST, which gives NULL for what does not convert.');
+  }
+  if (/division by zero|overflow|out of range/i.test(message)) {
+    return refuse('A number left the range of its type, or was divided by zero.', 'Use SAFE_DIVIDE and NULLIF.');
+  }
+  if (/more than one element/i.test(message)) {
+    return refuse('A subquery used as a value gave more than one row.', 'Aggregate in it, or use ARRAY(…).');
+  }
+  if (/Cannot parse regular expression|invalid regular expression/i.test(message)) {
+    return refuse('A regular expression cannot be read.', 'Patterns are RE2.');
+  }
+  if (/Array index .* out of bounds/i.test(message)) {
+    return refuse('An array has fewer elements than that.', 'Use SAFE_OFFSET.');
+  }
+  if (/Correlated subqueries/i.test(message)) {
+    return refuse('A subquery reads columns of the outer query in a way BigQuery cannot.', 'Write it as a JOIN.');
+  }
+  if (/resources exceeded/i.test(message)) {
+    return new SightlineError('query_memory', 'The query needs more resources than it may use.', {
+      hint: 'Narrow the time window, or aggregate before you sort or join.',
+      cause: error,
+    });
+  }
+  return refuse('The engine could not run the statement.', 'Simplify the statement and try its parts.');
+}

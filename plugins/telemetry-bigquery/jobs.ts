@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { ApiFailure, type Api } from './api.ts';
+
+/** How long BigQuery holds a request for rows that are not there yet. */
+const pollMs = 10_000;
+/** Of a page; BigQuery sends fewer when they are large. */
+const pageRows = 10_000;
+/** For a job that nobody waits for any more. */
+const cancelTimeoutMs = 5_000;
+
+/** What every job has: no legacy SQL, no cache that others fill, no session, no default dataset. */
+export interface QueryJob {
+  readonly sql: string;
+  readonly location: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly maxBytesBilled: number;
+  /** What the views' SECURE_CONTEXT answers, by key. */
+  readonly secureContext?: Readonly<Record<string, string>>;
+}
+
+const count = z.coerce.number().nonnegative();
+
+const tableReference = z.object({ projectId: z.string(), datasetId: z.string(), tableId: z.string() });
+
+const dryRunAnswer = z.object({
+  statistics: z.object({
+    totalBytesProcessed: count.optional(),
+    query: z.object({
+      statementType: z.string(),
+      totalBytesProcessed: count.optional(),
+      referencedTables: z.array(tableReference).default([]),
+      referencedRoutines: z.array(z.unknown()).default([]),
+      undeclaredQueryParameters: z.array(z.unknown()).default([]),
+    }),
+  }),
+});
+
+/** What BigQuery says of a statement without running it. */
+export interface DryRun {
+  readonly statementType: string;
+  readonly bytes: number;
+  /** `project.dataset.table` of what it would read. */
+  readonly tables: readonly string[];
+  readonly routines: number;
+  readonly parameters: number;
+}
+
+export interface FieldSchema {
+  readonly name: string;
+  readonly type: string;
+  readonly mode?: string | undefined;
+  readonly fields?: readonly FieldSchema[] | undefined;
+}
+
+export const fieldSchema: z.ZodType<FieldSchema> = z.lazy(() =>
+  z.object({
+    name: z.string(),
+    type: z.string(),
+    mode: z.string().optional(),
+    fields: z.array(fieldSchema).optional(),
+  }),
+);
+
+const pageAnswer = z.object({
+  jobComplete: z.boolean().default(true),
+  schema: z.object({ fields: z.array(fieldSchema).default([]) }).optional(),
+  rows: z.array(z.object({ f: z.array(z.object({ v: z.unknown() })) })).default([]),
+  pageToken: z.string().optional(),
+  totalBytesProcessed: count.optional(),
+});
+
+export type Page = z.output<typeof pageAnswer>;
+
+export async function dryRun(api: Api, job: QueryJob, signal: AbortSignal): Promise<DryRun> {
+  const body = { configuration: { dryRun: true, ...configurationOf(job) }, jobReference: { location: job.location } };
+  const answer = await api.send({ method: 'POST', path: '/jobs', body, retry: true }, signal);
+  const { statistics } = readAs(dryRunAnswer, answer);
+  const { query } = statistics;
+  return {
+    statementType: query.statementType,
+    bytes: query.totalBytesProcessed ?? statistics.totalBytesProcessed ?? 0,
+    tables: query.referencedTables.map(({ projectId, datasetId, tableId }) => `${projectId}.${datasetId}.${tableId}`),
+    routines: query.referencedRoutines.length,
+    parameters: query.undeclaredQueryParameters.length,
+  };
+}
+
+/** One job from its start to its last page. */
+export class RunningJob {
+  readonly #api: Api;
+  readonly #id = `sightline_${randomUUID()}`;
+  readonly #location: string;
+  readonly #inserted: Promise<void>;
+  #complete = false;
+  #cancelled: Promise<void> | undefined;
+
+  constructor(api: Api, job: QueryJob, timeoutMs: number, signal: AbortSignal) {
+    this.#api = api;
+    this.#location = job.location;
+    this.#inserted = this.#insert(job, timeoutMs, signal);
+    // Whoever reads the first page learns of it.
+    this.#inserted.catch(() => {});
+  }
+
+  /** The first page is asked for without a token. Waits until the job is done. */
+  async page(token: string | undefined, maxRows: number, signal: AbortSignal): Promise<Page> {
+    await this.#inserted;
+    for (;;) {
+      const answer = await this.#api.send(
+        {
+          method: 'GET',
+          path: `/queries/${this.#id}`,
+          query: {
+            location: this.#location,
+            timeoutMs: pollMs,
+            maxResults: Math.min(maxRows, pageRows),
+            'formatOptions.useInt64Timestamp': true,
+            ...(token === undefined ? {} : { pageToken: token }),
+          },
+          retry: true,
+        },
+        signal,
+      );
+      const page = readAs(pageAnswer, answer);
+      if (!page.jobComplete) continue;
+      this.#complete = true;
+      return page;
+    }
+  }
+
+  /** Stops BigQuery's work if it is not done. Safe twice; waits for a job that is only just being started. */
+  cancel(): Promise<void> {
+    this.#cancelled ??= this.#complete ? Promise.resolve() : this.#cancel();
+    return this.#cancelled;
+  }
+
+  async #cancel(): Promise<void> {
+    const signal = AbortSignal.timeout(cancelTimeoutMs);
+    try {
+      await this.#inserted;
+    } catch (error) {
+      // A job that was refused does not run; of any other nobody knows whether it does.
+      if (error instanceof ApiFailure && error.status >= 400 && error.status < 500) return;
+    }
+    const request = { method: 'POST', path: `/jobs/${this.#id}/cancel`, query: { location: this.#location } } as const;
+    await this.#api.send({ ...request, body: {}, timeoutMs: cancelTimeoutMs, retry: true }, signal);
+  }
+
+  async #insert(job: QueryJob, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const body = {
+      jobReference: { projectId: this.#api.projectId, jobId: this.#id, location: this.#location },
+      configuration: { ...configurationOf(job), jobTimeoutMs: String(Math.max(1, Math.ceil(timeoutMs))) },
+    };
+    try {
+      await this.#api.send({ method: 'POST', path: '/jobs', body, retry: true }, signal);
+    } catch (error) {
+      // A first try that arrived although its answer was lost: ids are ours and new.
+      if (!(error instanceof ApiFailure) || error.status !== 409) throw error;
+    }
+  }
+}
+
+function configurationOf({ sql, labels, maxBytesBilled, secureContext }: QueryJob): object {
+  return {
+    labels,
+    query: {
+      query: unmarked(sql),
+      useLegacySql: false,
+      useQueryCache: false,
+      priority: 'INTERACTIVE',
+      maximumBytesBilled: String(maxBytesBilled),
+      ...(secureContext === undefined ? {} : { secureContext: { secureParameterEntries: secureContext } }),
+    },
+  };
+}
+
+/** The client puts the project's id in place of this mark, wherever it stands; only in quotes can it stand at all. */
+function unmarked(sql: string): string {
+  return sql.replaceAll('{{projectId}}', '{\\u007bprojectId}}');
+}
+
+function readAs<T>(shape: z.ZodType<T>, answer: unknown): T {
+  const { success, data, error } = shape.safeParse(answer);
+  if (!success) throw new ApiFailure('BigQuery answered something else', '', 0, error);
+  return data;
+}

@@ -1,0 +1,108 @@
+import { mappingSchema, otelTables, tableNames } from '../../../src/contract/index.ts';
+import type {
+  InspectedPreset,
+  Inspection,
+  MappingPreset,
+  PhysicalColumns,
+  TelemetryHost,
+} from '../../../src/contract/index.ts';
+import type { Api } from '../api.ts';
+import { physicalColumns } from '../columns.ts';
+import { RunningJob } from '../jobs.ts';
+import { keyPath, textLiteral } from '../literals.ts';
+import { presets } from '../presets/index.ts';
+import type { Warehouse } from '../warehouse.ts';
+import { relationWriter } from '../writer.ts';
+
+const sampleTimeoutMs = 20_000;
+
+/** Tries every preset on every dataset that the config names. */
+export async function inspect(warehouse: Warehouse, host: TelemetryHost, signal: AbortSignal): Promise<Inspection> {
+  const { projectId, location, datasets } = warehouse.config;
+  const api = await warehouse.api(undefined);
+  const columns = physicalColumns(api, signal);
+  const candidates: InspectedPreset[] = [];
+  for (const preset of presets) {
+    const tried = await Promise.all(
+      namesToTry(preset, datasets).map((names) => tryPreset(preset, names, host, columns, warehouse, signal)),
+    );
+    const best = tried.filter((found) => found !== undefined).toSorted(byFound)[0];
+    if (best !== undefined) candidates.push(best);
+  }
+  return { server: `BigQuery, project ${projectId}, ${location}`, candidates: candidates.toSorted(byFound) };
+}
+
+/** The preset's usual datasets, then each of the config's in all places, and in each place alone. */
+function namesToTry(preset: MappingPreset, datasets: readonly string[]): readonly Readonly<Record<string, string>>[] {
+  const places = Object.keys(preset.names).filter((name) => name.endsWith('dataset'));
+  const tries: Record<string, string>[] = [{}];
+  for (const dataset of datasets) {
+    tries.push(Object.fromEntries(places.map((place) => [place, dataset])));
+  }
+  const [first, second] = places;
+  if (first !== undefined && second !== undefined) {
+    for (const one of datasets) {
+      for (const other of datasets) if (one !== other) tries.push({ [first]: one, [second]: other });
+    }
+  }
+  return tries.slice(0, 100);
+}
+
+async function tryPreset(
+  preset: MappingPreset,
+  names: Readonly<Record<string, string>>,
+  host: TelemetryHost,
+  columns: PhysicalColumns,
+  warehouse: Warehouse,
+  signal: AbortSignal,
+): Promise<InspectedPreset | undefined> {
+  const sources = await preset.sources({ ...preset.names, ...names }, columns);
+  const found = tableNames.filter((table) => sources[table] !== undefined);
+  const [first] = found;
+  if (first === undefined) return undefined;
+  const sample = sources[first]?.[0]?.from ?? '';
+  const api = await warehouse.api(undefined);
+  const style =
+    'keys' in preset.names && (await keysAreNested(sample, api, warehouse, signal)) ? { keys: 'nested' } : {};
+  const written = { preset: preset.name, names: { ...names, ...style } };
+  const config = mappingSchema.parse(written);
+  const { empties } = await host.mapping.resolve(config, presets, columns, relationWriter({ guarded: false }));
+  const absent = tableNames.filter((table) => sources[table] === undefined);
+  return {
+    preset: preset.name,
+    title: preset.title,
+    mapping: Object.keys(written.names).length === 0 ? { preset: preset.name } : written,
+    found: Object.fromEntries(found.map((table) => [table, (sources[table]?.[0]?.from ?? '').replaceAll('`', '')])),
+    missing: [
+      ...absent.map((table) => ({ what: `otel.${table}`, instead: 'an error that names the tables there are' })),
+      ...empties.map(({ table, column }) => ({
+        what: `otel.${table}.${column}`,
+        instead: otelTables[table].columns.some((known) => known.name === column && 'nullable' in known)
+          ? 'NULL'
+          : 'an empty value',
+      })),
+    ],
+  };
+}
+
+/** Looks at a thousand rows of the last day; where there are none, or they cannot be read, keys are taken for flat. */
+async function keysAreNested(from: string, api: Api, warehouse: Warehouse, signal: AbortSignal): Promise<boolean> {
+  const has = (style: 'flat' | 'nested') =>
+    `COUNTIF(JSON_VALUE(resource_attributes, ${textLiteral(keyPath('service.name', style) ?? '$')}) IS NOT NULL)`;
+  const recent = 'WHERE _PARTITIONTIME IS NULL OR _PARTITIONTIME >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 2 DAY)';
+  const sql = `SELECT ${has('nested')} > ${has('flat')} FROM (SELECT resource_attributes FROM ${from} ${recent} LIMIT 1000)`;
+  const until = AbortSignal.any([signal, AbortSignal.timeout(sampleTimeoutMs)]);
+  const job = new RunningJob(api, warehouse.job(sql, ''), sampleTimeoutMs, until);
+  try {
+    const { rows } = await job.page(undefined, 1, until);
+    return rows[0]?.f[0]?.v === 'true';
+  } catch {
+    await job.cancel().catch(() => {});
+    return false;
+  }
+}
+
+function byFound(one: InspectedPreset, other: InspectedPreset): number {
+  const tables = (preset: InspectedPreset) => Object.keys(preset.found).length;
+  return tables(other) - tables(one) || one.missing.length - other.missing.length;
+}

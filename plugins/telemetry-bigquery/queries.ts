@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { tableNames } from '../../src/contract/index.ts';
+import type { Cursor, Logger, QueryLimits, SqlHelpers, StatementContext } from '../../src/contract/index.ts';
+import { unlessAborted } from './api.ts';
+import { explain } from './failures.ts';
+import { checkCost, checkDryRun } from './guard.ts';
+import { dryRun, RunningJob, type DryRun, type Page } from './jobs.ts';
+import { jobLabels } from './labels.ts';
+import { Remembered } from './remembered.ts';
+import { JobCursor } from './rows.ts';
+import type { TenantAccess, Warehouse } from './warehouse.ts';
+
+/** How long a statement's dry run is believed: tables grow, permissions change. */
+const believeMs = 60_000;
+const dryRunTimeoutMs = 20_000;
+
+/** Statements on their way through BigQuery. */
+export class Queries {
+  readonly #warehouse: Warehouse;
+  readonly #helpers: SqlHelpers;
+  readonly #logger: Logger;
+  readonly #dryRuns = new Remembered<DryRun>(believeMs);
+  readonly #stopping = new AbortController();
+  readonly #ending = new Set<Promise<void>>();
+
+  constructor(warehouse: Warehouse, helpers: SqlHelpers, logger: Logger) {
+    this.#warehouse = warehouse;
+    this.#helpers = helpers;
+    this.#logger = logger;
+  }
+
+  /** Bytes that the statement would read, once BigQuery has agreed that it is what it seems. */
+  async estimate(sql: string, context: StatementContext): Promise<number> {
+    const signal = AbortSignal.any([context.signal, this.#stopping.signal]);
+    try {
+      const access = await this.#warehouse.accessOf(context.organizationId, signal);
+      return (await this.#checked(sql, access, signal)).bytes;
+    } catch (error) {
+      throw this.#explained(error, sql, context, undefined);
+    }
+  }
+
+  async open(sql: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+    const deadline = AbortSignal.timeout(limits.timeoutMs);
+    const signal = AbortSignal.any([context.signal, this.#stopping.signal, deadline]);
+    const started = performance.now();
+    const explained = (error: unknown) => this.#explained(error, sql, context, deadline);
+    try {
+      signal.throwIfAborted();
+      const access = await this.#warehouse.accessOf(context.organizationId, signal);
+      const { bytes } = await this.#checked(sql, access, signal);
+      const { maxBytesBilled, labels } = this.#warehouse.config;
+      checkCost(bytes, maxBytesBilled);
+      const job = this.#warehouse.job(sql, access.tenant, jobLabels(labels, context.label));
+      const running = new RunningJob(access.api, job, limits.timeoutMs - (performance.now() - started), signal);
+      const page = async (token: string | undefined, maxRows: number): Promise<Page> => {
+        try {
+          return await running.page(token, maxRows, signal);
+        } catch (error) {
+          void this.#cancel(running);
+          throw explained(error);
+        }
+      };
+      const first = await page(undefined, limits.maxRows + 1);
+      return new JobCursor(first, { next: page, close: () => this.#cancel(running) }, limits);
+    } catch (error) {
+      throw explained(error);
+    }
+  }
+
+  /** Cancels what runs, and waits for it. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the service stops'));
+    await Promise.all(this.#ending);
+  }
+
+  async #checked(sql: string, access: TenantAccess, signal: AbortSignal): Promise<DryRun> {
+    const allowed = await this.#warehouse.allowedTables(access, signal);
+    const key = createHash('sha256').update(`${access.tenant}\0${sql}`).digest('base64');
+    const asked = this.#dryRuns.of(key, () =>
+      dryRun(
+        access.api,
+        this.#warehouse.job(sql, access.tenant),
+        AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(dryRunTimeoutMs)]),
+      ),
+    );
+    const found = await unlessAborted(asked, signal);
+    checkDryRun(found, allowed, this.#helpers);
+    return found;
+  }
+
+  #cancel(running: RunningJob): Promise<void> {
+    const ending = running
+      .cancel()
+      .catch((error: unknown) => this.#logger.warn({ err: error }, 'a BigQuery job could not be cancelled'))
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+    return ending;
+  }
+
+  #explained(error: unknown, sql: string, context: StatementContext, deadline: AbortSignal | undefined) {
+    const endedBy = deadline?.aborted
+      ? 'deadline'
+      : context.signal.aborted || this.#stopping.signal.aborted
+        ? 'caller'
+        : undefined;
+    return explain(error, {
+      helpers: this.#helpers,
+      sql,
+      // For hints: the tables that a rendered statement names as its aliases.
+      tables: tableNames.filter((table) => new RegExp(`\\b${table}\\b`).test(sql)),
+      endedBy,
+      maxBytesBilled: this.#warehouse.config.maxBytesBilled,
+    });
+  }
+}

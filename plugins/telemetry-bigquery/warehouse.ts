@@ -1,0 +1,150 @@
+import { tableNames, SightlineError } from '../../src/contract/index.ts';
+import type {
+  OrganizationId,
+  RelationWriter,
+  ResolvedMapping,
+  StatementBinding,
+  TableName,
+  TelemetryHost,
+  Tenancy,
+} from '../../src/contract/index.ts';
+import { Api, unlessAborted } from './api.ts';
+import { physicalColumns } from './columns.ts';
+import type { BigqueryConfig } from './config.ts';
+import { dryRun, type QueryJob } from './jobs.ts';
+import { jobLabels } from './labels.ts';
+import type { KeyStyle } from './literals.ts';
+import { presets } from './presets/index.ts';
+import { mappingOfTenant, namedByTenant, tenantLiteral, tenantPredicate } from './tenant.ts';
+import { Remembered } from './remembered.ts';
+import { relationWriter } from './writer.ts';
+
+/** How long what BigQuery said of a tenant's tables is believed. */
+const believeMs = 10 * 60_000;
+/** Of what several callers may wait for: it does not end with the one who asked first. */
+const sharedTimeoutMs = 20_000;
+
+/** One tenant's part of the warehouse. */
+export interface TenantAccess {
+  readonly tenant: string;
+  readonly api: Api;
+  readonly mapping: ResolvedMapping;
+}
+
+/** Which tables there are, for whom, and under which identity they are read. */
+export class Warehouse {
+  readonly config: BigqueryConfig;
+  readonly tenancy: Tenancy;
+  readonly style: KeyStyle;
+  readonly #host: TelemetryHost;
+  readonly #writer: RelationWriter;
+  readonly #apis = new Remembered<Api>(Infinity);
+  readonly #mappings = new Remembered<ResolvedMapping>(believeMs);
+  readonly #pings = new Remembered<void>(30_000);
+  readonly #allowed = new Remembered<ReadonlySet<string>>(believeMs);
+
+  constructor(config: BigqueryConfig, host: TelemetryHost) {
+    this.config = config;
+    this.#host = host;
+    this.tenancy = host.tenancy.open(config.tenancy);
+    this.style = config.mapping.names['keys'] === 'nested' ? 'nested' : 'flat';
+    this.#writer = relationWriter({ guarded: config.boundary === 'none' });
+    // A config that names no tenant fails here and not with the first query.
+    mappingOfTenant(config.mapping, this.tenancy.boundary, presets, 'tenant');
+  }
+
+  /** The tables that queries will find, as far as that is the same for everybody. */
+  async tables(signal: AbortSignal): Promise<readonly TableName[]> {
+    const { boundary } = this.tenancy;
+    if (!namedByTenant(boundary) && boundary.mode !== 'connection') {
+      const { tables } = await this.mappingOf('', await this.api(undefined), signal);
+      return tableNames.filter((name) => tables[name] !== undefined);
+    }
+    return tableNames.filter((name) => this.config.mapping.tables[name] !== false);
+  }
+
+  async accessOf(organizationId: OrganizationId, signal: AbortSignal): Promise<TenantAccess> {
+    return await this.accessOfTenant(await this.tenancy.tenantOf(organizationId), signal);
+  }
+
+  async accessOfTenant(tenant: string, signal: AbortSignal): Promise<TenantAccess> {
+    const api = await this.api(tenant);
+    return { tenant, api, mapping: await this.mappingOf(tenant, api, signal) };
+  }
+
+  /** Without a tenant, under the service's own identity. */
+  async api(tenant: string | undefined): Promise<Api> {
+    const { boundary, connections, projectId, apiEndpoint, keyFilename } = this.config;
+    if (boundary !== 'connection' || tenant === undefined) {
+      return await this.#apis.of('', async () => Api.open({ projectId, apiEndpoint, keyFilename }));
+    }
+    const identity = Object.hasOwn(connections, tenant) ? connections[tenant] : undefined;
+    if (identity === undefined) {
+      throw new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
+        hint: 'Whoever runs the service can connect it.',
+        operatorMessage: `telemetry.connections has no entry for the tenant ${tenant}.`,
+      });
+    }
+    return await this.#apis.of(tenant, async () =>
+      Api.open({ projectId: identity.projectId ?? projectId, apiEndpoint, keyFilename: identity.keyFilename }),
+    );
+  }
+
+  /** Of one tenant; '' where all have the same. */
+  mappingOf(tenant: string, api: Api, signal: AbortSignal): Promise<ResolvedMapping> {
+    const { boundary } = this.tenancy;
+    const apart = namedByTenant(boundary) || boundary.mode === 'connection';
+    const mapping = this.#mappings.of(apart ? tenant : '', async () =>
+      this.#host.mapping.resolve(
+        mappingOfTenant(this.config.mapping, boundary, presets, tenant),
+        presets,
+        physicalColumns(api, AbortSignal.timeout(sharedTimeoutMs)),
+        this.#writer,
+      ),
+    );
+    return unlessAborted(mapping, signal);
+  }
+
+  relation({ tenant, mapping }: Omit<TenantAccess, 'api'>, table: TableName, binding: StatementBinding): string {
+    const { boundary } = this.tenancy;
+    const rows = { boundary, mapping, style: this.style, value: tenantLiteral(boundary, tenant) };
+    const predicate = tenantPredicate(rows, table);
+    return this.#host.mapping.relation(mapping, table, { binding, tenant: predicate }, this.#writer);
+  }
+
+  /** What BigQuery names when a tenant's tables are read as they should be; anything else in a statement is too much. */
+  allowedTables(access: TenantAccess, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const allowed = this.#allowed.of(access.tenant, async () => {
+      const now = this.#host.now();
+      const binding = { window: { start: new Date(now.getTime() - 3_600_000), end: now } };
+      const reads = tableNames
+        .filter((table) => access.mapping.tables[table] !== undefined)
+        .map((table) => `SELECT 1 FROM ${this.relation(access, table, binding)} AS ${table}`);
+      const job = this.job(reads.join(' UNION ALL '), access.tenant);
+      const found = await dryRun(access.api, job, AbortSignal.timeout(sharedTimeoutMs));
+      return new Set(found.tables);
+    });
+    return unlessAborted(allowed, signal);
+  }
+
+  /** Asks BigQuery for nothing, which costs nothing, twice a minute at most. Rejects when it does not answer. */
+  async ping(signal: AbortSignal): Promise<void> {
+    const asked = this.#pings.of('', async () => {
+      const [tenant] = Object.keys(this.config.connections);
+      const api = await this.api(tenant);
+      await dryRun(api, this.job('SELECT 1', ''), AbortSignal.timeout(sharedTimeoutMs));
+    });
+    await unlessAborted(asked, signal);
+  }
+
+  job(sql: string, tenant: string, labels = jobLabels(this.config.labels, undefined)): QueryJob {
+    const { location, maxBytesBilled, boundary, secureContextKey } = this.config;
+    return {
+      sql,
+      location,
+      labels,
+      maxBytesBilled,
+      ...(boundary === 'secure_context' && { secureContext: { [secureContextKey]: tenant } }),
+    };
+  }
+}
