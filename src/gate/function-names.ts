@@ -20,4 +20,9 @@ export class FunctionNames {
     if (this.#isCaseSensitive && this.#exact.has(name)) return name;
     return this.#folded.get(name.toLowerCase());
   }
+
+  /** Names like it by their length, so that few are compared with it. */
+  near(name: string): readonly string[] {
+    return [...this.#exact].filter((candidate) => Math.abs(candidate.length - name.length) < 4);
+  }
 }

@@ -1,10 +1,10 @@
 import type { GatedStatement, GatePolicy, SqlGate, SqlGates, SqlHelpers } from '../contract/index.ts';
-import { checkHeight } from './depth.ts';
 import { Faults } from './fault.ts';
 import { FunctionNames } from './function-names.ts';
 import { Output } from './output.ts';
 import { parse } from './parse.ts';
 import { foldName, Scope } from './scope.ts';
+import { surveyed } from './walk.ts';
 import { writeExpression } from './write-expression.ts';
 import { writeQuery } from './write-query.ts';
 
@@ -23,8 +23,8 @@ function openGate(policy: GatePolicy, helpers: SqlHelpers): SqlGate {
       signal.throwIfAborted();
       const faults = new Faults(helpers, sql);
       const query = parse(sql, policy.dialect, faults);
-      checkHeight(query, faults);
-      const output = new Output(policy, functions, faults, { expression: writeExpression, query: writeQuery });
+      const aliases = surveyed(query, faults);
+      const output = new Output({ policy, functions, faults, aliases, writers: { expression: writeExpression, query: writeQuery });
       const fold = output.grammar.namesAreCaseSensitive ? (name: string) => name : foldName;
       writeQuery(output, new Scope(fold), query);
       output.finish();

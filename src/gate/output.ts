@@ -15,12 +15,22 @@ export interface Writers {
   readonly query: (output: Output, scope: Scope, query: Query) => void;
 }
 
+interface OutputOptions {
+  readonly policy: GatePolicy;
+  readonly functions: FunctionNames;
+  readonly faults: Faults;
+  /** Names that expressions are given anywhere in the statement, lower case. */
+  readonly aliases: ReadonlySet<string>;
+  readonly writers: Writers;
+}
+
 /** What is being written, and what has been found on the way. Telemetry tables stand in it as holes. */
 export class Output {
   readonly policy: GatePolicy;
   readonly faults: Faults;
   readonly grammar: Grammar;
   readonly functions: FunctionNames;
+  readonly aliases: ReadonlySet<string>;
   readonly pieces: (string | { readonly table: TableName })[] = [];
   readonly tables = new Set<TableName>();
   readonly reaches: TimeReach[] = [];
@@ -29,7 +39,8 @@ export class Output {
 
   readonly #writers: Writers;
 
-  constructor(policy: GatePolicy, functions: FunctionNames, faults: Faults, writers: Writers) {
+  constructor({ policy, functions, faults, aliases, writers }: OutputOptions) {
+    this.aliases = aliases;
     this.#writers = writers;
     this.policy = policy;
     this.faults = faults;

@@ -44,13 +44,14 @@ export function writeCall(output: Output, scope: Scope, call: Call, name = allow
 }
 
 function allowed(output: Output, call: Call): string {
-  const name = output.functions.find(call.name);
-  if (name !== undefined) return name;
-  const { functions, functionHints = {} } = output.policy;
+  const isSafe = output.isBigQuery && /^safe\./i.test(call.name);
+  const name = output.functions.find(isSafe ? call.name.slice(5) : call.name);
+  if (name !== undefined) return isSafe ? `SAFE.${name}` : name;
+  const { functionHints = {} } = output.policy;
   const lower = call.name.toLowerCase();
   const hint = [call.name, lower].map((key) => (Object.hasOwn(functionHints, key) ? functionHints[key] : undefined));
   const found = hint.find((text) => text !== undefined);
-  throw output.faults.helpers.unknownFunction(call.name.slice(0, 200), functions, {
+  throw output.faults.helpers.unknownFunction(call.name.slice(0, 200), output.functions.near(call.name), {
     ...output.faults.at(call.start),
     ...(found === undefined ? {} : { hint: found }),
   });

@@ -110,7 +110,7 @@ export function writeExpression(output: Output, scope: Scope, expression: Expres
     case 'subscript':
       operand(expression.operand);
       output.text('[');
-      write(expression.index);
+      writeIndex(output, scope, expression.index);
       return output.text(']');
     case 'field':
       return writeField(output, scope, expression.operand, expression.name);
@@ -178,6 +178,13 @@ function writeStar(output: Output, scope: Scope, star: Star): void {
     });
     output.text(')');
   }
+}
+
+/** `array[OFFSET(0)]`: words of BigQuery's grammar, not functions. */
+function writeIndex(output: Output, scope: Scope, index: Expression): void {
+  const isPlace = index.kind === 'call' && output.isBigQuery && /^(?:safe_)?(?:offset|ordinal)$/i.test(index.name);
+  if (isPlace) writeCall(output, scope, index, index.name.toUpperCase());
+  else writeExpression(output, scope, index);
 }
 
 /** In ClickHouse as a function, so that brackets and dots never join into the name of a table. */

@@ -1,7 +1,7 @@
 import type { TableName } from '../contract/index.ts';
 import type { Output } from './output.ts';
 import { reachOf } from './reach.ts';
-import type { Scope } from './scope.ts';
+import { foldName, type Scope } from './scope.ts';
 import type { FromItem, Name, Select, Source } from './tree.ts';
 import { writeTableFunction } from './write-call.ts';
 import { writeItem } from './write-item.ts';
@@ -67,7 +67,9 @@ function writeTable(
   const table = parts.length === 2 && first.text.toLowerCase() === 'otel' ? telemetryTable(output, last) : undefined;
   if (table !== undefined) {
     const name = source.alias ?? { ...last, text: table };
-    output.reaches.push(reachOf(output, select, source, name));
+    // In BigQuery a WHERE does not see the names of SELECT.
+    const aliases = output.isBigQuery ? new Set<string>() : output.aliases;
+    output.reaches.push(reachOf({ select, source, alias: name, aliases, fold: foldName }));
     output.table(table);
     return writeAlias(output, scope, name);
   }
