@@ -24,7 +24,13 @@ function openGate(policy: GatePolicy, helpers: SqlHelpers): SqlGate {
       const faults = new Faults(helpers, sql);
       const query = parse(sql, policy.dialect, faults);
       const aliases = surveyed(query, faults);
-      const output = new Output({ policy, functions, faults, aliases, writers: { expression: writeExpression, query: writeQuery });
+      const output = new Output({
+        policy,
+        functions,
+        faults,
+        aliases,
+        writers: { expression: writeExpression, query: writeQuery },
+      });
       const fold = output.grammar.namesAreCaseSensitive ? (name: string) => name : foldName;
       writeQuery(output, new Scope(fold), query);
       output.finish();
