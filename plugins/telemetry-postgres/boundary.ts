@@ -49,9 +49,13 @@ export function ofTenant(mapping: ResolvedMapping, tenant: Tenant): ResolvedMapp
   for (const table of tableNames) {
     const sources = mapping.tables[table];
     if (sources === undefined) continue;
-    tables[table] = sources.map((source) => ({ ...source, from: source.from.replaceAll('{tenant}', tenant) }));
+    tables[table] = sources.map((source) => named(source, tenant));
   }
   return { ...mapping, tables };
+}
+
+function named(source: TableSource, tenant: Tenant): TableSource {
+  return { ...source, from: source.from.replaceAll('{tenant}', tenant) };
 }
 
 /** The mapping onto the views of the setup script, which have the logical columns by their names. */

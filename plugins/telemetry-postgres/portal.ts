@@ -40,11 +40,6 @@ export class Portal implements Submittable {
     this.#batch.promise.catch(() => {});
   }
 
-  /** The statement has ended, and the connection can be used again once it says so. */
-  get done(): boolean {
-    return this.#state === 'done';
-  }
-
   submit(connection: Connection): void {
     if (this.#error !== undefined) {
       // Nobody waits for it any more; the driver wants an answer for what it has sent.
@@ -63,6 +58,12 @@ export class Portal implements Submittable {
     connection.bind({ portal: '', statement: '', values: [] }, true);
     connection.describe({ type: 'P', name: '' }, true);
     this.#fetch(firstBatchRows);
+  }
+
+  /** The statement has come to its end, and not to a failure, which it throws. */
+  get complete(): boolean {
+    if (this.#error !== undefined) throw this.#error;
+    return this.#state === 'done';
   }
 
   /** Resolves when the rows asked for have arrived, or all there are. Rejects with what ended the statement. */

@@ -46,9 +46,9 @@ export async function runQuery({ connections, steps, text, limits, signal }: Que
   let end: CursorEnd | undefined;
   const next = async (): Promise<RowChunk | undefined> => {
     for (;;) {
+      const { complete } = portal;
       const chunk = rows.take();
-      if (chunk !== undefined) return chunk;
-      if (portal.done) return undefined;
+      if (chunk !== undefined || complete) return chunk;
       await portal.batch();
     }
   };

@@ -92,18 +92,19 @@ function ruled(expression: string, type: 'map' | 'events' | 'links', rules: Attr
   return `CASE WHEN jsonb_typeof(${expression}) = 'array' THEN ${list} ELSE '[]'::jsonb END`;
 }
 
+/** The first rule that fits a key decides. */
 function ruledMap(map: string, { attributes, salt }: AttributeRules): string {
-  const matching = (action: (typeof attributes)[number]['action']) =>
-    attributes
-      .filter((rule) => rule.action === action)
-      .map(({ key, prefix }) => (prefix ? `starts_with(a.key, ${quoteText(key)})` : `a.key = ${quoteText(key)}`));
-  const [denied, masked, hashes] = [matching('deny'), matching('mask'), matching('hash')];
-  const cases = [
-    ...(masked.length > 0 ? [`WHEN ${masked.join(' OR ')} THEN to_jsonb('***'::text)`] : []),
-    ...(hashes.length > 0 ? [`WHEN ${hashes.join(' OR ')} THEN to_jsonb(${hashed("(a.value #>> '{}')", salt)})`] : []),
-  ];
-  const value = cases.length === 0 ? 'a.value' : `CASE ${cases.join(' ')} ELSE a.value END`;
-  const where = denied.length === 0 ? '' : ` WHERE NOT (${denied.join(' OR ')})`;
-  const entries = `(SELECT coalesce(jsonb_object_agg(a.key, ${value}), '{}'::jsonb) FROM jsonb_each(${map}) AS a(key, value)${where})`;
+  const rules = attributes.map(({ key, prefix, action }) => ({
+    fits: prefix ? `starts_with(a.key, ${quoteText(key)})` : `a.key = ${quoteText(key)}`,
+    action,
+  }));
+  const changed = {
+    deny: 'NULL',
+    mask: "to_jsonb('***'::text)",
+    hash: `to_jsonb(${hashed("(a.value #>> '{}')", salt)})`,
+  };
+  const value = `CASE ${rules.map(({ fits, action }) => `WHEN ${fits} THEN ${changed[action]}`).join(' ')} ELSE a.value END`;
+  const kept = `CASE ${rules.map(({ fits, action }) => `WHEN ${fits} THEN ${action !== 'deny'}`).join(' ')} ELSE true END`;
+  const entries = `(SELECT coalesce(jsonb_object_agg(a.key, ${value}), '{}'::jsonb) FROM jsonb_each(${map}) AS a(key, value) WHERE ${kept})`;
   return `CASE WHEN jsonb_typeof(${map}) = 'object' THEN ${entries} ELSE '{}'::jsonb END`;
 }

@@ -2,7 +2,7 @@ import type { Finding } from '../../../src/contract/index.ts';
 import { quoteName } from '../literals.ts';
 import { some, type Prober } from './attempt.ts';
 
-const predefined = [
+const predefined = new Set([
   'pg_read_all_data',
   'pg_write_all_data',
   'pg_read_server_files',
@@ -11,7 +11,7 @@ const predefined = [
   'pg_monitor',
   'pg_read_all_stats',
   'pg_signal_backend',
-];
+]);
 
 /** What the login is, and whom it can become. */
 export async function probeLogin(prober: Prober, login: string): Promise<readonly Finding[]> {
@@ -39,7 +39,7 @@ export async function probeLogin(prober: Prober, login: string): Promise<readonl
     roles.length > 0
       ? {
           check: 'login memberships',
-          status: roles.some((name) => predefined.includes(name)) ? 'fail' : 'warn',
+          status: roles.some((name) => predefined.has(name)) ? 'fail' : 'warn',
           detail: `SQL can become, or acts as, ${some(roles)}.`,
           hint: roles.map((name) => `REVOKE ${quoteName(name)} FROM ${role};`).join(' '),
         }
