@@ -126,7 +126,7 @@ describe('what a reader may not see', () => {
       'SELECT 1 under no rules',
       `SELECT 1 under ${key}`,
     ]);
-    const [bound] = seen.filter(({ step }) => step === 'render');
+    const bound = seen.find(({ step }) => step === 'render');
     expect(bound?.binding?.rules).toBe(governance.rulesFor(member, acme));
     expect(seen.filter(({ step }) => step === 'parse')).toHaveLength(1);
   });
