@@ -1,0 +1,73 @@
+import { SightlineError } from '../../src/contract/index.ts';
+import type { Tenant } from '../../src/contract/index.ts';
+import { Endpoints, type EndpointOptions } from './client/endpoints.ts';
+import type { Explaining } from './client/failures.ts';
+import { Warehouse } from './client/warehouse.ts';
+import type { ClickHouseConfig } from './config.ts';
+
+/** Who logs in for whom: one account for all tenants, or one each where the connection is the boundary. */
+export class Accounts {
+  /** For what is no tenant's: looking tables up, health. */
+  readonly main: Warehouse;
+  readonly #byTenant: ReadonlyMap<string, Warehouse> | undefined;
+  readonly #started = new Map<Warehouse, Promise<void>>();
+
+  constructor(config: ClickHouseConfig, explaining: Explaining) {
+    const { connections } = config;
+    const open = (account: Pick<EndpointOptions, 'username' | 'password' | 'database'>) =>
+      openAccount(config, account, explaining);
+    if (config.tenancy.boundary.mode !== 'connection') {
+      this.main = open(config);
+      return;
+    }
+    this.#byTenant = new Map(Object.entries(connections ?? {}).map(([tenant, account]) => [tenant, open(account)]));
+    const [first] = this.#byTenant.values();
+    if (first === undefined) {
+      throw new SightlineError('config_invalid', 'telemetry.connections is missing.', {
+        hint: 'With the boundary `connection` every tenant has an account of its own there.',
+      });
+    }
+    this.main = first;
+  }
+
+  async of(tenant: Tenant, signal: AbortSignal): Promise<Warehouse> {
+    const account = this.#byTenant === undefined ? this.main : this.#byTenant.get(tenant);
+    if (account === undefined) {
+      throw new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
+        operatorMessage: `There is no account for the tenant ${JSON.stringify(tenant)} under telemetry.connections.`,
+      });
+    }
+    await this.start(account, signal);
+    return account;
+  }
+
+  /** Once; again after it failed. */
+  async start(account: Warehouse, signal: AbortSignal): Promise<void> {
+    const known = this.#started.get(account);
+    if (known !== undefined) return await known;
+    const starting = account.start(signal);
+    this.#started.set(account, starting);
+    try {
+      await starting;
+    } catch (error) {
+      this.#started.delete(account);
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    const all = new Set([this.main, ...(this.#byTenant?.values() ?? [])]);
+    await Promise.all([...all].map((account) => account.stop()));
+  }
+}
+
+export function openAccount(
+  config: ClickHouseConfig,
+  account: Pick<EndpointOptions, 'username' | 'password' | 'database'>,
+  explaining: Explaining,
+): Warehouse {
+  const { url, tls, maxConnections, compression, settings, requestTimeoutSeconds } = config;
+  const { username, password, database } = account;
+  const endpoints = new Endpoints({ urls: url, username, password, database, tls, maxConnections, compression });
+  return new Warehouse({ endpoints, settings, requestTimeoutMs: requestTimeoutSeconds * 1_000, explaining });
+}

@@ -1,0 +1,86 @@
+import { otelTables, tableNames } from '../../src/contract/index.ts';
+import type { Dialect, DialectWriter, ResolvedMapping } from '../../src/contract/index.ts';
+import { policy } from './gate/policy.ts';
+import { jsonAttribute } from './json-attributes.ts';
+import { identifier, literal } from './quote.ts';
+import { typeOf } from './types.ts';
+
+export interface DialectOptions {
+  readonly version: string;
+  readonly mapping: ResolvedMapping;
+  readonly hasJsonAttributes: boolean;
+}
+
+/** How this warehouse is asked. */
+export function dialectOf({ version, mapping, hasJsonAttributes: json }: DialectOptions): Dialect {
+  const attribute = (map: string, key: string) => (json ? jsonAttribute(map, key) : `${map}[${literal(key)}]`);
+  const route = attribute('attributes', 'http.route');
+  return {
+    name: 'clickhouse',
+    version,
+    tables: tableNames.filter((table) => mapping.tables[table] !== undefined).map((table) => otelTables[table]),
+    typeName: (type) => (json && type === 'map' ? 'JSON' : typeOf[type]),
+    attributeHint: `${route} (String, '' if absent); numbers: toInt64OrNull(${attribute('attributes', 'http.response.status_code')})`,
+    examples: examples(route),
+    functions: [...policy.functions],
+    write: writer(attribute, json),
+  };
+}
+
+function writer(attribute: DialectWriter['attribute'], json: boolean): DialectWriter {
+  const write: DialectWriter = {
+    literal(value) {
+      if (value instanceof Date) {
+        return `toDateTime64('${value.toISOString().replace('T', ' ').replace('Z', '')}', 3, 'UTC')`;
+      }
+      if (typeof value === 'string') return literal(value);
+      if (typeof value === 'boolean') return value ? 'true' : 'false';
+      return Number.isFinite(value)
+        ? String(value)
+        : `toFloat64('${Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'}')`;
+    },
+    attribute,
+    bucket: (time, seconds) => `toStartOfInterval(${time}, toIntervalSecond(${seconds}))`,
+    quantile: (expression, fraction) => `quantileExactInclusive(${fraction})(${expression})`,
+    countIf: (condition) => `countIf(${condition})`,
+    ratio: (a, b) => `(toFloat64(${a}) / nullIf(toFloat64(${b}), 0))`,
+    replaceRegexp: (text, pattern, replacement) =>
+      `replaceRegexpAll(${text}, ${literal(pattern)}, ${literal(replacement)})`,
+    unnestMap(map, alias) {
+      const entries = json
+        ? `arrayMap(path -> (path, getSubcolumn(${map}, path)), JSONAllPaths(${map}))`
+        : `CAST(${map}, 'Array(Tuple(key String, value String))')`;
+      return `(SELECT 1 AS one) AS ${identifier(`${alias}_one`)} ARRAY JOIN ${entries} AS ${identifier(alias)}`;
+    },
+  };
+  return write;
+}
+
+function examples(route: string): Dialect['examples'] {
+  return [
+    {
+      question: 'Error rate and p95 latency by service over the last hour',
+      sql: "SELECT service_name, count() AS spans, countIf(status_code = 'ERROR') / count() AS error_rate, quantile(0.95)(duration_nano) / 1e6 AS p95_ms FROM otel.spans WHERE time > now() - INTERVAL 1 HOUR AND kind = 'SERVER' GROUP BY service_name ORDER BY error_rate DESC",
+    },
+    {
+      question: 'Requests per five minutes by route',
+      sql: `SELECT toStartOfInterval(time, INTERVAL 5 MINUTE) AS bucket, ${route} AS route, count() AS requests FROM otel.spans WHERE time > now() - INTERVAL 6 HOUR AND kind = 'SERVER' GROUP BY bucket, route ORDER BY bucket, requests DESC`,
+    },
+    {
+      question: 'The slowest spans',
+      sql: 'SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE time > now() - INTERVAL 1 HOUR ORDER BY duration_nano DESC LIMIT 20',
+    },
+    {
+      question: 'Error logs with their trace',
+      sql: 'SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND time > now() - INTERVAL 1 HOUR ORDER BY time DESC LIMIT 50',
+    },
+    {
+      question: 'Most common log patterns',
+      sql: "SELECT service_name, replaceRegexpAll(body, '[0-9a-f]{8,}|[0-9]+', '#') AS pattern, count() AS n FROM otel.logs WHERE time > now() - INTERVAL 1 HOUR GROUP BY service_name, pattern ORDER BY n DESC LIMIT 20",
+    },
+    {
+      question: 'A gauge per service and minute',
+      sql: "SELECT toStartOfMinute(time) AS minute, service_name, avg(value) AS average FROM otel.metrics WHERE name = 'process.cpu.utilization' AND time > now() - INTERVAL 1 HOUR GROUP BY minute, service_name ORDER BY minute",
+    },
+  ];
+}

@@ -1,0 +1,142 @@
+import { SightlineError } from '../../src/contract/index.ts';
+import type {
+  MappingConfig,
+  RelationWriter,
+  ResolvedMapping,
+  StatementBinding,
+  TableName,
+  TableSource,
+  TelemetryHost,
+  Tenancy,
+  Tenant,
+} from '../../src/contract/index.ts';
+import { jsonColumns } from './json-attributes.ts';
+import { physicalColumns } from './physical-columns.ts';
+import { prewhereSources } from './prewhere.ts';
+import { presets } from './presets/index.ts';
+import { literal } from './quote.ts';
+import { relationWriter } from './relation-writer.ts';
+import type { Rows } from './rows.ts';
+import { tenantExpression, tenantPredicate } from './tenant.ts';
+
+type Boundary = Tenancy['boundary'];
+
+/** What stands beneath the telemetry tables of this warehouse, for one tenant at a time. */
+export class Mapped {
+  readonly mapping: ResolvedMapping;
+  /** Expressions that are JSON columns. */
+  readonly json: ReadonlySet<string>;
+  readonly #boundary: Boundary;
+  readonly #helpers: TelemetryHost['mapping'];
+  readonly #writer: RelationWriter;
+
+  private constructor(
+    mapping: ResolvedMapping,
+    json: ReadonlySet<string>,
+    writer: RelationWriter,
+    boundary: Boundary,
+    helpers: TelemetryHost['mapping'],
+  ) {
+    this.mapping = mapping;
+    this.json = json;
+    this.#writer = writer;
+    this.#boundary = boundary;
+    this.#helpers = helpers;
+  }
+
+  /** Throws config_invalid where the mapping does not fit the warehouse or the boundary. */
+  static async read(
+    rows: Rows,
+    config: MappingConfig,
+    boundary: Boundary,
+    helpers: TelemetryHost['mapping'],
+  ): Promise<Mapped> {
+    const unknown = relationWriter({ json: new Set(), prewhere: new Set() });
+    const mapping = await helpers.resolve(inTemplate(config, boundary), presets, physicalColumns(rows), unknown);
+    expectTemplates(mapping, boundary);
+    const json = await jsonColumns(rows, mapping);
+    const writer = relationWriter({ json, prewhere: await prewhereSources(rows, mapping) });
+    const mapped = new Mapped(mapping, json, writer, boundary, helpers);
+    await mapped.#tryOut(rows);
+    return mapped;
+  }
+
+  /** `(SELECT …)` with this tenant's rows alone. */
+  relation(table: TableName, tenant: Tenant, binding: StatementBinding): string {
+    const sources = this.mapping.tables[table] ?? [];
+    const predicate = tenantPredicate(this.#boundary, tenant, sources, this.json);
+    const mapping = 'template' in this.#boundary ? forTenant(this.mapping, tenant) : this.mapping;
+    return this.#helpers.relation(mapping, table, { binding, tenant: predicate }, this.#writer);
+  }
+
+  /** Whether attributes are paths of a JSON column, and not keys of a map. */
+  get hasJsonAttributes(): boolean {
+    return Object.values(this.mapping.tables)
+      .flat()
+      .some((source) => this.json.has(source.columns['attributes'] ?? ''));
+  }
+
+  /** Every expression is read once by the engine, so that a wrong one stops the start and not every query. */
+  async #tryOut(rows: Rows): Promise<void> {
+    if ('template' in this.#boundary) return;
+    for (const [table, sources] of Object.entries(this.mapping.tables)) {
+      for (const source of sources) {
+        try {
+          await rows(`DESCRIBE TABLE (SELECT ${this.#expressions(source).join(', ')} FROM ${source.from})`);
+        } catch (cause) {
+          const engine = cause instanceof SightlineError && cause.cause instanceof Error ? cause.cause.message : '';
+          throw new SightlineError('config_invalid', `telemetry.mapping does not fit the warehouse: otel.${table}.`, {
+            operatorMessage: `telemetry.mapping.tables.${table}: ClickHouse does not read what it maps from ${source.from}: ${engine.slice(0, 500)}`,
+            hint: 'sightline telemetry inspect prints a mapping that fits.',
+            cause,
+          });
+        }
+      }
+    }
+  }
+
+  #expressions(source: TableSource): readonly string[] {
+    const moment = this.#writer.timestamp(new Date(0));
+    return [
+      ...Object.values(source.columns),
+      tenantExpression(this.#boundary, source, this.json) ?? '1',
+      source.where ?? '1',
+      ...(source.timeBounds ?? []).map((bound) => bound.replaceAll(/\{(?:start|end)\}/g, () => moment)),
+    ].map((expression, index) => `(${expression}) AS _${index}`);
+  }
+}
+
+/** Where databases keep tenants apart, a preset's tables lie in the tenant's. */
+function inTemplate(config: MappingConfig, boundary: Boundary): MappingConfig {
+  if (boundary.mode !== 'database' || config.preset === undefined || 'database' in config.names) return config;
+  const preset = presets.find(({ name }) => name === config.preset);
+  if (preset === undefined || !('database' in preset.names)) return config;
+  return { ...config, names: { ...config.names, database: boundary.template } };
+}
+
+/** A table that is not the tenant's own would be everybody's. */
+function expectTemplates({ tables }: ResolvedMapping, boundary: Boundary): void {
+  if (!('template' in boundary)) return;
+  for (const [table, sources] of Object.entries(tables)) {
+    const shared = sources.find(({ from }) => !from.includes('{tenant}'));
+    if (shared === undefined) continue;
+    throw new SightlineError(
+      'config_invalid',
+      `telemetry.mapping: otel.${table} would be the same for all organizations.`,
+      {
+        operatorMessage: `telemetry.mapping.tables.${table} reads ${shared.from}, in which {tenant} does not stand although telemetry.tenancy.boundary is ${boundary.mode}.`,
+        hint: 'Put {tenant} into telemetry.mapping.names or into the table’s from.',
+      },
+    );
+  }
+}
+
+/** The tenancy lets no character through here that would have to be quoted. */
+function forTenant({ preset, tables, empties }: ResolvedMapping, tenant: Tenant): ResolvedMapping {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(tenant)) throw new TypeError(`a tenant that fits no name: ${literal(tenant)}`);
+  const own = Object.entries(tables).map(([table, sources]) => [
+    table,
+    sources.map((source) => ({ ...source, from: source.from.replaceAll('{tenant}', tenant) })),
+  ]);
+  return { preset, tables: Object.fromEntries(own), empties };
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { SightlineError, tableNames } from '../../src/contract/index.ts';
+import type {
+  CheckedStatement,
+  Cursor,
+  Dialect,
+  GatedStatement,
+  Health,
+  ParsedStatement,
+  QueryLimits,
+  ScanEstimate,
+  SqlGate,
+  StatementBinding,
+  StatementContext,
+  TableName,
+  Telemetry,
+  TelemetryHost,
+  Tenancy,
+  Tenant,
+} from '../../src/contract/index.ts';
+import { Accounts } from './accounts.ts';
+import type { ClickHouseConfig } from './config.ts';
+import { dialectOf } from './dialect.ts';
+import { Estimates } from './estimates.ts';
+import { policy } from './gate/policy.ts';
+import { Mapped } from './mapped.ts';
+import { queryId } from './tenant.ts';
+
+interface Running {
+  readonly gate: SqlGate;
+  readonly mapped: Mapped;
+  readonly dialect: Dialect;
+}
+
+/** A ClickHouse that is there already: its tables under our names, each organization its own rows. */
+export class ClickHouseTelemetry implements Telemetry {
+  /** Absent where the tables are of engines that cannot tell. */
+  estimate?: NonNullable<Telemetry['estimate']>;
+  readonly #config: ClickHouseConfig;
+  readonly #host: TelemetryHost;
+  readonly #tenancy: Tenancy;
+  readonly #accounts: Accounts;
+  #running: Running | undefined;
+
+  constructor(config: ClickHouseConfig, host: TelemetryHost) {
+    this.#config = config;
+    this.#host = host;
+    this.#tenancy = host.tenancy.open(config.tenancy);
+    this.#accounts = new Accounts(config, { helpers: host.sql, functions: policy.functions });
+  }
+
+  get dialect(): Dialect {
+    return this.#started().dialect;
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    const { main } = this.#accounts;
+    await this.#accounts.start(main, signal);
+    const rows = (sql: string) => main.rows(sql, signal);
+    const [version] = await rows('SELECT version() AS version');
+    const mapped = await Mapped.read(rows, this.#config.mapping, this.#tenancy.boundary, this.#host.mapping);
+    const { mapping, hasJsonAttributes } = mapped;
+    const estimates = await Estimates.open((sql) => main.rows(sql), mapping);
+    if (estimates !== undefined) this.estimate = (rendered, context) => this.#estimate(estimates, rendered, context);
+    this.#running = {
+      gate: await this.#host.gates.open(policy, this.#host.sql),
+      mapped,
+      dialect: dialectOf({ version: String(version?.['version'] ?? ''), mapping, hasJsonAttributes }),
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#running = undefined;
+    await this.#accounts.stop();
+  }
+
+  async health(signal: AbortSignal): Promise<Health> {
+    if (this.#running === undefined) return { ok: false, detail: 'not started' };
+    try {
+      await this.#accounts.main.rows('SELECT 1', signal);
+      return { ok: true, detail: `ClickHouse ${this.#running.dialect.version}` };
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+      return { ok: false, detail: `ClickHouse does not answer: ${cause.slice(0, 200)}` };
+    }
+  }
+
+  async parse(sql: string, context: StatementContext): Promise<ParsedStatement> {
+    return new Statement(await this.#started().gate.admit(sql, context.signal));
+  }
+
+  check(parsed: ParsedStatement): CheckedStatement {
+    return own(parsed);
+  }
+
+  async render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string> {
+    const { mapped } = this.#started();
+    const tenant = await this.#tenancy.tenantOf(context.organizationId);
+    return own(checked).gated.write((table) => mapped.relation(table, tenant, binding));
+  }
+
+  async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+    const { account, ...query } = await this.#query(rendered, context);
+    return await account.open({ ...query, limits });
+  }
+
+  async #estimate(estimates: Estimates, rendered: string, context: StatementContext): Promise<ScanEstimate> {
+    const { account, ...query } = await this.#query(rendered, context);
+    return await estimates.of(await account.explainEstimate(query));
+  }
+
+  /** What the server tells organizations apart by travels beside the SQL, which cannot change it. */
+  async #query(sql: string, { organizationId, signal, label }: StatementContext) {
+    const { mapped } = this.#started();
+    const tenant = await this.#tenancy.tenantOf(organizationId);
+    return {
+      account: await this.#accounts.of(tenant, signal),
+      sql,
+      queryId: queryId(tenant, randomUUID()),
+      role: this.#roleOf(tenant),
+      label,
+      signal,
+      tables: tablesIn(sql, mapped),
+    };
+  }
+
+  #roleOf(tenant: Tenant): string | undefined {
+    const { serverBoundary } = this.#config;
+    if (serverBoundary.by !== 'role') return undefined;
+    if (!/^[\w.@-]{1,128}$/.test(tenant)) {
+      throw new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
+        operatorMessage: `The tenant ${JSON.stringify(tenant)} cannot be part of a role's name (telemetry.serverBoundary.role).`,
+      });
+    }
+    return serverBoundary.role.replaceAll('{tenant}', tenant);
+  }
+
+  #started(): Running {
+    if (this.#running !== undefined) return this.#running;
+    throw new SightlineError('telemetry_unavailable', 'The warehouse is not connected.');
+  }
+}
+
+class Statement implements CheckedStatement {
+  readonly gated: GatedStatement;
+
+  constructor(gated: GatedStatement) {
+    this.gated = gated;
+  }
+
+  get tree(): unknown {
+    return this.gated;
+  }
+
+  get tables(): readonly TableName[] {
+    return this.gated.tables;
+  }
+
+  get reaches() {
+    return this.gated.reaches;
+  }
+}
+
+function own(parsed: ParsedStatement): Statement {
+  if (parsed instanceof Statement) return parsed;
+  throw new TypeError('a statement that this plugin did not parse');
+}
+
+/** For hints: the tables that the rendered SQL reads. */
+function tablesIn(rendered: string, { mapping }: Mapped): readonly TableName[] {
+  return tableNames.filter((table) => mapping.tables[table]?.some(({ from }) => rendered.includes(` FROM ${from}`)));
+}
