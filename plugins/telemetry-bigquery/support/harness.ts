@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId, type Directory, type OrganizationId, type Telemetry } from '../../../src/contract/index.ts';
+import { testHost } from '../../../src/contract-tests/host.ts';
+import { telemetryHost } from '../../../src/app/telemetry-host.ts';
+import { federatedCredentials } from '../../../test/support/bigquery/credentials.ts';
+import { collectorTables } from '../../../test/support/bigquery/layouts.ts';
+import { BigqueryServer } from '../../../test/support/bigquery/server.ts';
+import plugin from '../index.ts';
+
+export const acme: OrganizationId = newId('org');
+export const globex: OrganizationId = newId('org');
+
+const names = new Map([
+  [acme, 'acme'],
+  [globex, 'globex'],
+]);
+
+const directory: Pick<Directory, 'findOrganization'> = {
+  findOrganization: async (wanted) => {
+    const found = [...names].find(([id, name]) => id === wanted || name === wanted);
+    return found && { id: found[0], name: found[1], createdAt: new Date(0) };
+  },
+};
+
+/** What nothing else is said of: the Collector's tables, an organization a value of a column. */
+export const usual = {
+  projectId: 'acme-observability',
+  location: 'EU',
+  mapping: { preset: 'otel-collector', names: { dataset: 'acme-observability.otel' } },
+  tenancy: { boundary: { mode: 'column', column: 'tenant_id' } },
+  isolation: 'degraded',
+} as const;
+
+/** Over the usual; a function is given a credential file. */
+export type HarnessConfig = object | ((keyFilename: string) => object);
+
+/** The plugin over a stand-in that has the Collector's tables. */
+export class Harness {
+  readonly server: BigqueryServer;
+  readonly telemetry: Telemetry;
+  readonly #release: () => Promise<void>;
+
+  private constructor(server: BigqueryServer, telemetry: Telemetry, release: () => Promise<void>) {
+    this.server = server;
+    this.telemetry = telemetry;
+    this.#release = release;
+  }
+
+  /** Not started yet. */
+  static async create(config: HarnessConfig = {}): Promise<Harness> {
+    const server = await BigqueryServer.start();
+    for (const [name, table] of Object.entries(collectorTables)) {
+      server.tables.set(`acme-observability.otel.${name}`, table);
+    }
+    const credentials = await federatedCredentials(server.endpoint);
+    // As a machine of one's own has them: application default credentials.
+    process.env['GOOGLE_APPLICATION_CREDENTIALS'] = credentials.keyFilename;
+    const home = await mkdtemp(join(tmpdir(), 'sl-bigquery-'));
+    const parsed = plugin.configSchema.parse({
+      ...usual,
+      apiEndpoint: server.endpoint,
+      ...(typeof config === 'function' ? config(credentials.keyFilename) : config),
+    });
+    const telemetry = plugin.create(parsed, telemetryHost(testHost(home), directory));
+    return new Harness(server, telemetry, async () => {
+      await credentials.remove();
+      await rm(home, { recursive: true, force: true });
+    });
+  }
+
+  static async start(config: HarnessConfig = {}): Promise<Harness> {
+    const harness = await Harness.create(config);
+    try {
+      await harness.telemetry.start(AbortSignal.timeout(10_000));
+    } catch (error) {
+      await harness.stop();
+      throw error;
+    }
+    return harness;
+  }
+
+  async stop(): Promise<void> {
+    await this.telemetry.stop();
+    await this.server.stop();
+    await this.#release();
+  }
+}

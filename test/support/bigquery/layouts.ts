@@ -1,0 +1,118 @@
+import type { Field, ScriptedTable } from './server.ts';
+
+/** `name TYPE`, one a line; `TYPE[]` is repeated, `{…}` a record on one line. */
+function fields(...lines: readonly string[]): readonly Field[] {
+  return lines.map((line) => {
+    const [name = '', type = '', ...inner] = line.split(/\s+/);
+    const mode = type.endsWith('[]') ? { mode: 'REPEATED' } : {};
+    const nested = inner.length === 0 ? {} : { fields: fields(...inner.map((item) => item.replace(':', ' '))) };
+    return { name, type: type.replace('[]', ''), ...mode, ...nested };
+  });
+}
+
+const identity = ['resource_attributes JSON', 'resource_schema_url STRING', 'instrumentation_scope JSON', 'scope_schema_url STRING'];
+
+/** As the Collector's BigQuery exporter makes them. */
+export const collectorTables: Readonly<Record<'trace' | 'metric' | 'log', ScriptedTable>> = {
+  trace: {
+    byArrival: true,
+    fields: fields(
+      'trace_id STRING',
+      'span_id STRING',
+      'parent_span_id STRING',
+      'trace_state STRING',
+      'name STRING',
+      'kind STRING',
+      'start_time TIMESTAMP',
+      'end_time TIMESTAMP',
+      'status_code STRING',
+      'status_message STRING',
+      'flags INTEGER',
+      'dropped_attributes_count INTEGER',
+      'span_attributes JSON',
+      'events JSON',
+      'links JSON',
+      ...identity,
+    ),
+  },
+  metric: {
+    byArrival: true,
+    fields: fields(
+      'metric_name STRING',
+      'metric_description STRING',
+      'metric_unit STRING',
+      'metric_type STRING',
+      'aggregation_temporality STRING',
+      'is_monotonic BOOLEAN',
+      'datapoint_timestamp TIMESTAMP',
+      'start_timestamp TIMESTAMP',
+      'value_int INTEGER',
+      'value_double FLOAT',
+      'exemplars JSON',
+      'flags INTEGER',
+      'quantiles JSON',
+      'count INTEGER',
+      'sum FLOAT',
+      'min FLOAT',
+      'max FLOAT',
+      'bucket_counts JSON',
+      'explicit_bounds JSON',
+      'datapoint_attributes JSON',
+      ...identity,
+    ),
+  },
+  log: {
+    byArrival: true,
+    fields: fields(
+      'observed_timestamp TIMESTAMP',
+      'log_timestamp TIMESTAMP',
+      'trace_id STRING',
+      'span_id STRING',
+      'severity_number INTEGER',
+      'severity_text STRING',
+      'body STRING',
+      'flags INTEGER',
+      'log_attributes JSON',
+      ...identity,
+    ),
+  },
+};
+
+/** As linked datasets of Google Cloud Observability show them. */
+export const googleCloudTables: Readonly<Record<'_AllSpans' | '_AllLogs', ScriptedTable>> = {
+  _AllSpans: {
+    fields: fields(
+      'trace_id STRING',
+      'span_id STRING',
+      'parent_span_id STRING',
+      'trace_state STRING',
+      'name STRING',
+      'kind INTEGER',
+      'start_time TIMESTAMP',
+      'end_time TIMESTAMP',
+      'duration_nano INTEGER',
+      'status RECORD code:INTEGER message:STRING',
+      'attributes JSON',
+      'resource RECORD attributes:JSON',
+      'instrumentation_scope RECORD name:STRING version:STRING',
+      'events RECORD[] time:TIMESTAMP name:STRING attributes:JSON',
+      'links RECORD[] trace_id:STRING span_id:STRING trace_state:STRING attributes:JSON',
+    ),
+  },
+  _AllLogs: {
+    fields: fields(
+      'timestamp TIMESTAMP',
+      'receive_timestamp TIMESTAMP',
+      'insert_id STRING',
+      'log_name STRING',
+      'severity STRING',
+      'text_payload STRING',
+      'json_payload JSON',
+      'labels JSON',
+      'resource RECORD type:STRING labels:JSON',
+      'trace STRING',
+      'span_id STRING',
+      'trace_sampled BOOLEAN',
+    ),
+  },
+};
