@@ -67,6 +67,7 @@ describe('a tenant', () => {
   it.each<[object, string, boolean]>([
     [{ mode: 'database', template: 'otel_{tenant}' }, 'acme-1', true],
     [{ mode: 'database', template: 'otel_{tenant}' }, 'a.b', false],
+    [{ mode: 'database', template: 'otel_{tenant}' }, 'a--b', false],
     [{ mode: 'table_template', template: '{tenant}_spans' }, 'a`b', false],
     [{ mode: 'schema', template: '{tenant}' }, 'x'.repeat(65), false],
     [{ ...column, type: 'int' }, '42', true],

@@ -93,7 +93,8 @@ function refuseShared(organizations: Readonly<Record<string, string>>): void {
 
 /** Whether the value may stand where the boundary puts it: in a name, or as a literal of the column's type. */
 function isTenant(value: string, boundary: TenancyConfig['boundary']): value is Tenant {
-  if ('template' in boundary) return /^[A-Za-z0-9_-]{1,64}$/.test(value);
+  // No two hyphens together: where a name stands unquoted they begin a comment.
+  if ('template' in boundary) return value.length <= 64 && /^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$/.test(value);
   const type = 'type' in boundary ? boundary.type : 'string';
   if (type === 'uuid') return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
   if (type === 'int') return /^-?\d{1,18}$/.test(value);
@@ -103,7 +104,7 @@ function isTenant(value: string, boundary: TenancyConfig['boundary']): value is 
 function unfit(organization: string, value: string, boundary: TenancyConfig['boundary']): SightlineError {
   const wanted =
     'template' in boundary
-      ? 'letters, digits, _ and - alone, 64 at most'
+      ? 'letters, digits and _, with single hyphens between them, 64 at most'
       : `a value of type ${'type' in boundary ? boundary.type : 'string'}`;
   return denied(organization, `its tenant ${JSON.stringify(value.slice(0, 80))} is not ${wanted}`);
 }
