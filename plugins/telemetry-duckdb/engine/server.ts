@@ -133,9 +133,8 @@ async function answerTo(
     case 'parse':
       return { header: {}, payload: Buffer.from(await engine.statements.parse(request.sql, job)) };
     case 'render': {
-      const sql = await engine.statements.render(payload.toString(), job);
-      const again = await engine.statements.parse(sql, job);
-      return { header: { sql } satisfies Rendered, payload: Buffer.from(again) };
+      const { sql, tree } = await engine.statements.render(payload.toString(), job);
+      return { header: { sql } satisfies Rendered, payload: Buffer.from(tree) };
     }
     case 'query':
       return await engine.queries.run(job, async () => {

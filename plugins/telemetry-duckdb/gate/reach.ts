@@ -11,7 +11,8 @@ import { isList, isNode, text, type Json, type Node } from './tree.ts';
 export function reachesOf(statement: Json, now: number): readonly TimeReach[] {
   const reaches: TimeReach[] = [];
   const seen = new Set<Node>();
-  const bareNames = !namesBareMoment(statement);
+  let known: boolean | undefined;
+  const bareNames = () => (known ??= !namesBareMoment(statement));
   const visit = (value: Json): void => {
     if (isList(value)) return value.forEach(visit);
     if (!isNode(value)) return;
@@ -39,7 +40,7 @@ interface Source {
   readonly conditions: readonly Json[];
 }
 
-function placesOf(select: Node, bareNames: boolean, now: number): Place[] {
+function placesOf(select: Node, bareNames: () => boolean, now: number): Place[] {
   const from = select['from_table'];
   if (!isNode(from)) return [];
   const sampled = select['sample'] !== null && select['sample'] !== undefined;
@@ -106,7 +107,7 @@ interface Subject {
   /** Whether `time` alone means this table's. */
   readonly bare: boolean;
   /** Whether `current_timestamp` and the like surely mean moments. */
-  readonly bareNames: boolean;
+  bareNames(): boolean;
 }
 
 interface Bounds {
@@ -143,7 +144,7 @@ function narrow(bounds: Bounds, condition: Json, subject: Subject, now: number):
     if (end && (!bounds.end || highOf(end, now) < highOf(bounds.end, now))) bounds.end = end;
   };
   const moment = (expression: Json | undefined) =>
-    subject.bareNames || !mentionsColumn(expression) ? momentOf(expression) : undefined;
+    !mentionsColumn(expression) || subject.bareNames() ? momentOf(expression) : undefined;
   if (condition['class'] === 'BETWEEN' && condition['type'] === 'COMPARE_BETWEEN') {
     if (!isTime(condition['input'], subject)) return;
     from(moment(condition['lower']));
