@@ -43,11 +43,13 @@ export class Refusals {
   }
 
   unknownFunction(name: string, node: Node): SightlineError {
-    const hint = Object.hasOwn(functionHints, name) ? functionHints[name] : undefined;
-    return this.#helpers.unknownFunction(name, functionNames, {
-      ...this.#at(node),
-      ...(hint !== undefined && { hint }),
-    });
+    const known = Object.hasOwn(functionHints, name) ? functionHints[name] : undefined;
+    const near = known === undefined ? this.#helpers.nearest(name, functionNames) : [];
+    const guess =
+      near.length > 0
+        ? `Did you mean ${near.join(' or ')}?`
+        : 'Only functions that read nothing but their arguments are.';
+    return this.#helpers.unknownFunction(name, [], { ...this.#at(node), hint: known ?? guess });
   }
 
   qualifiedFunction(name: string, node: Node): SightlineError {

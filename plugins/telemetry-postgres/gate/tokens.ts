@@ -22,12 +22,26 @@ export function canonical(sql: string, scanned: readonly ScannedToken[]): readon
   let read = 0;
   let origin = 0;
   for (const { start, end, tokenName, keywordName } of withoutEnds(bytes, scanned)) {
-    origin += bytes.toString('utf8', read, start).length;
-    read = start;
+    const between = bytes.toString('utf8', read, start);
     const raw = bytes.toString('utf8', start, end);
+    const begin = origin + between.length;
+    origin = begin + raw.length;
+    read = end;
+    const previous = tokens.at(-1);
+    // A text goes on behind a new line, perhaps with a comment before it.
+    if (raw.startsWith("'") && previous?.sql.endsWith("'") && /[\n\r]/.test(between)) {
+      tokens[tokens.length - 1] = { ...previous, sql: `${previous.sql}\n${raw}` };
+      location += Buffer.byteLength(raw) + 1;
+      continue;
+    }
     const isNumber = /^\.?[0-9]/.test(raw);
     const written = isNumber ? decimal(raw) : raw;
-    tokens.push({ kind: isNumber ? 'constant' : kindOf(raw, tokenName, keywordName), sql: written, origin, location });
+    tokens.push({
+      kind: isNumber ? 'constant' : kindOf(raw, tokenName, keywordName),
+      sql: written,
+      origin: begin,
+      location,
+    });
     location += Buffer.byteLength(written) + 1;
   }
   return tokens;

@@ -39,7 +39,7 @@ const byColumns: readonly (readonly [columns: number, ...statements: string[]])[
     "SELECT encode(sha256(name::bytea), 'hex') FROM otel.spans",
     'SELECT name COLLATE "C" FROM otel.spans ORDER BY name COLLATE "C"',
     // sets, subqueries, shapes of statements
-    'SELECT trace_id FROM otel.spans EXCEPT SELECT trace_id FROM otel.metrics LIMIT 5 OFFSET 0',
+    'SELECT trace_id FROM otel.spans EXCEPT SELECT name FROM otel.metrics LIMIT 5 OFFSET 0',
     'SELECT service_name FROM otel.spans UNION SELECT service_name FROM otel.logs UNION ALL (SELECT service_name FROM otel.metrics LIMIT 3) ORDER BY 1',
     'SELECT name FROM otel.spans s WHERE EXISTS (SELECT FROM otel.logs l WHERE l.trace_id = s.trace_id) AND name NOT IN (SELECT name FROM otel.metrics WHERE value > 2)',
     "SELECT span_id FROM otel.spans WHERE (name, kind) IN (('own', 'SERVER'), ('b', 'CLIENT')) AND kind = ANY(ARRAY['SERVER', 'CLIENT'])",
