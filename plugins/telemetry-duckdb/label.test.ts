@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals';
+import { labelled } from './label.ts';
+
+describe('a label', () => {
+  it('is a comment before the statement, in the form of sqlcommenter', () => {
+    const label = { principal: 'ak_1', tool: 'query_otel', traceId: '0af7651916cd43dd8448eb211c80319c' };
+    expect(labelled('SELECT 1', label)).toBe(
+      "/*principal='ak_1',tool='query_otel',trace_id='0af7651916cd43dd8448eb211c80319c'*/ SELECT 1",
+    );
+    expect(labelled('SELECT 1', undefined)).toBe('SELECT 1');
+  });
+
+  it.each(["*/ DROP TABLE x --'", "'", '/*', '**//', '\n', '\0', '\ud800', 'é😀', '\\', '%', 'x'.repeat(100_000)])(
+    'ends where it should, whatever %j holds',
+    (text) => {
+      const sql = labelled('SELECT 1', { principal: text, tool: text, traceId: text });
+      expect(sql).toMatch(/^\/\*principal='[\w%.!~()-]*',tool='[\w%.!~()-]*',trace_id='[\w%.!~()-]*'\*\/ SELECT 1$/);
+      expect(sql.length).toBeLessThan(6_000);
+    },
+  );
+});
