@@ -22,12 +22,17 @@ export async function openEngine({
     [join(directory, 'data'), ...configuration(directory, usersXml)],
     { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
   );
-  await once(child, 'message');
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('the engine ended');
+  });
+  // A process that ends while nobody waits for an answer is no failure.
+  ended.catch(() => undefined);
+  await Promise.race([once(child, 'message'), ended]);
   let turn: Promise<unknown> = Promise.resolve();
   const ask = async (sql: string) => {
     const answered = once(child, 'message');
     child.send({ sql });
-    const [answer] = await answered;
+    const [answer] = await Promise.race([answered, ended]);
     if (typeof answer?.error === 'string') throw new Error(answer.error);
     return parse(String(answer?.text ?? ''));
   };
@@ -39,10 +44,9 @@ export async function openEngine({
       return answer;
     },
     async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null) return;
-      const ended = once(child, 'exit');
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.disconnect();
-      await ended;
+      await ended.catch(() => undefined);
     },
   };
 }

@@ -87,7 +87,7 @@ export function exporterRows(layout: ExporterLayout): Readonly<Record<string, re
     layout.enums === 'prefixed' ? `${prefix}_${name}` : `${name[0]}${name.slice(1).toLowerCase()}`;
   const time = (text: string) => (layout.metricTime === 'DateTime' ? text.slice(0, 19) : text);
   const byTable: Record<string, object[]> = {};
-  byTable[`${layout.database}.otel_traces`] = spans.map((span) => ({
+  byTable[`${layout.database}.otel_traces`] = Array.from(spans, (span) => ({
     Timestamp: span.time,
     TraceId: span.traceId,
     SpanId: span.spanId,
@@ -110,7 +110,7 @@ export function exporterRows(layout: ExporterLayout): Readonly<Record<string, re
     'Links.TraceState': [''],
     'Links.Attributes': [{}],
   }));
-  byTable[`${layout.database}.otel_logs`] = logs.map((log) => ({
+  byTable[`${layout.database}.otel_logs`] = Array.from(logs, (log) => ({
     Timestamp: log.time,
     TraceId: log.traceId,
     SpanId: log.spanId,

@@ -17,7 +17,7 @@ export function ownRows(): Readonly<Record<string, readonly object[]>> {
     scope_version: '2',
   });
   return {
-    'sightline.sightline_spans': spans.map((span) => ({
+    'sightline.sightline_spans': Array.from(spans, (span) => ({
       time: span.time,
       duration_nano: span.durationNano,
       trace_id: span.traceId,
@@ -31,7 +31,7 @@ export function ownRows(): Readonly<Record<string, readonly object[]>> {
       events: [{ time: span.time, name: 'exception', attributes: { 'exception.type': 'Timeout' } }],
       links: [{ trace_id: 'ab', span_id: 'cd', trace_state: '', attributes: {} }],
     })),
-    'sightline.sightline_logs': logs.map((log) => ({
+    'sightline.sightline_logs': Array.from(logs, (log) => ({
       time: log.time,
       severity_number: log.severity,
       severity_text: log.text,
@@ -41,7 +41,7 @@ export function ownRows(): Readonly<Record<string, readonly object[]>> {
       flags: 1,
       ...context(log),
     })),
-    'sightline.sightline_metrics': points.map((point) => ({
+    'sightline.sightline_metrics': Array.from(points, (point) => ({
       time: point.time,
       name: point.name,
       type: point.type,

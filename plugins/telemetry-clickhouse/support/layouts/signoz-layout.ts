@@ -58,7 +58,7 @@ export function signozRows(): Readonly<Record<string, readonly object[]>> {
   };
   const scalar = points.filter(({ type }) => type === 'gauge' || type === 'sum');
   return {
-    'signoz_traces.signoz_index_v3': spans.map((span) => ({
+    'signoz_traces.signoz_index_v3': Array.from(spans, (span) => ({
       ts_bucket_start: bucket(span.time),
       timestamp: span.time,
       trace_id: span.traceId,
@@ -83,7 +83,7 @@ export function signozRows(): Readonly<Record<string, readonly object[]>> {
       ]),
       has_error: span.status === 'ERROR',
     })),
-    'signoz_logs.logs_v2': logs.map((log, index) => ({
+    'signoz_logs.logs_v2': Array.from(logs, (log, index) => ({
       ts_bucket_start: bucket(log.time),
       timestamp: `${seconds(log.time)}000000000`,
       observed_timestamp: `${seconds(log.time)}000000000`,
@@ -98,14 +98,14 @@ export function signozRows(): Readonly<Record<string, readonly object[]>> {
       scope_name: 'shop',
       scope_version: '2',
     })),
-    'signoz_metrics.samples_v4': scalar.map((point) => ({
+    'signoz_metrics.samples_v4': Array.from(scalar, (point) => ({
       temporality: point.type === 'sum' ? 'Cumulative' : 'Unspecified',
       metric_name: point.name,
       fingerprint: fingerprint(JSON.stringify([point.name, resourceOf(point), point.attributes])),
       unix_milli: seconds(point.time) * 1000,
       value: point.value,
     })),
-    'signoz_metrics.time_series_v4': scalar.map((point) => ({
+    'signoz_metrics.time_series_v4': Array.from(scalar, (point) => ({
       temporality: point.type === 'sum' ? 'Cumulative' : 'Unspecified',
       metric_name: point.name,
       description: 'of the shop',

@@ -1,0 +1,55 @@
+import { tableNames } from '../../../src/contract/index.ts';
+import type { PhysicalColumns, ResolvedMapping, TableSource } from '../../../src/contract/index.ts';
+import { literal } from '../quote.ts';
+import type { Rows } from '../rows.ts';
+
+/** A table of the warehouse that a mapping reads. */
+export interface PhysicalTable {
+  readonly database: string;
+  readonly table: string;
+  /** The source that reads it. */
+  readonly source: TableSource;
+  /** Whether that source reads nothing else, so that what it says of tenants holds for this table. */
+  readonly alone: boolean;
+  /** Where the rows of a Distributed table lie, on each shard. */
+  readonly local?: { readonly database: string; readonly table: string };
+}
+
+/** The tables that a mapping reads, once each. */
+export async function physicalTables(
+  rows: Rows,
+  columns: PhysicalColumns,
+  { tables }: ResolvedMapping,
+): Promise<readonly PhysicalTable[]> {
+  const found = new Map<string, PhysicalTable>();
+  for (const source of tableNames.flatMap((name) => tables[name] ?? [])) {
+    const plain = /^[^\s()]+$/.test(source.from);
+    for (const path of plain ? [source.from.replaceAll('`', '')] : pathsIn(source.from)) {
+      if (found.has(path) || (await columns(path)) === undefined) continue;
+      const [row] = await rows(
+        `SELECT database, name, engine_full FROM system.tables WHERE concat(database, '.', name) = ${literal(path)}
+           OR (database = currentDatabase() AND name = ${literal(path)})`,
+      );
+      if (row === undefined) continue;
+      const local = localOf(String(row['engine_full']));
+      found.set(path, {
+        database: String(row['database']),
+        table: String(row['name']),
+        source,
+        alone: plain,
+        ...(local === undefined ? {} : { local }),
+      });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Whatever in a FROM item reads like `database.table`. */
+function pathsIn(from: string): readonly string[] {
+  return [...new Set(from.replaceAll('`', '').match(/[^\s().,=]+\.[^\s().,=]+/g))];
+}
+
+function localOf(engine: string): PhysicalTable['local'] {
+  const [, database, table] = /^Distributed\('[^']*', '([^']*)', '([^']*)'/.exec(engine) ?? [];
+  return database === undefined || table === undefined ? undefined : { database, table };
+}
