@@ -26,7 +26,7 @@ const clickhouse: Grammar = {
   rawAndTripleStrings: false,
   orderOfWholeUnion: false,
   namesAreCaseSensitive: true,
-  operators: new Set('<=> :: -> || == != <> <= >= + - * / % = < > ( ) [ ] { } , . ? :'.split(' ')),
+  operators: new Set('<=> :: -> || == != <> <= >= + - * / % = < > ( ) [ ] , . ? :'.split(' ')),
   binary: {
     OR: 3,
     AND: 4,

@@ -7,7 +7,7 @@ import type { Scope } from './scope.ts';
 import type { Expression, Name, Query } from './tree.ts';
 
 /** No caller may use a name that begins like ours. */
-const ours = 'sightline_';
+const ours = /^_?sightline_/i;
 
 /** What writing one part of a tree needs of the others. */
 export interface Writers {
@@ -81,7 +81,7 @@ export class Output {
 
   quote(name: Name): string {
     const written = writeName(name.text, this.policy.dialect);
-    if (written === undefined || name.text.toLowerCase().startsWith(ours)) {
+    if (written === undefined || ours.test(name.text)) {
       const hint = 'Use letters, digits and underscores.';
       throw this.faults.refuse('sql_refused', `The name ${shown(name.text)} cannot be used.`, name.start, hint);
     }
@@ -90,7 +90,7 @@ export class Output {
 
   nextQueryName(): string {
     this.#queries += 1;
-    return `${ours}with_${this.#queries}`;
+    return `sightline_with_${this.#queries}`;
   }
 
   /** Each item with commas between. */

@@ -6,7 +6,8 @@ export function parseOrder(parser: Parser): readonly Ordering[] {
   const { tokens } = parser;
   tokens.expect('ORDER', 'BY');
   return tokens.list(() => {
-    const value = parser.expression();
+    const isAll = tokens.is('ALL') && !tokens.is('ALL', '(') && tokens.take('ALL');
+    const value: Expression = isAll ? { kind: 'constant', text: 'ALL' } : parser.expression();
     const direction = tokens.take('DESC') || tokens.take('DESCENDING') ? 'DESC' : takeAscending(parser);
     const nulls = tokens.take('NULLS', 'FIRST') ? 'FIRST' : tokens.take('NULLS', 'LAST') ? 'LAST' : undefined;
     const fill = parser.dialect === 'clickhouse' && tokens.take('WITH', 'FILL') ? parseFill(parser) : undefined;

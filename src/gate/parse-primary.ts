@@ -31,27 +31,11 @@ function parseBracket(parser: Parser): Expression {
   const { tokens } = parser;
   if (tokens.take('*')) return parseStar(parser, []);
   if (tokens.take('[')) return { kind: 'array', items: tokens.bracketed(() => parser.expression(), ']') };
-  if (parser.dialect === 'clickhouse' && tokens.is('{')) return parseMap(parser);
   if (!tokens.take('(')) throw tokens.unexpected('an expression');
   if (isQuery(parser)) return subquery(parser, '');
   const items = tokens.bracketed(() => parseAliased(parser));
   const [only] = items;
   return items.length === 1 && only !== undefined ? only : { kind: 'tuple', items };
-}
-
-function parseMap(parser: Parser): Expression {
-  const { tokens } = parser;
-  tokens.expect('{');
-  if (tokens.peek().kind === 'word') {
-    const hint = 'Write the value into the SQL.';
-    throw tokens.faults.refuse('sql_refused', 'Parameters are not available.', tokens.peek().start, hint);
-  }
-  const entries = tokens.bracketed(() => {
-    const key = parser.expression(3);
-    tokens.expect(':');
-    return [key, parser.expression()] as const;
-  }, '}');
-  return { kind: 'map', entries };
 }
 
 function parseWord(parser: Parser, word: string): Expression {

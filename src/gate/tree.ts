@@ -46,7 +46,6 @@ export type Expression =
   | { readonly kind: 'extract'; readonly part: string; readonly operand: Expression; readonly zone?: Expression }
   | { readonly kind: 'array'; readonly type?: Type; readonly items: readonly Expression[] }
   | { readonly kind: 'tuple'; readonly items: readonly Expression[] }
-  | { readonly kind: 'map'; readonly entries: readonly (readonly [Expression, Expression])[] }
   | { readonly kind: 'struct'; readonly type?: Type; readonly items: readonly Expression[] }
   | { readonly kind: 'subscript'; readonly operand: Expression; readonly index: Expression }
   /** `expression.name`, `tuple.1` */

@@ -2,7 +2,7 @@ import { shown } from './fault.ts';
 import type { Output } from './output.ts';
 import type { Scope } from './scope.ts';
 import type { Call, Expression, Ordering, WindowSpecification } from './tree.ts';
-import { writeItem } from './write-item.ts';
+import { writeItem, writeOperand } from './write-item.ts';
 import { dateParts, timeUnits } from './words.ts';
 
 /** A call of a function that the policy lists, in the policy's spelling. */
@@ -19,6 +19,7 @@ export function writeCall(output: Output, scope: Scope, call: Call, name = allow
     const part = takesParts === 'none' ? undefined : datePart(argument);
     const isPlace = takesParts === 'all' || argument === call.arguments[0];
     if (part !== undefined && isPlace) output.text(part);
+    else if (argument.kind === 'lambda') writeLambda(output, scope, argument);
     else output.expression(scope, argument);
   });
   if (output.isBigQuery) writeNulls(output, call);
@@ -41,6 +42,17 @@ export function writeCall(output: Output, scope: Scope, call: Call, name = allow
   output.text(' OVER ');
   if ('text' in call.over) output.name(call.over);
   else writeWindow(output, scope, call.over);
+}
+
+function writeLambda(
+  output: Output,
+  scope: Scope,
+  { parameters, body }: Extract<Expression, { readonly kind: 'lambda' }>,
+): void {
+  output.text('(');
+  output.list(parameters, (parameter) => output.name(parameter));
+  output.text(') -> ');
+  writeOperand(output, scope, body);
 }
 
 function allowed(output: Output, call: Call): string {

@@ -97,10 +97,6 @@ export function writeExpression(output: Output, scope: Scope, expression: Expres
       output.text(output.isBigQuery || expression.items.length > 1 ? '(' : 'tuple(');
       list(expression.items);
       return output.text(')');
-    case 'map':
-      output.text('map(');
-      list(expression.entries.flat());
-      return output.text(')');
     case 'struct':
       if (expression.type === undefined) output.text('STRUCT');
       else writeType(output, expression.type);
@@ -115,10 +111,13 @@ export function writeExpression(output: Output, scope: Scope, expression: Expres
     case 'field':
       return writeField(output, scope, expression.operand, expression.name);
     case 'lambda':
-      output.text('(');
-      output.list(expression.parameters, (parameter) => output.name(parameter));
-      output.text(') -> ');
-      return operand(expression.body);
+      // A lambda with a name would be a function of that name in every query inside: `equals` beneath a tenant's predicate.
+      throw output.faults.refuse(
+        'sql_refused',
+        'A lambda can only be an argument.',
+        expression.parameters[0]?.start,
+        'Write it into the call: arrayMap(x -> x + 1, items).',
+      );
     case 'conditional':
       output.text('if(');
       list([expression.condition, expression.yes, expression.no]);

@@ -11,7 +11,7 @@ export function writeItem(output: Output, scope: Scope, item: Expression): void 
 }
 
 const alone: ReadonlySet<Expression['kind']> = new Set([
-  ...(['number', 'string', 'constant', 'typed', 'name', 'call', 'case', 'extract', 'array', 'tuple', 'map'] as const),
+  ...(['number', 'string', 'constant', 'typed', 'name', 'call', 'case', 'extract', 'array', 'tuple'] as const),
   ...(['struct', 'subscript', 'field', 'conditional', 'subquery', 'alias', 'star'] as const),
 ]);
 
