@@ -267,6 +267,8 @@ describe('evidence', () => {
         signal: AbortSignal.timeout(20_000),
       });
       expect(again.rowCount).toBe(step.row_count);
+      // It says itself how far back it looks: by the default it would look at another day when it is run again.
+      expect([step.sql, again.window?.source]).toEqual([step.sql, 'predicates']);
     }
   }, 60_000);
 

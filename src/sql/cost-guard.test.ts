@@ -82,6 +82,10 @@ describe('a cost guard', () => {
     const parts = { telemetry: {}, scans, logger, now: () => new Date(time) };
     expect(createCostGuard({ ...parts, limits: { mode: 'off', dailyBytes: 1 } })).toBeUndefined();
     expect(createCostGuard({ ...parts, limits: { mode: 'enforce' } })).toBeUndefined();
+    expect(log).toEqual([]);
+    // A limit that cannot be held is not kept quiet about.
+    expect(createCostGuard({ ...parts, limits: { mode: 'enforce', maxQueryBytes: 1 } })).toBeUndefined();
+    expect(log).toEqual([expect.objectContaining({ message: expect.stringContaining('has no effect') })]);
   });
 
   it('refuses a statement that would read too much, and says by how much less it would not', async () => {
@@ -145,6 +149,13 @@ describe('a cost guard', () => {
     );
     expect(asked.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(3);
     expect(usedBy(acme)).toBeLessThanOrEqual(3 * gigabyte);
+  });
+
+  it('counts nothing where no day is limited', async () => {
+    const broken = { add: () => Promise.reject(new Error('disk')), total: () => Promise.reject(new Error('disk')) };
+    const guard = guardOf({ mode: 'enforce', maxQueryBytes: 2 * gigabyte }, undefined, () => broken);
+    await (await guard.admit(statement())).settle(5);
+    expect(log).toEqual([]);
   });
 
   it('asks for the same statement once a minute, for each organization', async () => {

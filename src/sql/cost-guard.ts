@@ -44,11 +44,15 @@ export interface Admission {
   settle(bytesScanned: number | undefined): Promise<void>;
 }
 
-/** Undefined where nothing is limited. */
+/** Undefined where nothing is limited, or nothing that this warehouse can be held to. */
 export function createCostGuard(parts: CostGuardParts): CostGuard | undefined {
   const { mode, maxQueryBytes, dailyBytes } = parts.limits;
-  if (mode === 'off' || (maxQueryBytes === undefined && dailyBytes === undefined)) return undefined;
-  return new Guard(parts);
+  if (mode === 'off') return undefined;
+  if (maxQueryBytes !== undefined && parts.telemetry.estimate === undefined) {
+    parts.logger.warn({}, 'costGuard.maxQueryBytes has no effect: this warehouse does not estimate what a query reads');
+    return dailyBytes === undefined ? undefined : new Guard(parts);
+  }
+  return maxQueryBytes === undefined && dailyBytes === undefined ? undefined : new Guard(parts);
 }
 
 const keptMs = 60_000;
@@ -72,7 +76,7 @@ class Guard implements CostGuard {
     } catch (error) {
       if (this.#parts.limits.mode === 'enforce' || statement.context.signal.aborted) throw error;
       this.#parts.logger.warn({ ...about(statement), err: error }, 'what a query costs could not be told');
-      return unguarded;
+      return uncounted;
     }
   }
 
@@ -114,12 +118,13 @@ class Guard implements CostGuard {
   /** Counted before it runs, so that queries at the same time cannot all spend the same rest. */
   async #reserve(estimate: number, statement: GuardedStatement): Promise<Admission> {
     const { limits, scans, now, logger } = this.#parts;
+    if (limits.dailyBytes === undefined) return uncounted;
     const moment = now();
     const day = moment.toISOString().slice(0, 10);
     const usage = scans(statement.context.organizationId);
     const total = await (estimate === 0 ? usage.total(day) : usage.add(day, estimate));
     const before = total - estimate;
-    if (limits.dailyBytes !== undefined && (total > limits.dailyBytes || before >= limits.dailyBytes)) {
+    if (total > limits.dailyBytes || before >= limits.dailyBytes) {
       if (limits.mode === 'enforce' && estimate > 0) await usage.add(day, -estimate);
       this.#refuse(overBudget({ budget: limits.dailyBytes, before, estimate, now: moment }, statement), statement);
     }
@@ -137,7 +142,7 @@ class Guard implements CostGuard {
   }
 }
 
-const unguarded: Admission = { settle: async () => {} };
+const uncounted: Admission = { settle: async () => {} };
 
 function about({ context, requestId }: GuardedStatement): object {
   return { requestId, organizationId: context.organizationId };
