@@ -62,11 +62,11 @@ describe('a statement without end', () => {
 
   it('is let through where it is only long', async () => {
     const ids = Array.from({ length: 1_500 }, (_, i) => `'${i.toString(16).padStart(32, '0')}'`);
-    await gate.check(await gate.parse(`SELECT * FROM otel.spans WHERE trace_id IN (${ids.join(', ')})`));
+    gate.check(await gate.parse(`SELECT * FROM otel.spans WHERE trace_id IN (${ids.join(', ')})`));
     const rows = Array.from({ length: 1_000 }, (_, i) => `(${i}, 'x')`);
-    await gate.check(await gate.parse(`SELECT * FROM (VALUES ${rows.join(', ')}) AS v(a, b)`));
+    gate.check(await gate.parse(`SELECT * FROM (VALUES ${rows.join(', ')}) AS v(a, b)`));
     const text = many('a rather long sentence, as logs have it. ', 1_000);
-    await gate.check(await gate.parse(`SELECT * FROM otel.logs WHERE body = '${text}' -- ${many('=', 100)}`));
+    gate.check(await gate.parse(`SELECT * FROM otel.logs WHERE body = '${text}' -- ${many('=', 100)}`));
   });
 
   it('is refused for its size before anything reads it', async () => {

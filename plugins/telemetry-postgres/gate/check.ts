@@ -1,5 +1,5 @@
 import type { SqlHelpers, TableName } from '../../../src/contract/index.ts';
-import { checkCall, checkCollation, checkOperator, checkType, nameIsTooClever } from './names.ts';
+import { checkCall, checkCollation, checkOperator, checkType, isReserved, mayBeCall } from './names.ts';
 import { Refusals } from './refuse.ts';
 import { isSystemName, Scope } from './scope.ts';
 import { shapes, type Part } from './shapes.ts';
@@ -50,7 +50,7 @@ export class Checker {
     this.#node(statement, new Scope(), 0);
     for (const { relation, column, node } of this.#qualified) {
       const known = this.#functions.get(relation) ?? [];
-      if (known.some((columns) => !columns.has(column)) && nameIsTooClever(column)) {
+      if (mayBeCall(column) && (isReserved(column) || known.some((columns) => !columns.has(column)))) {
         throw this.#refusals.field(column, node);
       }
     }
@@ -145,7 +145,7 @@ export class Checker {
         return this.#column(node);
       case 'A_Indirection':
         for (const name of namesOf(node['indirection'])) {
-          if (name !== undefined && nameIsTooClever(name)) throw this.#refusals.field(name, node);
+          if (name !== undefined && mayBeCall(name)) throw this.#refusals.field(name, node);
         }
         return;
       case 'FuncCall':

@@ -36,9 +36,9 @@ const scalar = `
   daterange int4range int8range isempty lower_inc lower_inf multirange numrange range_merge tsrange tstzrange upper_inc
   upper_inf
   gen_random_uuid uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7
-  numnode phraseto_tsquery plainto_tsquery setweight strip to_tsquery to_tsvector ts_headline ts_rank ts_rank_cd
+  numnode phraseto_tsquery plainto_tsquery setweight strip to_tsquery to_tsvector ts_rank ts_rank_cd
   websearch_to_tsquery
-  num_nonnulls num_nulls pg_typeof
+  num_nonnulls num_nulls
 `;
 
 const aggregate = `
@@ -111,6 +111,7 @@ export const functionHints: Readonly<Record<string, string>> = {
   median: 'Use percentile_cont(0.5) WITHIN GROUP (ORDER BY x).',
   min_by: newest,
   nvl: 'Use coalesce(a, b).',
+  pg_typeof: 'Columns have their types in the answer, and in DESCRIBE otel.spans.',
   quantile: fraction,
   quantile_cont: fraction,
   query_to_xml: 'SQL in a string is not run: write it as a subquery.',

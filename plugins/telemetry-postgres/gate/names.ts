@@ -7,8 +7,16 @@ import { collations, fields, operators, types } from './words.ts';
 const maxElements = 1_000_000;
 
 /** Whether a name behind a dot could be a call of something that is not let through. */
-export function nameIsTooClever(name: string): boolean {
+export function mayBeCall(name: string): boolean {
   return !fields.has(name);
+}
+
+/**
+ * What PostgreSQL keeps for itself. A row may stand before the dot as well as a function's value; besides these, what
+ * takes a row is harmless.
+ */
+export function isReserved(name: string): boolean {
+  return name.startsWith('pg_');
 }
 
 /** The name, if it is unqualified or of pg_catalog. */
@@ -18,12 +26,28 @@ function plainName(value: Json | undefined): string | undefined {
   return first === 'pg_catalog' && third === undefined ? second : undefined;
 }
 
+/** Their first argument of two is looked up among the database's objects: a path there would tell which schemas exist. */
+const configured: ReadonlySet<string> = new Set([
+  'phraseto_tsquery',
+  'plainto_tsquery',
+  'to_tsquery',
+  'to_tsvector',
+  'websearch_to_tsquery',
+]);
+
+function isPlainWord(value: Json | undefined): boolean {
+  const string = only('A_Const', value)?.['sval'];
+  return isNode(string) && /^[a-z]+$/.test(text(string['sval']));
+}
+
 export function checkCall(node: Node, refusals: Refusals): void {
   const written = namesOf(node['funcname']).join('.');
   const name = plainName(node['funcname']);
   if (name === undefined) throw refusals.qualifiedFunction(written, node);
   if (!functions.has(name)) throw refusals.unknownFunction(name, node);
-  const numbers = list(node['args']).map(constantNumber);
+  const args = list(node['args']);
+  if (configured.has(name) && args.length > 1 && !isPlainWord(args[0])) throw refusals.configuration(name, node);
+  const numbers = args.map(constantNumber);
   const [first, second, third = 1] = numbers;
   let elements: number | undefined;
   if (name === 'generate_series' && first !== undefined && second !== undefined) {

@@ -70,7 +70,8 @@ export class Parser {
       instance._wasm_free_string(result);
       return json;
     });
-    return answer.startsWith('{') ? tokenList.parse(JSON.parse(answer)).tokens : undefined;
+    // It leaves control characters of a token's text as they are. The text is not used, only where it lies.
+    return answer.startsWith('{') ? tokenList.parse(JSON.parse(answer.replace(/\p{Cc}/gu, ' '))).tokens : undefined;
   }
 
   /** Throws a GrammarError. */

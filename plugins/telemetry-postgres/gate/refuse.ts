@@ -78,6 +78,12 @@ export class Refusals {
     return this.#refused(`The collation ${short(name)} is not available.`, node, { hint: 'Use COLLATE "C".' });
   }
 
+  configuration(name: string, node: Node): SightlineError {
+    return this.#refused(`${name} takes the plain name of a configuration first.`, node, {
+      hint: `Write ${name}('simple', …).`,
+    });
+  }
+
   only(node: Node): SightlineError {
     return this.#refused('ONLY is not available.', node, { hint: 'Name the table alone.' });
   }

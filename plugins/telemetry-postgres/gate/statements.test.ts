@@ -36,6 +36,14 @@ describe('the SQL that is sent', () => {
     expect(await write(sql)).toBe(expected);
   });
 
+  it('keeps every character of a text', async () => {
+    const all = Array.from({ length: 0x2ff }, (_, code) => String.fromCodePoint(code + 1)).join('');
+    const text = `${all}\u2028\ufeff😀`.replaceAll("'", "''");
+    expect(await write(`SELECT '${text}', "${text.replaceAll('"', '""').slice(0, 20)}" FROM otel.spans`)).toContain(
+      text,
+    );
+  });
+
   it('is written again for another relation without another look at the statement', async () => {
     const statement = gate.template(gate.check(await gate.parse('SELECT 1 FROM otel.spans, otel.logs l')));
     expect(statement.tables).toEqual(['spans', 'logs']);

@@ -17,6 +17,8 @@ export function attacks({ victim }: IsolationTargets): readonly HostileStatement
     ...dangerousCalls(victim),
     ...hiddenCalls(),
     ...placesOfASubquery(),
-  ].map((sql): HostileStatement => ({ sql, expect: 'refused', ...(harmful.test(sql) && { gateOnly: true }) }));
+  ].map((sql): HostileStatement => {
+    return harmful.test(sql) ? { sql, expect: 'refused', gateOnly: true } : { sql, expect: 'refused' };
+  });
   return [...refused, ...oracles(), ...admitted()];
 }
