@@ -2,11 +2,13 @@ export { agentContract, type AgentUnderTest } from './agent.ts';
 export { noOrganizations, silentLogger, testHost, testVault } from './host.ts';
 export {
   isolationContract,
+  legitimateContract,
   type HostileCorpus,
   type HostileStatement,
   type IsolationLayer,
   type IsolationTargets,
   type IsolationUnderTest,
+  type LegitimateStatement,
 } from './isolation.ts';
 export { withheldPrefix } from './isolation-rows.ts';
 export { issuerContract, type IssuerUnderTest } from './issuer.ts';
@@ -16,4 +18,3 @@ export { storageContract, type StorageUnderTest } from './storage.ts';
 export { telemetryContract, type TelemetryUnderTest } from './telemetry.ts';
 export { batch, type Row } from './telemetry-rows.ts';
 export type { WarehouseUnderTest } from './telemetry/warehouse.ts';
-export { legitimateContract, type LegitimateStatement } from './telemetry/legitimate.ts';

@@ -3,6 +3,8 @@ import { attackerRows, ownRows, tracesOf, victimRows, withheld } from './isolati
 import type { Runner } from './runner.ts';
 import { ask, writeRows, type WarehouseUnderTest } from './telemetry/warehouse.ts';
 
+export { legitimateContract, type LegitimateStatement } from './telemetry/legitimate.ts';
+
 export interface HostileStatement {
   readonly sql: string;
   /**
