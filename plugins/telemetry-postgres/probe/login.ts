@@ -2,17 +2,6 @@ import type { Finding } from '../../../src/contract/index.ts';
 import { quoteName } from '../literals.ts';
 import { some, type Prober } from './attempt.ts';
 
-const predefined = new Set([
-  'pg_read_all_data',
-  'pg_write_all_data',
-  'pg_read_server_files',
-  'pg_write_server_files',
-  'pg_execute_server_program',
-  'pg_monitor',
-  'pg_read_all_stats',
-  'pg_signal_backend',
-]);
-
 /** What the login is, and whom it can become. */
 export async function probeLogin(prober: Prober, login: string): Promise<readonly Finding[]> {
   const role = quoteName(login);
@@ -39,7 +28,7 @@ export async function probeLogin(prober: Prober, login: string): Promise<readonl
     roles.length > 0
       ? {
           check: 'login memberships',
-          status: roles.some((name) => predefined.has(name)) ? 'fail' : 'warn',
+          status: 'fail',
           detail: `SQL can become, or acts as, ${some(roles)}.`,
           hint: roles.map((name) => `REVOKE ${quoteName(name)} FROM ${role};`).join(' '),
         }

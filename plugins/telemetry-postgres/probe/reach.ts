@@ -87,19 +87,19 @@ async function objects(prober: Prober, login: string): Promise<Finding> {
 async function sessions(prober: Prober): Promise<Finding> {
   const callable = await prober.names(
     `SELECT p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p
-     WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname = ANY ($1::text[])
-       AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE') ORDER BY 1`,
-    [`{${publicFunctions.join(',')}}`],
+     WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ $1 AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
+     UNION ALL
+     SELECT c.oid::regclass::text FROM pg_catalog.pg_class AS c
+     WHERE c.relname = 'pg_stat_statements' AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+     ORDER BY 1`,
+    [publicFunctions],
   );
   return callable.length > 0
     ? {
         check: 'other sessions',
         status: 'warn',
-        detail: `Everybody may call ${some(callable)}: past the gate, a query could read or end another organization's running query, or keep large objects.`,
-        hint: callable
-          .slice(0, 5)
-          .map((name) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC;`)
-          .join(' '),
+        detail: `Everybody may use ${some(callable)}: past the gate, a query could read or end another organization's running query, count whole tables, or keep large objects.`,
+        hint: 'A superuser runs the last script of: sightline telemetry setup --print',
       }
     : { check: 'other sessions', status: 'ok', detail: 'SQL neither reads nor ends what other sessions run.' };
 }

@@ -1,7 +1,6 @@
 import {
   SightlineError,
   type PhysicalColumns,
-  type ResolvedMapping,
   type SetupScript,
   type Tenant,
 } from '../../../src/contract/index.ts';
@@ -10,10 +9,10 @@ import { physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { mappingOf, namesOf, presets } from '../layout.ts';
 import type { OperationsOptions } from '../operations.ts';
-import { quoteName } from '../literals.ts';
 import { typeNames, writer } from '../relation.ts';
 import { clientOf } from '../settings.ts';
 import type { Warehouses } from '../warehouses.ts';
+import { grantsOn } from './grants.ts';
 import { hardeningScript, rolesScript } from './roles.ts';
 import { tablesScript } from './tables.ts';
 import { viewsScript } from './views.ts';
@@ -52,22 +51,12 @@ export async function setupScripts(
     const options = { mapping, boundary, tenants, schema, privateSchema, owner, gateway };
     scripts.push(viewsScript(options, host.mapping));
   } else {
-    scripts.push(readersScript(mapping, gateway));
+    // Where there are no views, the gateway reads the tables themselves.
+    const sql = grantsOn([mapping], gateway).join('\n');
+    scripts.push({ title: 'What the gateway reads. Run by the owner of the tables.', sql });
   }
   scripts.push(hardeningScript(gateway));
   return scripts;
-}
-
-/** Where there are no views, the gateway reads the tables themselves. */
-function readersScript({ tables }: ResolvedMapping, gateway: string): SetupScript {
-  const role = quoteName(gateway);
-  const sources = tableNames.flatMap((table) => tables[table] ?? []).map(({ from }) => from);
-  return {
-    title: 'What the gateway reads. Run by the owner of the tables.',
-    sql: [...new Set(sources)]
-      .map((from) => `GRANT SELECT ON ${from} TO ${role}; -- and USAGE on its schema`)
-      .join('\n'),
-  };
 }
 
 const ourColumns = new Map(

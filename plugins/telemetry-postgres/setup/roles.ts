@@ -43,25 +43,14 @@ function create(role: string): string {
   return `DO $do$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = ${quoteText(role)}) THEN CREATE ROLE ${quoteName(role)}; END IF; END $do$;`;
 }
 
-/** Functions of the catalog that everybody may call, and that reach beyond a query's own rows. */
-export const publicFunctions = [
-  'pg_cancel_backend',
-  'pg_terminate_backend',
-  'pg_stat_get_activity',
-  'pg_stat_get_backend_activity',
-  'lo_creat',
-  'lo_create',
-  'lo_from_bytea',
-  'lo_put',
-  'lo_unlink',
-  'lo_open',
-  'lo_import',
-  'lo_export',
-] as const;
+/**
+ * Functions of the catalog that everybody may call, and that reach beyond a query's own rows: other sessions, counts of whole
+ * tables, large objects, which even a transaction that only reads may write before PostgreSQL 16.
+ */
+export const publicFunctions = '^(pg_(cancel|terminate)_backend|pg_stat_get_.+|lo_.+|loread|lowrite)$';
 
 /** What PostgreSQL grants to everybody in a database, and a gateway has no need of. */
 export function hardeningScript(gateway: string): SetupScript {
-  const names = publicFunctions.map(quoteText).join(', ');
   const sql = [
     'REVOKE CREATE ON SCHEMA public FROM PUBLIC;',
     'DO $do$',
@@ -71,7 +60,7 @@ export function hardeningScript(gateway: string): SetupScript {
     `  EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), ${quoteText(gateway)});`,
     '  FOR target IN',
     "    SELECT p.oid::regprocedure::text FROM pg_proc AS p WHERE p.pronamespace = 'pg_catalog'::regnamespace",
-    `    AND p.proname IN (${names})`,
+    `    AND p.proname ~ ${quoteText(publicFunctions)}`,
     '  LOOP',
     "    EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', target);",
     "    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pg_monitor', target);",

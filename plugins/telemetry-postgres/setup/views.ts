@@ -9,6 +9,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { ofTenant, tenantPredicate } from '../boundary.ts';
 import { quoteName, quoteText } from '../literals.ts';
+import { grantsOn } from './grants.ts';
 import { relationOf, writer } from '../relation.ts';
 import { tokenSetting } from '../token.ts';
 
@@ -29,7 +30,8 @@ export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): Set
   const [views, hidden, role, login] = [schema, privateSchema, owner, gateway].map(quoteName);
   const tables = tableNames.filter((table) => mapping.tables[table] !== undefined);
   const sql = [
-    ...grants(options, role ?? ''),
+    // The owner of the views reads the tables; the gateway never does.
+    ...grantsOn(options.tenants.length > 0 ? options.tenants.map((tenant) => ofTenant(mapping, tenant)) : [mapping], owner),
     `CREATE SCHEMA IF NOT EXISTS ${hidden} AUTHORIZATION ${role};`,
     `CREATE SCHEMA IF NOT EXISTS ${views} AUTHORIZATION ${role};`,
     `REVOKE ALL ON SCHEMA ${hidden}, ${views} FROM PUBLIC;`,
@@ -47,20 +49,6 @@ export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): Set
     title: 'The boundary between organizations. Run by a superuser: psql -v boundary_secret=…, the value of telemetry.boundary.secret',
     sql: sql.join('\n'),
   };
-}
-
-/** The owner of the views reads the tables; the gateway never does. */
-function grants({ mapping, tenants }: ViewsOptions, role: string): readonly string[] {
-  const mappings = tenants.length > 0 ? tenants.map((tenant) => ofTenant(mapping, tenant)) : [mapping];
-  const names = new Set(
-    mappings.flatMap(({ tables }) => tableNames.flatMap((table) => (tables[table] ?? []).map(({ from }) => from))),
-  );
-  return [...names].flatMap((from) => {
-    const parts = /^((?:"(?:[^"]|"")+"|\w+))\.(?:"(?:[^"]|"")+"|\w+)$/.exec(from);
-    return parts === null
-      ? [`-- Grant ${role} SELECT on what is read by: ${from.replaceAll(/\s+/g, ' ')}`]
-      : [`GRANT USAGE ON SCHEMA ${parts[1]} TO ${role};`, `GRANT SELECT ON ${from} TO ${role};`];
-  });
 }
 
 /** Two rows of keys at most are wanted: the current secret's and, while gateways change over, the one before. */

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
+import type { Finding } from '../../src/contract/index.ts';
+import { applyScripts, createWarehouse, type TestWarehouse } from './support/warehouse.ts';
+
+const servers = await postgresServers();
+afterAll(async () => {
+  for (const server of servers) await server.stop();
+});
+
+/** One protection taken away, and what the probe must say of it. `{…}` are the warehouse's own names. */
+const removals: readonly (readonly [sql: string, check: string, status: Finding['status']])[] = [
+  ['ALTER ROLE {gateway} SUPERUSER', 'login attributes', 'fail'],
+  ['ALTER ROLE {gateway} BYPASSRLS', 'login attributes', 'fail'],
+  ['ALTER ROLE {gateway} CREATEROLE', 'login attributes', 'fail'],
+  ['GRANT pg_read_all_data TO {gateway}', 'login memberships', 'fail'],
+  ['GRANT {owner} TO {gateway}', 'login memberships', 'fail'],
+  ['GRANT pg_read_server_files TO {gateway}; GRANT EXECUTE ON FUNCTION pg_read_file(text) TO {gateway}', 'files and programs', 'fail'],
+  ['CREATE EXTENSION dblink', 'network', 'fail'],
+  ['GRANT CREATE ON SCHEMA public TO PUBLIC', 'new objects', 'fail'],
+  ['GRANT TEMPORARY ON DATABASE {database} TO PUBLIC', 'new objects', 'warn'],
+  ['GRANT EXECUTE ON FUNCTION pg_stat_get_activity(integer) TO PUBLIC', 'other sessions', 'warn'],
+  ['GRANT EXECUTE ON FUNCTION lo_from_bytea(oid, bytea) TO PUBLIC', 'other sessions', 'warn'],
+  [
+    'CREATE FUNCTION public.peek() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT count(*) FROM telemetry.spans $$',
+    'definer functions',
+    'warn',
+  ],
+  ['ALTER ROLE {gateway} RESET statement_timeout', 'statement_timeout', 'warn'],
+  ['ALTER ROLE {gateway} RESET temp_file_limit', 'temp_file_limit', 'warn'],
+  ['ALTER ROLE {gateway} RESET default_transaction_read_only', 'default_transaction_read_only', 'warn'],
+  ['GRANT USAGE ON SCHEMA telemetry TO {gateway}; GRANT SELECT ON telemetry.spans TO {gateway}', 'tables beneath', 'fail'],
+  ['GRANT SELECT (body) ON telemetry.logs TO PUBLIC', 'tables beneath', 'fail'],
+  ['GRANT DELETE ON otel.spans TO {gateway}', 'writes', 'fail'],
+  ['GRANT USAGE ON SCHEMA otel_priv TO {gateway}; GRANT SELECT ON otel_priv.secret TO {gateway}', 'boundary secret', 'fail'],
+  ['ALTER VIEW otel.logs SET (security_barrier = false)', 'security barrier', 'fail'],
+  [
+    'CREATE OR REPLACE VIEW otel.spans WITH (security_barrier) AS SELECT "time", "start_time", "end_time", "duration_nano", "trace_id", "span_id", "parent_span_id", "trace_state", "flags", "name", "kind", "status_code", "status_message", "service_name", "service_version", "deployment_environment", "attributes", "resource_attributes", "scope_name", "scope_version", "events", "links" FROM telemetry.spans',
+    'tenant token',
+    'fail',
+  ],
+  [
+    "CREATE OR REPLACE FUNCTION otel_priv.current_org() RETURNS text LANGUAGE sql STABLE AS $$ SELECT split_part(current_setting('otel.token', true), '|', 3) $$",
+    'tenant token',
+    'fail',
+  ],
+  ["UPDATE otel_priv.secret SET outer_key = inner_key", "other organizations' rows", 'fail'],
+  ['REVOKE SELECT ON otel.metrics FROM {gateway}', "other organizations' rows", 'fail'],
+  ['DROP SCHEMA otel CASCADE', 'views', 'fail'],
+];
+
+for (const server of servers) {
+  describe(`the probe on ${server.name}`, () => {
+    let warehouse: TestWarehouse;
+
+    beforeAll(async () => {
+      warehouse = await createWarehouse(server);
+    });
+    afterAll(async () => {
+      await warehouse.component.stop();
+      await warehouse.cleanup();
+    });
+    afterEach(async () => {
+      await restore(server, warehouse);
+    });
+
+    const probe = async () => (await warehouse.component.operations?.probe(AbortSignal.timeout(20_000))) ?? [];
+    const filled = (sql: string) =>
+      sql
+        .replaceAll('{gateway}', warehouse.gateway)
+        .replaceAll('{owner}', warehouse.owner)
+        .replaceAll('{database}', warehouse.database);
+
+    it('finds nothing wrong with what the scripts set up, and they can run again', async () => {
+      expect((await probe()).filter(({ status }) => status !== 'ok')).toEqual([]);
+      await restore(server, warehouse);
+      const findings = await probe();
+      expect(findings.filter(({ status }) => status !== 'ok')).toEqual([]);
+      expect(findings.length).toBeGreaterThan(12);
+    });
+
+    it.each(removals)('finds what is gone: %s', async (sql, check, status) => {
+      await server.admin(filled(sql), warehouse.database);
+      const findings = await probe();
+      const found = findings.find((finding) => finding.check === check);
+      expect(found).toMatchObject({ check, status, hint: expect.stringMatching(/./) });
+      expect(JSON.stringify(findings)).not.toContain(warehouse.secret);
+    });
+
+    it('warns of a boundary of one layer, where the config names it', async () => {
+      const degraded = await createWarehouse(server, { isolation: 'degraded' });
+      try {
+        const findings = (await degraded.component.operations?.probe(AbortSignal.timeout(20_000))) ?? [];
+        expect(findings.filter(({ status }) => status === 'fail')).toEqual([]);
+        expect(findings).toContainEqual(expect.objectContaining({ check: 'isolation', status: 'warn' }));
+      } finally {
+        await degraded.cleanup();
+      }
+    });
+  });
+}
+
+/** Everything as it was: what tests took away, and the scripts again over it. */
+async function restore(server: PostgresServer, warehouse: TestWarehouse): Promise<void> {
+  const { gateway, owner, database, password, secret, component } = warehouse;
+  const undo = [
+    `ALTER ROLE ${gateway} NOSUPERUSER`,
+    `REVOKE ${owner}, pg_read_all_data, pg_read_server_files FROM ${gateway}`,
+    `REVOKE EXECUTE ON FUNCTION pg_read_file(text) FROM ${gateway}`,
+    'DROP EXTENSION IF EXISTS dblink',
+    'DROP FUNCTION IF EXISTS public.peek()',
+    `REVOKE ALL ON SCHEMA telemetry FROM ${gateway}`,
+    `REVOKE ALL ON ALL TABLES IN SCHEMA telemetry FROM PUBLIC, ${gateway}`,
+    'REVOKE SELECT (body) ON telemetry.logs FROM PUBLIC',
+    'DROP SCHEMA IF EXISTS otel CASCADE',
+    'DROP SCHEMA IF EXISTS otel_priv CASCADE',
+  ];
+  for (const sql of undo) await server.admin(sql, database);
+  const scripts = (await component.operations?.setup(AbortSignal.timeout(20_000))) ?? [];
+  const variables = { gateway_password: password, writer_password: password, boundary_secret: secret };
+  await applyScripts(server, database, scripts, variables);
+}

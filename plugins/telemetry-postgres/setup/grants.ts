@@ -1,0 +1,16 @@
+import type { ResolvedMapping } from '../../../src/contract/index.ts';
+import { tableNames } from '../../../src/contract/index.ts';
+import { quoteName } from '../literals.ts';
+
+const qualified = /^("(?:[^"]|"")+"|\w+)\.(?:"(?:[^"]|"")+"|\w+)$/;
+
+/** SELECT on what the mappings read, where it is tables; for anything else a reminder. */
+export function grantsOn(mappings: readonly ResolvedMapping[], role: string): readonly string[] {
+  const sources = mappings.flatMap(({ tables }) => tableNames.flatMap((table) => tables[table] ?? []));
+  return [...new Set(sources.map(({ from }) => from))].flatMap((from) => {
+    const schema = qualified.exec(from)?.[1];
+    return schema === undefined
+      ? [`-- Grant ${quoteName(role)} SELECT on what this reads: ${from.replaceAll(/\s+/g, ' ')}`]
+      : [`GRANT USAGE ON SCHEMA ${schema} TO ${quoteName(role)};`, `GRANT SELECT ON ${from} TO ${quoteName(role)};`];
+  });
+}
