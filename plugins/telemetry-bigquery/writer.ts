@@ -77,27 +77,22 @@ function hashed(expression: string, salt: string): string {
  * keeps it: too much is held back there rather than too little.
  */
 function ruledAttributes(map: string, { salt, attributes }: AttributeRules): string {
-  const value = `${map}[key]`;
-  const text = `IFNULL(IF(JSON_TYPE(${value}) = 'string', LAX_STRING(${value}), TO_JSON_STRING(${value})), '')`;
-  const denied: string[] = [];
-  const written: string[] = [];
-  for (const rule of attributes) {
-    const fits = ruleFits(rule, value);
-    denied.push(`WHEN ${fits} THEN ${rule.action === 'deny' ? 'TRUE' : 'FALSE'}`);
-    if (rule.action === 'mask') written.push(`WHEN ${fits} THEN JSON '"***"'`);
-    if (rule.action === 'hash') written.push(`WHEN ${fits} THEN TO_JSON(${hashed(text, salt)})`);
-  }
+  const rule = attributes.map((one) => `WHEN ${ruleFits(one)} THEN '${one.action}'`).join(' ');
   // A key that is no plain word may come in double quotes.
   const keys =
-    `UNNEST(ARRAY(SELECT IF(STARTS_WITH(raw, '"'), SUBSTR(raw, 2, LENGTH(raw) - 2), raw) ` +
-    `FROM UNNEST(IFNULL(JSON_KEYS(${map}, 1), CAST([] AS ARRAY<STRING>))) AS raw)) AS key`;
-  const kept = `FROM ${keys} WHERE NOT (CASE ${denied.join(' ')} ELSE FALSE END) ORDER BY key`;
-  const cell = written.length === 0 ? value : `CASE ${written.join(' ')} ELSE ${value} END`;
-  return `JSON_OBJECT(ARRAY(SELECT key ${kept}), ARRAY(SELECT ${cell} ${kept}))`;
+    `SELECT IF(STARTS_WITH(rule_raw, '"'), SUBSTR(rule_raw, 2, LENGTH(rule_raw) - 2), rule_raw) AS rule_key ` +
+    `FROM UNNEST(JSON_KEYS(${map}, 1)) AS rule_raw`;
+  const entries = `SELECT rule_key, ${map}[rule_key] AS rule_value FROM (${keys})`;
+  const text = `IFNULL(LAX_STRING(rule_value), IFNULL(TO_JSON_STRING(rule_value), ''))`;
+  const judged = `SELECT rule_key, rule_value, ${text} AS rule_text, CASE ${rule} ELSE 'keep' END AS rule FROM (${entries})`;
+  const written = `CASE rule WHEN 'mask' THEN JSON '"***"' WHEN 'hash' THEN TO_JSON(${hashed('rule_text', salt)}) ELSE rule_value END`;
+  const list = (value: string, type: string) =>
+    `IFNULL(ARRAY_AGG(${value} ORDER BY rule_key), CAST([] AS ARRAY<${type}>))`;
+  return `(SELECT JSON_OBJECT(${list('rule_key', 'STRING')}, ${list(written, 'JSON')}) FROM (${judged}) WHERE rule != 'deny')`;
 }
 
-function ruleFits({ key, prefix }: AttributeRule, value: string): string {
+function ruleFits({ key, prefix }: AttributeRule): string {
   const wanted = textLiteral(key);
-  const own = prefix ? `STARTS_WITH(key, ${wanted})` : `key = ${wanted}`;
-  return `(${own} OR (JSON_TYPE(${value}) = 'object' AND STARTS_WITH(${wanted}, CONCAT(key, '.'))))`;
+  const own = prefix ? `STARTS_WITH(rule_key, ${wanted})` : `rule_key = ${wanted}`;
+  return `${own} OR (JSON_TYPE(rule_value) = 'object' AND STARTS_WITH(${wanted}, CONCAT(rule_key, '.')))`;
 }

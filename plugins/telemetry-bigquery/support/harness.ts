@@ -48,9 +48,9 @@ export class Harness {
     this.#release = release;
   }
 
-  /** Not started yet. */
-  static async create(config: HarnessConfig = {}): Promise<Harness> {
-    const server = await BigqueryServer.start();
+  /** Not started yet. A shared stand-in is left running. */
+  static async create(config: HarnessConfig = {}, shared?: BigqueryServer): Promise<Harness> {
+    const server = shared ?? (await BigqueryServer.start());
     for (const [name, table] of Object.entries(collectorTables)) {
       server.tables.set(`acme-observability.otel.${name}`, table);
     }
@@ -65,6 +65,7 @@ export class Harness {
     });
     const telemetry = plugin.create(parsed, telemetryHost(testHost(home), directory));
     return new Harness(server, telemetry, async () => {
+      if (shared === undefined) await server.stop();
       await credentials.remove();
       await rm(home, { recursive: true, force: true });
     });
@@ -83,7 +84,6 @@ export class Harness {
 
   async stop(): Promise<void> {
     await this.telemetry.stop();
-    await this.server.stop();
     await this.#release();
   }
 }

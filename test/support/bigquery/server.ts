@@ -72,18 +72,22 @@ export class BigqueryServer {
   /** Answers for the next requests whose path contains the text, whatever they are. */
   readonly #failures: { readonly path: string; times: number; readonly error: ScriptedError | 'hang' | 'break' }[] = [];
   readonly #hanging = new Set<ServerResponse>();
+  readonly #closes: boolean;
   endpoint = '';
 
-  private constructor() {
+  private constructor(closes: boolean) {
+    this.#closes = closes;
     this.#server = createServer((request, response) => {
+      if (this.#closes) response.setHeader('connection', 'close');
       this.#answer(request, response).catch((error: unknown) => {
         response.writeHead(500).end(String(error));
       });
     });
   }
 
-  static async start(): Promise<BigqueryServer> {
-    const server = new BigqueryServer();
+  /** `closes`: every connection after its answer, for who counts them. */
+  static async start({ closes = false } = {}): Promise<BigqueryServer> {
+    const server = new BigqueryServer(closes);
     const port = await listen(server.#server);
     server.endpoint = `http://127.0.0.1:${port}`;
     return server;
