@@ -61,7 +61,8 @@ function takeOperator({ tokens }: Parser, isInner: boolean): string | undefined 
   if (word === undefined) return undefined;
   if (tokens.take('ALL')) return `${word} ALL`;
   if (tokens.take('DISTINCT')) return `${word} DISTINCT`;
-  if (word === 'UNION') throw tokens.unexpected('ALL or DISTINCT');
+  // Standard SQL means DISTINCT by it; these engines take no UNION without either.
+  if (word === 'UNION') return 'UNION DISTINCT';
   return word;
 }
 
