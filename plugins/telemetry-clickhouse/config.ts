@@ -21,7 +21,8 @@ const serverBoundary = z.discriminatedUnion('by', [
   z.strictObject({ by: z.literal('none') }),
 ]);
 
-/** Settings that the plugin needs as it sends them. */
+const ownName = z.string().regex(/^[A-Za-z_]\w{0,63}$/);
+
 const settingName = z.string().regex(/^[a-z][a-z0-9_]*$/);
 const settingValue = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -55,7 +56,7 @@ export const configSchema = z.strictObject({
     .default({})
     .meta({ description: 'Settings sent with every query, e.g. max_threads; the profile must let them be changed' }),
   cluster: z.string().min(1).optional().meta({ description: 'Set-up scripts say ON CLUSTER' }),
-  mapping: mappingSchema,
+  mapping: mappingSchema.prefault({}),
   tenancy: tenancySchema,
   isolation: z
     .enum(['layered', 'degraded'])
@@ -67,6 +68,12 @@ export const configSchema = z.strictObject({
   ingest: z
     .strictObject({
       enabled: z.boolean().default(true),
+      database: ownName.default('sightline'),
+      prefix: z
+        .string()
+        .regex(/^[A-Za-z_]?\w{0,63}$/)
+        .default('sightline_')
+        .meta({ description: 'Of the names of its tables: spans, metrics, logs, positions' }),
       username: z.string().min(1).optional().meta({ description: 'Who may write; the user above by default' }),
       password: z.string().optional(),
     })

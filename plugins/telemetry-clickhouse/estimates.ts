@@ -1,6 +1,7 @@
 import type { ResolvedMapping, ScanEstimate } from '../../src/contract/index.ts';
 import { literal } from './quote.ts';
 import type { Rows } from './rows.ts';
+import { textOf } from './text-of.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -23,7 +24,7 @@ export class Estimates {
       const found = await rows(
         `SELECT engine FROM system.tables WHERE database = ${literal(database ?? '')} AND name = ${literal(table)}`,
       );
-      if (!String(found[0]?.['engine'] ?? '').endsWith('MergeTree')) return undefined;
+      if (!textOf(found[0]?.['engine']).endsWith('MergeTree')) return undefined;
     }
     return new Estimates(rows);
   }
@@ -34,7 +35,7 @@ export class Estimates {
     for (const { database, table, rows: read } of explained) {
       const count = Number(read ?? 0);
       rows += count;
-      bytes += count * (await this.#bytesPerRow(String(database), String(table)));
+      bytes += count * (await this.#bytesPerRow(textOf(database), textOf(table)));
     }
     return { bytes: Math.ceil(bytes), rows };
   }

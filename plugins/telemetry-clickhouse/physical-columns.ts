@@ -1,6 +1,7 @@
 import type { PhysicalColumns } from '../../src/contract/index.ts';
 import { literal } from './quote.ts';
 import type { Rows } from './rows.ts';
+import { textOf } from './text-of.ts';
 
 /**
  * Looks tables up by `database.table` or in the account's own database. Of a path with `{tenant}` the columns of one table
@@ -17,7 +18,7 @@ export function physicalColumns(rows: Rows): PhysicalColumns {
     const [first] = found;
     if (first === undefined) return undefined;
     const ofOne = found.filter((row) => row['database'] === first['database'] && row['table'] === first['table']);
-    return new Map(ofOne.map(({ name, type }) => [String(name), String(type)]));
+    return new Map(ofOne.map(({ name, type }) => [textOf(name), textOf(type)]));
   };
 }
 

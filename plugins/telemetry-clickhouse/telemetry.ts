@@ -15,6 +15,7 @@ import type {
   TableName,
   Telemetry,
   TelemetryHost,
+  TelemetrySink,
   Tenancy,
   Tenant,
 } from '../../src/contract/index.ts';
@@ -24,7 +25,9 @@ import { dialectOf } from './dialect.ts';
 import { Estimates } from './estimates.ts';
 import { policy } from './gate/policy.ts';
 import { Mapped } from './mapped.ts';
+import { openSink, ownMapping, type OpenSink } from './own-warehouse.ts';
 import { queryId } from './tenant.ts';
+import { textOf } from './text-of.ts';
 
 interface Running {
   readonly gate: SqlGate;
@@ -36,10 +39,12 @@ interface Running {
 export class ClickHouseTelemetry implements Telemetry {
   /** Absent where the tables are of engines that cannot tell. */
   estimate?: NonNullable<Telemetry['estimate']>;
+  readonly sink?: TelemetrySink;
   readonly #config: ClickHouseConfig;
   readonly #host: TelemetryHost;
   readonly #tenancy: Tenancy;
   readonly #accounts: Accounts;
+  readonly #own: OpenSink | undefined;
   #running: Running | undefined;
 
   constructor(config: ClickHouseConfig, host: TelemetryHost) {
@@ -47,6 +52,8 @@ export class ClickHouseTelemetry implements Telemetry {
     this.#host = host;
     this.#tenancy = host.tenancy.open(config.tenancy);
     this.#accounts = new Accounts(config, { helpers: host.sql, functions: policy.functions });
+    this.#own = openSink(config, this.#tenancy, { helpers: host.sql, functions: policy.functions });
+    if (this.#own !== undefined) this.sink = this.#own.sink;
   }
 
   get dialect(): Dialect {
@@ -58,20 +65,21 @@ export class ClickHouseTelemetry implements Telemetry {
     await this.#accounts.start(main, signal);
     const rows = (sql: string) => main.rows(sql, signal);
     const [version] = await rows('SELECT version() AS version');
-    const mapped = await Mapped.read(rows, this.#config.mapping, this.#tenancy.boundary, this.#host.mapping);
+    const mapped = await Mapped.read(rows, ownMapping(this.#config), this.#tenancy.boundary, this.#host.mapping);
     const { mapping, hasJsonAttributes } = mapped;
     const estimates = await Estimates.open((sql) => main.rows(sql), mapping);
     if (estimates !== undefined) this.estimate = (rendered, context) => this.#estimate(estimates, rendered, context);
     this.#running = {
       gate: await this.#host.gates.open(policy, this.#host.sql),
       mapped,
-      dialect: dialectOf({ version: String(version?.['version'] ?? ''), mapping, hasJsonAttributes }),
+      dialect: dialectOf({ version: textOf(version?.['version']), mapping, hasJsonAttributes }),
     };
   }
 
   async stop(): Promise<void> {
     this.#running = undefined;
     await this.#accounts.stop();
+    await this.#own?.account.stop();
   }
 
   async health(signal: AbortSignal): Promise<Health> {
@@ -86,7 +94,14 @@ export class ClickHouseTelemetry implements Telemetry {
   }
 
   async parse(sql: string, context: StatementContext): Promise<ParsedStatement> {
-    return new Statement(await this.#started().gate.admit(sql, context.signal));
+    const { gate } = this.#started();
+    try {
+      return new Statement(await gate.admit(sql, context.signal));
+    } catch (error) {
+      if (context.signal.aborted)
+        throw new SightlineError('query_cancelled', 'The query was cancelled.', { cause: error });
+      throw error;
+    }
   }
 
   check(parsed: ParsedStatement): CheckedStatement {

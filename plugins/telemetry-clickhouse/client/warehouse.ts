@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { json } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
+import { json, text } from 'node:stream/consumers';
 import { SightlineError } from '../../../src/contract/index.ts';
 import type { Cursor, QueryLimits, StatementLabel, TableName } from '../../../src/contract/index.ts';
 import { literal } from '../quote.ts';
+import { textOf } from '../text-of.ts';
 import { ClickHouseCursor } from './cursor.ts';
 import type { Endpoint, Endpoints, Settings } from './endpoints.ts';
 import { explain, type Explaining } from './failures.ts';
@@ -27,6 +29,14 @@ export interface Query {
   readonly signal: AbortSignal;
   /** For hints. */
   readonly tables: readonly TableName[];
+}
+
+export interface Write {
+  readonly queryId?: string;
+  /** Rows to insert. */
+  readonly values?: Readable;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
 }
 
 const killTimeoutMs = 2_000;
@@ -61,6 +71,25 @@ export class Warehouse {
       return await this.#jsonRows(sql, {}, signal);
     } catch (error) {
       throw explain(error, this.#options.explaining);
+    }
+  }
+
+  /** A statement of ours that writes, sent once: what no answer came to may have been done. */
+  async run(sql: string, { queryId, values, settings, signal }: Write): Promise<void> {
+    const deadline = new Deadline(signal, this.#options.requestTimeoutMs);
+    try {
+      const { body } = await this.#options.endpoints.sendOnce({
+        sql,
+        queryId: queryId ?? `sightline-${randomUUID()}`,
+        ...(values === undefined ? {} : { values }),
+        settings,
+        signal: deadline.signal,
+      });
+      await text(body);
+    } catch (error) {
+      throw explain(deadline.signal.aborted ? deadline.signal.reason : error, this.#options.explaining);
+    } finally {
+      deadline.clear();
     }
   }
 
@@ -168,10 +197,6 @@ export class Warehouse {
     this.#kills.add(done);
     void done.finally(() => this.#kills.delete(done));
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value ?? '');
 }
 
 function killStatement(queryId: string) {

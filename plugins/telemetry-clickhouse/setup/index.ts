@@ -33,7 +33,7 @@ function writerSql({ database, prefix, cluster, writer }: NonNullable<SetupOptio
     `CREATE USER IF NOT EXISTS ${user}${on} IDENTIFIED WITH sha256_password BY '<password>'`,
     ...['spans', 'metrics', 'logs'].flatMap((table) => [
       `GRANT${on} INSERT, ALTER DELETE ON ${path(table)} TO ${user}`,
-      `GRANT${on} SELECT(organization, time) ON ${path(table)} TO ${user}`,
+      `GRANT${on} SELECT(organization, _log, _batch, time) ON ${path(table)} TO ${user}`,
     ]),
     `GRANT${on} INSERT, SELECT ON ${path('positions')} TO ${user}`,
   ];

@@ -4,6 +4,9 @@ import { identifier, literal } from '../quote.ts';
 import { typeOf } from '../types.ts';
 
 export const organizationColumn = 'organization';
+/** The receiver's log that a row came by, and its batch there: what was loaded already is known by these. */
+export const logColumn = '_log';
+export const batchColumn = '_batch';
 
 export interface OwnTables {
   readonly database: string;
@@ -43,6 +46,8 @@ export function ownColumns(table: TableName): readonly { readonly name: string; 
   const columns: readonly LogicalColumn[] = otelTables[table].columns;
   return [
     { name: organizationColumn, type: 'LowCardinality(String)' },
+    { name: logColumn, type: 'LowCardinality(String)' },
+    { name: batchColumn, type: 'UInt64 CODEC(Delta, ZSTD(1))' },
     ...columns
       .filter(({ name }) => table !== 'spans' || (name !== 'start_time' && name !== 'end_time'))
       .map((column) => ({ name: column.name, type: storedType(column) })),
@@ -73,6 +78,7 @@ ${dedup}${retentionDays === undefined ? '' : ', ttl_only_drop_parts = 1'}`;
   log String,
   segment UInt64,
   offset UInt64,
+  batches UInt64,
   loaded_at DateTime64(9, 'UTC') DEFAULT now64(9)
 ) ENGINE = ${engine('ReplacingMergeTree')}(loaded_at)
 ORDER BY (organization, log)

@@ -65,6 +65,9 @@ export class ClickHouseServer {
         throw new Error('the ClickHouse engine did not start');
       }),
     ]);
+    // A test that asks what a plugin left running is not told of this.
+    child.unref();
+    child.channel?.unref();
     return new ClickHouseServer(child, ready.parse(message).port, directory, owned);
   }
 
@@ -94,6 +97,7 @@ export class ClickHouseServer {
   /** As when the machine dies: at once, with whatever is under way. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.ref();
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
     await exited;

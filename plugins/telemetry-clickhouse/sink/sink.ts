@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { decodeBatch, tableNames } from '../../../src/contract/index.ts';
+import type {
+  LogPosition,
+  OrganizationId,
+  TableName,
+  TelemetryBatch,
+  TelemetryLoad,
+  TelemetrySink,
+  Tenancy,
+  Tenant,
+} from '../../../src/contract/index.ts';
+import type { Warehouse } from '../client/warehouse.ts';
+import { identifier, literal } from '../quote.ts';
+import { organizationColumn, ownColumns } from '../setup/own-tables.ts';
+import { encodeRows } from './encode.ts';
+import { badBatch, loadFailure } from './failures.ts';
+import { isAfter, readLoaded, type Loaded } from './positions.ts';
+import { insertIdPrefix, missing, type Numbered } from './stored.ts';
+
+export interface SinkOptions {
+  /** Of the account that may write. */
+  readonly account: Warehouse;
+  readonly tenancy: Tenancy;
+  readonly database: string;
+  readonly prefix: string;
+}
+
+/** How rows are read that are written as our receiver's batches are. */
+const insertSettings = {
+  async_insert: 0,
+  date_time_input_format: 'best_effort',
+  input_format_json_named_tuples_as_objects: 1,
+  input_format_json_defaults_for_missing_elements_in_named_tuple: 1,
+} as const;
+
+/**
+ * Our receiver's rows in tables of our own. ClickHouse has no transaction over several inserts, so every row bears its log
+ * and the number of its batch there: a load that may have been broken off is first compared with what is there already.
+ */
+export class ClickHouseSink implements TelemetrySink {
+  readonly #options: SinkOptions;
+  /** Of logs whose last load ended well, so that nothing of the next one is there. */
+  readonly #known = new Map<string, Loaded>();
+
+  constructor(options: SinkOptions) {
+    this.#options = options;
+  }
+
+  async committed(organizationId: OrganizationId, log: string): Promise<LogPosition | undefined> {
+    return (await this.#read(organizationId, log)).position;
+  }
+
+  async load(load: TelemetryLoad, signal: AbortSignal): Promise<void> {
+    const { organizationId, log, upTo } = load;
+    const key = JSON.stringify([organizationId, log]);
+    const batches = load.batches.map((bytes) => decoded(bytes));
+    const known = this.#known.get(key);
+    this.#known.delete(key);
+    try {
+      const tenant = await this.#options.tenancy.tenantOf(organizationId);
+      const loaded = known ?? (await this.#read(organizationId, log, signal));
+      if (!isAfter(upTo, loaded.position)) {
+        this.#known.set(key, loaded);
+        return;
+      }
+      const numbered = batches.map((batch, index) => ({ batch, number: loaded.batches + index }));
+      for (const table of tableNames) {
+        const ofTable = numbered.filter(({ batch }) => batch.table === table && batch.rows > 0);
+        if (ofTable.length === 0) continue;
+        await this.#insert(table, tenant, log, ofTable, known === undefined, signal);
+      }
+      const next = { position: upTo, batches: loaded.batches + batches.length };
+      await this.#commit(organizationId, log, next, signal);
+      this.#known.set(key, next);
+    } catch (error) {
+      throw loadFailure(error);
+    }
+  }
+
+  async retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<void> {
+    const tenant = await this.#options.tenancy.tenantOf(organizationId);
+    const before = `toDateTime64('${olderThan.toISOString().replace('T', ' ').replace('Z', '')}', 3, 'UTC')`;
+    for (const table of tableNames) {
+      const where = `${organizationColumn} = ${literal(tenant)} AND time < ${before}`;
+      // A deletion writes every part anew that it touches.
+      const [row] = await this.#options.account.rows(
+        `SELECT 1 FROM ${this.#path(table)} WHERE ${where} LIMIT 1`,
+        signal,
+      );
+      if (row === undefined) continue;
+      await this.#options.account.run(`ALTER TABLE ${this.#path(table)} DELETE WHERE ${where}`, {
+        settings: { mutations_sync: 1 },
+        signal,
+      });
+    }
+  }
+
+  async #insert(
+    table: TableName,
+    tenant: Tenant,
+    log: string,
+    batches: readonly Numbered[],
+    unsure: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { account } = this.#options;
+    const path = this.#path(table);
+    const lacking = unsure ? await missing({ account, path, tenant, log, batches, signal }) : batches;
+    if (lacking.length === 0) return;
+    const columns = ownColumns(table).map(({ name }) => name);
+    const logical = columns.slice(3);
+    const pieces = lacking.map(({ batch, number }) =>
+      encodeRows(batch, logical, `${JSON.stringify(tenant)},${JSON.stringify(log)},${number},`),
+    );
+    await account.run(`INSERT INTO ${path} (${columns.map(identifier).join(', ')}) FORMAT JSONCompactEachRow`, {
+      queryId: `${insertIdPrefix(tenant, log)}${randomUUID()}`,
+      values: Readable.from(pieces),
+      // Rows are told apart by their batch here, and what was deleted by half has to go in again.
+      settings: { ...insertSettings, ...(unsure ? { insert_deduplicate: 0 } : {}) },
+      signal,
+    });
+  }
+
+  async #commit(organizationId: OrganizationId, log: string, { position, batches }: Loaded, signal: AbortSignal) {
+    if (position === undefined) throw new TypeError('a load without a position');
+    const { segment, offset } = position;
+    await this.#options.account.run(
+      `INSERT INTO ${this.#path('positions')} (organization, log, segment, offset, batches) FORMAT JSONCompactEachRow`,
+      {
+        values: Readable.from([Buffer.from(`${JSON.stringify([organizationId, log, segment, offset, batches])}\n`)]),
+        settings: { async_insert: 0 },
+        signal,
+      },
+    );
+  }
+
+  #read(organizationId: OrganizationId, log: string, signal?: AbortSignal): Promise<Loaded> {
+    return readLoaded((sql) => this.#options.account.rows(sql, signal), this.#path('positions'), organizationId, log);
+  }
+
+  #path(table: TableName | 'positions'): string {
+    const { database, prefix } = this.#options;
+    return `${identifier(database)}.${identifier(`${prefix}${table}`)}`;
+  }
+}
+
+function decoded(bytes: Uint8Array): TelemetryBatch {
+  try {
+    return decodeBatch(bytes);
+  } catch (error) {
+    throw badBatch(error);
+  }
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '../../../src/contract/index.ts';
+import type { Logger, OrganizationId, Telemetry } from '../../../src/contract/index.ts';
+import { telemetryHost } from '../../../src/app/telemetry-host.ts';
+import { noOrganizations, testHost } from '../../../src/contract-tests/host.ts';
+import type { WarehouseUnderTest } from '../../../src/contract-tests/telemetry/warehouse.ts';
+import type { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
+import plugin from '../index.ts';
+import { ownTables } from '../setup/own-tables.ts';
+
+/** The plugin as a gateway makes it, over tables of its own unless the config says otherwise. */
+export function createTelemetry(url: string | readonly string[], config: object = {}, logger?: Logger): Telemetry {
+  const host = telemetryHost(testHost('/nonexistent', logger && { logger }), noOrganizations);
+  const own = { tenancy: { boundary: { mode: 'column', column: 'organization' }, value: 'id' }, ingest: {} };
+  return plugin.create(plugin.configSchema.parse({ url, ...own, ...config }), host);
+}
+
+/** Tables of our own in a database of their own. */
+export async function ownDatabase(server: ClickHouseServer): Promise<string> {
+  const database = `d${randomBytes(6).toString('hex')}`;
+  await server.runAll(ownTables({ database, prefix: '' }));
+  return database;
+}
+
+/** The plugin over empty tables of its own. */
+export async function ownWarehouse(server: ClickHouseServer, config: object = {}): Promise<WarehouseUnderTest> {
+  const database = await ownDatabase(server);
+  return {
+    component: createTelemetry(server.url, { ingest: { database, prefix: '' }, ...config }),
+    organizations: [newOrganization(), newOrganization()],
+    cleanup: async () => void (await server.run(`DROP DATABASE ${database}`)),
+  };
+}
+
+export function newOrganization(): OrganizationId {
+  return newId('org');
+}
