@@ -44,6 +44,15 @@ describe('the SQL that is sent', () => {
     );
   });
 
+  it.each(['\u00a0', '\ufeff', '\u2028'])(
+    'keeps a name that ends with what JavaScript takes for a blank',
+    async (blank) => {
+      const sql = `WITH "a${blank}" AS ( SELECT 1 ) SELECT * FROM a${blank}`;
+      expect(await write(sql)).toBe(sql);
+      expect((await refusal(`WITH a AS (SELECT 1) SELECT * FROM a${blank}`)).code).toBe('unknown_table');
+    },
+  );
+
   it('is written again for another relation without another look at the statement', async () => {
     const statement = gate.template(gate.check(await gate.parse('SELECT 1 FROM otel.spans, otel.logs l')));
     expect(statement.tables).toEqual(['spans', 'logs']);

@@ -13,7 +13,7 @@ export interface Token {
 /**
  * The canonical SQL: the caller's tokens as PostgreSQL's own scanner cut them, one space between, no comments, numbers in
  * decimal digits alone. It is this text that is parsed, checked and sent, so nothing depends on two readings agreeing; and
- * servers before 16, which read `0x1F` and `1_000` as a number and an alias, are not shown any.
+ * servers before 16, which do not read `0x1F`, `1_000` or a vertical tab like this parser, are not shown any.
  */
 export function canonical(sql: string, scanned: readonly ScannedToken[]): readonly Token[] {
   const bytes = Buffer.from(sql, 'utf8');

@@ -36,15 +36,13 @@ export class Template {
       text = [];
     }
     if (at.size > 0) throw unlike();
-    this.#pieces = [...pieces, text.join(' ')];
+    this.#pieces = text.length === 0 ? pieces : [...pieces, text.join(' ')];
   }
 
   write(relation: (table: TableName) => string): string {
-    let sql = '';
-    for (const piece of this.#pieces) {
-      sql += typeof piece === 'string' ? piece : ` ${relation(piece.table)}${piece.alias} `;
-    }
-    return sql.trim();
+    return this.#pieces
+      .map((piece) => (typeof piece === 'string' ? piece : `${relation(piece.table)}${piece.alias}`))
+      .join(' ');
   }
 }
 

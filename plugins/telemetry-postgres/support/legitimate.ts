@@ -90,7 +90,7 @@ const byColumns: readonly (readonly [columns: number, ...statements: string[]])[
     'SELECT kind, status_code, count(*) FROM otel.spans GROUP BY CUBE (kind, status_code) HAVING count(*) > 0',
     'SELECT name, time, row_number() OVER (PARTITION BY service_name ORDER BY duration_nano DESC) AS r FROM otel.spans ORDER BY r FETCH FIRST 5 ROWS ONLY',
     'SELECT p.service_name AS caller, c.service_name AS callee, count(*) FROM otel.spans p JOIN otel.spans c ON c.parent_span_id = p.span_id AND c.trace_id = p.trace_id WHERE p.service_name <> c.service_name GROUP BY 1, 2',
-    'SELECT a.name, b.body, c.value FROM otel.spans a FULL JOIN otel.logs b ON a.trace_id = b.trace_id LEFT JOIN otel.metrics c ON c.service_name = a.service_name CROSS JOIN (VALUES (1), (2)) v(x)',
+    'SELECT a.name, b.body, c.value FROM otel.spans a FULL JOIN otel.logs b ON a.trace_id = b.trace_id LEFT JOIN otel.metrics c ON c.service_name = a.service_name CROSS JOIN (VALUES (1), (2)) v(x) ORDER BY 1, 2, 3 LIMIT 20',
     "SELECT time, avg(value) OVER (PARTITION BY name ORDER BY time RANGE BETWEEN '5 minutes' PRECEDING AND CURRENT ROW), value FROM otel.metrics",
     'SELECT * FROM (SELECT service_name, name, rank() OVER (PARTITION BY service_name ORDER BY count(*) DESC) AS r FROM otel.spans GROUP BY 1, 2) AS ranked WHERE ranked.r <= 3',
     "SELECT split_part(name, ' ', 1), upper(left(name, 3)), length(name) FROM otel.spans WHERE starts_with(name, 'o') AND position('w' IN name) > 0",
