@@ -69,6 +69,13 @@ describe('a statement without end', () => {
     gate.check(await gate.parse(`SELECT * FROM otel.logs WHERE body = '${text}' -- ${many('=', 100)}`));
   });
 
+  it('is refused when it reads the tables at hundreds of places, each of which becomes a subquery', async () => {
+    const places = (n: number) => `SELECT 1 FROM ${Array.from({ length: n }, (_, i) => `otel.spans s${i}`).join(', ')}`;
+    expect(gate.check(await gate.parse(places(100))).reaches).toHaveLength(100);
+    const parsed = await gate.parse(places(101));
+    expect(() => gate.check(parsed)).toThrow('too large');
+  });
+
   it('is refused for its size before anything reads it', async () => {
     const error = await gate.parse(`SELECT '${many('x', 300_000)}'`).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'sql_too_large' });

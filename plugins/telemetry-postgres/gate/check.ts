@@ -9,6 +9,8 @@ import { systemColumns } from './words.ts';
 
 const maxDepth = 600;
 const maxNodes = 50_000;
+/** Telemetry tables that a statement reads; for each, a whole subquery is written. */
+const maxPlaces = 100;
 
 /** A place of the canonical SQL that is written anew: locations count its bytes. */
 export interface Place {
@@ -38,6 +40,7 @@ export class Checker {
   /** Columns of each function in FROM, by its alias. */
   readonly #functions = new Map<string, ReadonlySet<string>[]>();
   #nodes = 0;
+  #read = 0;
 
   constructor(statement: PostgresStatement, helpers: SqlHelpers) {
     this.#tables = helpers.tables;
@@ -172,6 +175,8 @@ export class Checker {
     const table = schema === 'otel' ? Object.values(this.#tables).find((known) => known.name === name) : undefined;
     if (table === undefined) throw this.#refusals.unknownTable(`${text(schema)}.${name}`, node);
     const location = typeof node['location'] === 'number' ? node['location'] : 0;
+    this.#read += 1;
+    if (this.#read > maxPlaces) throw this.#refusals.tooLarge();
     this.places.push({ table: table.name, location, kind: 'table', aliased: node['alias'] !== undefined });
   }
 
