@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import { mappingSchema, tenancySchema } from '../../src/contract/index.ts';
 
-const name = z
-  .string()
-  .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name of lower-case letters, digits and _');
+const name = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name of lower-case letters, digits and _');
 
-const postgresUrl = z
-  .string()
-  .regex(/^postgres(?:ql)?:\/\//, 'must be postgres://user:password@host:5432/database');
+const postgresUrl = z.string().regex(/^postgres(?:ql)?:\/\//, 'must be postgres://user:password@host:5432/database');
 
 const flag = z.union([z.boolean(), z.stringbool()]);
 
@@ -55,10 +51,9 @@ export const configSchema = z.strictObject({
     .meta({ description: 'Temporary space of one query; only an administrator can set it, by the setup script' }),
   mapping: mappingSchema.prefault({ preset: 'sightline' }),
   tenancy: tenancySchema.prefault({ boundary: { mode: 'column', column: 'organization' }, value: 'id' }),
-  isolation: z
-    .enum(['layered', 'degraded'])
-    .default('layered')
-    .meta({ description: 'degraded: no views in the database; the gate and the substitution alone keep tenants apart' }),
+  isolation: z.enum(['layered', 'degraded']).default('layered').meta({
+    description: 'degraded: no views in the database; the gate and the substitution alone keep tenants apart',
+  }),
   boundary: z
     .strictObject({
       secret: z

@@ -7,7 +7,8 @@ import type { Telemetry } from '../../src/contract/index.ts';
 import { ask, openQuery } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
 
-const endless = 'SELECT count(*) FROM generate_series(1, 100000) AS a(x), generate_series(1, 100000) AS b(y) WHERE a.x + b.y = 7';
+const endless =
+  'SELECT count(*) FROM generate_series(1, 100000) AS a(x), generate_series(1, 100000) AS b(y) WHERE a.x + b.y = 7';
 const long = "SELECT x, repeat('x', 1000) AS y FROM generate_series(1, 200000) AS g(x)";
 
 /** A server that is down, slow, or dies: a clear error in time, no connection left, and well again without a restart. */
@@ -23,7 +24,10 @@ describe('a failing server', () => {
     await telemetry.start(AbortSignal.timeout(20_000));
     const [organizationId] = warehouse.organizations;
     const batches = [batch('logs', [{ time: new Date(), body: 'well' }])];
-    await telemetry.sink?.load({ organizationId, log: 'a', batches, upTo: { segment: 1, offset: 1 } }, new AbortController().signal);
+    await telemetry.sink?.load(
+      { organizationId, log: 'a', batches, upTo: { segment: 1, offset: 1 } },
+      new AbortController().signal,
+    );
   });
   afterAll(async () => {
     await telemetry.stop();
@@ -55,9 +59,7 @@ describe('a failing server', () => {
     expect(await running()).toBe(0);
   };
   const kill = async () =>
-    await server.admin(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${warehouse.gateway}'`,
-    );
+    await server.admin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${warehouse.gateway}'`);
 
   it('stops the work of a query whose time is over', async () => {
     expect(await failure(query(endless, { limits: { timeoutMs: 300 } }))).toMatchObject({ code: 'query_timeout' });
@@ -109,7 +111,9 @@ describe('a failing server', () => {
   it('waits for a connection no longer than the query may take, and then has it', async () => {
     const busy = Array.from({ length: 4 }, async () => await failure(query(endless, { limits: { timeoutMs: 1_500 } })));
     while ((await running()) < 4) await pause(20);
-    expect(await failure(query('SELECT 1 AS x', { limits: { timeoutMs: 200 } }))).toMatchObject({ code: 'query_timeout' });
+    expect(await failure(query('SELECT 1 AS x', { limits: { timeoutMs: 200 } }))).toMatchObject({
+      code: 'query_timeout',
+    });
     for (const outcome of await Promise.all(busy)) expect(outcome).toMatchObject({ code: 'query_timeout' });
   });
 

@@ -70,7 +70,11 @@ function explainState(error: DatabaseError, context: FailureContext): SightlineE
         ? sql('unknown_table', 'The statement uses a name that FROM does not give.', aliasHint)
         : sql('unknown_table', `Nothing in FROM is called "${name}".`, aliasHint);
     case '42803':
-      return sql('sql_failed', 'A column is neither grouped nor aggregated.', 'Add it to GROUP BY, or wrap it in max(…).');
+      return sql(
+        'sql_failed',
+        'A column is neither grouped nor aggregated.',
+        'Add it to GROUP BY, or wrap it in max(…).',
+      );
     case '42702':
       return sql('sql_failed', 'A column is in more than one table of FROM.', 'Put the table alias before it.');
     case '42725':
@@ -87,7 +91,11 @@ function explainState(error: DatabaseError, context: FailureContext): SightlineE
     case '42501':
       return refusedByServer(error);
     case '21000':
-      return sql('sql_failed', 'A subquery used as a value gave more than one row.', 'Aggregate in it, or add LIMIT 1.');
+      return sql(
+        'sql_failed',
+        'A subquery used as a value gave more than one row.',
+        'Aggregate in it, or add LIMIT 1.',
+      );
     case '22012':
       return sql('sql_failed', 'A division by zero.', 'Divide by nullif(x, 0).');
     case '2201B':

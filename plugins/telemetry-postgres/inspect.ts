@@ -31,7 +31,13 @@ export async function inspect(
       if (Object.keys(sources).length === 0) continue;
       const mapping = { preset: preset.name, ...(schema !== preset.names['schema'] && { names: { schema } }) };
       const { empties } = await host.mapping.resolve(mappingSchema.parse(mapping), [preset], physical, writer);
-      candidates.push({ preset: preset.name, title: preset.title, mapping, found: found(sources), missing: missing(sources, empties) });
+      candidates.push({
+        preset: preset.name,
+        title: preset.title,
+        mapping,
+        found: found(sources),
+        missing: missing(sources, empties),
+      });
     }
   }
   return {
@@ -41,7 +47,11 @@ export async function inspect(
 }
 
 /** Schemas that have a table of the preset's names; at most ten. */
-async function schemasOf(preset: MappingPreset, connections: Connections, signal: AbortSignal): Promise<readonly string[]> {
+async function schemasOf(
+  preset: MappingPreset,
+  connections: Connections,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const tables = Object.entries(preset.names).flatMap(([key, name]) => (key === 'schema' ? [] : [name]));
   const text = `
     SELECT DISTINCT n.nspname::text FROM pg_catalog.pg_class AS c

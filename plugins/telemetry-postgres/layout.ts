@@ -53,6 +53,12 @@ export async function resolveLayout(
         'Run again what this prints: sightline telemetry setup --print',
       );
     }
+    if (found.get('time') !== 'timestamp with time zone') {
+      throw wrong(
+        `The column time of the view ${schema}.${table} is no timestamptz.`,
+        'Change telemetry.mapping, and set up the views again.',
+      );
+    }
     tables.push(table);
   }
   if (tables.length === 0) {

@@ -40,27 +40,36 @@ for (const server of servers) {
         const rendered = await component.render(checked, binding, context);
         // Past the gate, which lets no EXPLAIN through; the plan of a table's owner is the plan of the gateway.
         if (isolation === 'degraded') {
-          return (await server.admin(`EXPLAIN ${rendered}`, warehouse.database)).map(([line]) => String(line)).join('\n');
+          return (await server.admin(`EXPLAIN ${rendered}`, warehouse.database))
+            .map(([line]) => String(line))
+            .join('\n');
         }
-        return (await askBare(component, organizations[0], `EXPLAIN ${rendered}`)).rows.map(([line]) => String(line)).join('\n');
+        return (await askBare(component, organizations[0], `EXPLAIN ${rendered}`)).rows
+          .map(([line]) => String(line))
+          .join('\n');
       };
 
       it('reach the index on time by the window', async () => {
-        expect(await planOf('SELECT count(*) FROM otel.spans', { window })).toMatch(/Index.*\n(?:.*\n)*.*Cond: .*"?time"? >= /);
+        expect(await planOf('SELECT count(*) FROM otel.spans', { window })).toMatch(
+          /Index.*\n(?:.*\n)*.*Cond: .*"?time"? >= /,
+        );
       });
 
       // An OFFSET keeps every condition of the caller's above it, so without views only the window goes beneath.
       if (isolation === 'degraded') return;
 
       it("reach it by the statement's own condition", async () => {
-        const sql = "SELECT count(*) FROM otel.spans WHERE time >= '2026-03-01T12:00:00Z' AND time < '2026-03-01T12:10:00Z'";
+        const sql =
+          "SELECT count(*) FROM otel.spans WHERE time >= '2026-03-01T12:00:00Z' AND time < '2026-03-01T12:10:00Z'";
         expect(await planOf(sql)).toMatch(/Index.*\n(?:.*\n)*.*Cond: .*"?time"? >= /);
       });
 
       it('reach the index on organization, service and time', async () => {
         const plan = await planOf("SELECT name FROM otel.spans WHERE service_name = 'service-7'", { window });
         expect(plan).toMatch(/spans_service/);
-        expect(plan).toMatch(/Index Cond: \(\(organization = .*\) AND \(service_name = 'service-7'::text\) AND \("time" >= /);
+        expect(plan).toMatch(
+          /Index Cond: \(\(organization = .*\) AND \(service_name = 'service-7'::text\) AND \("time" >= /,
+        );
       });
 
       it('reach the index on organization and trace', async () => {

@@ -49,6 +49,8 @@ export class Portal implements Submittable {
     this.#connection = connection;
     this.#state = 'running';
     connection.stream.on('data', this.#watch);
+    // One packet, not one for each message.
+    connection.stream.cork();
     for (const { text, values } of this.#steps) {
       connection.parse({ name: '', text, types: [] }, true);
       connection.bind({ portal: '', statement: '', values: [...values] }, true);
@@ -58,6 +60,7 @@ export class Portal implements Submittable {
     connection.bind({ portal: '', statement: '', values: [] }, true);
     connection.describe({ type: 'P', name: '' }, true);
     this.#fetch(firstBatchRows);
+    connection.stream.uncork();
   }
 
   /** The statement has come to its end, and not to a failure, which it throws. */

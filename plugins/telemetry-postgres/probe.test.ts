@@ -15,7 +15,11 @@ const removals: readonly (readonly [sql: string, check: string, status: Finding[
   ['ALTER ROLE {gateway} CREATEROLE', 'login attributes', 'fail'],
   ['GRANT pg_read_all_data TO {gateway}', 'login memberships', 'fail'],
   ['GRANT {owner} TO {gateway}', 'login memberships', 'fail'],
-  ['GRANT pg_read_server_files TO {gateway}; GRANT EXECUTE ON FUNCTION pg_read_file(text) TO {gateway}', 'files and programs', 'fail'],
+  [
+    'GRANT pg_read_server_files TO {gateway}; GRANT EXECUTE ON FUNCTION pg_read_file(text) TO {gateway}',
+    'files and programs',
+    'fail',
+  ],
   ['CREATE EXTENSION dblink', 'network', 'fail'],
   ['GRANT CREATE ON SCHEMA public TO PUBLIC', 'new objects', 'fail'],
   ['GRANT TEMPORARY ON DATABASE {database} TO PUBLIC', 'new objects', 'warn'],
@@ -29,10 +33,18 @@ const removals: readonly (readonly [sql: string, check: string, status: Finding[
   ['ALTER ROLE {gateway} RESET statement_timeout', 'statement_timeout', 'warn'],
   ['ALTER ROLE {gateway} RESET temp_file_limit', 'temp_file_limit', 'warn'],
   ['ALTER ROLE {gateway} RESET default_transaction_read_only', 'default_transaction_read_only', 'warn'],
-  ['GRANT USAGE ON SCHEMA telemetry TO {gateway}; GRANT SELECT ON telemetry.spans TO {gateway}', 'tables beneath', 'fail'],
+  [
+    'GRANT USAGE ON SCHEMA telemetry TO {gateway}; GRANT SELECT ON telemetry.spans TO {gateway}',
+    'tables beneath',
+    'fail',
+  ],
   ['GRANT SELECT (body) ON telemetry.logs TO PUBLIC', 'tables beneath', 'fail'],
   ['GRANT DELETE ON otel.spans TO {gateway}', 'writes', 'fail'],
-  ['GRANT USAGE ON SCHEMA otel_priv TO {gateway}; GRANT SELECT ON otel_priv.secret TO {gateway}', 'boundary secret', 'fail'],
+  [
+    'GRANT USAGE ON SCHEMA otel_priv TO {gateway}; GRANT SELECT ON otel_priv.secret TO {gateway}',
+    'boundary secret',
+    'fail',
+  ],
   ['ALTER VIEW otel.logs SET (security_barrier = false)', 'security barrier', 'fail'],
   [
     'CREATE OR REPLACE VIEW otel.spans WITH (security_barrier) AS SELECT "time", "start_time", "end_time", "duration_nano", "trace_id", "span_id", "parent_span_id", "trace_state", "flags", "name", "kind", "status_code", "status_message", "service_name", "service_version", "deployment_environment", "attributes", "resource_attributes", "scope_name", "scope_version", "events", "links" FROM telemetry.spans',
@@ -44,7 +56,7 @@ const removals: readonly (readonly [sql: string, check: string, status: Finding[
     'tenant token',
     'fail',
   ],
-  ["UPDATE otel_priv.secret SET outer_key = inner_key", "other organizations' rows", 'fail'],
+  ['UPDATE otel_priv.secret SET outer_key = inner_key', "other organizations' rows", 'fail'],
   ['REVOKE SELECT ON otel.metrics FROM {gateway}', "other organizations' rows", 'fail'],
   ['DROP SCHEMA otel CASCADE', 'views', 'fail'],
 ];

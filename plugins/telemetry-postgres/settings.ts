@@ -18,7 +18,10 @@ export function boundaryOf(config: PostgresConfig): BoundaryKind {
     case 'database':
     case 'connection':
       if (boundary.mode === 'connection' && Object.keys(config.connections).length === 0) {
-        throw wrong('telemetry.connections is missing.', 'Give the URL of each tenant: connections: { acme: postgres://… }');
+        throw wrong(
+          'telemetry.connections is missing.',
+          'Give the URL of each tenant: connections: { acme: postgres://… }',
+        );
       }
       return 'connections';
     default:

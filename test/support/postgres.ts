@@ -143,5 +143,10 @@ function isResult(value: unknown): value is { readonly rows: readonly (readonly 
 
 function loginOf(url: URL): Login {
   const { hostname, port, username, password } = url;
-  return { host: hostname, port: Number(port || 5432), user: decodeURIComponent(username), password: decodeURIComponent(password) };
+  return {
+    host: hostname,
+    port: Number(port || 5432),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+  };
 }

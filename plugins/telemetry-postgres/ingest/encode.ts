@@ -46,7 +46,10 @@ function cellsOf(column: BatchColumn, type: ColumnType, repair: boolean): Cell {
 }
 
 /** Each entry of a dictionary is written once. */
-function texts({ values, dictionary }: BatchColumn & { readonly kind: 'string' | 'json' }, write: (value: string) => string): Cell {
+function texts(
+  { values, dictionary }: BatchColumn & { readonly kind: 'string' | 'json' },
+  write: (value: string) => string,
+): Cell {
   if (dictionary === undefined) return (row) => write(values[row] ?? '');
   const entries = dictionary.entries.map(write);
   const { codes } = dictionary;

@@ -43,10 +43,7 @@ const common: Readonly<Record<string, readonly [physical: string, Expression]>> 
   span_id: ['SpanId', plain('SpanId')],
   service_name: ['ServiceName', indexed('ServiceName')],
   service_version: ['ResourceAttributes', ofResource('service.version')],
-  deployment_environment: [
-    'ResourceAttributes',
-    ofResource('deployment.environment.name', 'deployment.environment'),
-  ],
+  deployment_environment: ['ResourceAttributes', ofResource('deployment.environment.name', 'deployment.environment')],
   resource_attributes: ['ResourceAttributes', object('ResourceAttributes')],
   scope_name: ['ScopeName', plain('ScopeName')],
   scope_version: ['ScopeVersion', plain('ScopeVersion')],
@@ -80,6 +77,14 @@ const logColumns: typeof common = {
   flags: ['TraceFlags', (column) => `coalesce(${column('TraceFlags')}, 0)::bigint`],
   attributes: ['LogAttributes', object('LogAttributes')],
 };
+
+/** As the exporter makes them today; what is newer is found by looking. */
+export const exporterColumns: ReadonlyMap<string, string> = new Map([
+  ...[...Object.values(spanColumns), ...Object.values(logColumns)]
+    .filter(([needs]) => needs !== 'EventName')
+    .map(([needs]) => [needs, 'text'] as const),
+  ['Timestamp', 'timestamp without time zone'],
+]);
 
 async function source(
   names: Readonly<Record<string, string>>,

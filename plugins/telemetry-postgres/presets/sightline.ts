@@ -1,4 +1,10 @@
-import { otelTables, tableNames, type MappingPreset, type TableName, type TableSource } from '../../../src/contract/index.ts';
+import {
+  otelTables,
+  tableNames,
+  type MappingPreset,
+  type TableName,
+  type TableSource,
+} from '../../../src/contract/index.ts';
 import { quoteName } from '../literals.ts';
 
 /** Tables of our own making (setup/tables.ts): the logical columns by their names, beside the tenant's. */

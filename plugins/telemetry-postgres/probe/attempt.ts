@@ -20,18 +20,20 @@ export class Prober {
   }
 
   /** Rejects where the server cannot be asked at all. */
-  async attempt(text: string, options: { readonly token?: string; readonly values?: readonly string[] } = {}): Promise<Outcome> {
+  async attempt(
+    text: string,
+    options: { readonly token?: string; readonly values?: readonly string[] } = {},
+  ): Promise<Outcome> {
     const lease = await this.#connections.lease(this.#signal);
     const stop = () => void lease.abandon();
     this.#signal.addEventListener('abort', stop, { once: true });
     const { client } = lease;
     try {
       await client.query('BEGIN READ WRITE');
-      await client.query("SELECT pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config($2, $3, true)", [
-        String(attemptMs),
-        tokenSetting,
-        options.token ?? '',
-      ]);
+      await client.query(
+        "SELECT pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config($2, $3, true)",
+        [String(attemptMs), tokenSetting, options.token ?? ''],
+      );
       const { rows } = await client.query<(string | null)[]>({
         text,
         values: [...(options.values ?? [])],

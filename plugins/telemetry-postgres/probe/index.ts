@@ -51,7 +51,11 @@ function layers(kind: OperationsOptions['kind']): Finding {
     case 'views':
       return { check: 'isolation', status: 'ok', detail: "The gate, and beneath it the database's own views." };
     case 'connections':
-      return { check: 'isolation', status: 'ok', detail: 'The gate, and a database or login of its own for each tenant.' };
+      return {
+        check: 'isolation',
+        status: 'ok',
+        detail: 'The gate, and a database or login of its own for each tenant.',
+      };
     case 'substitution':
       return {
         check: 'isolation',
@@ -64,7 +68,11 @@ function layers(kind: OperationsOptions['kind']): Finding {
 
 function nobodyOf(boundary: TenancyConfig['boundary']): Tenant {
   const type = 'type' in boundary ? boundary.type : 'string';
-  const value = { string: `nobody-${randomBytes(8).toString('hex')}`, uuid: randomUUID(), int: String(-randomInt(2 ** 40)) }[type];
+  const value = {
+    string: `nobody-${randomBytes(8).toString('hex')}`,
+    uuid: randomUUID(),
+    int: String(-randomInt(2 ** 40)),
+  }[type];
   if (!isTenant(value)) throw new TypeError('no tenant');
   return value;
 }

@@ -32,7 +32,11 @@ export async function probeLogin(prober: Prober, login: string): Promise<readonl
           detail: `SQL can become, or acts as, ${some(roles)}.`,
           hint: roles.map((name) => `REVOKE ${quoteName(name)} FROM ${role};`).join(' '),
         }
-      : { check: 'login memberships', status: superuser ? 'fail' : 'ok', detail: superuser ? 'SQL can become any role.' : 'SQL can become no other role.' },
+      : {
+          check: 'login memberships',
+          status: superuser ? 'fail' : 'ok',
+          detail: superuser ? 'SQL can become any role.' : 'SQL can become no other role.',
+        },
   ];
 }
 
@@ -45,7 +49,12 @@ export async function probeLimits(prober: Prober, login: string): Promise<readon
   const value = (name: string) => settings.find((setting) => setting.startsWith(`${name}=`))?.slice(name.length + 1);
   const limit = (name: string, unset: string, sql: string): Finding =>
     value(name) === unset
-      ? { check: name, status: 'warn', detail: `${name} is not set for the login ${login}.`, hint: `ALTER ROLE ${role} SET ${sql};` }
+      ? {
+          check: name,
+          status: 'warn',
+          detail: `${name} is not set for the login ${login}.`,
+          hint: `ALTER ROLE ${role} SET ${sql};`,
+        }
       : { check: name, status: 'ok', detail: `${name} is set for the login.` };
   return [
     limit('statement_timeout', '0', "statement_timeout = '60s'"),

@@ -19,7 +19,10 @@ async function files(prober: Prober, login: string): Promise<Finding> {
     ['pg_read_file', "SELECT pg_catalog.pg_read_file('PG_VERSION')"],
     ['pg_ls_dir', "SELECT pg_catalog.pg_ls_dir('.')"],
     ['lo_import', "SELECT pg_catalog.lo_import('/etc/hostname')"],
-    ['COPY FROM', "DO $do$ BEGIN CREATE TEMP TABLE probe_file (line text); COPY probe_file FROM 'PG_VERSION'; END $do$"],
+    [
+      'COPY FROM',
+      "DO $do$ BEGIN CREATE TEMP TABLE probe_file (line text); COPY probe_file FROM 'PG_VERSION'; END $do$",
+    ],
     ['COPY TO PROGRAM', "DO $do$ BEGIN COPY (SELECT WHERE false) TO PROGRAM 'true'; END $do$"],
   ] as const;
   const allowed: string[] = [];

@@ -57,7 +57,11 @@ async function barrier({ prober }: ViewsProbe, names: readonly string[]): Promis
         detail: `${some(open)}: not a view, or one whose filter the planner may run after a caller's condition.`,
         hint: open.map((view) => `ALTER VIEW ${view} SET (security_barrier = true);`).join(' '),
       }
-    : { check: 'security barrier', status: 'ok', detail: "A caller's conditions see only rows that the views let through." };
+    : {
+        check: 'security barrier',
+        status: 'ok',
+        detail: "A caller's conditions see only rows that the views let through.",
+      };
 }
 
 async function tokens(probe: ViewsProbe, names: readonly string[]): Promise<Finding> {
@@ -117,7 +121,11 @@ async function strangers({ prober, secret, now, nobody }: ViewsProbe, names: rea
       hint: 'An index on what tells tenants apart would make every query faster.',
     };
   }
-  return { check: "other organizations' rows", status: 'ok', detail: 'An organization that does not exist reads nothing.' };
+  return {
+    check: "other organizations' rows",
+    status: 'ok',
+    detail: 'An organization that does not exist reads nothing.',
+  };
 }
 
 /** The tables that the views are made of. */

@@ -1,5 +1,6 @@
-import type { ResolvedMapping } from '../../../src/contract/index.ts';
+import type { ResolvedMapping, Tenant } from '../../../src/contract/index.ts';
 import { tableNames } from '../../../src/contract/index.ts';
+import { ofTenant } from '../boundary.ts';
 import { quoteName } from '../literals.ts';
 
 const qualified = /^("(?:[^"]|"")+"|\w+)\.(?:"(?:[^"]|"")+"|\w+)$/;
@@ -8,9 +9,14 @@ const qualified = /^("(?:[^"]|"")+"|\w+)\.(?:"(?:[^"]|"")+"|\w+)$/;
 export function grantsOn(mappings: readonly ResolvedMapping[], role: string): readonly string[] {
   const sources = mappings.flatMap(({ tables }) => tableNames.flatMap((table) => tables[table] ?? []));
   return [...new Set(sources.map(({ from }) => from))].flatMap((from) => {
-    const schema = qualified.exec(from)?.[1];
+    const schema = from.includes('{tenant}') ? undefined : qualified.exec(from)?.[1];
     return schema === undefined
       ? [`-- Grant ${quoteName(role)} SELECT on what this reads: ${from.replaceAll(/\s+/g, ' ')}`]
       : [`GRANT USAGE ON SCHEMA ${schema} TO ${quoteName(role)};`, `GRANT SELECT ON ${from} TO ${quoteName(role)};`];
   });
+}
+
+/** One for each tenant that has tables of its own, where they are listed. */
+export function mappingsOf(mapping: ResolvedMapping, tenants: readonly Tenant[]): readonly ResolvedMapping[] {
+  return tenants.length > 0 ? tenants.map((tenant) => ofTenant(mapping, tenant)) : [mapping];
 }

@@ -1,9 +1,4 @@
-import {
-  SightlineError,
-  type PhysicalColumns,
-  type SetupScript,
-  type Tenant,
-} from '../../../src/contract/index.ts';
+import { SightlineError, type PhysicalColumns, type SetupScript, type Tenant } from '../../../src/contract/index.ts';
 import { otelTables, tableNames } from '../../../src/contract/index.ts';
 import { physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
@@ -12,7 +7,8 @@ import type { OperationsOptions } from '../operations.ts';
 import { typeNames, writer } from '../relation.ts';
 import { clientOf } from '../settings.ts';
 import type { Warehouses } from '../warehouses.ts';
-import { grantsOn } from './grants.ts';
+import { exporterColumns } from '../presets/exporter.ts';
+import { grantsOn, mappingsOf } from './grants.ts';
 import { hardeningScript, rolesScript } from './roles.ts';
 import { tablesScript } from './tables.ts';
 import { viewsScript } from './views.ts';
@@ -44,27 +40,46 @@ export async function setupScripts(
   if (own && login !== undefined && boundary.mode === 'column') {
     scripts.push(tablesScript({ names: namesOf(config), organization: boundary, writer: login }));
   }
-  const physical: PhysicalColumns = own ? async () => ourColumns : physicalColumns(warehouses.main, signal);
+  const physical = own ? async () => assumed : lookedAt(warehouses, signal);
   const mapping = await host.mapping.resolve(mappingOf(config), presets, physical, writer);
+  const tenants = 'template' in boundary ? Object.values(organizations ?? {}).map(checkedTenant) : [];
   if (kind === 'views') {
-    const tenants = 'template' in boundary ? Object.values(organizations ?? {}).map(checkedTenant) : [];
     const options = { mapping, boundary, tenants, schema, privateSchema, owner, gateway };
     scripts.push(viewsScript(options, host.mapping));
   } else {
     // Where there are no views, the gateway reads the tables themselves.
-    const sql = grantsOn([mapping], gateway).join('\n');
+    const sql = grantsOn(mappingsOf(mapping, tenants), gateway).join('\n');
     scripts.push({ title: 'What the gateway reads. Run by the owner of the tables.', sql });
   }
   scripts.push(hardeningScript(gateway));
   return scripts;
 }
 
-const ourColumns = new Map(
-  tableNames.flatMap((table) => otelTables[table].columns.map(({ name, type }) => [name, typeNames[type]] as const)),
-);
+/** Of the presets as they usually are. */
+const assumed: ReadonlyMap<string, string> = new Map([
+  ...tableNames.flatMap((table) => otelTables[table].columns.map(({ name, type }) => [name, typeNames[type]] as const)),
+  ...exporterColumns,
+]);
+
+/** Before the scripts have made the gateway's login, nobody can look: then the presets are as they usually are. */
+function lookedAt(warehouses: Warehouses, signal: AbortSignal): PhysicalColumns {
+  const physical = physicalColumns(warehouses.main, signal);
+  return async (table) => {
+    try {
+      return await physical(table);
+    } catch {
+      signal.throwIfAborted();
+      return assumed;
+    }
+  };
+}
 
 function checkedTenant(value: string): Tenant {
-  if (!isTenant(value)) throw new SightlineError('config_invalid', 'telemetry.tenancy.organizations: a tenant in a name has only letters, digits, _ and -.');
+  if (!isTenant(value))
+    throw new SightlineError(
+      'config_invalid',
+      'telemetry.tenancy.organizations: a tenant in a name has only letters, digits, _ and -.',
+    );
   return value;
 }
 

@@ -1,4 +1,10 @@
-import { otelTables, tableNames, type LogicalColumn, type SetupScript, type TableName } from '../../../src/contract/index.ts';
+import {
+  otelTables,
+  tableNames,
+  type LogicalColumn,
+  type SetupScript,
+  type TableName,
+} from '../../../src/contract/index.ts';
 import { quoteName } from '../literals.ts';
 import { typeNames, writer } from '../relation.ts';
 
@@ -38,7 +44,10 @@ export function tablesScript({ names, organization, writer: login }: TablesOptio
     `CREATE TABLE IF NOT EXISTS ${positions} (${tenant}, log text NOT NULL, segment bigint NOT NULL, "offset" bigint NOT NULL, PRIMARY KEY (${quoteName(organization.column)}, log));`,
     `GRANT SELECT, INSERT, UPDATE ON ${positions} TO ${role};`,
   ];
-  return { title: 'Tables of telemetry and what writes them. Run by an administrator of the database.', sql: sql.join('\n') };
+  return {
+    title: 'Tables of telemetry and what writes them. Run by an administrator of the database.',
+    sql: sql.join('\n'),
+  };
 }
 
 function createTable(name: string, tenant: string, columns: readonly LogicalColumn[]): string {

@@ -9,7 +9,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { ofTenant, tenantPredicate } from '../boundary.ts';
 import { quoteName, quoteText } from '../literals.ts';
-import { grantsOn } from './grants.ts';
+import { grantsOn, mappingsOf } from './grants.ts';
 import { relationOf, writer } from '../relation.ts';
 import { tokenSetting } from '../token.ts';
 
@@ -31,7 +31,7 @@ export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): Set
   const tables = tableNames.filter((table) => mapping.tables[table] !== undefined);
   const sql = [
     // The owner of the views reads the tables; the gateway never does.
-    ...grantsOn(options.tenants.length > 0 ? options.tenants.map((tenant) => ofTenant(mapping, tenant)) : [mapping], owner),
+    ...grantsOn(mappingsOf(mapping, options.tenants), owner),
     `CREATE SCHEMA IF NOT EXISTS ${hidden} AUTHORIZATION ${role};`,
     `CREATE SCHEMA IF NOT EXISTS ${views} AUTHORIZATION ${role};`,
     `REVOKE ALL ON SCHEMA ${hidden}, ${views} FROM PUBLIC;`,
@@ -46,7 +46,8 @@ export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): Set
     'RESET ROLE;',
   ];
   return {
-    title: 'The boundary between organizations. Run by a superuser: psql -v boundary_secret=…, the value of telemetry.boundary.secret',
+    title:
+      'The boundary between organizations. Run by a superuser: psql -v boundary_secret=…, the value of telemetry.boundary.secret',
     sql: sql.join('\n'),
   };
 }

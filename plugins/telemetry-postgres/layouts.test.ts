@@ -1,0 +1,267 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { telemetryHost } from '../../src/app/telemetry-host.ts';
+import { noOrganizations, testHost } from '../../src/contract-tests/host.ts';
+import { newId, type OrganizationId, type Telemetry } from '../../src/contract/index.ts';
+import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
+import plugin from './index.ts';
+import { ask } from './support/ask.ts';
+import { applyScripts } from './support/warehouse.ts';
+
+const servers = await postgresServers();
+afterAll(async () => {
+  for (const server of servers) await server.stop();
+});
+
+/** As the exporter makes them. */
+const exporter = `
+  CREATE TABLE oteltraces ("Timestamp" TIMESTAMP(6) NOT NULL, "TraceId" TEXT, "SpanId" TEXT, "ParentSpanId" TEXT, "TraceState" TEXT,
+    "SpanName" TEXT, "SpanKind" TEXT, "ServiceName" TEXT, "ResourceAttributes" JSONB, "ScopeName" TEXT, "ScopeVersion" TEXT,
+    "SpanAttributes" JSONB, "Duration" BIGINT, "StatusCode" TEXT, "StatusMessage" TEXT, "Events" JSONB, "Links" JSONB,
+    PRIMARY KEY ("ServiceName", "SpanName", "Timestamp"));
+  CREATE TABLE otellogs ("Timestamp" TIMESTAMP(6) NOT NULL, "TimestampTime" TIMESTAMP GENERATED ALWAYS AS ("Timestamp") STORED,
+    "TraceId" TEXT, "SpanId" TEXT, "TraceFlags" SMALLINT, "SeverityText" TEXT, "SeverityNumber" SMALLINT, "ServiceName" TEXT,
+    "Body" TEXT, "ResourceSchemaUrl" TEXT, "ResourceAttributes" JSONB, "ScopeSchemaUrl" TEXT, "ScopeName" TEXT,
+    "ScopeVersion" TEXT, "ScopeAttributes" JSONB, "LogAttributes" JSONB, PRIMARY KEY ("ServiceName", "TimestampTime"));`;
+const exported = (tenant: string) => `
+  INSERT INTO oteltraces VALUES ('2026-03-01 12:00:00.123456', 'ab', 'cd', '', '', 'GET /', 'Server', 'shop-${tenant}',
+    '{"tenant.id": "${tenant}", "service.version": "2.1", "deployment.environment": "prod"}', 's', '1',
+    '{"http.route": "/", "tenant": "${tenant}"}', 1500000, 'Error', 'no', '[]', '[]');
+  INSERT INTO otellogs ("Timestamp", "TraceId", "SpanId", "TraceFlags", "SeverityText", "SeverityNumber", "ServiceName", "Body", "ResourceAttributes", "LogAttributes")
+  VALUES ('2026-03-01 12:00:01', 'ab', 'cd', 1, 'ERROR', 17, 'shop-${tenant}', 'body of ${tenant}', '{"tenant.id": "${tenant}"}', '{"tenant": "${tenant}"}');`;
+
+interface Layout {
+  readonly sql: string;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** A database made by `sql`, and the product set up over it by the shipped scripts, as an administrator would. */
+async function withLayout(
+  server: PostgresServer,
+  { sql, config }: Layout,
+  test: (telemetry: Telemetry, database: string) => Promise<void>,
+): Promise<void> {
+  const unique = randomBytes(5).toString('hex');
+  const [gateway, owner, password, secret] = [
+    `sl_gateway_${unique}`,
+    `sl_owner_${unique}`,
+    unique,
+    randomBytes(24).toString('hex'),
+  ];
+  const directory = await mkdtemp(join(tmpdir(), 'sl-pg-'));
+  const database = await server.createDatabase();
+  const filled = JSON.stringify(config)
+    .replaceAll('{database}', database)
+    .replaceAll('{login}', `${gateway}:${password}`);
+  const changes: Record<string, unknown> = JSON.parse(filled);
+  const host = telemetryHost(testHost(directory), noOrganizations);
+  const own = { url: server.url(database, gateway, password), boundary: { secret, owner }, pool: { max: 2 } };
+  const telemetry = plugin.create(plugin.configSchema.parse({ ...own, ...changes }), host);
+  try {
+    await server.admin(sql, database);
+    const scripts = (await telemetry.operations?.setup(AbortSignal.timeout(20_000))) ?? [];
+    await applyScripts(server, database, scripts, { gateway_password: password, boundary_secret: secret });
+    await telemetry.start(AbortSignal.timeout(20_000));
+    await test(telemetry, database);
+  } finally {
+    await telemetry.stop();
+    await server.drop(database, [gateway, owner]);
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+const [a, b, stranger] = [newId('org'), newId('org'), newId('org')];
+const tenants = { value: 'id', organizations: { [a]: 'alpha', [b]: 'beta' } };
+const numbers = { value: 'id', organizations: { [a]: '1', [b]: '2' } };
+const uuids = [randomUUID(), randomUUID()] as const;
+
+const simple = (name: string, rows = '') => `
+  CREATE TABLE ${name} (ts timestamptz, msg text, org text); INSERT INTO ${name} VALUES ('2026-03-01T12:00:00Z', ${rows})`;
+const mapped = (from: string, more = {}) => ({
+  tables: { logs: { from, columns: { time: 'ts', body: 'msg' }, ...more }, spans: false, metrics: false },
+});
+const inSchemas = `CREATE SCHEMA org_alpha; CREATE SCHEMA org_beta;
+  ${simple('org_alpha.events', "'of alpha', 'alpha'")}; ${simple('org_beta.events', "'of beta', 'beta'")};`;
+
+/** Every way of telling tenants apart: two of them see their own rows, and a third nothing. */
+const modes: Readonly<Record<string, Layout>> = {
+  column: {
+    sql: `${simple('public.events', "'of alpha', 'alpha'")}; INSERT INTO public.events VALUES ('2026-03-01T12:00:00Z', 'of beta', 'beta')`,
+    config: { mapping: mapped('public.events'), tenancy: { boundary: { mode: 'column', column: 'org' }, ...tenants } },
+  },
+  'a column of numbers': {
+    sql: `CREATE TABLE public.events (ts timestamptz, msg text, "Org Id" int); INSERT INTO public.events VALUES ('2026-03-01T12:00:00Z', 'of alpha', 1), ('2026-03-01T12:00:00Z', 'of beta', 2)`,
+    config: {
+      mapping: mapped('public.events'),
+      tenancy: { boundary: { mode: 'column', column: 'Org Id', type: 'int' }, ...numbers },
+    },
+  },
+  'a column of uuids': {
+    sql: `CREATE TABLE public.events (ts timestamptz, msg text, org uuid); INSERT INTO public.events VALUES ('2026-03-01T12:00:00Z', 'of alpha', '${uuids[0]}'), ('2026-03-01T12:00:00Z', 'of beta', '${uuids[1]}')`,
+    config: {
+      mapping: mapped('public.events'),
+      tenancy: {
+        boundary: { mode: 'column', column: 'org', type: 'uuid' },
+        value: 'id',
+        organizations: { [a]: uuids[0], [b]: uuids[1] },
+      },
+    },
+  },
+  expression: {
+    sql: `${simple('public.events', "'of alpha', 'x-alpha'")}; INSERT INTO public.events VALUES ('2026-03-01T12:00:00Z', 'of beta', 'x-beta')`,
+    config: {
+      mapping: mapped('public.events'),
+      tenancy: { boundary: { mode: 'expression', expression: "split_part(org, '-', 2)" }, ...tenants },
+    },
+  },
+  schema: {
+    sql: inSchemas,
+    config: {
+      mapping: mapped('"org_{tenant}"."events"'),
+      tenancy: { boundary: { mode: 'schema', template: 'org_{tenant}' }, ...tenants },
+    },
+  },
+  table_template: {
+    sql: `${simple('public.events_alpha', "'of alpha', ''")}; ${simple('public.events_beta', "'of beta', ''")}`,
+    config: {
+      mapping: mapped('public."events_{tenant}"'),
+      tenancy: { boundary: { mode: 'table_template', template: 'events_{tenant}' }, ...tenants },
+    },
+  },
+};
+
+for (const server of servers) {
+  describe(`on ${server.name}`, () => {
+    describe.each(['layered', 'degraded'] as const)('%s, tenants told apart by', (isolation) => {
+      it.each(Object.entries(modes))('%s', async (_, { sql, config }) => {
+        await withLayout(server, { sql, config: { ...config, isolation } }, async (telemetry) => {
+          const bodies = async (organization: OrganizationId) =>
+            (await ask(telemetry, organization, "SELECT body FROM otel.logs WHERE body LIKE '%'")).rows;
+          expect(await bodies(a)).toEqual([['of alpha']]);
+          expect(await bodies(b)).toEqual([['of beta']]);
+          await expect(bodies(stranger)).rejects.toMatchObject({ code: 'forbidden' });
+          await expect(ask(telemetry, a, 'SELECT * FROM otel.spans')).rejects.toMatchObject({ code: 'unknown_table' });
+        });
+      });
+
+      it('attributes of the resource, and of the record, in the exporter’s layout', async () => {
+        for (const boundary of [
+          { mode: 'resource_attribute', key: 'tenant.id' },
+          { mode: 'attribute', key: 'tenant' },
+        ]) {
+          const config = { isolation, mapping: { preset: 'postgres-exporter' }, tenancy: { boundary, ...tenants } };
+          await withLayout(
+            server,
+            { sql: exporter + exported('alpha') + exported('beta'), config },
+            async (telemetry) => {
+              const services = async (organization: OrganizationId) =>
+                (
+                  await ask(
+                    telemetry,
+                    organization,
+                    'SELECT service_name FROM otel.spans UNION SELECT service_name FROM otel.logs',
+                  )
+                ).rows;
+              expect(await services(a)).toEqual([['shop-alpha']]);
+              expect(await services(b)).toEqual([['shop-beta']]);
+              const sql = `SELECT time, end_time, duration_nano, kind, status_code, service_version, deployment_environment, attributes ->> 'http.route' AS route, events FROM otel.spans`;
+              const window = { start: new Date('2026-03-01T12:00:00Z'), end: new Date('2026-03-01T12:00:01Z') };
+              expect((await ask(telemetry, a, sql, { window })).rows).toEqual([
+                [
+                  '2026-03-01T12:00:00.123456Z',
+                  '2026-03-01T12:00:00.124956Z',
+                  '1500000',
+                  'SERVER',
+                  'ERROR',
+                  '2.1',
+                  'prod',
+                  '/',
+                  [],
+                ],
+              ]);
+              expect(telemetry.dialect.tables.map(({ name }) => name)).toEqual(['spans', 'logs']);
+            },
+          );
+        }
+      });
+    });
+
+    it('a database of its own for the only organization', async () => {
+      const config = { mapping: mapped('public.events'), tenancy: { boundary: { mode: 'none', organization: a } } };
+      await withLayout(server, { sql: simple('public.events', "'of alpha', ''"), config }, async (telemetry) => {
+        expect((await ask(telemetry, a, 'SELECT body FROM otel.logs')).rows).toEqual([['of alpha']]);
+        await expect(ask(telemetry, b, 'SELECT body FROM otel.logs')).rejects.toMatchObject({ code: 'forbidden' });
+      });
+    });
+
+    it('connections of their own for each', async () => {
+      const url = `postgres://{login}@${server.host}:${server.port}/{database}`;
+      for (const tenancy of [
+        { boundary: { mode: 'connection' }, value: 'id', organizations: { [a]: 'alpha', [b]: 'unknown' } },
+        {
+          boundary: { mode: 'database', template: '{tenant}' },
+          value: 'id',
+          organizations: { [a]: '{database}', [b]: 'sl_none' },
+        },
+      ]) {
+        const connections = tenancy.boundary.mode === 'connection' ? { alpha: url } : {};
+        const config = { mapping: mapped('public.events'), tenancy, connections };
+        await withLayout(server, { sql: simple('public.events', "'of alpha', ''"), config }, async (telemetry) => {
+          expect((await ask(telemetry, a, 'SELECT body FROM otel.logs')).rows).toEqual([['of alpha']]);
+          await expect(ask(telemetry, b, 'SELECT body FROM otel.logs')).rejects.toMatchObject({
+            code: expect.stringMatching(/forbidden|telemetry_unavailable/),
+          });
+        });
+      }
+    });
+
+    it('are found by inspect, which writes the config for them', async () => {
+      const config = {
+        mapping: { preset: 'postgres-exporter' },
+        tenancy: { boundary: { mode: 'none', organization: a } },
+      };
+      await withLayout(server, { sql: exporter + exported('alpha'), config }, async (telemetry) => {
+        const inspection = await telemetry.operations?.inspect(AbortSignal.timeout(20_000));
+        expect(inspection?.server).toBe(server.name);
+        expect(inspection?.candidates).toHaveLength(1);
+        expect(inspection?.candidates[0]).toMatchObject({
+          preset: 'postgres-exporter',
+          mapping: { preset: 'postgres-exporter' },
+          found: { spans: '"public"."oteltraces"', logs: '"public"."otellogs"' },
+        });
+        const missing = inspection?.candidates[0]?.missing.map(({ what }) => what);
+        expect(missing).toEqual(expect.arrayContaining(['otel.metrics', 'otel.spans.events', 'otel.logs.event_name']));
+      });
+    });
+  });
+}
+
+describe('a config', () => {
+  const host = telemetryHost(testHost(tmpdir()), noOrganizations);
+  const create = (config: object) => plugin.create(plugin.configSchema.parse(config), host);
+  const url = 'postgres://u:p@127.0.0.1:1/d';
+
+  it.each([
+    [{ url }, 'telemetry.boundary.secret is missing'],
+    [{ isolation: 'degraded' }, 'telemetry.url is missing'],
+    [{ url, host: 'h', isolation: 'degraded' }, 'telemetry.url and telemetry.host'],
+    [{ url, tenancy: { boundary: { mode: 'dataset', template: '{tenant}' } } }, 'PostgreSQL has no datasets'],
+    [{ url, tenancy: { boundary: { mode: 'connection' } } }, 'telemetry.connections is missing'],
+    [
+      { url, boundary: { secret: 's'.repeat(32) }, tenancy: { boundary: { mode: 'schema', template: '{tenant}' } } },
+      'telemetry.tenancy.organizations is missing',
+    ],
+    [{ url, isolation: 'degraded', ingest: { enabled: true } }, 'telemetry.ingest.url is missing'],
+    [
+      { url, isolation: 'degraded', ingest: { enabled: true, url }, mapping: { preset: 'postgres-exporter' } },
+      'telemetry.ingest.enabled needs mapping.preset: sightline',
+    ],
+  ])('that no PostgreSQL can serve is refused: %j', (config, message) => {
+    expect(() => create(config)).toThrow(
+      expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(message) }),
+    );
+  });
+});
