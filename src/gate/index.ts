@@ -1,4 +1,5 @@
 import type { GatedStatement, GatePolicy, SqlGate, SqlGates, SqlHelpers } from '../contract/index.ts';
+import { checkExpansion } from './expansion.ts';
 import { Faults } from './fault.ts';
 import { FunctionNames } from './function-names.ts';
 import { Output } from './output.ts';
@@ -24,6 +25,7 @@ function openGate(policy: GatePolicy, helpers: SqlHelpers): SqlGate {
       const faults = new Faults(helpers, sql);
       const query = parse(sql, policy.dialect, faults);
       const aliases = surveyed(query, faults);
+      checkExpansion(query, aliases, faults);
       const output = new Output({
         policy,
         functions,

@@ -2,6 +2,7 @@ import type { GatePolicy, TableName, TimeReach } from '../contract/index.ts';
 import { shown, type Faults } from './fault.ts';
 import { grammars, type Grammar } from './grammar.ts';
 import type { FunctionNames } from './function-names.ts';
+import { maxReads } from './limits.ts';
 import { writeName } from './quoted.ts';
 import type { Scope } from './scope.ts';
 import type { Expression, Name, Query } from './tree.ts';
@@ -36,6 +37,7 @@ export class Output {
   readonly reaches: TimeReach[] = [];
   #text = '';
   #queries = 0;
+  #reads = 0;
 
   readonly #writers: Writers;
 
@@ -86,6 +88,21 @@ export class Output {
       throw this.faults.refuse('sql_refused', `The name ${shown(name.text)} cannot be used.`, name.start, hint);
     }
     return written;
+  }
+
+  /** Counts telemetry tables that are read, a query of WITH once for each place that names it. */
+  read(tables: number): void {
+    this.#reads += Math.max(1, tables);
+    if (this.#reads > maxReads) throw this.tooManyTables();
+  }
+
+  get reads(): number {
+    return this.#reads;
+  }
+
+  tooManyTables(): Error {
+    const hint = 'Join or unite fewer tables, in several smaller statements.';
+    return this.faults.refuse('sql_refused', 'The statement reads too many tables.', undefined, hint);
   }
 
   nextQueryName(): string {

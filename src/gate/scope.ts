@@ -1,7 +1,9 @@
-interface WithName {
+export interface WithName {
   readonly name: string;
   /** What the query is called in what we write: no name of a caller can mean it. */
   readonly written: string;
+  /** Telemetry tables that one use of it reads. */
+  readonly reads: number;
 }
 
 /** Names that a FROM item may mean at one place of the statement: queries of WITH, and FROM items around it. */
@@ -18,9 +20,9 @@ export class Scope {
   }
 
   /** What to write for the query of WITH that has this name here. */
-  query(name: string): string | undefined {
+  query(name: string): WithName | undefined {
     const own = this.#query !== undefined && this.#fold(this.#query.name) === this.#fold(name);
-    return own ? this.#query?.written : this.#before?.query(name);
+    return own ? this.#query : this.#before?.query(name);
   }
 
   hasItem(name: string): boolean {
@@ -31,8 +33,8 @@ export class Scope {
     this.#items.add(this.#fold(name));
   }
 
-  withQuery(name: string, written: string): Scope {
-    return new Scope(this.#fold, this, { name, written });
+  withQuery(query: WithName): Scope {
+    return new Scope(this.#fold, this, query);
   }
 
   inner(): Scope {

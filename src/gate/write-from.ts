@@ -1,4 +1,5 @@
 import type { TableName } from '../contract/index.ts';
+import { maxFromItems } from './limits.ts';
 import type { Output } from './output.ts';
 import { reachOf } from './reach.ts';
 import { foldName, type Scope } from './scope.ts';
@@ -11,6 +12,7 @@ import { writeItem } from './write-item.ts';
  * the policy's table functions.
  */
 export function writeFrom(output: Output, scope: Scope, select: Select): void {
+  if (select.from.length > maxFromItems) throw output.tooManyTables();
   output.text(' FROM ');
   for (const item of select.from) {
     if (item.join !== '') output.text(item.join === ',' ? ', ' : ` ${item.join} `);
@@ -60,12 +62,14 @@ function writeTable(
   if (second === undefined) {
     const query = scope.query(first.text);
     if (query !== undefined) {
-      output.text(`\`${query}\``);
+      output.read(query.reads);
+      output.text(`\`${query.written}\``);
       return writeAlias(output, scope, source.alias ?? first);
     }
   }
   const table = parts.length === 2 && first.text.toLowerCase() === 'otel' ? telemetryTable(output, last) : undefined;
   if (table !== undefined) {
+    output.read(1);
     const name = source.alias ?? { ...last, text: table };
     // In BigQuery a WHERE does not see the names of SELECT.
     const aliases = output.isBigQuery ? new Set<string>() : output.aliases;

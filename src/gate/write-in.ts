@@ -8,7 +8,7 @@ import { writeOperand } from './write-item.ts';
  * becomes a subquery, any other is refused.
  */
 export function writeIn(output: Output, scope: Scope, { not, global, operand, among, start }: In): void {
-  const query = output.isBigQuery ? undefined : namedQuery(scope, among);
+  const query = output.isBigQuery ? undefined : namedQuery(output, scope, among);
   if (!output.isBigQuery && query === undefined) refuseNames(output, among, start);
   writeOperand(output, scope, operand);
   output.text(` ${global ? 'GLOBAL ' : ''}${not ? 'NOT ' : ''}IN `);
@@ -25,11 +25,13 @@ export function writeIn(output: Output, scope: Scope, { not, global, operand, am
   output.text(')');
 }
 
-function namedQuery(scope: Scope, among: In['among']): string | undefined {
+function namedQuery(output: Output, scope: Scope, among: In['among']): string | undefined {
   const items = among.kind === 'list' ? among.items : among.kind === 'value' ? [among.value] : [];
   const [only] = items;
   if (items.length !== 1 || only?.kind !== 'name' || only.parts.length !== 1) return undefined;
-  return scope.query(only.parts[0]?.text ?? '');
+  const query = scope.query(only.parts[0]?.text ?? '');
+  if (query !== undefined) output.read(query.reads);
+  return query?.written;
 }
 
 function refuseNames(output: Output, among: In['among'], start: number): void {

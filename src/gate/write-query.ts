@@ -60,11 +60,12 @@ function writeWith(output: Output, outer: Scope, items: readonly WithItem[]): Sc
       continue;
     }
     const written = output.nextQueryName();
+    const before = output.reads;
     output.quote(item.name);
     output.text(`\`${written}\` AS (`);
     writeQuery(output, scope, item.query);
     output.text(')');
-    scope = scope.withQuery(item.name.text, written);
+    scope = scope.withQuery({ name: item.name.text, written, reads: output.reads - before });
   }
   if (items.length > 0) output.text(' ');
   return scope;
