@@ -42,7 +42,9 @@ describe('a cell', () => {
 
   it('keeps every digit of a number in JSON', () => {
     const budget = { maxBytes: 1_000, cutCells: 0 };
-    expect(cellText({ name: 'x', type: 'JSON' }, '{"n":12345678901234567890}', budget)).toBe('{"n":12345678901234567890}');
+    expect(cellText({ name: 'x', type: 'JSON' }, '{"n":12345678901234567890}', budget)).toBe(
+      '{"n":12345678901234567890}',
+    );
   });
 
   it('is an array, an object, or one within the other', () => {
@@ -57,7 +59,9 @@ describe('a cell', () => {
       ],
     };
     const value = [{ v: { f: [{ v: '0' }, { v: '{"a":"b"}' }, { v: [{ v: '1' }, { v: '2' }] }] } }];
-    expect(cell(events, value)[0]).toEqual([{ time: '1970-01-01T00:00:00Z', attributes: { a: 'b' }, codes: ['1', '2'] }]);
+    expect(cell(events, value)[0]).toEqual([
+      { time: '1970-01-01T00:00:00Z', attributes: { a: 'b' }, codes: ['1', '2'] },
+    ]);
     expect(typeName(events)).toBe('ARRAY<STRUCT<time TIMESTAMP, attributes JSON, codes ARRAY<INT64>>>');
     expect(cell({ type: 'STRING', mode: 'REPEATED' }, [])[0]).toEqual([]);
   });

@@ -58,7 +58,10 @@ describe('a failure', () => {
     ];
     for (const message of values) {
       const error = said('invalidQuery', message);
-      expect([message, `${error.message} ${error.hint ?? ''}`]).toEqual([message, expect.not.stringContaining('withheld')]);
+      expect([message, `${error.message} ${error.hint ?? ''}`]).toEqual([
+        message,
+        expect.not.stringContaining('withheld'),
+      ]);
     }
   });
 

@@ -12,7 +12,10 @@ const windows = { open: {}, from: { start }, both: { start, end } } as const;
 const tenancies = {
   none: { boundary: { mode: 'none', organization: 'acme' } },
   'a column': { boundary: { mode: 'column', column: 'tenant_id' } },
-  'a column of integers': { boundary: { mode: 'column', column: 'tenant', type: 'int' }, organizations: { acme: '42' } },
+  'a column of integers': {
+    boundary: { mode: 'column', column: 'tenant', type: 'int' },
+    organizations: { acme: '42' },
+  },
   'a resource attribute': { boundary: { mode: 'resource_attribute', key: 'service.namespace' } },
   'an attribute': { boundary: { mode: 'attribute', key: 'tenant.id' } },
   'an expression': { boundary: { mode: 'expression', expression: "SPLIT(tenant, '/')[OFFSET(0)]" } },
@@ -98,7 +101,7 @@ async function relations(
 /** A column or predicate a line. */
 function readable(sql: string): string {
   return sql
-    .replace(/( AS `\w+`), (?=[\w`'(\[])/g, '$1,\n  ')
+    .replace(/( AS `\w+`), (?=[\w`'([])/g, '$1,\n  ')
     .replace(/ (?=FROM `)/g, '\n')
     .replace(/ (?=WHERE )/g, '\n')
     .replace(/ (?=AND \()/g, '\n  ')

@@ -124,7 +124,10 @@ describe('a query', () => {
   it.each<[string, object]>([
     ['is no SELECT', { statementType: 'SCRIPT' }],
     ['reads another table', { tables: ['acme-observability.otel.trace', 'acme-observability.hr.salaries'] }],
-    ['reads more tables than BigQuery names', { tables: Array.from({ length: 50 }, () => 'acme-observability.otel.trace') }],
+    [
+      'reads more tables than BigQuery names',
+      { tables: Array.from({ length: 50 }, () => 'acme-observability.otel.trace') },
+    ],
     ['calls a routine', { routines: ['exfiltrate'] }],
     ['has parameters', { parameters: ['x'] }],
   ])('is refused when BigQuery says that it %s', async (_what, script) => {

@@ -25,7 +25,8 @@ function strangersIn(sql: string): readonly string[] {
   }
   for (const [, name] of bare.matchAll(/((?:\w+\.)?\w+)\(/g)) {
     const called = (name ?? '').toLowerCase();
-    const isSyntax = /^(?:as|in|over|using|on|by|and|or|not|where|having|when|then|else|select|from|join|unnest|exists|with|except|replace|limit|rollup|interval|struct|week|all|distinct|qualify|array)$/;
+    const isSyntax =
+      /^(?:as|in|over|using|on|by|and|or|not|where|having|when|then|else|select|from|join|unnest|exists|with|except|replace|limit|rollup|interval|struct|week|all|distinct|qualify|array)$/;
     if (!functions.has(called) && !isSyntax.test(called) && called !== hole) found.push(`calls ${called}`);
   }
   for (const [, name = ''] of bare.matchAll(/`([^`]*)`/g)) if (/[.*$@]/.test(name)) found.push(`names ${name}`);
@@ -78,18 +79,21 @@ describe('the gate', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(['flat', 'nested'] as const)('lets through the dialect’s own examples and writing, attributes %s', async (style) => {
-    const { examples, write } = dialectOf(Object.values(sqlHelpers.tables), style);
-    expect(examples.length).toBeGreaterThanOrEqual(6);
-    const statements = [
-      ...examples.map(({ sql }) => sql),
-      `SELECT a.key, a.value FROM otel.spans AS s CROSS JOIN ${write.unnestMap('s.attributes', 'a')}`,
-      `SELECT ${write.bucket('time', 300)} AS b, ${write.quantile('duration_nano', 0.95)}, ${write.countIf('TRUE')}, ${write.ratio('1', '0')} FROM otel.spans GROUP BY b`,
-      `SELECT ${write.literal('it\'s \\ "quoted" \n 😀')}, ${write.literal(new Date(0))}, ${write.literal(true)}, ${write.literal(-1.5)}, ${write.literal(Number.NaN)}`,
-      `SELECT ${write.attribute('attributes', "o'clock")}, ${write.attribute('attributes', 'a"b\\c')}, ${write.replaceRegexp('name', '\\d+', '#')} FROM otel.spans`,
-    ];
-    for (const sql of statements) expect([sql, strangersIn(await admit(sql))]).toEqual([sql, []]);
-  });
+  it.each(['flat', 'nested'] as const)(
+    'lets through the dialect’s own examples and writing, attributes %s',
+    async (style) => {
+      const { examples, write } = dialectOf(Object.values(sqlHelpers.tables), style);
+      expect(examples.length).toBeGreaterThanOrEqual(6);
+      const statements = [
+        ...examples.map(({ sql }) => sql),
+        `SELECT a.key, a.value FROM otel.spans AS s CROSS JOIN ${write.unnestMap('s.attributes', 'a')}`,
+        `SELECT ${write.bucket('time', 300)} AS b, ${write.quantile('duration_nano', 0.95)}, ${write.countIf('TRUE')}, ${write.ratio('1', '0')} FROM otel.spans GROUP BY b`,
+        `SELECT ${write.literal('it\'s \\ "quoted" \n 😀')}, ${write.literal(new Date(0))}, ${write.literal(true)}, ${write.literal(-1.5)}, ${write.literal(Number.NaN)}`,
+        `SELECT ${write.attribute('attributes', "o'clock")}, ${write.attribute('attributes', 'a"b\\c')}, ${write.replaceRegexp('name', '\\d+', '#')} FROM otel.spans`,
+      ];
+      for (const sql of statements) expect([sql, strangersIn(await admit(sql))]).toEqual([sql, []]);
+    },
+  );
 
   it('knows functions in any case, and says what to write instead of others', async () => {
     expect(await admit('SELECT cOuNtIf(true) FROM otel.spans')).toContain('countif(TRUE)');

@@ -188,6 +188,10 @@ class Probe {
   }
 
   async #mustFail(check: string, attempts: readonly string[], api: Api, hint: string): Promise<void> {
+    if (attempts.length === 0) {
+      this.#add(check, this.#severity(), 'BigQuery names no table to try this on, so nothing is known.', hint);
+      return;
+    }
     const succeeded: string[] = [];
     for (const sql of attempts) {
       const outcome = await this.#attempt(sql, api);

@@ -58,17 +58,22 @@ export class Harness {
     // As a machine of one's own has them: application default credentials.
     process.env['GOOGLE_APPLICATION_CREDENTIALS'] = credentials.keyFilename;
     const home = await mkdtemp(join(tmpdir(), 'sl-bigquery-'));
-    const parsed = plugin.configSchema.parse({
-      ...usual,
-      apiEndpoint: server.endpoint,
-      ...(typeof config === 'function' ? config(credentials.keyFilename) : config),
-    });
-    const telemetry = plugin.create(parsed, telemetryHost(testHost(home), directory));
-    return new Harness(server, telemetry, async () => {
+    const release = async () => {
       if (shared === undefined) await server.stop();
       await credentials.remove();
       await rm(home, { recursive: true, force: true });
-    });
+    };
+    try {
+      const parsed = plugin.configSchema.parse({
+        ...usual,
+        apiEndpoint: server.endpoint,
+        ...(typeof config === 'function' ? config(credentials.keyFilename) : config),
+      });
+      return new Harness(server, plugin.create(parsed, telemetryHost(testHost(home), directory)), release);
+    } catch (error) {
+      await release();
+      throw error;
+    }
   }
 
   static async start(config: HarnessConfig = {}): Promise<Harness> {

@@ -1,16 +1,20 @@
 import type { Field, ScriptedTable } from './server.ts';
 
-/** `name TYPE`, one a line; `TYPE[]` is repeated, `{…}` a record on one line. */
+/** `name TYPE` each; `TYPE[]` is repeated, and a record has its own as `name:TYPE` behind. */
 function fields(...lines: readonly string[]): readonly Field[] {
   return lines.map((line) => {
     const [name = '', type = '', ...inner] = line.split(/\s+/);
-    const mode = type.endsWith('[]') ? { mode: 'REPEATED' } : {};
-    const nested = inner.length === 0 ? {} : { fields: fields(...inner.map((item) => item.replace(':', ' '))) };
-    return { name, type: type.replace('[]', ''), ...mode, ...nested };
+    const mode = type.endsWith('[]') ? 'REPEATED' : 'NULLABLE';
+    return { name, type: type.replace('[]', ''), mode, fields: fields(...inner.map((item) => item.replace(':', ' '))) };
   });
 }
 
-const identity = ['resource_attributes JSON', 'resource_schema_url STRING', 'instrumentation_scope JSON', 'scope_schema_url STRING'];
+const identity = [
+  'resource_attributes JSON',
+  'resource_schema_url STRING',
+  'instrumentation_scope JSON',
+  'scope_schema_url STRING',
+];
 
 /** As the Collector's BigQuery exporter makes them. */
 export const collectorTables: Readonly<Record<'trace' | 'metric' | 'log', ScriptedTable>> = {

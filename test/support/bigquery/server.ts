@@ -143,7 +143,7 @@ export class BigqueryServer {
     }
     const table = /^\/projects\/([^/]+)\/datasets\/([^/]+)\/tables\/([^/]+)$/.exec(path);
     if (table !== null) return this.#table(table.slice(1).map(decodeURIComponent).join('.'), response);
-    if (method === 'POST' && path.endsWith('/jobs')) return this.#insert(body, response);
+    if (method === 'POST' && path.endsWith('/jobs')) return this.#insert(body, path.split('/')[2] ?? '', response);
     const cancel = /\/jobs\/([^/]+)\/cancel$/.exec(path)?.[1];
     if (cancel !== undefined) {
       const job = this.#jobs.get(cancel);
@@ -157,7 +157,8 @@ export class BigqueryServer {
 
   #table(path: string, response: ServerResponse): void {
     const table = this.tables.get(path);
-    if (table === undefined) return fail(response, { status: 404, reason: 'notFound', message: `Not found: Table ${path}` });
+    if (table === undefined)
+      return fail(response, { status: 404, reason: 'notFound', message: `Not found: Table ${path}` });
     const partitioning = table.byArrival === true ? { timePartitioning: { type: 'DAY' } } : {};
     send(response, 200, { kind: 'bigquery#table', schema: { fields: table.fields }, ...partitioning });
   }
@@ -166,13 +167,13 @@ export class BigqueryServer {
     return this.#scripts.findLast(({ fits }) => fits(sql))?.script ?? {};
   }
 
-  #insert(body: Json, response: ServerResponse): void {
+  #insert(body: Json, project: string, response: ServerResponse): void {
     const sql = String(at(body, 'configuration', 'query', 'query'));
     const script = this.#scriptOf(sql);
     if (isDryRun(body)) {
       const error = script.dryRunError;
       if (error !== undefined) return fail(response, error);
-      const tables = script.tables ?? tablesIn(sql);
+      const tables = script.tables ?? tablesIn(sql, project);
       const statistics = {
         totalBytesProcessed: String(script.bytes ?? 1_000),
         query: {
@@ -202,7 +203,8 @@ export class BigqueryServer {
     const { script } = job;
     if (script.error !== undefined) return fail(response, script.error);
     if (script.runsForever === true) {
-      if (job.cancelled) return fail(response, { status: 400, reason: 'stopped', message: 'Job execution was cancelled' });
+      if (job.cancelled)
+        return fail(response, { status: 400, reason: 'stopped', message: 'Job execution was cancelled' });
       // BigQuery holds the request for a while; here just long enough not to be asked all the time.
       setTimeout(() => send(response, 200, { jobComplete: false, jobReference: { jobId: id } }), 20).unref();
       return;
@@ -235,9 +237,10 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   );
 }
 
-/** `` `project.dataset.table` `` wherever it stands in a statement. */
-function tablesIn(sql: string): readonly string[] {
-  return [...new Set([...sql.matchAll(/`([a-z][\w-]*\.\w+\.\w+)`/g)].map(([, path]) => path ?? ''))];
+/** `` `project.dataset.table` `` wherever it stands in a statement; without a project it is the job's. */
+function tablesIn(sql: string, project: string): readonly string[] {
+  const paths = [...sql.matchAll(/`((?:[a-z][\w-]*\.)?\w+\.\w+)`/g)].map(([, path = '']) => path);
+  return [...new Set(paths.map((path) => (path.split('.').length === 2 ? `${project}.${path}` : path)))];
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
