@@ -1,0 +1,47 @@
+import { SightlineError } from '../../../src/contract/index.ts';
+
+/** As whom a statement is sent: what the server knows an organization by. */
+export interface Sender {
+  readonly queryId?: string;
+  readonly role?: string;
+}
+
+/** Sends one statement as the gateway's user; rejects with the engine's error, or with ours whose cause it is. */
+export type Send = (sql: string, sender: Sender) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+export type Outcome =
+  | { readonly kind: 'done'; readonly rows: readonly Readonly<Record<string, unknown>>[] }
+  /** The server said no. */
+  | { readonly kind: 'refused' }
+  /** The server tried, and it failed for another reason: whoever may try may succeed with other arguments. */
+  | { readonly kind: 'tried'; readonly code: number };
+
+const accessDenied = 497;
+const readonly = 164;
+const prohibited = 392;
+const refusals: ReadonlySet<number> = new Set([accessDenied, readonly, prohibited]);
+/** What this server does not have, nobody can use. */
+const absent: ReadonlySet<number> = new Set([
+  46, // UNKNOWN_FUNCTION
+  344, // SUPPORT_IS_DISABLED
+]);
+
+/** Rejects only where the warehouse could not be asked. */
+export async function attempt(send: Send, sql: string, sender: Sender = {}): Promise<Outcome> {
+  try {
+    return { kind: 'done', rows: await send(sql, sender) };
+  } catch (error) {
+    const code = engineCode(error);
+    if (code === undefined) throw error;
+    return refusals.has(code) || absent.has(code) ? { kind: 'refused' } : { kind: 'tried', code };
+  }
+}
+
+/** ClickHouse's number of an error; undefined where it is none of ClickHouse's. */
+export function engineCode(error: unknown): number | undefined {
+  if (error instanceof SightlineError) return engineCode(error.cause);
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && typeof error.code === 'string' && /^\d+$/.test(error.code)) return Number(error.code);
+  const [, code] = /\bCode: (\d+)\b/.exec(error.message) ?? [];
+  return code === undefined ? engineCode(error.cause) : Number(code);
+}

@@ -1,0 +1,23 @@
+import type { Finding } from '../../../src/contract/index.ts';
+import { grantFindings } from './grants.ts';
+import type { ProbeOptions } from './options.ts';
+import { outsideFindings } from './outside.ts';
+import { rowFindings } from './rows.ts';
+import { settingFindings } from './settings.ts';
+import { systemFindings } from './system.ts';
+
+export type { ProbeOptions } from './options.ts';
+export type { Send, Sender } from './attempt.ts';
+
+/** Attempts as the gateway's user what must not succeed. Nothing is written, changed or ended, whatever it may do. */
+export async function probeWarehouse(options: ProbeOptions): Promise<readonly Finding[]> {
+  const { send } = options;
+  const tables = await options.tables(options.tenants[0]);
+  return [
+    ...(await rowFindings(options)),
+    ...(await grantFindings(send, tables)),
+    ...(await settingFindings(send)),
+    ...(await outsideFindings(send)),
+    ...(await systemFindings(send, tables)),
+  ];
+}

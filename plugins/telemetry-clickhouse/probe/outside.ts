@@ -1,0 +1,74 @@
+import type { Finding } from '../../../src/contract/index.ts';
+import { attempt } from './attempt.ts';
+import type { Send } from './attempt.ts';
+import { userName } from './grants.ts';
+
+/** Nothing listens there, and nothing is named so. */
+const nowhere = '127.0.0.1:1';
+const nothing = 'sightline_probe_nothing';
+
+/**
+ * Ways out of the server, by the privilege that opens each. Planned, not run, where the engine needs no connection for a
+ * plan; the others are aimed where nothing is. A success harms nobody, and none takes long.
+ */
+const ways: readonly (readonly [privilege: string, from: string])[] = [
+  ['FILE', `file('${nothing}.csv', 'CSV', 'a String')`],
+  ['URL', `url('http://${nowhere}/', 'CSV', 'a String')`],
+  ['S3', `s3('http://${nowhere}/bucket/key', 'CSV', 'a String')`],
+  ['AZURE', `azureBlobStorage('http://${nowhere}', 'container', 'blob', 'account', 'a2V5', 'CSV', 'auto', 'a String')`],
+  ['HDFS', `hdfs('hdfs://${nowhere}/x', 'CSV', 'a String')`],
+  ['REMOTE', `remote('${nowhere}', 'system', 'one')`],
+  ['MYSQL', `mysql('${nowhere}', 'd', 't', 'u', 'p')`],
+  ['POSTGRES', `postgresql('${nowhere}', 'd', 't', 'u', 'p')`],
+  ['SQLITE', `sqlite('${nothing}.db', 't')`],
+  ['MONGO', `mongodb('${nowhere}', 'd', 't', 'u', 'p', 'a String')`],
+  ['REDIS', `redis('${nowhere}', 'a', 'a String')`],
+];
+
+/** Table functions that make a table of their own, by one privilege. */
+const temporary = [`executable('${nothing}.sh', 'CSV', 'a String')`, `dictionary('${nothing}')`];
+
+export async function outsideFindings(send: Send): Promise<readonly Finding[]> {
+  const user = await userName(send);
+  const open: { readonly what: string; readonly revoke: string }[] = [];
+  for (const [privilege, from] of ways) {
+    const outcome = await attempt(send, `EXPLAIN SELECT * FROM ${from}`);
+    if (outcome.kind !== 'refused') {
+      open.push({ what: nameOf(from), revoke: `REVOKE ${privilege} ON *.* FROM ${user};` });
+    }
+  }
+  for (const from of temporary) {
+    const outcome = await attempt(send, `EXPLAIN SELECT * FROM ${from}`);
+    if (outcome.kind !== 'refused') {
+      open.push({ what: nameOf(from), revoke: `REVOKE CREATE TEMPORARY TABLE ON *.* FROM ${user};` });
+    }
+  }
+  return [
+    open.length === 0
+      ? { check: 'files and network', status: 'ok', detail: 'The user reaches no file, URL or other server.' }
+      : {
+          check: 'files and network',
+          status: 'fail',
+          detail: `The user reaches out of the server by ${open.map(({ what }) => what).join(', ')}.`,
+          hint: [...new Set(open.map(({ revoke }) => revoke))].join(' '),
+        },
+    await fileFunction(send),
+  ];
+}
+
+/** Reads below the server's user_files by no privilege, so only the gate keeps it away. */
+async function fileFunction(send: Send): Promise<Finding> {
+  const outcome = await attempt(send, `SELECT file('${nothing}')`);
+  return outcome.kind === 'refused'
+    ? { check: 'file()', status: 'ok', detail: 'The function file() is refused.' }
+    : {
+        check: 'file()',
+        status: 'warn',
+        detail: 'The function file() reads files of the server: only the gate keeps queries from it.',
+        hint: 'Keep the directory user_files of the server empty.',
+      };
+}
+
+function nameOf(from: string): string {
+  return `${from.slice(0, from.indexOf('('))}()`;
+}

@@ -1,0 +1,135 @@
+import type { Finding, Tenant } from '../../../src/contract/index.ts';
+import { identifier, literal } from '../quote.ts';
+import { roleName } from '../setup/access.ts';
+import type { PhysicalTable } from '../setup/physical-tables.ts';
+import { queryId, tenantExpression, tenantLiteral } from '../tenant.ts';
+import { attempt } from './attempt.ts';
+import type { Outcome, Sender } from './attempt.ts';
+import type { ProbeOptions } from './options.ts';
+
+const setup = 'Run the row policies of sightline telemetry setup --print as an administrator';
+
+/** Whether the server itself keeps organizations apart, asked past everything that the gateway writes into a statement. */
+export async function rowFindings(options: ProbeOptions): Promise<readonly Finding[]> {
+  const { boundary, server } = options;
+  if (boundary.mode === 'none') {
+    return [{ check: 'other organizations', status: 'ok', detail: 'The warehouse is of one organization alone.' }];
+  }
+  if (boundary.mode === 'connection') {
+    const detail = 'Each organization has an account of its own; what that may read is for the server to say.';
+    return [{ check: 'other organizations', status: 'ok', detail }];
+  }
+  if (server.by === 'none' || ('template' in boundary && server.by !== 'role')) return [singleLayer(options, [])];
+  return 'template' in boundary ? await ownTables(options) : await sharedTables(options);
+}
+
+/** Rows of another than this organization, and rows for nobody: past the gate and the substitution, there must be none. */
+async function sharedTables(options: ProbeOptions): Promise<readonly Finding[]> {
+  const [tenant] = options.tenants;
+  const leaks: string[] = [];
+  const empty: string[] = [];
+  const unsettled: string[] = [];
+  for (const table of await options.tables(undefined)) {
+    const name = `${table.database}.${table.table}`;
+    const path = `${identifier(table.database)}.${identifier(table.table)}`;
+    const merged = `merge(${literal(table.database)}, ${literal(`^${table.table.replaceAll(/[^\w]/g, '.')}$`)})`;
+    const other = tenant === undefined ? undefined : notOf(options, table, tenant);
+    const asked: Outcome[] = [];
+    for (const from of [path, merged]) {
+      asked.push(await attempt(options.send, `SELECT 1 AS there FROM ${from} LIMIT 1`, nobody(options)));
+      if (tenant === undefined) continue;
+      const all = other === undefined ? '' : ` WHERE ${other}`;
+      asked.push(
+        await attempt(options.send, `SELECT 1 AS there FROM ${from}${all} LIMIT 1`, senderOf(options, tenant)),
+      );
+    }
+    if (asked.some((outcome) => outcome.kind === 'done' && outcome.rows.length > 0)) leaks.push(name);
+    else if (asked.some((outcome) => outcome.kind === 'tried')) unsettled.push(name);
+    else if (!(await hasRows(options, table))) empty.push(name);
+  }
+  const uncertain = [
+    ...(empty.length === 0
+      ? []
+      : [
+          {
+            check: 'empty tables',
+            status: 'warn',
+            detail: `No row is in ${empty.join(', ')}, so nothing proves the boundary there yet.`,
+          } as const,
+        ]),
+    ...(unsettled.length === 0
+      ? []
+      : [
+          {
+            check: 'other organizations',
+            status: 'warn',
+            detail: `The server could not be asked in time about ${unsettled.join(', ')}.`,
+          } as const,
+        ]),
+  ];
+  if (leaks.length > 0) return [singleLayer(options, leaks), ...uncertain];
+  return [
+    {
+      check: 'other organizations',
+      status: 'ok',
+      detail: "Past the gate, the server shows an organization nothing of another's, and nobody anything.",
+    },
+    ...uncertain,
+  ];
+}
+
+/** Each organization has tables of its own: a role must not read another's. */
+async function ownTables(options: ProbeOptions): Promise<readonly Finding[]> {
+  const [one, two] = options.tenants;
+  if (one === undefined || two === undefined) {
+    const detail = 'Fewer than two organizations are known, so nothing proves the boundary between them yet.';
+    return [{ check: 'other organizations', status: 'warn', detail }];
+  }
+  const leaks: string[] = [];
+  for (const { database, table } of await options.tables(two)) {
+    const outcome = await attempt(
+      options.send,
+      `SELECT 1 AS there FROM ${identifier(database)}.${identifier(table)} LIMIT 1`,
+      senderOf(options, one),
+    );
+    if (outcome.kind !== 'refused') leaks.push(`${database}.${table}`);
+  }
+  return leaks.length > 0
+    ? [singleLayer(options, leaks)]
+    : [{ check: 'other organizations', status: 'ok', detail: "An organization's role reads no other's tables." }];
+}
+
+function singleLayer({ isolation }: ProbeOptions, leaks: readonly string[]): Finding {
+  const where = leaks.length === 0 ? '' : ` in ${leaks.slice(0, 8).join(', ')}`;
+  return {
+    check: 'other organizations',
+    status: isolation === 'degraded' ? 'warn' : 'fail',
+    detail: `The server does not keep organizations apart${where}: the gate and what it writes into each statement are the only layer.`,
+    hint: `${setup}${isolation === 'degraded' ? '.' : ', or accept a single layer: telemetry.isolation: degraded.'}`,
+  };
+}
+
+function senderOf({ server }: ProbeOptions, tenant: Tenant): Sender {
+  const sender = { queryId: queryId(tenant, `probe-${crypto.randomUUID()}`) };
+  return server.by === 'role' ? { ...sender, role: roleName(server.role, tenant) } : sender;
+}
+
+/** No role, and a query id that names no tenant. */
+function nobody(_options: ProbeOptions): Sender {
+  return { queryId: `sightline-probe-${crypto.randomUUID()}` };
+}
+
+/** Undefined where nothing in this table says whose a row is: then whatever is seen may be another's. */
+function notOf({ boundary, json }: ProbeOptions, { source, alone }: PhysicalTable, tenant: Tenant): string | undefined {
+  const expression = alone ? tenantExpression(boundary, source, json) : undefined;
+  return expression === undefined ? undefined : `${expression} != ${tenantLiteral(boundary, tenant)}`;
+}
+
+async function hasRows({ send }: ProbeOptions, { database, table, local }: PhysicalTable): Promise<boolean> {
+  const held = local ?? { database, table };
+  const outcome = await attempt(
+    send,
+    `SELECT total_rows AS there FROM system.tables WHERE database = ${literal(held.database)} AND name = ${literal(held.table)}`,
+  );
+  return outcome.kind === 'done' && Number(outcome.rows[0]?.['there'] ?? 0) > 0;
+}

@@ -1,0 +1,71 @@
+import type { Finding } from '../../../src/contract/index.ts';
+import { textOf } from '../text-of.ts';
+import { attempt } from './attempt.ts';
+import type { Send } from './attempt.ts';
+import { userName } from './grants.ts';
+
+/** The first versions in which a SETTINGS clause within a query obeys the profile. */
+const clamped: readonly (readonly [line: string, version: readonly number[]])[] = [
+  ['26.3', [26, 3, 27, 4]],
+  ['26.4', [26, 6, 4, 51]],
+  ['26.5', [26, 6, 4, 51]],
+  ['26.6', [26, 6, 4, 51]],
+  ['26.7', [26, 7, 6, 49]],
+  ['26.8', [26, 8, 2, 2]],
+];
+
+export async function settingFindings(send: Send): Promise<readonly Finding[]> {
+  const user = await userName(send);
+  const mode = await number(send, "SELECT getSetting('readonly') AS value");
+  const top = await attempt(send, 'SELECT 1 SETTINGS readonly = 0');
+  const readonlyHint = `ALTER USER ${user} SETTINGS PROFILE '<profile>'; with the profile of sightline telemetry setup --print: it has readonly = 1.`;
+  return [
+    mode === 1 && top.kind === 'refused'
+      ? { check: 'read-only', status: 'ok', detail: 'The profile is readonly = 1 and a statement cannot change it.' }
+      : {
+          check: 'read-only',
+          status: 'fail',
+          detail: `The profile has readonly = ${mode ?? 'unknown'}${top.kind === 'refused' ? '' : ', and a statement may change settings'}.`,
+          hint: readonlyHint,
+        },
+    await nestedSettings(send),
+    await limits(send),
+  ];
+}
+
+async function nestedSettings(send: Send): Promise<Finding> {
+  const inner = await number(send, "SELECT value FROM (SELECT getSetting('readonly') AS value SETTINGS readonly = 0)");
+  if (inner !== 0) {
+    return { check: 'nested settings', status: 'ok', detail: 'A SETTINGS clause within a query obeys the profile.' };
+  }
+  const outcome = await attempt(send, 'SELECT version() AS version');
+  const version = outcome.kind === 'done' ? textOf(outcome.rows[0]?.['version']) : '';
+  const line = clamped.find(([prefix]) => version.startsWith(`${prefix}.`)) ?? clamped.at(-1);
+  return {
+    check: 'nested settings',
+    status: 'warn',
+    detail: `ClickHouse ${version} lets a SETTINGS clause within a query override the profile: row policies keyed on a setting are no boundary here. Ours are not, and the gate refuses such clauses.`,
+    hint: `Update to ${line?.[1].join('.') ?? 'a current version'} or later.`,
+  };
+}
+
+async function limits(send: Send): Promise<Finding> {
+  const seconds = await number(send, "SELECT toUInt64(getSetting('max_execution_time')) AS value");
+  const bytes = await number(send, "SELECT getSetting('max_memory_usage') AS value");
+  const missing = [...(seconds === 0 ? ['max_execution_time'] : []), ...(bytes === 0 ? ['max_memory_usage'] : [])];
+  return missing.length === 0
+    ? { check: 'limits', status: 'ok', detail: 'The profile bounds the time and memory of a query.' }
+    : {
+        check: 'limits',
+        status: 'warn',
+        detail: `The profile has no ${missing.join(' and no ')}: a query is bounded by what the gateway sends alone.`,
+        hint: 'Take the profile of sightline telemetry setup --print.',
+      };
+}
+
+async function number(send: Send, sql: string): Promise<number | undefined> {
+  const outcome = await attempt(send, sql);
+  if (outcome.kind !== 'done') return undefined;
+  const value = outcome.rows[0]?.['value'];
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) : undefined;
+}

@@ -1,0 +1,74 @@
+import type { Finding } from '../../../src/contract/index.ts';
+import { identifier, literal } from '../quote.ts';
+import type { PhysicalTable } from '../setup/physical-tables.ts';
+import { attempt } from './attempt.ts';
+import type { Send } from './attempt.ts';
+import { userName } from './grants.ts';
+
+/** Hold other people's SQL, or who may do what. */
+const secret = [
+  'query_log',
+  'query_thread_log',
+  'query_views_log',
+  'text_log',
+  'users',
+  'grants',
+  'row_policies',
+  'settings_profiles',
+];
+
+export async function systemFindings(send: Send, tables: readonly PhysicalTable[]): Promise<readonly Finding[]> {
+  const user = await userName(send);
+  const readable: string[] = [];
+  for (const name of secret) {
+    const outcome = await attempt(send, `SELECT 1 FROM system.${name} LIMIT 1`);
+    if (outcome.kind === 'done') readable.push(`system.${name}`);
+  }
+  return [
+    readable.length === 0
+      ? {
+          check: 'system tables',
+          status: 'ok',
+          detail: "Other people's statements and the users are hidden from the user.",
+        }
+      : {
+          check: 'system tables',
+          status: 'fail',
+          detail: `The user reads ${readable.join(', ')}: what others asked, or who may do what.`,
+          hint: readable.map((name) => `REVOKE SELECT ON ${name} FROM ${user};`).join(' '),
+        },
+    await gateAlone(send, tables),
+  ];
+}
+
+/** What ClickHouse lets every user do. Named, so that nobody takes the grants for more than they are. */
+async function gateAlone(send: Send, tables: readonly PhysicalTable[]): Promise<Finding> {
+  const [table] = tables;
+  const attempts: readonly (readonly [what: string, sql: string])[] = [
+    ["its own running queries, whoever's they are (system.processes)", 'SELECT 1 FROM system.processes LIMIT 1'],
+    ['sizes of tables (system.parts)', 'SELECT 1 FROM system.parts LIMIT 1'],
+    ['ending its own queries (KILL QUERY)', "KILL QUERY WHERE query_id = 'sightline-probe-nothing' TEST"],
+    ...(table === undefined
+      ? []
+      : ([
+          [
+            'sort keys past row policies (mergeTreeIndex)',
+            `SELECT 1 FROM mergeTreeIndex(${literal(table.database)}, ${literal(table.table)}) LIMIT 1`,
+          ],
+          [
+            'columns of tables (SHOW CREATE)',
+            `SHOW CREATE TABLE ${identifier(table.database)}.${identifier(table.table)}`,
+          ],
+        ] as const)),
+  ];
+  const allowed: string[] = [];
+  for (const [what, sql] of attempts) if ((await attempt(send, sql)).kind === 'done') allowed.push(what);
+  return {
+    check: 'gate alone',
+    status: 'ok',
+    detail:
+      allowed.length === 0
+        ? 'The server refuses what else is known to tell of others.'
+        : `ClickHouse grants every user ${allowed.join('; ')}. The gate refuses all of these.`,
+  };
+}
