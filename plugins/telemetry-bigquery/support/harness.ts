@@ -33,6 +33,19 @@ export const usual = {
   isolation: 'degraded',
 } as const;
 
+/** The plugin with a host of its own, not started. */
+export async function createOn(config: object): Promise<{ telemetry: Telemetry; release(): Promise<void> }> {
+  const parsed = plugin.configSchema.parse({ ...usual, ...config });
+  const home = await mkdtemp(join(tmpdir(), 'sl-bigquery-'));
+  const release = () => rm(home, { recursive: true, force: true });
+  try {
+    return { telemetry: plugin.create(parsed, telemetryHost(testHost(home), directory)), release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
 /** Over the usual; a function is given a credential file. */
 export type HarnessConfig = object | ((keyFilename: string) => object);
 
@@ -57,21 +70,22 @@ export class Harness {
     const credentials = await federatedCredentials(server.endpoint);
     // As a machine of one's own has them: application default credentials.
     process.env['GOOGLE_APPLICATION_CREDENTIALS'] = credentials.keyFilename;
-    const home = await mkdtemp(join(tmpdir(), 'sl-bigquery-'));
-    const release = async () => {
+    const end = async () => {
       if (shared === undefined) await server.stop();
       await credentials.remove();
-      await rm(home, { recursive: true, force: true });
     };
     try {
-      const parsed = plugin.configSchema.parse({
+      const { telemetry, release } = await createOn({
         ...usual,
         apiEndpoint: server.endpoint,
         ...(typeof config === 'function' ? config(credentials.keyFilename) : config),
       });
-      return new Harness(server, plugin.create(parsed, telemetryHost(testHost(home), directory)), release);
+      return new Harness(server, telemetry, async () => {
+        await end();
+        await release();
+      });
     } catch (error) {
-      await release();
+      await end();
       throw error;
     }
   }
