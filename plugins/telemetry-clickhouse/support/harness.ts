@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/contract/index.ts';
-import type { Logger, OrganizationId, Telemetry } from '../../../src/contract/index.ts';
+import type { OrganizationId, Telemetry, TelemetryHost } from '../../../src/contract/index.ts';
 import { telemetryHost } from '../../../src/app/telemetry-host.ts';
 import { noOrganizations, testHost } from '../../../src/contract-tests/host.ts';
 import type { WarehouseUnderTest } from '../../../src/contract-tests/telemetry/warehouse.ts';
@@ -9,8 +9,12 @@ import plugin from '../index.ts';
 import { ownTables } from '../setup/own-tables.ts';
 
 /** The plugin as a gateway makes it, over tables of its own unless the config says otherwise. */
-export function createTelemetry(url: string | readonly string[], config: object = {}, logger?: Logger): Telemetry {
-  const host = telemetryHost(testHost('/nonexistent', logger && { logger }), noOrganizations);
+export function createTelemetry(
+  url: string | readonly string[],
+  config: object = {},
+  off: Partial<TelemetryHost> = {},
+): Telemetry {
+  const host = { ...telemetryHost(testHost('/nonexistent'), noOrganizations), ...off };
   const own = { tenancy: { boundary: { mode: 'column', column: 'organization' }, value: 'id' }, ingest: {} };
   return plugin.create(plugin.configSchema.parse({ url, ...own, ...config }), host);
 }

@@ -77,14 +77,15 @@ export class Front {
   async #prepare(session: Session, { settings, database }: FrontRequest): Promise<void> {
     const { changeable } = this.#options;
     const ordered = [...settings].toSorted(([a], [b]) => Number(a === 'readonly') - Number(b === 'readonly'));
-    for (const [name, value] of ordered) {
+    for (const [name] of ordered) {
       if (!/^\w+$/.test(name))
         throw new Error(`Code: 115. DB::Exception: Unknown setting '${name}'. (UNKNOWN_SETTING)`);
       if (changeable?.includes(name) === false) {
         throw new Error(`Code: 164. DB::Exception: Cannot modify '${name}' setting in readonly mode. (READONLY)`);
       }
-      await session.queryAsync(`SET ${name} = '${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`);
     }
+    const set = ordered.map(([name, value]) => `${name} = ${quoted(value)}`);
+    if (set.length > 0) await session.queryAsync(`SET ${set.join(', ')}`);
     if (database !== undefined) await session.queryAsync(`USE \`${database.replaceAll('`', '\\`')}\``);
     if (changeable !== undefined) await session.queryAsync('SET readonly = 1');
   }
@@ -113,7 +114,7 @@ export class Front {
       await session.queryBindAsync(`${mark} ${sql}`, bound, { format });
       return;
     }
-    if (!/EachRow|TabSeparated|TSV/.test(format)) {
+    if (!/EachRow|TabSeparated|TSV/.test(format) || !/^\s*(?:\/\*.*?\*\/\s*)?(?:SELECT|WITH|\()/i.test(sql)) {
       const result = await session.queryBindAsync(`${mark} ${sql}`, bound, { format });
       out.summary = { read_rows: String(result.rowsRead), read_bytes: String(result.bytesRead) };
       await out.write(Buffer.from(result.bytes()));
@@ -139,6 +140,10 @@ export class Front {
     if (mark === undefined) return;
     await this.#control.queryAsync(`KILL QUERY WHERE startsWith(query, '${mark} ') ASYNC`);
   }
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
 function withoutFormat({ sql, format }: FrontRequest): { readonly sql: string; readonly format: string } {

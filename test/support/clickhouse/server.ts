@@ -87,8 +87,9 @@ export class ClickHouseServer {
     for (const statement of statements) await this.run(statement);
   }
 
-  /** A copy of the data, for a server of its own; only of a server that was stopped. */
+  /** A copy of the data, for a server of its own. */
   async copy(): Promise<string> {
+    await this.run('SYSTEM STOP MERGES');
     const path = await mkdtemp(join(tmpdir(), 'sl-click-'));
     await cp(this.directory, path, { recursive: true });
     return path;
