@@ -56,6 +56,10 @@ function parseSets(parser: Parser, isInner: boolean): Query {
   }
 }
 
+function both(left: Expression, right: Expression): Expression {
+  return { kind: 'binary', operator: 'AND', left, right };
+}
+
 function takeOperator({ tokens }: Parser, isInner: boolean): string | undefined {
   const word = (isInner ? ['INTERSECT'] : ['UNION', 'EXCEPT']).find((candidate) => tokens.take(candidate));
   if (word === undefined) return undefined;
@@ -112,8 +116,10 @@ function parseSelect(parser: Parser): Select {
   const asStruct = parser.dialect === 'bigquery' && tokens.take('AS', 'STRUCT');
   const items = parseItems(parser);
   const from = tokens.take('FROM') ? parseFrom(parser) : [];
+  // What stands for a telemetry table takes no PREWHERE; as WHERE it means the same.
   const prewhere = parser.dialect === 'clickhouse' && tokens.take('PREWHERE') ? parser.expression() : undefined;
-  const where = tokens.take('WHERE') ? parser.expression() : undefined;
+  const rest = tokens.take('WHERE') ? parser.expression() : undefined;
+  const where = prewhere && rest ? both(prewhere, rest) : (prewhere ?? rest);
   const group = tokens.take('GROUP', 'BY') ? parseGroup(parser) : undefined;
   const having = tokens.take('HAVING') ? parser.expression() : undefined;
   // The dialects disagree on which comes first.
@@ -127,7 +133,6 @@ function parseSelect(parser: Parser): Select {
     asStruct,
     items,
     from,
-    ...(prewhere && { prewhere }),
     ...(where && { where }),
     ...(group && { group }),
     ...(having && { having }),
