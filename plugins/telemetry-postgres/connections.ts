@@ -1,5 +1,5 @@
 import { Pool, type ClientConfig, type PoolClient } from 'pg';
-import type { ConnectionOptions } from 'node:tls';
+import { TLSSocket, type ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../src/contract/index.ts';
 import { cancel } from './cancel.ts';
 
@@ -121,7 +121,9 @@ export class Lease {
   async #destroy(): Promise<void> {
     try {
       this.onAbandon?.();
-      await cancel(this.client, this.#ssl, cancelMs);
+      // As the connection itself is, whether `ssl` or the URL said so.
+      const encrypted = this.client.connection.stream instanceof TLSSocket;
+      await cancel(this.client, encrypted ? this.#ssl || true : false, cancelMs);
     } finally {
       this.#close();
       this.#returned();

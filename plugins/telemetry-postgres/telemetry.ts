@@ -139,9 +139,9 @@ export class PostgresTelemetry implements Telemetry {
   }
 
   async estimate(rendered: string, context: StatementContext): Promise<ScanEstimate> {
-    const text = `EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`;
+    const text = `${labelComment(context.label)}EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`;
     try {
-      const cursor = await this.#run(labelComment(context.label) + text, estimateLimits, context);
+      const cursor = await this.#run(text, estimateLimits, context);
       const tenant = await this.#tenancy.tenantOf(context.organizationId);
       return await estimateOf(cursor, this.#running.warehouses.of(tenant), context.signal);
     } catch (error) {

@@ -98,7 +98,7 @@ describe('loading into PostgreSQL', () => {
   it('keeps every text as it was sent, but for what PostgreSQL cannot hold', async () => {
     const odd = ['tab\t', 'line\nfeed\r', '\\N', '\\.', 'back\\slash', '"quotes\'', '', ' ', '😀ñ', '\u2028'];
     await load('texts', 1, [...odd.map((body) => ({ body })), { body: 'nul\0' }, { body: 'half\ud800' }]);
-    expect((await bodies('texts')).toSorted()).toEqual([...odd, 'nul\ufffd', 'half\ufffd'].toSorted());
+    expect(new Set(await bodies('texts'))).toEqual(new Set([...odd, 'nul\ufffd', 'half\ufffd']));
   });
 
   it('keeps times to the microsecond, from the year 1 to 9999', async () => {
@@ -130,7 +130,7 @@ describe('loading into PostgreSQL', () => {
       ['DELETE', 'INSERT', 'SELECT'].map((privilege) => `telemetry.${table} ${privilege}`),
     );
     const positions = ['INSERT', 'SELECT', 'UPDATE'].map((privilege) => `telemetry.positions ${privilege}`);
-    expect(granted.flat().toSorted()).toEqual([...tables, ...positions].toSorted());
+    expect(new Set(granted.flat())).toEqual(new Set([...tables, ...positions]));
   });
 });
 
