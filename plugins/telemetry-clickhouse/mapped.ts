@@ -107,7 +107,7 @@ export class Mapped {
 }
 
 /** Where databases keep tenants apart, a preset's tables lie in the tenant's. */
-function inTemplate(config: MappingConfig, boundary: Boundary): MappingConfig {
+export function inTemplate(config: MappingConfig, boundary: Boundary): MappingConfig {
   if (boundary.mode !== 'database' || config.preset === undefined || 'database' in config.names) return config;
   const preset = presets.find(({ name }) => name === config.preset);
   if (preset === undefined || !('database' in preset.names)) return config;
@@ -132,7 +132,7 @@ function expectTemplates({ tables }: ResolvedMapping, boundary: Boundary): void 
 }
 
 /** The tenancy lets no character through here that would have to be quoted. */
-function forTenant({ preset, tables, empties }: ResolvedMapping, tenant: Tenant): ResolvedMapping {
+export function forTenant({ preset, tables, empties }: ResolvedMapping, tenant: Tenant): ResolvedMapping {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(tenant)) throw new TypeError(`a tenant that fits no name: ${literal(tenant)}`);
   const own = Object.entries(tables).map(([table, sources]) => [
     table,

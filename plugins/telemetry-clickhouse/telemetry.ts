@@ -18,6 +18,7 @@ import type {
   TelemetrySink,
   Tenancy,
   Tenant,
+  WarehouseOperations,
 } from '../../src/contract/index.ts';
 import { Accounts } from './accounts.ts';
 import type { ClickHouseConfig } from './config.ts';
@@ -25,6 +26,7 @@ import { dialectOf } from './dialect.ts';
 import { Estimates } from './estimates.ts';
 import { policy } from './gate/policy.ts';
 import { Mapped } from './mapped.ts';
+import { ClickHouseOperations } from './operations.ts';
 import { openSink, ownMapping, type OpenSink } from './own-warehouse.ts';
 import { queryId } from './tenant.ts';
 import { textOf } from './text-of.ts';
@@ -40,6 +42,7 @@ export class ClickHouseTelemetry implements Telemetry {
   /** Absent where the tables are of engines that cannot tell. */
   estimate?: NonNullable<Telemetry['estimate']>;
   readonly sink?: TelemetrySink;
+  readonly operations: WarehouseOperations;
   readonly #config: ClickHouseConfig;
   readonly #host: TelemetryHost;
   readonly #tenancy: Tenancy;
@@ -54,6 +57,7 @@ export class ClickHouseTelemetry implements Telemetry {
     this.#accounts = new Accounts(config, { helpers: host.sql, functions: policy.functions });
     this.#own = openSink(config, this.#tenancy, { helpers: host.sql, functions: policy.functions });
     if (this.#own !== undefined) this.sink = this.#own.sink;
+    this.operations = new ClickHouseOperations(config, host, this.#tenancy.boundary);
   }
 
   get dialect(): Dialect {

@@ -74,6 +74,31 @@ export class Warehouse {
     }
   }
 
+  /** A statement of any kind as whomever the server takes its sender for; rejects as `rows` does. */
+  async rowsAs(
+    sql: string,
+    sender: { readonly queryId?: string; readonly role?: string },
+    signal?: AbortSignal,
+  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const deadline = new Deadline(signal ?? new AbortController().signal, this.#options.requestTimeoutMs);
+    try {
+      const { body } = await this.#options.endpoints.send({
+        sql,
+        queryId: sender.queryId ?? `sightline-${randomUUID()}`,
+        ...(sender.role === undefined ? {} : { role: sender.role }),
+        // Not every kind takes a FORMAT clause.
+        settings: { default_format: 'JSON' },
+        signal: deadline.signal,
+      });
+      const answer = await text(body);
+      return answer === '' ? [] : dataOf(JSON.parse(answer));
+    } catch (error) {
+      throw explain(deadline.signal.aborted ? deadline.signal.reason : error, this.#options.explaining);
+    } finally {
+      deadline.clear();
+    }
+  }
+
   /** A statement of ours that writes, sent once: what no answer came to may have been done. */
   async run(sql: string, { queryId, values, settings, signal }: Write): Promise<void> {
     const deadline = new Deadline(signal, this.#options.requestTimeoutMs);

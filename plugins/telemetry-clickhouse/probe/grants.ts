@@ -29,7 +29,12 @@ export async function grantFindings(send: Send, tables: readonly PhysicalTable[]
   }
   for (const privilege of anywhere) if (await has(send, privilege, '*.*')) beyond.push(`${privilege} ON *.*`);
   const wide: string[] = [];
-  for (const grant of await grants(send)) {
+  const listed = await grants(send);
+  if (listed === undefined) {
+    const detail = 'The server does not say what the user was granted.';
+    return [{ check: 'write access', status: 'warn', detail, hint: 'Look at SHOW GRANTS as an administrator.' }];
+  }
+  for (const grant of listed) {
     const [, privileges = '', on = ''] = /^GRANT (.+) ON (.+?) TO /.exec(grant) ?? [];
     const others = privileges
       .replaceAll(/\([^)]*\)/g, '')
@@ -65,9 +70,9 @@ async function has(send: Send, privilege: string, on: string): Promise<boolean> 
   return outcome.kind === 'done' && outcome.rows.some((row) => Number(Object.values(row)[0]) === 1);
 }
 
-async function grants(send: Send): Promise<readonly string[]> {
+async function grants(send: Send): Promise<readonly string[] | undefined> {
   const outcome = await attempt(send, 'SHOW GRANTS');
-  return outcome.kind === 'done' ? outcome.rows.map((row) => String(Object.values(row)[0])) : [];
+  return outcome.kind === 'done' ? outcome.rows.map((row) => textOf(Object.values(row)[0])) : undefined;
 }
 
 export async function userName(send: Send): Promise<string> {

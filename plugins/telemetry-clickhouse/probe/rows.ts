@@ -25,7 +25,7 @@ export async function rowFindings(options: ProbeOptions): Promise<readonly Findi
 
 /** Rows of another than this organization, and rows for nobody: past the gate and the substitution, there must be none. */
 async function sharedTables(options: ProbeOptions): Promise<readonly Finding[]> {
-  const [tenant] = options.tenants;
+  const tenant = options.tenants[0] ?? (options.server.by === 'role' ? undefined : invented(options));
   const leaks: string[] = [];
   const empty: string[] = [];
   const unsettled: string[] = [];
@@ -36,7 +36,7 @@ async function sharedTables(options: ProbeOptions): Promise<readonly Finding[]> 
     const other = tenant === undefined ? undefined : notOf(options, table, tenant);
     const asked: Outcome[] = [];
     for (const from of [path, merged]) {
-      asked.push(await attempt(options.send, `SELECT 1 AS there FROM ${from} LIMIT 1`, nobody(options)));
+      asked.push(await attempt(options.send, `SELECT 1 AS there FROM ${from} LIMIT 1`, nobody()));
       if (tenant === undefined) continue;
       const all = other === undefined ? '' : ` WHERE ${other}`;
       asked.push(
@@ -55,6 +55,7 @@ async function sharedTables(options: ProbeOptions): Promise<readonly Finding[]> 
             check: 'empty tables',
             status: 'warn',
             detail: `No row is in ${empty.join(', ')}, so nothing proves the boundary there yet.`,
+            hint: 'Run sightline doctor again once telemetry has come in.',
           } as const,
         ]),
     ...(unsettled.length === 0
@@ -64,10 +65,12 @@ async function sharedTables(options: ProbeOptions): Promise<readonly Finding[]> 
             check: 'other organizations',
             status: 'warn',
             detail: `The server could not be asked in time about ${unsettled.join(', ')}.`,
+            hint: 'Run sightline doctor again when it is less busy.',
           } as const,
         ]),
   ];
   if (leaks.length > 0) return [singleLayer(options, leaks), ...uncertain];
+  if (unsettled.length > 0) return uncertain;
   return [
     {
       check: 'other organizations',
@@ -78,12 +81,30 @@ async function sharedTables(options: ProbeOptions): Promise<readonly Finding[]> 
   ];
 }
 
+/** Where no organization is known: one that has no rows, so that whatever is seen is another's. */
+function invented({ boundary }: ProbeOptions): Tenant | undefined {
+  const type = 'type' in boundary ? boundary.type : 'string';
+  const value = { string: 'sightline-probe', int: '-1', uuid: '00000000-0000-0000-0000-000000000000' }[type];
+  return isTenant(value) ? value : undefined;
+}
+
+function isTenant(value: string): value is Tenant {
+  return value !== '';
+}
+
 /** Each organization has tables of its own: a role must not read another's. */
 async function ownTables(options: ProbeOptions): Promise<readonly Finding[]> {
   const [one, two] = options.tenants;
   if (one === undefined || two === undefined) {
     const detail = 'Fewer than two organizations are known, so nothing proves the boundary between them yet.';
-    return [{ check: 'other organizations', status: 'warn', detail }];
+    return [
+      {
+        check: 'other organizations',
+        status: 'warn',
+        detail,
+        hint: 'List them under telemetry.tenancy.organizations.',
+      },
+    ];
   }
   const leaks: string[] = [];
   for (const { database, table } of await options.tables(two)) {
@@ -115,7 +136,7 @@ function senderOf({ server }: ProbeOptions, tenant: Tenant): Sender {
 }
 
 /** No role, and a query id that names no tenant. */
-function nobody(_options: ProbeOptions): Sender {
+function nobody(): Sender {
   return { queryId: `sightline-probe-${crypto.randomUUID()}` };
 }
 

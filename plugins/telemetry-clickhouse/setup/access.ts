@@ -1,3 +1,4 @@
+import { SightlineError } from '../../../src/contract/index.ts';
 import type { Tenancy, Tenant } from '../../../src/contract/index.ts';
 import { tenantExpression, tenantLiteral, tenantOfQueryId } from '../tenant.ts';
 import type { PhysicalTable } from './physical-tables.ts';
@@ -50,6 +51,11 @@ export interface Access {
 
 export async function access(options: AccessOptions): Promise<Access> {
   const { username, limits, server, boundary, tenants } = options;
+  if ((server.by === 'role' || 'template' in boundary) && tenants.length === 0) {
+    throw new SightlineError('config_invalid', 'telemetry.tenancy.organizations is missing.', {
+      hint: 'Each organization has a role or tables of its own: list them, so that they can be set up.',
+    });
+  }
   const shared = { username, settings: profileSettings(limits) };
   if ('template' in boundary) {
     const own = await Promise.all(

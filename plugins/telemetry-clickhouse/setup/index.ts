@@ -24,7 +24,7 @@ export async function setupScripts({ access: options, cluster, own }: SetupOptio
   ];
 }
 
-/** The writer inserts and deletes what is too old, and reads no telemetry but what a deletion needs. */
+/** The writer inserts and deletes what is too old, and reads of them only whose they are, when, and what was loaded. */
 function writerSql({ database, prefix, cluster, writer }: NonNullable<SetupOptions['own']>): readonly string[] {
   const on = cluster === undefined ? '' : ` ON CLUSTER ${identifier(cluster)}`;
   const user = identifier(writer);

@@ -2,6 +2,7 @@ import { tableNames } from '../../../src/contract/index.ts';
 import type { PhysicalColumns, ResolvedMapping, TableSource } from '../../../src/contract/index.ts';
 import { literal } from '../quote.ts';
 import type { Rows } from '../rows.ts';
+import { textOf } from '../text-of.ts';
 
 /** A table of the warehouse that a mapping reads. */
 export interface PhysicalTable {
@@ -30,11 +31,13 @@ export async function physicalTables(
         `SELECT database, name, engine_full FROM system.tables WHERE concat(database, '.', name) = ${literal(path)}
            OR (database = currentDatabase() AND name = ${literal(path)})`,
       );
-      if (row === undefined) continue;
-      const local = localOf(String(row['engine_full']));
+      // A table that the set-up has yet to make is named in full.
+      const [database = '', table = ''] =
+        row === undefined ? path.split('.') : [textOf(row['database']), textOf(row['name'])];
+      const local = localOf(textOf(row?.['engine_full']));
       found.set(path, {
-        database: String(row['database']),
-        table: String(row['name']),
+        database,
+        table,
         source,
         alone: plain,
         ...(local === undefined ? {} : { local }),
