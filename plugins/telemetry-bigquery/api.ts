@@ -139,7 +139,8 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Ends early when the signal is aborted. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

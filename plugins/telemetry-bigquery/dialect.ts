@@ -41,7 +41,7 @@ function writerOf(style: KeyStyle): DialectWriter {
       `REGEXP_REPLACE(${text}, ${textLiteral(pattern)}, ${textLiteral(replacement.replaceAll('\\', '\\\\'))})`,
     unnestMap: (map, alias) =>
       `UNNEST(ARRAY(SELECT AS STRUCT name AS key, LAX_STRING(${valueAt(map, style)}) AS value ` +
-      `FROM UNNEST(${namesOf(map, style)}) AS name)) AS ${alias}`,
+      `FROM UNNEST(${namesOf(map, style)}) AS name${leavesOnly(map, style)})) AS ${alias}`,
   };
 }
 
@@ -52,6 +52,11 @@ function namesOf(map: string, style: KeyStyle): string {
     `ARRAY(SELECT IF(STARTS_WITH(raw, '"'), SUBSTR(raw, 2, LENGTH(raw) - 2), raw) ` +
     `FROM UNNEST(JSON_KEYS(${map}, 1)) AS raw)`
   );
+}
+
+/** Where keys lie in objects, the objects are no attributes themselves. */
+function leavesOnly(map: string, style: KeyStyle): string {
+  return style === 'flat' ? '' : ` WHERE JSON_TYPE(${valueAt(map, style)}) != 'object'`;
 }
 
 /** A path in JSON_VALUE must be written out; a subscript may be any text. */

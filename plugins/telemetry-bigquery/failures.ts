@@ -25,7 +25,8 @@ export function explain(error: unknown, context: FailureContext): SightlineError
   }
   if (context.endedBy === 'deadline') return timedOut(error);
   if (!(error instanceof ApiFailure)) return unavailable('The warehouse cannot be asked.', error);
-  switch (error.reason) {
+  const { reason } = error;
+  switch (reason) {
     case 'invalidQuery':
     case 'invalid':
     case 'parseError':
@@ -47,16 +48,24 @@ export function explain(error: unknown, context: FailureContext): SightlineError
     case 'jobRateLimitExceeded':
       return new SightlineError('telemetry_unavailable', 'The warehouse takes no more queries for the moment.', {
         hint: 'Send the query again later.',
-        retryAfterSeconds: error.reason === 'quotaExceeded' ? 60 : 5,
+        retryAfterSeconds: reason === 'quotaExceeded' ? 60 : 5,
         cause: error,
       });
+    default:
+      return unreachable(error);
+  }
+}
+
+/** What has nothing to do with the statement. */
+export function unreachable(error: ApiFailure): SightlineError {
+  switch (error.reason) {
     case 'accessDenied':
     case 'notFound':
     case 'blocked':
     case 'billingNotEnabled':
       return unavailable('The warehouse does not let this service read.', error, error.reason);
     default:
-      return unavailable('The warehouse does not answer.', error);
+      return unavailable('The warehouse does not answer.', error, error.reason);
   }
 }
 
@@ -67,11 +76,11 @@ function timedOut(cause: unknown): SightlineError {
   });
 }
 
-function unavailable(message: string, cause: unknown, reason?: string): SightlineError {
+function unavailable(message: string, cause: unknown, reason = ''): SightlineError {
   const said = cause instanceof Error ? cause.message.slice(0, 500) : '';
   return new SightlineError('telemetry_unavailable', message, {
     retryAfterSeconds: 2,
-    operatorMessage: `BigQuery: ${reason === undefined ? '' : `${reason}: `}${said}`,
+    operatorMessage: `BigQuery: ${reason === '' ? '' : `${reason}: `}${said}`,
     cause,
   });
 }

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { ApiFailure, type Api } from './api.ts';
+import { ApiFailure, pause, type Api } from './api.ts';
 
 /** How long BigQuery holds a request for rows that are not there yet. */
 const pollMs = 10_000;
 /** Of a page; BigQuery sends fewer when they are large. */
 const pageRows = 10_000;
 /** For a job that nobody waits for any more. */
-const cancelTimeoutMs = 5_000;
+const cancelTimeoutMs = 3_000;
+/** Between looks for a job that may still come. */
+const lateMs = 250;
 
 /** What every job has: no legacy SQL, no cache that others fill, no session, no default dataset. */
 export interface QueryJob {
@@ -73,7 +75,8 @@ const pageAnswer = z.object({
 export type Page = z.output<typeof pageAnswer>;
 
 export async function dryRun(api: Api, job: QueryJob, signal: AbortSignal): Promise<DryRun> {
-  const body = { configuration: { dryRun: true, ...configurationOf(job) }, jobReference: { location: job.location } };
+  const jobReference = { projectId: api.projectId, jobId: newJobId(), location: job.location };
+  const body = { configuration: { dryRun: true, ...configurationOf(job) }, jobReference };
   const answer = await api.send({ method: 'POST', path: '/jobs', body, retry: true }, signal);
   const { statistics } = readAs(dryRunAnswer, answer);
   const { query } = statistics;
@@ -89,9 +92,10 @@ export async function dryRun(api: Api, job: QueryJob, signal: AbortSignal): Prom
 /** One job from its start to its last page. */
 export class RunningJob {
   readonly #api: Api;
-  readonly #id = `sightline_${randomUUID()}`;
+  readonly #id = newJobId();
   readonly #location: string;
   readonly #inserted: Promise<void>;
+  #isKnown = false;
   #complete = false;
   #cancelled: Promise<void> | undefined;
 
@@ -143,8 +147,25 @@ export class RunningJob {
       // A job that was refused does not run; of any other nobody knows whether it does.
       if (error instanceof ApiFailure && error.status >= 400 && error.status < 500) return;
     }
-    const request = { method: 'POST', path: `/jobs/${this.#id}/cancel`, query: { location: this.#location } } as const;
-    await this.#api.send({ ...request, body: {}, timeoutMs: cancelTimeoutMs, retry: true }, signal);
+    const request = {
+      method: 'POST',
+      path: `/jobs/${this.#id}/cancel`,
+      query: { location: this.#location },
+      body: {},
+      timeoutMs: cancelTimeoutMs,
+      retry: true,
+    } as const;
+    for (;;) {
+      try {
+        await this.#api.send(request, signal);
+        return;
+      } catch (error) {
+        // What starts the job may still be on its way.
+        const mayCome = error instanceof ApiFailure && error.status === 404 && !this.#isKnown;
+        if (!mayCome) throw error;
+        await pause(lateMs, signal);
+      }
+    }
   }
 
   async #insert(job: QueryJob, timeoutMs: number, signal: AbortSignal): Promise<void> {
@@ -158,7 +179,12 @@ export class RunningJob {
       // A first try that arrived although its answer was lost: ids are ours and new.
       if (!(error instanceof ApiFailure) || error.status !== 409) throw error;
     }
+    this.#isKnown = true;
   }
+}
+
+function newJobId(): string {
+  return `sightline_${randomUUID()}`;
 }
 
 function configurationOf({ sql, labels, maxBytesBilled, secureContext }: QueryJob): object {

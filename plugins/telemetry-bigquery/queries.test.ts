@@ -157,22 +157,28 @@ describe('a query', () => {
     await until(() => harness.server.cancelled().length === 1);
   });
 
-  it('is cancelled although BigQuery has not said yet that it took it', async () => {
-    const sql = `SELECT name ${spansOf}`;
-    const context = contextOf(acme);
-    const checked = harness.telemetry.check(await harness.telemetry.parse(sql, context));
-    const rendered = await harness.telemetry.render(checked, {}, context);
-    await harness.telemetry.estimate?.(rendered, context);
-    harness.server.failNext('/jobs', 'break');
-    harness.server.script('`name`', { fields: [name], runsForever: true });
-    const controller = new AbortController();
-    const limits = { ...testLimits, timeoutMs: 5_000 };
-    const running = rejection(harness.telemetry.open(rendered, limits, contextOf(acme, { signal: controller.signal })));
-    await until(() => harness.server.inserted().length === 1);
-    controller.abort();
-    expect(await running).toMatchObject({ code: 'query_cancelled' });
-    await until(() => harness.server.cancelled().length === 1);
-  });
+  it.each(['break', 'late'] as const)(
+    'is cancelled although its start may still be on the way (%s)',
+    async (mishap) => {
+      const context = contextOf(acme);
+      const checked = harness.telemetry.check(await harness.telemetry.parse(`SELECT name ${spansOf}`, context));
+      const rendered = await harness.telemetry.render(checked, {}, context);
+      await harness.telemetry.estimate?.(rendered, context);
+      harness.server.failNext('/jobs', mishap);
+      harness.server.script('`name`', { fields: [name], runsForever: true });
+      const controller = new AbortController();
+      const running = rejection(
+        harness.telemetry.open(rendered, testLimits, contextOf(acme, { signal: controller.signal })),
+      );
+      await until(() => harness.server.inserted().length === 1);
+      controller.abort();
+      expect(await running).toMatchObject({ code: 'query_cancelled' });
+      const id = at(harness.server.inserted()[0], 'jobReference', 'jobId');
+      // A job that never came cannot be cancelled; one that did is.
+      await until(() => harness.server.cancelled().includes(String(id)));
+      if (mishap === 'late') await until(() => harness.server.stopped().includes(String(id)));
+    },
+  );
 
   it('is cancelled when the service stops', async () => {
     harness.server.script('`name`', { fields: [name], runsForever: true });
@@ -216,6 +222,19 @@ describe('a query', () => {
     harness.server.script('`name`', { fields: [name], rows: rowsOf(25), rowsPerPage: 10, diesAtPage: 1 });
     const error = await rejection(run(`SELECT name ${spansOf}`, { limits: { timeoutMs: 1_000 } }));
     expect(error).toMatchObject({ code: expect.stringMatching(/^(query_timeout|telemetry_unavailable)$/) });
+  });
+
+  it('fails with words of ours where the tables cannot even be looked up', async () => {
+    await harness.stop();
+    harness = await Harness.create();
+    const secret = { status: 403, reason: 'accessDenied', message: 'Access Denied: secret-detail' };
+    harness.server.failNext('/tables/', secret, 9);
+    const error = await rejection(harness.telemetry.start(AbortSignal.timeout(5_000)));
+    expect(error).toMatchObject({
+      code: 'telemetry_unavailable',
+      message: expect.not.stringContaining('secret'),
+      operatorMessage: expect.stringContaining('accessDenied'),
+    });
   });
 
   it('carries no mark of the client’s that would become the project', async () => {

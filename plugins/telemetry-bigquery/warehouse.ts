@@ -8,9 +8,10 @@ import type {
   TelemetryHost,
   Tenancy,
 } from '../../src/contract/index.ts';
-import { Api, unlessAborted } from './api.ts';
+import { Api, ApiFailure, unlessAborted } from './api.ts';
 import { physicalColumns } from './columns.ts';
 import type { BigqueryConfig } from './config.ts';
+import { unreachable } from './failures.ts';
 import { dryRun, type QueryJob } from './jobs.ts';
 import { jobLabels } from './labels.ts';
 import type { KeyStyle } from './literals.ts';
@@ -23,6 +24,11 @@ import { relationWriter } from './writer.ts';
 const believeMs = 10 * 60_000;
 /** Of what several callers may wait for: it does not end with the one who asked first. */
 const sharedTimeoutMs = 20_000;
+
+/** Tables are looked up before a statement is sent, so this failure is never the statement's. */
+function explained(error: unknown): never {
+  throw error instanceof ApiFailure ? unreachable(error) : error;
+}
 
 /** One tenant's part of the warehouse. */
 export interface TenantAccess {
@@ -102,7 +108,7 @@ export class Warehouse {
         this.#writer,
       ),
     );
-    return unlessAborted(mapping, signal);
+    return unlessAborted(mapping.catch(explained), signal);
   }
 
   relation({ tenant, mapping }: Omit<TenantAccess, 'api'>, table: TableName, binding: StatementBinding): string {

@@ -6,6 +6,7 @@ import type { Dataset } from '@google-cloud/bigquery';
 import type { TableName } from '../../../src/contract/index.ts';
 import type { Row } from '../../../src/contract-tests/telemetry-rows.ts';
 import { collectorTables } from './layouts.ts';
+import type { Field } from './server.ts';
 
 const physical = { spans: 'trace', metrics: 'metric', logs: 'log' } as const satisfies Record<TableName, string>;
 
@@ -30,9 +31,7 @@ export class ProjectDataset {
     const tenant = { name: 'tenant_id', type: 'STRING' };
     for (const [table, { fields }] of Object.entries(collectorTables)) {
       // Not partitioned by arrival: what the suites write is months old.
-      await dataset.createTable(table, {
-        schema: { fields: [...fields.map((field) => Object.assign({}, field)), tenant] },
-      });
+      await dataset.createTable(table, { schema: { fields: [...fields.map(copied), tenant] } });
     }
     return new ProjectDataset(name, dataset);
   }
@@ -52,6 +51,18 @@ export class ProjectDataset {
   async remove(): Promise<void> {
     await this.#dataset.delete({ force: true });
   }
+}
+
+interface MutableField {
+  name: string;
+  type: string;
+  mode?: string;
+  fields?: MutableField[];
+}
+
+/** As the client wants it, which might write to it. */
+function copied({ name, type, mode = 'NULLABLE', fields = [] }: Field): MutableField {
+  return { name, type, mode, fields: fields.map(copied) };
 }
 
 function physicalRow(tenant: string, table: TableName, row: Row): object {

@@ -47,6 +47,9 @@ export interface ScriptedError {
   readonly message: string;
 }
 
+/** An error, no answer at all, a broken connection, or what was asked a while later. */
+export type Mishap = ScriptedError | 'hang' | 'break' | 'late';
+
 export interface ScriptedTable {
   readonly fields: readonly Field[];
   /** Partitioned by arrival. */
@@ -70,7 +73,7 @@ export class BigqueryServer {
   readonly #jobs = new Map<string, Job>();
   readonly #server: Server;
   /** Answers for the next requests whose path contains the text, whatever they are. */
-  readonly #failures: { readonly path: string; times: number; readonly error: ScriptedError | 'hang' | 'break' }[] = [];
+  readonly #failures: { readonly path: string; times: number; readonly error: Mishap }[] = [];
   readonly #hanging = new Set<ServerResponse>();
   readonly #closes: boolean;
   endpoint = '';
@@ -105,7 +108,7 @@ export class BigqueryServer {
     this.#scripts.push({ fits: typeof fits === 'string' ? (sql) => sql.includes(fits) : fits, script });
   }
 
-  failNext(path: string, error: ScriptedError | 'hang' | 'break', times = 1): void {
+  failNext(path: string, error: Mishap, times = 1): void {
     this.#failures.push({ path, times, error });
   }
 
@@ -119,6 +122,11 @@ export class BigqueryServer {
   /** Ids of jobs that were told to stop. */
   cancelled(): readonly string[] {
     return this.requests.flatMap(({ path }) => /\/jobs\/([^/]+)\/cancel$/.exec(path)?.[1] ?? []);
+  }
+
+  /** Ids of jobs that were running and were stopped. */
+  stopped(): readonly string[] {
+    return [...this.#jobs].filter(([, { cancelled }]) => cancelled).map(([id]) => id);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -139,7 +147,8 @@ export class BigqueryServer {
       failure.times -= 1;
       if (failure.error === 'break') return void request.socket.destroy();
       if (failure.error === 'hang') return void this.#hanging.add(response);
-      return fail(response, failure.error);
+      if (failure.error !== 'late') return fail(response, failure.error);
+      await new Promise((resolve) => setTimeout(resolve, 300));
     }
     const table = /^\/projects\/([^/]+)\/datasets\/([^/]+)\/tables\/([^/]+)$/.exec(path);
     if (table !== null) return this.#table(table.slice(1).map(decodeURIComponent).join('.'), response);
@@ -147,7 +156,8 @@ export class BigqueryServer {
     const cancel = /\/jobs\/([^/]+)\/cancel$/.exec(path)?.[1];
     if (cancel !== undefined) {
       const job = this.#jobs.get(cancel);
-      if (job !== undefined) job.cancelled = true;
+      if (job === undefined) return fail(response, { status: 404, reason: 'notFound', message: 'Not found: Job' });
+      job.cancelled = true;
       return send(response, 200, { kind: 'bigquery#jobCancelResponse' });
     }
     const results = /\/queries\/([^/]+)$/.exec(path)?.[1];
