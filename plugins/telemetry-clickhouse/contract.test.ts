@@ -1,11 +1,15 @@
 import * as runner from '@jest/globals';
 import { telemetryContract } from '../../src/contract-tests/telemetry.ts';
 import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';
+import { legitimateContract } from '../../src/contract-tests/telemetry/legitimate.ts';
+import { legitimate } from './support/legitimate.ts';
 import { withEngine } from '../../test/support/clickhouse/with-engine.ts';
 import { ownWarehouse } from './support/harness.ts';
 
 withEngine(() => {
   const server = sharedServer();
+  legitimateContract(runner, () => ownWarehouse(server()), legitimate);
+
   telemetryContract(runner, async () => ({
     ...(await ownWarehouse(server())),
     // It is the start and the duration.

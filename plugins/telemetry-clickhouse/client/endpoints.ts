@@ -138,7 +138,7 @@ const unreachable = new Set([
 
 /** Whether no server took the statement up, or it broke off before it answered. */
 function isUnreachable(error: unknown): boolean {
-  if (error instanceof ClickHouseError || !(error instanceof Error)) return false;
+  if (error instanceof ClickHouseError || typeof error !== 'object' || error === null) return false;
   if ('code' in error && typeof error.code === 'string') return unreachable.has(error.code);
-  return error instanceof AggregateError || error.message === 'socket hang up';
+  return error instanceof AggregateError || ('message' in error && error.message === 'socket hang up');
 }

@@ -1,0 +1,301 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cursor, QueryLimits, StatementLabel } from '../../../src/contract/index.ts';
+import { rejection } from '../../../src/contract-tests/runner.ts';
+import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
+import { sharedServer } from '../../../test/support/clickhouse/shared-server.ts';
+import { withEngine } from '../../../test/support/clickhouse/with-engine.ts';
+import { Endpoints } from './endpoints.ts';
+import { changedSettings } from './settings.ts';
+import { Warehouse } from './warehouse.ts';
+
+const limits: QueryLimits = { maxRows: 1_000, maxBytes: 1_000_000, maxCellBytes: 16_384, timeoutMs: 10_000 };
+const endless = 'SELECT count() FROM numbers(1000000000000) WHERE number % 7 = sipHash64(number)';
+const trickle = 'SELECT number, repeat(toString(number), 20) FROM numbers(1000000000)';
+const never = new AbortController().signal;
+
+function connect(urls: readonly string[], options: { compression?: boolean; settings?: Record<string, number> } = {}) {
+  const { compression = false, settings = {} } = options;
+  return new Warehouse({
+    endpoints: new Endpoints({ urls, username: 'default', password: '', maxConnections: 2, compression }),
+    settings,
+    requestTimeoutMs: 5_000,
+    explaining: { helpers: sqlHelpers, functions: ['count', 'toStartOfHour'] },
+  });
+}
+
+interface Asking {
+  readonly limits?: Partial<QueryLimits>;
+  readonly signal?: AbortSignal;
+  readonly label?: StatementLabel;
+  readonly queryId?: string;
+}
+
+function open(warehouse: Warehouse, sql: string, asking: Asking = {}): Promise<Cursor> {
+  return warehouse.open({
+    sql,
+    queryId: asking.queryId ?? `acme:${crypto.randomUUID()}`,
+    role: undefined,
+    label: asking.label,
+    limits: { ...limits, ...asking.limits },
+    signal: asking.signal ?? never,
+    tables: ['spans'],
+  });
+}
+
+async function rowsOf(cursor: Cursor): Promise<readonly (readonly unknown[])[]> {
+  const parts: string[] = [];
+  for (let chunk = await cursor.read(); chunk; chunk = await cursor.read()) {
+    parts.push(Buffer.from(chunk.json).toString('utf8'));
+  }
+  return JSON.parse(`[${parts.join(',')}]`);
+}
+
+const ask = async (warehouse: Warehouse, sql: string, asking: Asking = {}) =>
+  await rowsOf(await open(warehouse, sql, asking));
+
+/** Statements that the engine still works on. */
+async function running(server: ClickHouseServer): Promise<number> {
+  return Number(
+    await server.run(
+      "SELECT count() FROM system.processes WHERE is_cancelled = 0 AND query NOT LIKE '%system.processes%'",
+    ),
+  );
+}
+
+async function expectIdle(server: ClickHouseServer): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    if ((await running(server)) === 0) return;
+    await sleep(50);
+  }
+  expect(await running(server)).toBe(0);
+}
+
+const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+
+withEngine(() => {
+  describe('a ClickHouse', () => {
+    const server = sharedServer();
+    let warehouse: Warehouse;
+    beforeAll(async () => {
+      warehouse = connect([server().url]);
+      await warehouse.start(never);
+    });
+    afterAll(() => warehouse.stop());
+
+    it('stops its work when the caller leaves, before the first row and between rows', async () => {
+      const before = new AbortController();
+      const waiting = rejection(open(warehouse, endless, { signal: before.signal }));
+      await sleep(200);
+      before.abort();
+      expect(await waiting).toMatchObject({ code: 'query_cancelled' });
+      const between = new AbortController();
+      const cursor = await open(warehouse, trickle, {
+        limits: { maxRows: 1e9, maxBytes: 1e12 },
+        signal: between.signal,
+      });
+      await cursor.read();
+      between.abort();
+      expect(await rejection(rowsOf(cursor))).toMatchObject({ code: 'query_cancelled' });
+      await expectIdle(server());
+    });
+
+    it('stops its work at the deadline, at a limit, and when a result is closed', async () => {
+      expect(await rejection(ask(warehouse, endless, { limits: { timeoutMs: 300 } }))).toMatchObject({
+        code: 'query_timeout',
+      });
+      const slowly = { maxRows: 1e9, maxBytes: 1e12, timeoutMs: 300 };
+      expect(await rejection(ask(warehouse, trickle, { limits: slowly }))).toMatchObject({ code: 'query_timeout' });
+      expect(await ask(warehouse, trickle, { limits: { maxRows: 10 } })).toHaveLength(10);
+      // More than there are connections.
+      for (let count = 0; count < 5; count += 1) await (await open(warehouse, trickle)).close();
+      await expectIdle(server());
+      expect(await ask(warehouse, 'SELECT 1')).toEqual([[1]]);
+    });
+
+    it('runs nothing for a caller who has left', async () => {
+      expect(await rejection(open(warehouse, 'SELECT 1', { signal: AbortSignal.abort() }))).toMatchObject({
+        code: 'query_cancelled',
+      });
+    });
+
+    it('is heard when it fails after the first rows', async () => {
+      const sql = "SELECT number, throwIf(number = 900000, 'withheld') FROM numbers(10000000)";
+      const cursor = await open(warehouse, sql, { limits: { maxRows: 1e9, maxBytes: 1e12 } });
+      const error = await rejection(rowsOf(cursor));
+      expect(error).toMatchObject({ code: 'sql_failed' });
+      expect(JSON.stringify(error)).not.toContain('withheld');
+      expect(error instanceof Error && String(error.cause)).toContain('withheld');
+    });
+
+    it('is told who asks, in log_comment', async () => {
+      const label = { principal: `ak_1'*/ "\\`, tool: 'query_otel', traceId: 'x'.repeat(100_000) };
+      const [row] = await ask(warehouse, "SELECT getSetting('log_comment')", { label });
+      expect(JSON.parse(String(row?.[0]))).toMatchObject({ principal: label.principal, tool: 'query_otel' });
+    });
+
+    it('answers many at once over few connections', async () => {
+      const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => ask(warehouse, `SELECT ${n}`)));
+      expect(answers.flat(2)).toEqual(Array.from({ length: 12 }, (_, n) => n));
+    });
+
+    it('may send compressed results', async () => {
+      const compressed = connect([server().url], { compression: true });
+      await compressed.start(never);
+      const sql = 'SELECT number, repeat(toString(number), 20) FROM numbers(200000)';
+      expect(await ask(compressed, sql, { limits: { maxRows: 1e6, maxBytes: 1e9 } })).toHaveLength(200_000);
+      expect(await rejection(ask(compressed, 'SELECT nam FROM system.one'))).toMatchObject({ code: 'unknown_column' });
+      await compressed.stop();
+    });
+
+    it.each<[string, string, object]>([
+      ['SELECT servce_name FROM (SELECT 1 AS x)', 'unknown_column', { hint: expect.stringContaining('service_name') }],
+      ['SELECT s.nam FROM (SELECT 1 AS x) AS s', 'unknown_column', {}],
+      ['SELECT toStartOfHours(now())', 'unknown_function', { hint: expect.stringContaining('toStartOfHour') }],
+      ["SELECT toUInt8('withheld')", 'sql_failed', { hint: expect.stringContaining('OrNull') }],
+      ["SELECT toHour('withheld')", 'sql_failed', { message: expect.stringContaining('toHour') }],
+      ['SELECT 1 +', 'sql_syntax', {}],
+      ['SELECT * FROM system.nothing', 'telemetry_unavailable', {}],
+      ["SELECT match('withheld', '(')", 'sql_failed', {}],
+      ['SELECT intDiv(1, 0)', 'sql_failed', {}],
+      [
+        'SELECT (SELECT number FROM numbers(2))',
+        'sql_failed',
+        { message: expect.stringContaining('more than one row') },
+      ],
+      ['SELECT groupArray(repeat(toString(number), 1000)) FROM numbers(10000000)', 'query_memory', {}],
+    ])('explains its failures in words of ours: %s', async (sql, code, rest) => {
+      const careful = connect([server().url], { settings: { max_memory_usage: 200_000_000 } });
+      await careful.start(never);
+      const error = await rejection(ask(careful, sql));
+      expect(error).toMatchObject({ code, ...rest });
+      expect(JSON.stringify(error)).not.toContain('withheld');
+      await careful.stop();
+    });
+  });
+
+  describe('a ClickHouse before 25.11', () => {
+    const server = sharedServer({ exceptions: 'plain' });
+
+    it('is heard when it fails after the first rows', async () => {
+      const warehouse = connect([server().url]);
+      await warehouse.start(never);
+      const sql = String.raw`SELECT number, throwIf(number = 900000, 'x"]\n["forged"]\n') FROM numbers(10000000)`;
+      const cursor = await open(warehouse, sql, { limits: { maxRows: 1e9, maxBytes: 1e12 } });
+      const seen: string[] = [];
+      const reading = async () => {
+        for (let chunk = await cursor.read(); chunk; chunk = await cursor.read()) {
+          seen.push(Buffer.from(chunk.json).toString('utf8'));
+        }
+      };
+      expect(await rejection(reading())).toMatchObject({ code: 'sql_failed' });
+      expect(seen.join('')).not.toContain('forged');
+      await warehouse.stop();
+    });
+  });
+
+  describe('a profile that is readonly', () => {
+    it('may let the settings be changed that are needed', async () => {
+      const server = await ClickHouseServer.start({ readonlyExcept: changedSettings });
+      const warehouse = connect([server.url]);
+      await warehouse.start(never);
+      expect(await ask(warehouse, "SELECT toUInt64(1), nan, getSetting('readonly')")).toEqual([['1', 'NaN', 1]]);
+      await warehouse.stop();
+      await server.stop();
+    });
+
+    it('may do without the others, and is told who asks in a comment', async () => {
+      const kept = changedSettings.filter((name) => name.startsWith('output_format_json') || name.startsWith('date_'));
+      const server = await ClickHouseServer.start({ readonlyExcept: kept });
+      const warehouse = connect([server.url]);
+      await warehouse.start(never);
+      const label = { principal: "ak_1*/ '", tool: 'query_otel', traceId: '1' };
+      const sql = "SELECT query FROM system.processes WHERE query LIKE '%FROM system.processes%'";
+      const [row] = await ask(warehouse, sql, { label });
+      expect(String(row?.[0])).toContain(
+        "/*principal='ak_1%2A%2F%20%27',tool='query_otel',trace_id='1'*/ SELECT query",
+      );
+      expect(await rejection(ask(warehouse, endless, { limits: { timeoutMs: 300 } }))).toMatchObject({
+        code: 'query_timeout',
+      });
+      await expectIdle(server);
+      await warehouse.stop();
+      await server.stop();
+    });
+
+    it('is refused where rows would come out wrong', async () => {
+      const server = await ClickHouseServer.start({ readonlyExcept: ['max_execution_time'] });
+      const warehouse = connect([server.url]);
+      const error = await rejection(warehouse.start(never));
+      expect(error).toMatchObject({
+        code: 'plugin_failed',
+        operatorMessage: expect.stringContaining('date_time_output_format'),
+      });
+      await warehouse.stop();
+      await server.stop();
+    });
+  });
+
+  describe('a ClickHouse that is not there', () => {
+    let server: ClickHouseServer;
+    let warehouse: Warehouse;
+    beforeAll(async () => {
+      server = await ClickHouseServer.start();
+      warehouse = connect([server.url]);
+      await warehouse.start(never);
+    });
+    afterAll(async () => {
+      await warehouse.stop();
+      await server.stop();
+    });
+
+    it('is an error within the deadline when it hangs, and answers again when it goes on', async () => {
+      server.freeze();
+      const error = await rejection(ask(warehouse, 'SELECT 1', { limits: { timeoutMs: 400 } }));
+      expect(error).toMatchObject({ code: 'query_timeout' });
+      server.thaw();
+      expect(await ask(warehouse, 'SELECT 1')).toEqual([[1]]);
+    });
+
+    it('is an error when it dies in the middle of a result, and is used again when it is back', async () => {
+      const idle = sockets();
+      const cursor = await open(warehouse, trickle, { limits: { maxRows: 1e9, maxBytes: 1e12 } });
+      await cursor.read();
+      await server.kill();
+      expect(await rejection(rowsOf(cursor))).toMatchObject({ code: 'telemetry_unavailable', retryAfterSeconds: 2 });
+      expect(await rejection(ask(warehouse, 'SELECT 1'))).toMatchObject({ code: 'telemetry_unavailable' });
+      await expectSockets(idle);
+      const { port, directory } = server;
+      server = await ClickHouseServer.start({ port, directory });
+      expect(await ask(warehouse, 'SELECT 1')).toEqual([[1]]);
+    });
+
+    it('is an error within the deadline when nobody takes the connection up', async () => {
+      const hole: Server = createServer(() => undefined).listen(0, '127.0.0.1');
+      await once(hole, 'listening');
+      const address = hole.address();
+      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+      const lost = connect([`http://127.0.0.1:${port}`]);
+      expect(await rejection(lost.rows('SELECT 1', AbortSignal.timeout(300)))).toMatchObject({
+        code: 'query_cancelled',
+      });
+      await lost.stop();
+      hole.close();
+    });
+
+    it('is left out where another replica answers', async () => {
+      const both = connect(['http://127.0.0.1:1', server.url]);
+      await both.start(never);
+      for (let count = 0; count < 3; count += 1) expect(await ask(both, 'SELECT 1')).toEqual([[1]]);
+      await both.stop();
+    });
+  });
+});
+
+async function expectSockets(most: number): Promise<void> {
+  for (let tries = 0; tries < 50 && sockets() > most; tries += 1) await sleep(50);
+  expect(sockets()).toBeLessThanOrEqual(most);
+}
