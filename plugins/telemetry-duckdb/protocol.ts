@@ -2,10 +2,11 @@
 
 export type Request =
   | { readonly op: 'hello' }
-  /** Payload of the answer: json_serialize_sql's text. */
+  /**
+   * Payload of the answer: json_serialize_sql's text of the statement, and behind it of what the engine wrote of that tree.
+   * Nothing is written of what is no SELECT, or has a tree larger than `maxTreeBytes`.
+   */
   | { readonly op: 'parse'; readonly sql: string }
-  /** Payload: a tree as JSON. The answer: its SQL, and as payload the tree that the engine reads in that SQL. */
-  | { readonly op: 'render' }
   /** Parts: rows. */
   | ({ readonly op: 'query'; readonly sql: string } & RowLimits)
   | { readonly op: 'committed'; readonly log: string }
@@ -32,8 +33,14 @@ export interface Hello {
   readonly version: string;
 }
 
-export interface Rendered {
-  readonly sql: string;
+/** Of a tree's JSON: a third of it for as many trace ids as fit a statement. Bounds what is spent on one. */
+export const maxTreeBytes = 1024 * 1024;
+
+export interface Parsed {
+  /** Of the payload: the statement's own tree. */
+  readonly treeBytes: number;
+  /** SQL that the engine wrote of the tree. */
+  readonly written?: string;
 }
 
 /** Header of every part of a result and of its end; `columns` comes with the first frame, `end` with the last. */

@@ -1,26 +1,44 @@
-import type { ParsedStatement, SightlineError, SqlHelpers, TableName } from '../../src/contract/index.ts';
+import type { CheckedStatement, ParsedStatement, SightlineError, SqlHelpers } from '../../src/contract/index.ts';
 import { Checker } from './gate/check.ts';
+import { reachesOf } from './gate/reach.ts';
+import { templateOf, type Template } from './gate/relations.ts';
 import { isList, isNode, parseTree, text, type Json } from './gate/tree.ts';
+import { maxTreeBytes, type Parsed } from './protocol.ts';
 
-/** What `parse` hands to the core and gets back: the tree with the SQL it was read from. */
-export class DuckdbStatement implements ParsedStatement {
+/** SQL with the engine's tree of it. */
+export interface Reading {
   readonly sql: string;
-  readonly tree: Json;
+  /** `{node, named_param_map}`. */
+  readonly statement: Json;
+}
 
-  constructor(sql: string, tree: Json) {
-    this.sql = sql;
-    this.tree = tree;
+/** What `parse` hands to the core and gets back in `check`. */
+export class DuckdbStatement implements ParsedStatement {
+  /** As the caller wrote it: tells where something stands. */
+  readonly asked: Reading;
+  /** As the engine wrote it: what is run. */
+  readonly written: Reading;
+
+  constructor(asked: Reading, written: Reading) {
+    this.asked = asked;
+    this.written = written;
   }
 
-  /** The statement's own tree: `{node, named_param_map}`. */
-  get statement(): Json {
-    return isNode(this.tree) && isList(this.tree['statements']) ? (this.tree['statements'][0] ?? null) : null;
+  get tree(): Json {
+    return this.asked.statement;
+  }
+}
+
+/** What `check` hands to the core and gets back in `render`; the trees are not needed any more. */
+export class DuckdbTemplate {
+  readonly template: Template;
+
+  constructor(template: Template) {
+    this.template = template;
   }
 }
 
 export const maxSqlBytes = 256 * 1024;
-/** Of a tree's JSON: a third of it for as many trace ids as fit a statement. Bounds what the gateway spends on one. */
-const maxTreeBytes = 1024 * 1024;
 
 /** Refuses what must not even reach the parser. */
 export function admit(sql: string, helpers: SqlHelpers): void {
@@ -34,30 +52,55 @@ export function admit(sql: string, helpers: SqlHelpers): void {
   if (!sql.isWellFormed()) throw helpers.refuse('sql_syntax', 'The statement is not well-formed Unicode.');
 }
 
-/** Reads json_serialize_sql's answer. Throws what is wrong with the statement. */
-export function readStatement(sql: string, answer: Buffer, helpers: SqlHelpers): DuckdbStatement {
-  if (answer.length > maxTreeBytes) {
-    throw helpers.refuse('sql_refused', 'The statement is too large or nested too deeply.', {
-      hint: 'Ask in several smaller statements.',
-    });
-  }
-  const tree = parseTree(answer.toString('utf8'));
-  if (!isNode(tree)) throw helpers.refuse('sql_syntax', 'The statement contains a NUL character.');
-  if (tree['error'] === true) throw parseError(sql, text(tree['error_type']), tree['position'], helpers);
-  const statements = isList(tree['statements']) ? tree['statements'] : [];
-  if (statements.length === 0) throw helpers.refuse('sql_syntax', 'There is no statement.', { position: 1 });
-  if (statements.length > 1) throw severalStatements(helpers);
-  return new DuckdbStatement(sql, tree);
+/** Reads the engine's answer. Throws what is wrong with the statement. */
+export function readStatement(
+  sql: string,
+  { treeBytes, written }: Parsed,
+  trees: Buffer,
+  helpers: SqlHelpers,
+): DuckdbStatement {
+  const asked = readTree(sql, trees.subarray(0, treeBytes), helpers);
+  if (written === undefined) throw cannotBeRead(helpers);
+  // A NUL would end what is run before the end of what was checked.
+  if (written.includes('\0')) throw cannotBeRead(helpers);
+  return new DuckdbStatement(asked, readTree(written, trees.subarray(treeBytes), helpers));
 }
 
-/** Telemetry tables of the statement. Throws for everything that is not allowed; `known` are tables beside them. */
+/** Reads json_serialize_sql's answer for one text. */
+function readTree(sql: string, answer: Buffer, helpers: SqlHelpers): Reading {
+  if (answer.length > maxTreeBytes) throw tooLarge(helpers);
+  const tree = parseTree(answer.toString('utf8'));
+  if (!isNode(tree)) throw cannotBeRead(helpers);
+  if (tree['error'] === true) throw parseError(sql, text(tree['error_type']), tree['position'], helpers);
+  const [statement, ...others] = isList(tree['statements']) ? tree['statements'] : [];
+  if (statement === undefined) throw helpers.refuse('sql_syntax', 'There is no statement.', { position: 1 });
+  if (others.length > 0) throw severalStatements(helpers);
+  return { sql, statement };
+}
+
+/** Throws for everything that is not allowed, in what was asked and in what is run: the two might read differently. */
 export function checkStatement(
-  statement: DuckdbStatement,
+  { asked, written }: DuckdbStatement,
   helpers: SqlHelpers,
-  known: readonly string[] = [],
-): readonly TableName[] {
-  const checker = new Checker(helpers, (location) => characterPosition(statement.sql, location));
-  return checker.check(statement.statement, known);
+  now: number,
+): CheckedStatement {
+  new Checker(helpers, (location) => characterPosition(asked.sql, location)).check(asked.statement);
+  const tables = new Checker(helpers, () => undefined).check(written.statement);
+  const template = templateOf(written.sql, written.statement);
+  if (template === undefined) throw cannotBeRead(helpers);
+  return { tree: new DuckdbTemplate(template), tables, reaches: reachesOf(written.statement, now) };
+}
+
+function tooLarge(helpers: SqlHelpers): SightlineError {
+  return helpers.refuse('sql_refused', 'The statement is too large or nested too deeply.', {
+    hint: 'Ask in several smaller statements.',
+  });
+}
+
+function cannotBeRead(helpers: SqlHelpers): SightlineError {
+  return helpers.refuse('sql_refused', 'The statement cannot be taken apart.', {
+    hint: 'Write it as a plain SELECT over otel.spans, otel.metrics and otel.logs.',
+  });
 }
 
 function parseError(sql: string, kind: string, position: Json | undefined, helpers: SqlHelpers): SightlineError {
@@ -115,7 +158,7 @@ function syntaxPosition(sql: string, position: Json | undefined): number | undef
 
 /** The tree counts bytes from 0; people count characters from 1. */
 function characterPosition(sql: string, location: Json | undefined): number | undefined {
-  if (typeof location !== 'number' || !Number.isInteger(location) || location < 0) return undefined;
+  if (typeof location !== 'number' || !Number.isSafeInteger(location) || location < 0) return undefined;
   const before = Buffer.from(sql, 'utf8').subarray(0, location).toString('utf8');
   return before.length + 1;
 }

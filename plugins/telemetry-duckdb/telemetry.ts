@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   SightlineError,
   tableNames,
@@ -19,22 +18,17 @@ import { EngineLost, Stopped, type Channel, type Reply } from './channel.ts';
 import { dialect } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
-import { reachesOf } from './gate/reach.ts';
-import { fillTemplate, markTables, marksOf, templateOf, type Template } from './gate/relations.ts';
-import { writeTree } from './gate/tree.ts';
+import { fillTemplate } from './gate/relations.ts';
 import { labelled } from './label.ts';
-import type { Rendered, RowsHeader } from './protocol.ts';
+import type { Parsed, RowsHeader } from './protocol.ts';
 import { ownTables, relationWriter } from './relation-writer.ts';
 import { DuckdbSink } from './sink.ts';
-import { admit, checkStatement, DuckdbStatement, readStatement } from './statement.ts';
+import { admit, checkStatement, DuckdbStatement, DuckdbTemplate, readStatement } from './statement.ts';
 
 /** For what the engine does without touching data. */
 const grammarTimeoutMs = 5_000;
 /** How soon a request that reached for a dead engine is known to be lost. */
 const lostAtOnceMs = 250;
-
-/** The same statement is asked again and again with another window. */
-const templates = new WeakMap<DuckdbStatement, Template>();
 
 export class DuckdbTelemetry implements Telemetry {
   readonly dialect = dialect;
@@ -64,24 +58,20 @@ export class DuckdbTelemetry implements Telemetry {
 
   async parse(sql: string, context: StatementContext): Promise<ParsedStatement> {
     admit(sql, this.#host.sql);
-    const { payload } = await this.#grammar(context, (channel) =>
-      channel.request({ op: 'parse', sql }, { signal: context.signal, timeoutMs: grammarTimeoutMs }),
+    const { header, payload } = await this.#grammar(context, (channel) =>
+      channel.request<Parsed>({ op: 'parse', sql }, { signal: context.signal, timeoutMs: grammarTimeoutMs }),
     );
-    return readStatement(sql, payload, this.#host.sql);
+    return readStatement(sql, header, payload, this.#host.sql);
   }
 
-  check(parsed: ParsedStatement): CheckedStatement & { readonly statement: DuckdbStatement } {
-    const statement = own(parsed);
-    const tables = checkStatement(statement, this.#host.sql);
-    const reaches = reachesOf(statement.statement, this.#host.now().getTime());
-    return { tree: statement, statement, tables, reaches };
+  check(parsed: ParsedStatement): CheckedStatement {
+    if (!(parsed instanceof DuckdbStatement)) throw new TypeError('a statement that this plugin did not parse');
+    return checkStatement(parsed, this.#host.sql, this.#host.now().getTime());
   }
 
-  async render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string> {
-    const statement = own(checked);
-    const template = templates.get(statement) ?? (await this.#template(statement, context));
-    templates.set(statement, template);
-    return fillTemplate(template, (table) =>
+  async render({ tree }: CheckedStatement, binding: StatementBinding): Promise<string> {
+    if (!(tree instanceof DuckdbTemplate)) throw new TypeError('a statement that this plugin did not check');
+    return fillTemplate(tree.template, (table) =>
       this.#host.mapping.relation(ownTables, table, { binding, tenant: undefined }, relationWriter),
     );
   }
@@ -130,21 +120,6 @@ export class DuckdbTelemetry implements Telemetry {
     };
   }
 
-  /** Writes the SQL with marks for the tables, and checks the tree that the engine reads in it once more. */
-  async #template(statement: DuckdbStatement, context: StatementContext): Promise<Template> {
-    const marks = marksOf(randomBytes(12).toString('hex'));
-    const tree = markTables(statement.tree, marks);
-    const { header, payload } = await this.#grammar(context, (channel) =>
-      channel.request<Rendered>(
-        { op: 'render' },
-        { signal: context.signal, timeoutMs: grammarTimeoutMs, payload: [Buffer.from(writeTree(tree))] },
-      ),
-    );
-    // What the engine wrote might read differently from what was checked.
-    checkStatement(readStatement(header.sql, payload, this.#host.sql), this.#host.sql, Object.values(marks));
-    return templateOf(header.sql, marks);
-  }
-
   async #acquire(context: StatementContext): Promise<EngineUse> {
     try {
       return await this.#engines.acquire(context.organizationId);
@@ -185,12 +160,6 @@ async function onceMoreIfLost<T>(ask: () => Promise<T>): Promise<T> {
     if (!lost || performance.now() - sent > lostAtOnceMs) throw error;
     return ask();
   }
-}
-
-function own(parsed: ParsedStatement): DuckdbStatement {
-  if (parsed instanceof DuckdbStatement) return parsed;
-  if (parsed.tree instanceof DuckdbStatement) return parsed.tree;
-  throw new TypeError('a statement that this plugin did not parse');
 }
 
 /** For hints: the tables that the rendered SQL reads, and perhaps one that a string in it names. */

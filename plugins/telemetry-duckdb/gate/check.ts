@@ -34,10 +34,9 @@ export class Checker {
     this.#position = position;
   }
 
-  /** The telemetry tables that the statement reads. `known` are names that a FROM item may have beside them. */
-  check(statement: Json | undefined, known: readonly string[] = []): readonly TableName[] {
-    const scope = known.reduce((outer, name) => outer.with(name), new Scope());
-    this.#statement(statement, scope, 0);
+  /** The telemetry tables that the statement reads. */
+  check(statement: Json | undefined): readonly TableName[] {
+    this.#statement(statement, new Scope(), 0);
     return [...this.#tables];
   }
 
@@ -377,7 +376,7 @@ function constantNumber(value: Json): number | undefined {
   if (value['class'] !== 'CONSTANT' || !isNode(constant)) return undefined;
   const number = constant['value'];
   if (typeof number === 'number') return number;
-  if (typeof number === 'string') return Number(number.replace('\0', ''));
+  if (typeof number === 'string') return Number(number);
   return isNode(number) ? Infinity : undefined;
 }
 

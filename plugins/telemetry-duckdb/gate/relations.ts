@@ -2,39 +2,18 @@ import { tableNames, type TableName } from '../../../src/contract/index.ts';
 import { fold } from './scope.ts';
 import { isList, isNode, text, type Json, type Node } from './tree.ts';
 
-/** What stands for each telemetry table in the SQL that the engine writes; nobody can have written it before. */
-export type Marks = Readonly<Record<TableName, string>>;
-
-export function marksOf(secret: string): Marks {
-  return { spans: `t${secret}_spans`, metrics: `t${secret}_metrics`, logs: `t${secret}_logs` };
-}
-
-/** The checked tree with a mark for every telemetry table, under the name that the statement knows the table by. */
-export function markTables(tree: Json, marks: Marks): Json {
-  if (isList(tree)) return tree.map((item) => markTables(item, marks));
-  if (!isNode(tree)) return tree;
-  const copy = Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, markTables(value, marks)]));
-  const table = telemetryTable(tree);
-  if (table !== undefined) {
-    const alias = text(tree['alias']) === '' ? table : text(tree['alias']);
-    return { ...copy, schema_name: '', table_name: marks[table], alias };
-  }
-  const columns = tree['column_names'];
-  // `otel.spans.name`: what stands for the table has no schema.
-  if (tree['class'] === 'COLUMN_REF' && isList(columns) && columns.length > 2 && fold(text(columns[0])) === 'otel') {
-    return { ...copy, column_names: columns.slice(1) };
-  }
-  return copy;
-}
-
 export function isTelemetryTable(node: Node): boolean {
   return telemetryTable(node) !== undefined;
 }
 
 function telemetryTable(node: Node): TableName | undefined {
-  if (node['type'] !== 'BASE_TABLE' || fold(text(node['schema_name'])) !== 'otel') return undefined;
-  const name = fold(text(node['table_name']));
-  return tableNames.find((table) => table === name);
+  return node['type'] === 'BASE_TABLE' ? tableOf(node['schema_name'], node['table_name']) : undefined;
+}
+
+function tableOf(schema: Json | undefined, name: Json | undefined): TableName | undefined {
+  if (fold(text(schema)) !== 'otel') return undefined;
+  const folded = fold(text(name));
+  return tableNames.find((table) => table === folded);
 }
 
 /** SQL with holes where telemetry tables stand. */
@@ -44,10 +23,86 @@ export interface Template {
   readonly tables: readonly TableName[];
 }
 
-export function templateOf(sql: string, marks: Marks): Template {
-  const all = new RegExp(tableNames.map((table) => marks[table]).join('|'), 'g');
-  const tables = (sql.match(all) ?? []).flatMap((mark) => tableNames.filter((table) => marks[table] === mark));
-  return { pieces: sql.split(all), tables };
+/** A stretch of the SQL, in bytes, and what takes its place. */
+interface Cut {
+  readonly start: number;
+  readonly end: number;
+  /** Undefined where only a schema is left out. */
+  readonly table: TableName | undefined;
+  /** Written behind the hole. */
+  readonly alias: string;
+}
+
+/**
+ * Cuts the telemetry tables out of SQL that the engine wrote, where its own tree of that SQL says they are, and the schema
+ * out of columns called `otel.spans.name`, since what stands for the table has none. Undefined when the tree and the text
+ * disagree: each place must be a table's name and lie outside of quotes.
+ */
+export function templateOf(sql: string, tree: Json): Template | undefined {
+  const bytes = Buffer.from(sql, 'utf8');
+  const names = namesIn(bytes.toString('latin1'));
+  const cuts = new Map<number, Cut>();
+  const visit = (value: Json): boolean => {
+    if (isList(value)) return value.every(visit);
+    if (!isNode(value)) return true;
+    const table = telemetryTable(value);
+    if (table !== undefined || isFullColumn(value)) {
+      const at = value['query_location'];
+      const name = typeof at === 'number' ? names.get(at) : undefined;
+      if (typeof at !== 'number' || name === undefined || (table !== undefined && name.table !== table)) return false;
+      const end = at + (table === undefined ? name.schemaLength : name.length);
+      const alias = table !== undefined && text(value['alias']) === '' ? ` AS ${table}` : '';
+      cuts.set(at, { start: at, end, table, alias });
+    }
+    return Object.values(value).every(visit);
+  };
+  if (!visit(tree)) return undefined;
+  const pieces: string[] = [];
+  const tables: TableName[] = [];
+  let piece = '';
+  let from = 0;
+  for (const { start, end, table, alias } of [...cuts.values()].toSorted((one, other) => one.start - other.start)) {
+    piece += bytes.toString('utf8', from, start);
+    from = end;
+    if (table === undefined) continue;
+    pieces.push(piece);
+    tables.push(table);
+    piece = alias;
+  }
+  pieces.push(piece + bytes.toString('utf8', from));
+  return { pieces, tables };
+}
+
+/** `otel.spans.name`, as a column. */
+function isFullColumn(node: Node): boolean {
+  const names = node['column_names'];
+  if (node['class'] !== 'COLUMN_REF' || !isList(names) || names.length < 3) return false;
+  return tableOf(names[0], names[1]) !== undefined;
+}
+
+interface WrittenName {
+  readonly table: TableName;
+  readonly length: number;
+  /** With the dot. */
+  readonly schemaLength: number;
+}
+
+/** Strings, names in quotes, and between them `otel.spans` in all the ways that the engine writes it. */
+const table = tableNames.join('|');
+const tokens = new RegExp(
+  `'[^']*'|((?:otel|"otel")\\.)(?:(${table})(?!\\w)|"(${table})"(?!"))|"[^"]*(?:""[^"]*)*"`,
+  'gi',
+);
+
+/** By where they begin. */
+function namesIn(sql: string): ReadonlyMap<number, WrittenName> {
+  const found = new Map<number, WrittenName>();
+  for (const { 0: all, 1: schema, 2: bare, 3: quoted, index } of sql.matchAll(tokens)) {
+    const table = schema === undefined ? undefined : tableOf('otel', bare ?? quoted ?? '');
+    if (table !== undefined && schema !== undefined)
+      found.set(index, { table, length: all.length, schemaLength: schema.length });
+  }
+  return found;
 }
 
 export function fillTemplate({ pieces, tables }: Template, relation: (table: TableName) => string): string {
