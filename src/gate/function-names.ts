@@ -1,5 +1,7 @@
 import type { GatePolicy } from '../contract/index.ts';
 
+const maxNear = 40;
+
 /** A policy's functions, found by the spelling of a caller and written in the policy's own. */
 export class FunctionNames {
   readonly #exact: ReadonlySet<string>;
@@ -21,8 +23,14 @@ export class FunctionNames {
     return this.#folded.get(name.toLowerCase());
   }
 
-  /** Names like it by their length, so that few are compared with it. */
+  /** Names that begin like it and are about as long: comparing with all thousands would take half a second. */
   near(name: string): readonly string[] {
-    return [...this.#exact].filter((candidate) => Math.abs(candidate.length - name.length) < 4);
+    const beginning = name.slice(0, 2).toLowerCase();
+    const difference = (candidate: string): number => Math.abs(candidate.length - name.length);
+    return [...this.#folded]
+      .filter(([folded]) => folded.startsWith(beginning) && difference(folded) < 4)
+      .map(([, candidate]) => candidate)
+      .toSorted((a, b) => difference(a) - difference(b))
+      .slice(0, maxNear);
   }
 }

@@ -13,9 +13,11 @@ export interface Grammar {
   readonly namesAreCaseSensitive: boolean;
   readonly operators: ReadonlySet<string>;
   readonly binary: Readonly<Record<string, number>>;
-  /** LIKE, IN, IS NULL and their negations. */
+  /** LIKE and IN. */
   readonly predicate: number;
   readonly between: number;
+  /** IS NULL, IS DISTINCT FROM. */
+  readonly is: number;
   readonly not: number;
   readonly sign: number;
 }
@@ -46,8 +48,9 @@ const clickhouse: Grammar = {
     DIV: 12,
     MOD: 12,
   },
-  predicate: 8,
-  between: 6,
+  predicate: 9,
+  between: 7,
+  is: 6,
   not: 5,
   sign: 13,
 };
@@ -81,6 +84,7 @@ const bigquery: Grammar = {
   },
   predicate: 6,
   between: 6,
+  is: 6,
   not: 5,
   sign: 13,
 };

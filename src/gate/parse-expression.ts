@@ -1,4 +1,6 @@
 import { parsePrimary } from './parse-primary.ts';
+import type { Grammar } from './grammar.ts';
+import type { Token } from './lexer.ts';
 import type { Parser } from './parser.ts';
 import { parseType } from './parse-type.ts';
 import type { Tokens } from './tokens.ts';
@@ -88,6 +90,7 @@ function parsePredicate(parser: Parser, left: Expression, minimum: number): Expr
     tokens.expect('AND');
     return { kind: 'between', not: not === 1, operand: left, low, high: parser.expression(grammar.between + 1) };
   }
+  if (word === 'IS' && not === 0 && grammar.is >= minimum) return parseIs(parser, left);
   if (grammar.predicate < minimum) return undefined;
   if (word === 'LIKE' || word === 'ILIKE' || (word === 'REGEXP' && not === 0)) {
     if (word !== 'LIKE' && parser.dialect === 'bigquery') return undefined;
@@ -95,7 +98,6 @@ function parsePredicate(parser: Parser, left: Expression, minimum: number): Expr
     const operator = not === 1 ? `NOT ${word}` : word;
     return { kind: 'binary', operator, left, right: parser.expression(grammar.predicate + 1) };
   }
-  if (word === 'IS' && not === 0) return parseIs(parser, left);
   const global = tokens.is('GLOBAL');
   if (global && parser.dialect === 'clickhouse') {
     if (tokens.is('GLOBAL', 'IN')) return parseIn(parser, left, { not: false, global, words: 2 });
@@ -110,7 +112,7 @@ function parseIs(parser: Parser, operand: Expression): Expression {
   tokens.expect('IS');
   const not = tokens.take('NOT');
   if (tokens.take('DISTINCT', 'FROM')) {
-    const right = parser.expression(grammar.predicate + 1);
+    const right = parser.expression(grammar.is + 1);
     return { kind: 'binary', operator: not ? 'IS NOT DISTINCT FROM' : 'IS DISTINCT FROM', left: operand, right };
   }
   for (const what of ['NULL', 'TRUE', 'FALSE'] as const)
@@ -139,7 +141,18 @@ function parseIn(
     }
     return { kind: 'list', items: tokens.bracketed(() => parser.expression()) };
   })();
+  // `x IN (…) + 1` would be `x IN ((…) + 1)`.
+  if (among.kind !== 'value' && bindsTighter(tokens.peek(), grammar))
+    throw tokens.unexpected('a comparison or a clause');
   return { kind: 'in', not, global, operand, start: tokens.peek(-1).start, among };
+}
+
+function bindsTighter({ kind, text }: Token, grammar: Grammar): boolean {
+  if (kind !== 'operator' && kind !== 'word') return false;
+  return (
+    /^(?:\[|\.|::)$/.test(text) ||
+    (Object.hasOwn(grammar.binary, text) && (grammar.binary[text] ?? 0) > grammar.predicate)
+  );
 }
 
 function parseLambda(parser: Parser, left: Expression): Expression {

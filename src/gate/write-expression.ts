@@ -75,9 +75,7 @@ export function writeExpression(output: Output, scope: Scope, expression: Expres
       writeType(output, expression.type);
       return output.text(')');
     case 'interval':
-      output.text('INTERVAL ');
-      operand(expression.amount);
-      return output.text(expression.unit === undefined ? '' : ` ${expression.unit}`);
+      return writeInterval(output, scope, expression);
     case 'extract':
       if (!timeUnits.has(expression.part) && !output.isBigQuery) throw unknownPart(output, expression.part);
       if (!/^[A-Z]+$/.test(expression.part)) throw unknownPart(output, expression.part);
@@ -129,6 +127,22 @@ export function writeExpression(output: Output, scope: Scope, expression: Expres
     case 'alias':
       return writeBracketed(output, scope, expression);
   }
+}
+
+/** In ClickHouse as the function that it is: `INTERVAL 'text' DAY` has a reading of its own there. */
+function writeInterval(
+  output: Output,
+  scope: Scope,
+  { amount, unit }: Extract<Expression, { readonly kind: 'interval' }>,
+): void {
+  if (unit !== undefined && !output.isBigQuery) {
+    output.text(`toInterval${unit.charAt(0)}${unit.slice(1).toLowerCase()}(`);
+    writeExpression(output, scope, amount);
+    return output.text(')');
+  }
+  output.text('INTERVAL ');
+  writeOperand(output, scope, amount);
+  if (unit !== undefined) output.text(` ${unit}`);
 }
 
 function writeBinary(output: Output, scope: Scope, { operator, left, right }: Binary): void {
