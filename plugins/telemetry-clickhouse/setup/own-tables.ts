@@ -57,7 +57,7 @@ export function ownColumns(table: TableName): readonly { readonly name: string; 
 /** The tables that the receiver's rows go to, and the positions up to which they were loaded. */
 export function ownTables({ database, prefix, cluster, retentionDays }: OwnTables): readonly string[] {
   const on = cluster === undefined ? '' : ` ON CLUSTER ${literal(cluster)}`;
-  // A load that is sent again is recognized by its token; a replicated table keeps such tokens by itself.
+  // An insert that something between sends twice is recognized by what it holds.
   const dedup =
     cluster === undefined
       ? 'SETTINGS non_replicated_deduplication_window = 10000'

@@ -13,11 +13,11 @@ import type {
 } from '../../../src/contract/index.ts';
 import type { Warehouse } from '../client/warehouse.ts';
 import { identifier, literal } from '../quote.ts';
-import { organizationColumn, ownColumns } from '../setup/own-tables.ts';
+import { batchColumn, logColumn, organizationColumn, ownColumns } from '../setup/own-tables.ts';
 import { encodeRows } from './encode.ts';
 import { badBatch, loadFailure } from './failures.ts';
 import { isAfter, readLoaded, type Loaded } from './positions.ts';
-import { insertIdPrefix, missing, type Numbered } from './stored.ts';
+import { afterOthers, insertIdPrefix, missing, rowsByBatch, type LogRows, type Numbered } from './stored.ts';
 
 export interface SinkOptions {
   /** Of the account that may write. */
@@ -25,6 +25,11 @@ export interface SinkOptions {
   readonly tenancy: Tenancy;
   readonly database: string;
   readonly prefix: string;
+}
+
+interface LogState extends Loaded {
+  /** Rows by number of batch that a load left behind whose position was never written. */
+  readonly there: Readonly<Record<TableName, ReadonlyMap<number, number>>>;
 }
 
 /** How rows are read that are written as our receiver's batches are. */
@@ -41,8 +46,8 @@ const insertSettings = {
  */
 export class ClickHouseSink implements TelemetrySink {
   readonly #options: SinkOptions;
-  /** Of logs whose last load ended well, so that nothing of the next one is there. */
-  readonly #known = new Map<string, Loaded>();
+  /** Of logs whose last load ended well. */
+  readonly #known = new Map<string, LogState>();
 
   constructor(options: SinkOptions) {
     this.#options = options;
@@ -54,24 +59,25 @@ export class ClickHouseSink implements TelemetrySink {
 
   async load(load: TelemetryLoad, signal: AbortSignal): Promise<void> {
     const { organizationId, log, upTo } = load;
-    const key = JSON.stringify([organizationId, log]);
     const batches = load.batches.map((bytes) => decoded(bytes));
+    const key = JSON.stringify([organizationId, log]);
     const known = this.#known.get(key);
     this.#known.delete(key);
     try {
       const tenant = await this.#options.tenancy.tenantOf(organizationId);
-      const loaded = known ?? (await this.#read(organizationId, log, signal));
-      if (!isAfter(upTo, loaded.position)) {
-        this.#known.set(key, loaded);
+      const state = known ?? (await this.#look(organizationId, tenant, log, signal));
+      if (!isAfter(upTo, state.position)) {
+        this.#known.set(key, state);
         return;
       }
-      const numbered = batches.map((batch, index) => ({ batch, number: loaded.batches + index }));
+      const numbered = batches.map((batch, index) => ({ batch, number: state.batches + index }));
       for (const table of tableNames) {
+        const rows = this.#rowsOf(table, tenant, log, signal);
         const ofTable = numbered.filter(({ batch }) => batch.table === table && batch.rows > 0);
-        if (ofTable.length === 0) continue;
-        await this.#insert(table, tenant, log, ofTable, known === undefined, signal);
+        const lacking = await missing(rows, ofTable, state.there[table]);
+        if (lacking.length > 0) await this.#insert(table, rows, lacking, known === undefined);
       }
-      const next = { position: upTo, batches: loaded.batches + batches.length };
+      const next = { ...state, position: upTo, batches: state.batches + batches.length };
       await this.#commit(organizationId, log, next, signal);
       this.#known.set(key, next);
     } catch (error) {
@@ -97,30 +103,33 @@ export class ClickHouseSink implements TelemetrySink {
     }
   }
 
-  async #insert(
-    table: TableName,
-    tenant: Tenant,
-    log: string,
-    batches: readonly Numbered[],
-    unsure: boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { account } = this.#options;
-    const path = this.#path(table);
-    const lacking = unsure ? await missing({ account, path, tenant, log, batches, signal }) : batches;
-    if (lacking.length === 0) return;
+  async #look(organizationId: OrganizationId, tenant: Tenant, log: string, signal: AbortSignal): Promise<LogState> {
+    await afterOthers({ account: this.#options.account, tenant, log, signal });
+    const loaded = await this.#read(organizationId, log, signal);
+    const there = async (table: TableName) =>
+      await rowsByBatch(this.#rowsOf(table, tenant, log, signal), loaded.batches);
+    const [spans, metrics, logs] = await Promise.all([there('spans'), there('metrics'), there('logs')]);
+    return { ...loaded, there: { spans, metrics, logs } };
+  }
+
+  async #insert(table: TableName, rows: LogRows, batches: readonly Numbered[], again: boolean): Promise<void> {
+    const { account, path, tenant, log, signal } = rows;
     const columns = ownColumns(table).map(({ name }) => name);
-    const logical = columns.slice(3);
-    const pieces = lacking.map(({ batch, number }) =>
+    const head = [organizationColumn, logColumn, batchColumn];
+    const logical = columns.filter((name) => !head.includes(name));
+    const pieces = batches.map(({ batch, number }) =>
       encodeRows(batch, logical, `${JSON.stringify(tenant)},${JSON.stringify(log)},${number},`),
     );
-    await account.run(`INSERT INTO ${path} (${columns.map(identifier).join(', ')}) FORMAT JSONCompactEachRow`, {
-      queryId: `${insertIdPrefix(tenant, log)}${randomUUID()}`,
-      values: Readable.from(pieces),
-      // Rows are told apart by their batch here, and what was deleted by half has to go in again.
-      settings: { ...insertSettings, ...(unsure ? { insert_deduplicate: 0 } : {}) },
-      signal,
-    });
+    await account.run(
+      `INSERT INTO ${path} (${[...head, ...logical].map(identifier).join(', ')}) FORMAT JSONCompactEachRow`,
+      {
+        queryId: `${insertIdPrefix(tenant, log)}${randomUUID()}`,
+        values: Readable.from(pieces),
+        // What was there once and was deleted or lost has to go in, though the engine remembers its like.
+        settings: { ...insertSettings, ...(again ? { insert_deduplicate: 0 } : {}) },
+        signal,
+      },
+    );
   }
 
   async #commit(organizationId: OrganizationId, log: string, { position, batches }: Loaded, signal: AbortSignal) {
@@ -138,6 +147,10 @@ export class ClickHouseSink implements TelemetrySink {
 
   #read(organizationId: OrganizationId, log: string, signal?: AbortSignal): Promise<Loaded> {
     return readLoaded((sql) => this.#options.account.rows(sql, signal), this.#path('positions'), organizationId, log);
+  }
+
+  #rowsOf(table: TableName, tenant: Tenant, log: string, signal: AbortSignal): LogRows {
+    return { account: this.#options.account, path: this.#path(table), tenant, log, signal };
   }
 
   #path(table: TableName | 'positions'): string {

@@ -42,7 +42,8 @@ export class Front {
 
   #session(): Session {
     const { directory, configFile } = this.#options;
-    return new Session(directory, configFile === undefined ? {} : { connectionArgs: [`--config-file=${configFile}`] });
+    const config = configFile === undefined ? [] : [`--config-file=${configFile}`];
+    return new Session(directory, { connectionArgs: ['--async_load_databases=0', ...config] });
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

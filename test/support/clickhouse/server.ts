@@ -58,13 +58,12 @@ export class ClickHouseServer {
         env: { ...process.env, UV_THREADPOOL_SIZE: '24' },
       },
     );
-    const [message]: unknown[] = await Promise.race([
-      once(child, 'message'),
-      once(child, 'exit').then(async () => {
-        for (const path of owned) await rm(path, { recursive: true, force: true });
-        throw new Error('the ClickHouse engine did not start');
-      }),
-    ]);
+    const exited = once(child, 'exit').then(() => undefined);
+    const [message]: unknown[] = (await Promise.race([once(child, 'message'), exited])) ?? [];
+    if (message === undefined) {
+      await remove(owned);
+      throw new Error('the ClickHouse engine did not start');
+    }
     // A test that asks what a plugin left running is not told of this.
     child.unref();
     child.channel?.unref();
@@ -116,8 +115,12 @@ export class ClickHouseServer {
   /** Ends the process and deletes what it made. */
   async stop(): Promise<void> {
     await this.kill();
-    for (const path of this.#owned) await rm(path, { recursive: true, force: true });
+    await remove(this.#owned);
   }
+}
+
+async function remove(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path, { recursive: true, force: true });
 }
 
 async function writeConfig(directory: string, usersXml: string): Promise<string> {
