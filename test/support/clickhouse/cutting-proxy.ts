@@ -6,6 +6,8 @@ export type Cut = 'request' | 'answer';
 
 /** A network in front of a server that loses one request, and everything after it, when told to. */
 export class CuttingProxy {
+  /** What every request said in its URL. */
+  readonly seen: URLSearchParams[] = [];
   readonly #server: Server;
   readonly #target: string;
   #writes = 0;
@@ -54,6 +56,7 @@ export class CuttingProxy {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(Buffer.from(part));
     const { searchParams } = new URL(request.url ?? '/', 'http://proxy');
+    this.seen.push(searchParams);
     const isWrite = searchParams.get('query')?.startsWith('INSERT') === true;
     const cut = isWrite && this.#writes === this.#cut?.write ? this.#cut.where : undefined;
     if (isWrite) this.#writes += 1;
