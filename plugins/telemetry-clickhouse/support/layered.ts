@@ -39,7 +39,7 @@ export async function warehouseWithout(layer?: 'policies' | 'predicate' | 'gate'
 }
 
 /** The access that the setup prints, where one engine is one tenant's. */
-async function restricted(tenant: string, admin: ClickHouseServer): Promise<string> {
+export async function restricted(tenant: string, admin: ClickHouseServer): Promise<string> {
   const rows: Rows = async (sql) => {
     const text = await admin.run(`${sql} FORMAT JSONEachRow`);
     return text
