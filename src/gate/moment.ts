@@ -61,7 +61,7 @@ export function momentOf(expression: Expression): Moment | undefined {
     case 'binary': {
       const { operator, left, right } = expression;
       if (operator !== '+' && operator !== '-') return undefined;
-      return shifted(momentOf(left), spanOf(right), operator === '+' ? 1 : -1);
+      return shifted(momentOf(left), spanOf(right) ?? plainSpan(left, right), operator === '+' ? 1 : -1);
     }
     case 'call':
       return callMoment(expression);
@@ -150,6 +150,13 @@ function spanOf(expression: Expression): Span | undefined {
   const unit = expression.kind === 'call' ? /^tointerval([a-z]+)$/i.exec(expression.name)?.[1] : undefined;
   const amount = expression.kind === 'call' ? expression.arguments[0] : undefined;
   return unit === undefined || amount === undefined ? undefined : unitSpan(amount, unit.toUpperCase());
+}
+
+/** `now() - 3600`, `today() - 7`: a number counts in what the function counts. */
+function plainSpan(moment: Expression, amount: Expression): Span | undefined {
+  const name = moment.kind === 'call' ? moment.name.toLowerCase() : '';
+  if (name === 'now') return unitSpan(amount, 'SECOND');
+  return name === 'today' || name === 'yesterday' ? unitSpan(amount, 'DAY') : undefined;
 }
 
 function unitSpan(amount: Expression, unit: string | undefined): Span | undefined {

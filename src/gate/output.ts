@@ -105,6 +105,11 @@ export class Output {
     return this.faults.refuse('sql_refused', 'The statement reads too many tables.', undefined, hint);
   }
 
+  /** After a dot in an expression, where a key of a JSON value may stand: attributes.`http.route`. */
+  quoteMember(name: Name): string {
+    return this.isBigQuery && name.quoted && /^[\w.-]{1,300}$/.test(name.text) ? `\`${name.text}\`` : this.quote(name);
+  }
+
   nextQueryName(): string {
     this.#queries += 1;
     return `sightline_with_${this.#queries}`;

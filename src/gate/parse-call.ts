@@ -28,7 +28,7 @@ export function parseCall(parser: Parser, path: readonly Name[] = []): Call {
   };
 }
 
-type Arguments = Pick<Call, 'distinct' | 'arguments' | 'order' | 'limit' | 'nulls'>;
+type Arguments = Pick<Call, 'distinct' | 'arguments' | 'having' | 'order' | 'limit' | 'nulls'>;
 
 function parseArguments(parser: Parser): Arguments {
   const { tokens } = parser;
@@ -36,10 +36,24 @@ function parseArguments(parser: Parser): Arguments {
   const distinct = tokens.take('DISTINCT');
   const list = tokens.list(() => parseAliased(parser));
   const nulls = parseNulls(parser);
+  const having = parser.dialect === 'bigquery' ? parseHaving(parser) : undefined;
   const order = tokens.is('ORDER', 'BY') ? parseOrder(parser) : [];
   const limit = tokens.take('LIMIT') ? parser.expression() : undefined;
   tokens.expect(')');
-  return { distinct, arguments: list, order, ...(limit && { limit }), ...(nulls && { nulls }) };
+  return {
+    distinct,
+    arguments: list,
+    ...(having && { having }),
+    order,
+    ...(limit && { limit }),
+    ...(nulls && { nulls }),
+  };
+}
+
+function parseHaving(parser: Parser): Call['having'] {
+  const { tokens } = parser;
+  const side = (['MAX', 'MIN'] as const).find((word) => tokens.take('HAVING', word));
+  return side && { side, value: parser.expression() };
 }
 
 function parseFilter(parser: Parser): Expression | undefined {

@@ -5,7 +5,11 @@ import { parseType, parseTypeText } from './parse-type.ts';
 import type { Expression, Name } from './tree.ts';
 import { stopWords, timeUnits } from './words.ts';
 
-const typedLiterals: ReadonlySet<string> = new Set(['DATE', 'DATETIME', 'TIMESTAMP', 'TIME', 'NUMERIC', 'JSON']);
+/** `DATE '2026-01-02'` */
+const typedLiterals = {
+  clickhouse: ['DATE', 'TIMESTAMP'],
+  bigquery: ['DATE', 'DATETIME', 'TIMESTAMP', 'TIME', 'NUMERIC', 'JSON'],
+} as const satisfies Record<Parser['dialect'], readonly string[]>;
 
 /** A value by itself: no operator, nothing after it. */
 export function parsePrimary(parser: Parser): Expression {
@@ -52,9 +56,10 @@ function parseWord(parser: Parser, word: string): Expression {
   }
   if (word === 'CASE') return parseCase(parser);
   if (word === 'INTERVAL' && !endsExpression(tokens.peek(1))) return parseInterval(parser);
-  if (typedLiterals.has(word) && tokens.peek(1).kind === 'string') {
+  const typed = typedLiterals[dialect].find((type) => type === word);
+  if (typed !== undefined && tokens.peek(1).kind === 'string') {
     tokens.next();
-    return { kind: 'typed', type: word, value: tokens.next().value };
+    return { kind: 'typed', type: typed, value: tokens.next().value };
   }
   if (isCall && (word === 'CAST' || word === 'SAFE_CAST' || word === 'TRY_CAST')) return parseCast(parser);
   if (isCall && word === 'EXTRACT') {

@@ -95,6 +95,8 @@ export interface Call {
   readonly parameters?: readonly Expression[];
   readonly distinct: boolean;
   readonly arguments: readonly Expression[];
+  /** `ANY_VALUE(x HAVING MAX y)` */
+  readonly having?: { readonly side: 'MAX' | 'MIN'; readonly value: Expression };
   readonly order: readonly Ordering[];
   readonly limit?: Expression;
   readonly filter?: Expression;

@@ -47,10 +47,14 @@ export const timeUnits: ReadonlySet<string> = new Set(
   'NANOSECOND MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR'.split(' '),
 );
 
-/** What EXTRACT and the date functions take as a bare word. */
+/** What the date functions take as a bare word. */
 export const dateParts: ReadonlySet<string> = new Set([
   ...timeUnits,
-  ...'DAYOFWEEK DAYOFYEAR ISOWEEK ISOYEAR DATE TIME EPOCH DOW DOY WEEKDAY SUNDAY MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY'.split(
-    ' ',
-  ),
+  ...'DAYOFWEEK DAYOFYEAR ISOWEEK ISOYEAR SUNDAY MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY'.split(' '),
+]);
+
+/** What EXTRACT takes. */
+export const extractParts: ReadonlySet<string> = new Set([
+  ...timeUnits,
+  ...'DAYOFWEEK DAYOFYEAR ISOWEEK ISOYEAR DATE TIME'.split(' '),
 ]);

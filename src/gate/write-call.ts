@@ -3,7 +3,7 @@ import type { Output } from './output.ts';
 import type { Scope } from './scope.ts';
 import type { Call, Expression, Ordering, WindowSpecification } from './tree.ts';
 import { writeItem, writeOperand } from './write-item.ts';
-import { dateParts, timeUnits } from './words.ts';
+import { dateParts } from './words.ts';
 
 /** A call of a function that the policy lists, in the policy's spelling. */
 export function writeCall(output: Output, scope: Scope, call: Call, name = allowed(output, call)): void {
@@ -17,12 +17,16 @@ export function writeCall(output: Output, scope: Scope, call: Call, name = allow
   const takesParts = datePartArguments(output, name);
   output.list(call.arguments, (argument) => {
     const part = takesParts === 'none' ? undefined : datePart(argument);
-    const isPlace = takesParts === 'all' || argument === call.arguments[0];
+    const isPlace = (argument === call.arguments[0]) === (takesParts === 'first');
     if (part !== undefined && isPlace) output.text(part);
     else if (argument.kind === 'lambda') writeLambda(output, scope, argument);
     else output.expression(scope, argument);
   });
   if (output.isBigQuery) writeNulls(output, call);
+  if (call.having !== undefined) {
+    output.text(` HAVING ${call.having.side} `);
+    output.expression(scope, call.having.value);
+  }
   if (call.order.length > 0) {
     output.text(' ORDER BY ');
     writeOrder(output, scope, call.order);
@@ -104,8 +108,8 @@ function isFixed(item: Expression): boolean {
 }
 
 /** Which arguments may be a bare HOUR, DAY, …: only there is it a word and not a column. */
-function datePartArguments(output: Output, name: string): 'none' | 'first' | 'all' {
-  if (output.isBigQuery) return /(?:_trunc|_diff|_bucket|^last_day)$/i.test(name) ? 'all' : 'none';
+function datePartArguments(output: Output, name: string): 'none' | 'first' | 'later' {
+  if (output.isBigQuery) return /(?:_trunc|_diff|_bucket|^last_day)$/i.test(name) ? 'later' : 'none';
   return /^(?:date|timestamp)_?(?:diff|add|sub)$/i.test(name) ? 'first' : 'none';
 }
 
@@ -117,7 +121,7 @@ function datePart(argument: Expression): string | undefined {
   }
   if (argument.kind !== 'name' || argument.parts.length !== 1 || argument.parts[0]?.quoted !== false) return undefined;
   const part = argument.parts[0].text.toUpperCase();
-  return dateParts.has(part) || timeUnits.has(part) ? part : undefined;
+  return dateParts.has(part) ? part : undefined;
 }
 
 function writeNulls(output: Output, { nulls }: Call): void {

@@ -2,11 +2,12 @@ import { writeCall } from './write-call.ts';
 import { writeBracketed, writeItem, writeOperand } from './write-item.ts';
 import { writeIn } from './write-in.ts';
 import { writeType } from './write-type.ts';
+import { shown } from './fault.ts';
 import type { Output } from './output.ts';
 import { writeString } from './quoted.ts';
 import type { Scope } from './scope.ts';
 import type { Binary, Expression, Name, Star } from './tree.ts';
-import { timeUnits } from './words.ts';
+import { extractParts, timeUnits } from './words.ts';
 
 /** Writes what was understood of an expression, with brackets wherever an engine could group it otherwise. */
 export function writeExpression(output: Output, scope: Scope, expression: Expression): void {
@@ -77,8 +78,8 @@ export function writeExpression(output: Output, scope: Scope, expression: Expres
     case 'interval':
       return writeInterval(output, scope, expression);
     case 'extract':
-      if (!timeUnits.has(expression.part) && !output.isBigQuery) throw unknownPart(output, expression.part);
-      if (!/^[A-Z]+$/.test(expression.part)) throw unknownPart(output, expression.part);
+      if (!(output.isBigQuery ? extractParts : timeUnits).has(expression.part))
+        throw unknownPart(output, expression.part);
       output.text(`EXTRACT(${expression.part} FROM `);
       write(expression.operand);
       if (expression.zone !== undefined) {
@@ -162,11 +163,10 @@ export function withoutSchema(output: Output, parts: readonly Name[]): readonly 
 }
 
 function writePath(output: Output, parts: readonly Name[]): void {
-  output.text(
-    withoutSchema(output, parts)
-      .map((part) => output.quote(part))
-      .join('.'),
+  const written = withoutSchema(output, parts).map((part, index) =>
+    index === 0 ? output.quote(part) : output.quoteMember(part),
   );
+  output.text(written.join('.'));
 }
 
 function writeStar(output: Output, scope: Scope, star: Star): void {
@@ -218,7 +218,7 @@ function writeField(output: Output, scope: Scope, operand: Expression, name: Nam
 function unknownPart(output: Output, part: string): Error {
   return output.faults.refuse(
     'sql_refused',
-    `EXTRACT cannot read ${part}.`,
+    `EXTRACT cannot read ${shown(part)}.`,
     undefined,
     'Extract YEAR, MONTH, DAY, HOUR, MINUTE or SECOND.',
   );

@@ -72,18 +72,20 @@ function writeWith(output: Output, outer: Scope, items: readonly WithItem[]): Sc
 }
 
 function writeSelect(output: Output, scope: Scope, select: Select): void {
+  // A column may read a FROM item before that is written; an item of FROM only those before it.
+  const seen = scope.inner();
   for (const { source } of select.from) {
-    if (source.kind !== 'arrays' && source.alias !== undefined) scope.addItem(source.alias.text);
+    if (source.kind !== 'arrays' && source.alias !== undefined) seen.addItem(source.alias.text);
   }
   output.text('SELECT ');
   if (select.distinct) output.text('DISTINCT ');
   if (select.distinctOn.length > 0) {
     output.text('ON (');
-    output.list(select.distinctOn, (item) => output.expression(scope, item));
+    output.list(select.distinctOn, (item) => output.expression(seen, item));
     output.text(') ');
   }
   if (select.asStruct) output.text('AS STRUCT ');
-  output.list(select.items, (item) => writeItem(output, scope, item));
+  output.list(select.items, (item) => writeItem(output, seen, item));
   if (select.from.length > 0) writeFrom(output, scope, select);
   const clause = (word: string, value: Expression | undefined): void => {
     if (value === undefined) return;

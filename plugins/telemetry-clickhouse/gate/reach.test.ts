@@ -24,6 +24,8 @@ describe("what ClickHouse's statements leave of a table", () => {
     ['time > now64(3) - INTERVAL 1 WEEK', { start: { fromNowMs: -7 * day - second } }],
     ['time >= now() - INTERVAL 1 MONTH', { start: { fromNowMs: -31 * day - second } }],
     ['time >= toStartOfHour(now())', { start: { fromNowMs: -hour - second } }],
+    ['time > now() - 3600', { start: { fromNowMs: -hour - second } }],
+    ['time > today() - 7', { start: { fromNowMs: -8 * day } }],
     ['time >= today()', { start: { fromNowMs: -day } }],
     ['time >= yesterday() AND time < today()', { start: { fromNowMs: -2 * day }, end: { fromNowMs: 0 } }],
     [
@@ -69,6 +71,8 @@ describe("what ClickHouse's statements leave of a table", () => {
     "if(name = 'x', time > '2026-01-01 00:00:00', 1)",
     'time > (SELECT max(time) FROM otel.logs) - INTERVAL 1 HOUR',
     'time > now() - INTERVAL -1 HOUR',
+    'time > now64() - 3600',
+    'time > now() - duration_nano / 2',
     'time > now() - INTERVAL 1.5 HOUR',
     'time > (now() AS time) - INTERVAL 1 HOUR',
   ])('claims nothing for %s', async (predicate) => {

@@ -35,7 +35,7 @@ export const oracles: readonly string[] = [
   `SELECT toIPv4(if(body LIKE ${guess}, body, '10.0.0.1')) FROM otel.logs`,
   `SELECT toDecimal64(if(body LIKE ${guess}, body, '1'), 2) FROM otel.logs`,
   `SELECT toFixedString(if(body LIKE ${guess}, body, 'x'), 5) FROM otel.logs`,
-  `SELECT count() FROM otel.logs WHERE NOT (body LIKE ${guess} AND toUInt8(body) = 1)`,
+  `SELECT count() FROM otel.logs WHERE NOT (body LIKE ${guess} AND toUInt8(if(body LIKE ${guess}, body, '1')) = 1)`,
   `WITH x AS (SELECT toUInt8(if(body LIKE ${guess}, body, '1')) AS n FROM otel.logs) SELECT sum(n) FROM x`,
   `SELECT count() FROM (SELECT * FROM otel.logs UNION ALL SELECT * FROM otel.logs) WHERE toUInt8(if(body LIKE ${guess}, body, '1')) = 1`,
   `SELECT if(toUInt8(if(any(body) LIKE ${guess}, any(body), '1')) = 1, 'a', 'b') FROM otel.logs`,
