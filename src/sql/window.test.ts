@@ -86,6 +86,16 @@ describe('the window of a statement', () => {
     expect(short([{ start: ago(48) }, {}])[2]).toBe('default');
   });
 
+  it('is the default before now where the end lies ahead: else it would hold nothing that has happened', () => {
+    const day = '2026-02-28T12:00:00.000Z';
+    expect(short([{ end: at('2099-01-01T00:00:00Z') }])[0]).toBe(`${day}/2099-01-01T00:00:00.000Z`);
+    expect(short([{ end: { fromNowMs: 48 * hour } }])[0]).toBe(`${day}/2026-03-03T12:00:30.123Z`);
+    expect(short([{}], { end: new Date('2026-03-08T00:00:00Z') })[0]).toBe(`${day}/2026-03-08T00:00:00.000Z`);
+    expect(short([{ end: at('2099-01-01T00:00:00Z') }], { end: new Date('2098-01-01T00:00:00Z') })[0]).toBe(
+      `${day}/2098-01-01T00:00:00.000Z`,
+    );
+  });
+
   it('holds moments that no warehouse could write', () => {
     expect(short([{ start: { fromNowMs: -1e20 }, end: { fromNowMs: 1e20 } }])).toEqual([
       '1970-01-01T00:00:00.000Z/',

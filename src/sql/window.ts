@@ -60,7 +60,8 @@ export function statementWindow(
     let from = edgeOf(reach.start, now, 'start');
     if (from === undefined) {
       tookDefault = true;
-      const newest = Math.min(to?.told ?? until ?? now, until ?? latest);
+      // An end ahead of now is no reason to read less of what has happened.
+      const newest = Math.min(now, to?.told ?? now, until ?? now);
       // To the minute, so that the same statement is the same SQL for a while.
       const earliest = Math.max(0, floorMinute(newest - defaultMs));
       from = { told: earliest, bound: earliest };
