@@ -1,13 +1,18 @@
 import * as runner from '@jest/globals';
 import { telemetryContract } from '../../src/contract-tests/telemetry.ts';
-import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';
 import { legitimateContract } from '../../src/contract-tests/telemetry/legitimate.ts';
-import { legitimate } from './support/legitimate.ts';
+import { NamedServer } from '../../test/support/clickhouse/named-server.ts';
+import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';
 import { withEngine } from '../../test/support/clickhouse/with-engine.ts';
-import { ownWarehouse } from './support/harness.ts';
+import { ownWarehouse, type TestServer } from './support/harness.ts';
+import { legitimate } from './support/legitimate.ts';
 
-withEngine(() => {
-  const server = sharedServer();
+withEngine(() => contracts(sharedServer()));
+
+const named = NamedServer.fromEnvironment();
+if (named !== undefined) runner.describe('the server of CLICKHOUSE_URL', () => contracts(() => named));
+
+function contracts(server: () => TestServer): void {
   legitimateContract(runner, () => ownWarehouse(server()), legitimate);
 
   telemetryContract(runner, async () => ({
@@ -32,4 +37,4 @@ withEngine(() => {
       ],
     },
   }));
-});
+}

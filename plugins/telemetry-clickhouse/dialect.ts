@@ -1,7 +1,7 @@
 import { otelTables, tableNames } from '../../src/contract/index.ts';
 import type { Dialect, DialectWriter, ResolvedMapping } from '../../src/contract/index.ts';
 import { policy } from './gate/policy.ts';
-import { jsonAttribute } from './json-attributes.ts';
+import { jsonAttribute, jsonToMap } from './json-attributes.ts';
 import { identifier, literal } from './quote.ts';
 import { typeOf } from './types.ts';
 
@@ -14,13 +14,14 @@ export interface DialectOptions {
 /** How this warehouse is asked. */
 export function dialectOf({ version, mapping, hasJsonAttributes: json }: DialectOptions): Dialect {
   const attribute = (map: string, key: string) => (json ? jsonAttribute(map, key) : `${map}[${literal(key)}]`);
-  const route = attribute('attributes', 'http.route');
+  const read = (path: string) => (json ? `attributes.${path}::String` : attribute('attributes', path));
+  const route = read('http.route');
   return {
     name: 'clickhouse',
     version,
     tables: tableNames.filter((table) => mapping.tables[table] !== undefined).map((table) => otelTables[table]),
     typeName: (type) => (json && type === 'map' ? 'JSON' : typeOf[type]),
-    attributeHint: `${route} (String, '' if absent); numbers: toInt64OrNull(${attribute('attributes', 'http.response.status_code')})`,
+    attributeHint: `${route} (String, '' if absent); numbers: toInt64OrNull(${read('http.response.status_code')})`,
     examples: examples(route),
     functions: [...policy.functions],
     write: writer(attribute, json),
@@ -47,9 +48,7 @@ function writer(attribute: DialectWriter['attribute'], json: boolean): DialectWr
     replaceRegexp: (text, pattern, replacement) =>
       `replaceRegexpAll(${text}, ${literal(pattern)}, ${literal(replacement)})`,
     unnestMap(map, alias) {
-      const entries = json
-        ? `arrayMap(path -> (path, getSubcolumn(${map}, path)), JSONAllPaths(${map}))`
-        : `CAST(${map}, 'Array(Tuple(key String, value String))')`;
+      const entries = `CAST(${json ? jsonToMap(map) : map}, 'Array(Tuple(key String, value String))')`;
       return `(SELECT 1 AS one) AS ${identifier(`${alias}_one`)} ARRAY JOIN ${entries} AS ${identifier(alias)}`;
     },
   };

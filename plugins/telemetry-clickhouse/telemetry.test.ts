@@ -122,6 +122,37 @@ withEngine(() => {
       await telemetry.stop();
     });
 
+    it('reads attributes of JSON columns as paths, and is written to accordingly', async () => {
+      await server().runAll([
+        'CREATE DATABASE j',
+        'CREATE TABLE j.logs (ts DateTime64(9), a JSON, org String) ENGINE = MergeTree ORDER BY (org, ts)',
+        `INSERT INTO j.logs SELECT now64(9), '{"http.route":"/cart","n":5}', 'acme'`,
+      ]);
+      const one = newOrganization();
+      const telemetry = await start(server().url, {
+        ingest: undefined,
+        tenancy: { boundary: { mode: 'column', column: 'org' }, organizations: { [one]: 'acme' } },
+        mapping: { tables: { logs: { from: 'j.logs', columns: { time: 'ts', attributes: 'a' } } } },
+      });
+      const { attributeHint, write: w } = telemetry.dialect;
+      expect(attributeHint).toContain('attributes.http.route::String');
+      const answers = async (sql: string) => (await ask(telemetry, one, sql)).rows;
+      const route = w.attribute('attributes', 'http.route');
+      expect(
+        await answers(`SELECT attributes.http.route::String, ${route}, attributes.no::String FROM otel.logs`),
+      ).toEqual([['/cart', '/cart', '']]);
+      const entries = `SELECT a.key, a.value FROM otel.logs AS s, ${w.unnestMap('s.attributes', 'a')} ORDER BY a.key`;
+      expect(await answers(entries)).toEqual([
+        ['http.route', '/cart'],
+        ['n', '5'],
+      ]);
+    });
+
+    it.each(['schema', 'dataset'])('knows no %s', (mode) => {
+      const tenancy = { boundary: { mode, template: 't_{tenant}' } };
+      expect(() => createTelemetry(server().url, { ingest: undefined, tenancy })).toThrow(/has no/);
+    });
+
     it('tells before it runs what a statement would read: the less, the narrower its window', async () => {
       const one = newOrganization();
       const telemetry = await start(server().url, await own());

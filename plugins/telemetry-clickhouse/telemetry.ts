@@ -51,6 +51,12 @@ export class ClickHouseTelemetry implements Telemetry {
   #running: Running | undefined;
 
   constructor(config: ClickHouseConfig, host: TelemetryHost) {
+    const { mode } = config.tenancy.boundary;
+    if (mode === 'schema' || mode === 'dataset') {
+      throw new SightlineError('config_invalid', `telemetry.tenancy.boundary: ClickHouse has no ${mode}.`, {
+        hint: 'Use the mode database, or one of none, column, resource_attribute, attribute, expression, table_template, connection.',
+      });
+    }
     this.#config = config;
     this.#host = host;
     this.#tenancy = host.tenancy.open(config.tenancy);

@@ -4,7 +4,6 @@ import type { OrganizationId, Telemetry, TelemetryHost } from '../../../src/cont
 import { telemetryHost } from '../../../src/app/telemetry-host.ts';
 import { noOrganizations, testHost } from '../../../src/contract-tests/host.ts';
 import type { WarehouseUnderTest } from '../../../src/contract-tests/telemetry/warehouse.ts';
-import type { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import plugin from '../index.ts';
 import { ownTables } from '../setup/own-tables.ts';
 
@@ -19,21 +18,34 @@ export function createTelemetry(
   return plugin.create(plugin.configSchema.parse({ url, ...own, ...config }), host);
 }
 
+/** A server that tests may make databases on. */
+export interface TestServer {
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+  run(sql: string): Promise<string>;
+  runAll(statements: readonly string[]): Promise<void>;
+}
+
 /** Tables of our own in a database of their own. */
-export async function ownDatabase(server: ClickHouseServer): Promise<string> {
+export async function ownDatabase(server: TestServer): Promise<string> {
   const database = `d${randomBytes(6).toString('hex')}`;
   await server.runAll(ownTables({ database, prefix: '' }));
   return database;
 }
 
 /** The plugin over empty tables of its own. */
-export async function ownWarehouse(server: ClickHouseServer, config: object = {}): Promise<WarehouseUnderTest> {
+export async function ownWarehouse(server: TestServer, config: object = {}): Promise<WarehouseUnderTest> {
   const database = await ownDatabase(server);
   return {
-    component: createTelemetry(server.url, { ingest: { database, prefix: '' }, ...config }),
+    component: createTelemetry(server.url, { ...accountOf(server), ingest: { database, prefix: '' }, ...config }),
     organizations: [newOrganization(), newOrganization()],
     cleanup: async () => void (await server.run(`DROP DATABASE ${database}`)),
   };
+}
+
+function accountOf({ username, password }: TestServer): object {
+  return { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
 }
 
 export function newOrganization(): OrganizationId {
