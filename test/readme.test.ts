@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { telemetryHost } from '../src/app/telemetry-host.ts';
 import { loadConfig } from '../src/config/load.ts';
+import { configSchema } from '../src/config/schema.ts';
 import { noOrganizations, testHost } from '../src/contract-tests/host.ts';
 import { loadPlugin } from '../src/kernel/registry.ts';
 import { createKey, removeDirectory, root, startGateway, temporaryDirectory } from './support/gateway.ts';
@@ -95,6 +96,14 @@ describe('the documents', () => {
       await writeFile(file, block);
       await expect(take(file)).resolves.toBeUndefined();
     }
+  });
+
+  it('the configuration with every default is one, and holds the defaults', async () => {
+    const file = join(root, 'config/sightline.config.yaml');
+    await take(file);
+    const { config } = await loadConfig({ file, cwd: root, env: {}, overrides: {} });
+    const { dataDirectory: _, ...defaults } = configSchema.parse({});
+    expect(config).toMatchObject(defaults);
   });
 
   it.each(pages)('%s: every link within the repository leads somewhere', async (page) => {
