@@ -85,18 +85,14 @@ export class AttributeKeys {
     }
   }
 
-  /** Without a window of the caller's: the last hour, else the last day, else the last month. */
+  /** Where the caller says no start: the last hour, else the last day, else the last month, before the end if there is one. */
   async #sample(table: LogicalTable, asked: SampleWindow, run: RunSample): Promise<AttributeSample> {
     if (!table.columns.some(({ type }) => type === 'map')) return { keys: [], window: asked };
-    const now = this.#now().getTime();
+    const end = Math.min(asked.end?.getTime() ?? Infinity, this.#now().getTime());
     const windows: SampleWindow[] =
-      asked.start !== undefined || asked.end !== undefined
-        ? [asked]
-        : [
-            { start: new Date(now - hour), end: new Date(now) },
-            { start: new Date(now - 24 * hour), end: new Date(now) },
-            { start: new Date(now - 720 * hour), end: new Date(now) },
-          ];
+      asked.start === undefined
+        ? [1, 24, 720].map((hours) => ({ start: new Date(Math.max(0, end - hours * hour)), end: new Date(end) }))
+        : [asked];
     for (const window of windows) {
       const rows = await run(sampleSql(this.#dialect, table, window), window);
       if (rows.length > 0 || window === windows.at(-1)) return { keys: groupPairs(rows), window };

@@ -171,6 +171,15 @@ describe('what a reader may not see', () => {
     expect(sampled().join()).not.toMatch(/\battributes\b/);
   });
 
+  it('is sampled before an end that was asked for alone as it is before now', async () => {
+    const { telemetry, seen } = warehouse();
+    const end = new Date('2026-02-01T00:00:00Z');
+    const { warnings } = await pipelineOver(telemetry).run(ask('SHOW ATTRIBUTES FROM otel.logs', { window: { end } }));
+    const starts = seen.flatMap(({ binding }) => (binding?.window ? [binding.window.start?.toISOString()] : []));
+    expect(starts).toEqual(['2026-01-31T23:00:00.000Z', '2026-01-31T00:00:00.000Z', '2026-01-02T00:00:00.000Z']);
+    expect(warnings[0]).toContain('from 2026-01-02T00:00:00.000Z to 2026-02-01T00:00:00.000Z');
+  });
+
   it('leaves nothing to sample when all maps are denied', async () => {
     const { telemetry, seen } = warehouse();
     const denied = createGovernance({
@@ -219,6 +228,37 @@ describe('what a statement may cost', () => {
       retry: { sql: 'SELECT 1', start: '2026-03-01T10:04:48.000Z', end: '2026-03-01T12:00:00.000Z' },
     });
     expect(seen.map(({ step }) => step)).not.toContain('open');
+  });
+
+  it('is refused in the words of the command where our own sampling is what costs', async () => {
+    const pipeline = pipelineOver(
+      warehouse().telemetry,
+      guardOf(async ({ narrower }) => {
+        throw new SightlineError('query_too_costly', 'Too much.', narrower(0.1));
+      }),
+    );
+    const sql = 'SHOW ATTRIBUTES FROM otel.logs';
+    expect((await failure(pipeline.run(ask(sql)))).retry).toMatchObject({ sql, end: now.toISOString() });
+  });
+
+  it('offers less of what has happened where the window ends ahead of now', async () => {
+    const pipeline = pipelineOver(
+      warehouse().telemetry,
+      guardOf(async ({ narrower }) => {
+        throw new SightlineError('query_too_costly', 'Too much.', narrower(0.1));
+      }),
+    );
+    const ahead = { start: new Date('2026-03-01T02:00:00Z'), end: new Date('2030-01-01T00:00:00Z') };
+    expect((await failure(pipeline.run(ask('SELECT 1', { window: ahead })))).retry).toMatchObject({
+      start: '2026-03-01T11:12:00.000Z',
+      end: '2026-03-01T12:00:00.000Z',
+    });
+  });
+
+  it('does not keep the answer back when what was read cannot be counted in time', async () => {
+    const hanging = guardOf(async () => ({ settle: () => new Promise<void>(() => {}) }));
+    const pipeline = pipelineOver(warehouse().telemetry, hanging);
+    expect((await pipeline.run(ask('SELECT 1', { limits: { timeoutMs: 50 } }))).rowCount).toBe(0);
   });
 
   it('is not asked of what reads no warehouse, and a guard that hangs holds nobody up', async () => {

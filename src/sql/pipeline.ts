@@ -156,7 +156,8 @@ class Pipeline {
         readTo: request.readAhead === true ? this.#aheadOf(limits) : limits,
         deadline,
       });
-      await admission?.settle(read.end.bytesScanned);
+      // A storage that cannot count it in time does not keep the answer back.
+      if (admission !== undefined) await deadline.race(admission.settle(read.end.bytesScanned)).catch(() => {});
       progress.step = 'result';
       const result = shapeResult(read, { ...facts, window: shown?.window });
       if (shown?.window.source !== 'default') return result;

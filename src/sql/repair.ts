@@ -97,7 +97,8 @@ export function narrower(
   { sql, window, tables, now }: Pick<FailedQuery, 'sql' | 'window' | 'tables' | 'now'>,
   share: number,
 ): ErrorDetails {
-  const end = window?.end ?? now;
+  // What lies ahead of now holds nothing worth a second call.
+  const end = window?.end !== undefined && window.end < now ? window.end : now;
   const width = (window?.start === undefined ? 4 * hour : end.getTime() - window.start.getTime()) * share;
   const readsTables = tables === undefined || tables.length > 0;
   if (!readsTables || !(width >= minute)) {

@@ -34,15 +34,15 @@ export class ServiceAnswers {
       case 'attributes': {
         const table = findTable(this.#dialect, command.table);
         const question = { organizationId, table, like: command.like, window, rules };
-        return this.#attributeKeys.answer(question, (sql, sampled) => this.#sample({ ...request, sql }, sampled));
+        return this.#attributeKeys.answer(question, (sql, sampled) => this.#sample(sql, request, sampled));
       }
     }
   }
 
-  async #sample(request: QueryRequest, window: TimeBounds): Promise<readonly (readonly unknown[])[]> {
+  async #sample(sql: string, request: QueryRequest, window: TimeBounds): Promise<readonly (readonly unknown[])[]> {
     try {
       const limits = { ...request.limits, maxCellBytes: sampledValueBytes };
-      const { rowsJson } = await this.#run({ ...request, window, limits, readAhead: false });
+      const { rowsJson } = await this.#run({ ...request, sql, window, limits, readAhead: false });
       const rows: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson}]`);
       return rows;
     } catch (error) {
@@ -50,7 +50,19 @@ export class ServiceAnswers {
       if (error instanceof SightlineError && /^(?:sql|unknown)_/.test(error.code)) {
         throw new Error('the sampling statement was refused', { cause: error });
       }
-      throw error;
+      throw error instanceof SightlineError && error.retry !== undefined ? askedAgain(error, request.sql) : error;
     }
   }
+}
+
+/** The call that is offered instead is the caller's own, not our sampling. */
+function askedAgain(error: SightlineError, sql: string): SightlineError {
+  const { code, message, hint, retry, retryAfterSeconds, operatorMessage, cause } = error;
+  return new SightlineError(code, message, {
+    ...(hint === undefined ? {} : { hint }),
+    retry: { ...retry, sql },
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(operatorMessage === undefined ? {} : { operatorMessage }),
+    cause,
+  });
 }
