@@ -1,5 +1,5 @@
 import { SightlineError } from '../contract/index.ts';
-import type { Finding, Logger, Telemetry } from '../contract/index.ts';
+import type { Finding, Logger, Telemetry, WarehouseOperations } from '../contract/index.ts';
 
 const probeTimeoutMs = 30_000;
 
@@ -7,9 +7,13 @@ const probeTimeoutMs = 30_000;
  * Tries the boundary between organizations as an intruder would, before anybody is served. Throws plugin_failed when
  * something succeeds that must not; what its operator has accepted is logged by name.
  */
-export async function holdBoundary(telemetry: Telemetry, label: string, logger: Logger): Promise<void> {
-  if (telemetry.operations === undefined) return;
-  const findings = await telemetry.operations.probe(AbortSignal.timeout(probeTimeoutMs));
+export async function holdBoundary(
+  telemetry: Pick<Telemetry, 'operations'>,
+  label: string,
+  logger: Logger,
+  timeoutMs = probeTimeoutMs,
+): Promise<void> {
+  const findings = await tryBoundary(telemetry, timeoutMs);
   for (const { status, check, detail, hint } of findings) {
     if (status === 'warn') logger.warn({ check, hint }, `the boundary of the ${label}: ${detail}`);
   }
@@ -19,6 +23,47 @@ export async function holdBoundary(telemetry: Telemetry, label: string, logger: 
     operatorMessage: `The boundary of the ${label} does not hold, so nothing is served:\n${broken.map(inWords).join('\n')}`,
     hint: 'sightline doctor tries again; sightline telemetry setup --print prints what a database administrator runs.',
   });
+}
+
+/**
+ * What the probe found; nothing where there is none. A probe that fails, ends too late or tries nothing has shown nothing,
+ * which is a `fail`. Never rejects.
+ */
+export async function tryBoundary(
+  { operations }: Pick<Telemetry, 'operations'>,
+  timeoutMs: number,
+): Promise<readonly Finding[]> {
+  if (operations === undefined) return [];
+  try {
+    const findings = await probeWithin(operations, timeoutMs);
+    if (findings.length === 0) return [untried('The probe tried nothing.')];
+    // Plugins are not all compiled with our types.
+    return findings.map((finding) =>
+      finding.status === 'ok' || finding.status === 'warn' ? finding : { ...finding, status: 'fail' },
+    );
+  } catch (error) {
+    const known = error instanceof SightlineError;
+    const said = known
+      ? (error.operatorMessage ?? error.message)
+      : error instanceof Error
+        ? error.message
+        : 'It failed.';
+    return [untried(said, known ? error.hint : undefined)];
+  }
+}
+
+/** What is refused because the time is up was not refused by a boundary: such an answer is not believed. */
+async function probeWithin(operations: WarehouseOperations, timeoutMs: number): Promise<readonly Finding[]> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const late = new Promise<never>((_, reject) => {
+    const end = () => reject(new SightlineError('unavailable', `The probe did not end within ${timeoutMs / 1_000} s.`));
+    signal.addEventListener('abort', end, { once: true });
+  });
+  return await Promise.race([late, operations.probe(signal)]);
+}
+
+function untried(detail: string, hint?: string): Finding {
+  return { check: 'boundary', status: 'fail', detail, ...(hint === undefined ? {} : { hint }) };
 }
 
 function inWords({ check, detail, hint }: Finding): string {

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { tryBoundary } from '../app/boundary.ts';
 import { checkConfig } from '../app/config.ts';
 import type { Settings } from '../app/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../app/workspace.ts';
@@ -156,7 +157,7 @@ async function warehouse(workspace: OpenWorkspace): Promise<readonly Finding[]> 
     if (telemetry.operations === undefined) return { status: 'ok', detail: label };
     try {
       await telemetry.start(AbortSignal.timeout(30_000));
-      findings.push(...(await telemetry.operations.probe(AbortSignal.timeout(60_000))));
+      findings.push(...(await tryBoundary(telemetry, 60_000)));
       const { ok, detail = label } = await telemetry.health(AbortSignal.timeout(10_000));
       return { status: ok ? 'ok' : 'fail', detail };
     } finally {
