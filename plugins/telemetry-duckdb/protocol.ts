@@ -3,8 +3,8 @@
 export type Request =
   | { readonly op: 'hello' }
   /**
-   * Payload of the answer: json_serialize_sql's text of the statement, and behind it of what the engine wrote of that tree.
-   * Nothing is written of what is no SELECT, or has a tree larger than `maxTreeBytes`.
+   * Payload of the answer: json_serialize_sql's text of the statement. Where that is a tree, and none larger than
+   * `maxTreeBytes`, two lines follow: the tree of the SQL that the engine writes of it, and that SQL.
    */
   | { readonly op: 'parse'; readonly sql: string }
   /** Parts: rows. */
@@ -35,13 +35,6 @@ export interface Hello {
 
 /** Of a tree's JSON: a third of it for as many trace ids as fit a statement. Bounds what is spent on one. */
 export const maxTreeBytes = 1024 * 1024;
-
-export interface Parsed {
-  /** Of the payload: the statement's own tree. */
-  readonly treeBytes: number;
-  /** SQL that the engine wrote of the tree. */
-  readonly written?: string;
-}
 
 /** Header of every part of a result and of its end; `columns` comes with the first frame, `end` with the last. */
 export interface RowsHeader {

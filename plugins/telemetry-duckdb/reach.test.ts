@@ -78,6 +78,8 @@ describe('what a statement reaches in time', () => {
     ["time >= '2026-01-01T00:00:00+02:00'", none],
     ["time >= 'yesterday'", none],
     ["time > now() - INTERVAL '1.5 hours'", none],
+    ["time < now() - 1.5 * INTERVAL '1 hour'", none],
+    ["time < now() - INTERVAL '1 hour' * 1e0", none],
     ["time > now() - duration_nano * INTERVAL '1 hour'", none],
     ['time > (SELECT max(time) FROM otel.logs)', none],
     ["time IN ('2026-01-01')", none],

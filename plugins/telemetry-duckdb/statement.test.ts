@@ -9,7 +9,7 @@ const notSelect = Buffer.from(JSON.stringify({ error: true, error_type: 'not imp
 
 function refusal(sql: string): SightlineError {
   try {
-    readStatement(sql, { treeBytes: notSelect.length }, notSelect, sqlHelpers);
+    readStatement(sql, notSelect, sqlHelpers);
   } catch (error) {
     if (error instanceof SightlineError) return error;
   }

@@ -2,8 +2,8 @@ import type { CheckedStatement, ParsedStatement, SightlineError, SqlHelpers } fr
 import { Checker } from './gate/check.ts';
 import { reachesOf } from './gate/reach.ts';
 import { templateOf, type Template } from './gate/relations.ts';
-import { isList, isNode, parseTree, text, type Json } from './gate/tree.ts';
-import { maxTreeBytes, type Parsed } from './protocol.ts';
+import { isList, isNode, parseTree, text, type Json, type Node } from './gate/tree.ts';
+import { maxTreeBytes } from './protocol.ts';
 
 /** SQL with the engine's tree of it. */
 export interface Reading {
@@ -52,30 +52,41 @@ export function admit(sql: string, helpers: SqlHelpers): void {
   if (!sql.isWellFormed()) throw helpers.refuse('sql_syntax', 'The statement is not well-formed Unicode.');
 }
 
-/** Reads the engine's answer. Throws what is wrong with the statement. */
-export function readStatement(
-  sql: string,
-  { treeBytes, written }: Parsed,
-  trees: Buffer,
-  helpers: SqlHelpers,
-): DuckdbStatement {
-  const asked = readTree(sql, trees.subarray(0, treeBytes), helpers);
-  if (written === undefined) throw cannotBeRead(helpers);
+/** Reads the engine's answer to `parse`. Throws what is wrong with the statement. */
+export function readStatement(sql: string, answer: Buffer, helpers: SqlHelpers): DuckdbStatement {
+  const afterTree = lineEnd(answer, 0);
+  const tree = readTree(answer.subarray(0, afterTree), helpers);
+  if (tree['error'] === true) throw parseError(sql, text(tree['error_type']), tree['position'], helpers);
+  const [asked, ...others] = statementsOf(tree);
+  if (asked === undefined) throw helpers.refuse('sql_syntax', 'There is no statement.', { position: 1 });
+  if (others.length > 0) throw severalStatements(helpers);
+  const afterTrees = lineEnd(answer, afterTree + 1);
+  const written = answer.toString('utf8', afterTrees + 1);
   // A NUL would end what is run before the end of what was checked.
-  if (written.includes('\0')) throw cannotBeRead(helpers);
-  return new DuckdbStatement(asked, readTree(written, trees.subarray(treeBytes), helpers));
+  if (written === '' || written.includes('\0')) throw cannotBeRead(helpers);
+  const [again, ...more] = statementsOf(readTree(answer.subarray(afterTree + 1, afterTrees), helpers));
+  if (again === undefined || more.length > 0) throw cannotBeRead(helpers);
+  return new DuckdbStatement({ sql, statement: asked }, { sql: written, statement: again });
 }
 
-/** Reads json_serialize_sql's answer for one text. */
-function readTree(sql: string, answer: Buffer, helpers: SqlHelpers): Reading {
-  if (answer.length > maxTreeBytes) throw tooLarge(helpers);
+function lineEnd(answer: Buffer, from: number): number {
+  const end = answer.indexOf('\n', from);
+  return end < 0 ? answer.length : end;
+}
+
+function readTree(answer: Buffer, helpers: SqlHelpers): Node {
+  if (answer.length > maxTreeBytes) {
+    throw helpers.refuse('sql_refused', 'The statement is too large or nested too deeply.', {
+      hint: 'Ask in several smaller statements.',
+    });
+  }
   const tree = parseTree(answer.toString('utf8'));
   if (!isNode(tree)) throw cannotBeRead(helpers);
-  if (tree['error'] === true) throw parseError(sql, text(tree['error_type']), tree['position'], helpers);
-  const [statement, ...others] = isList(tree['statements']) ? tree['statements'] : [];
-  if (statement === undefined) throw helpers.refuse('sql_syntax', 'There is no statement.', { position: 1 });
-  if (others.length > 0) throw severalStatements(helpers);
-  return { sql, statement };
+  return tree;
+}
+
+function statementsOf(tree: Node): readonly Json[] {
+  return isList(tree['statements']) ? tree['statements'] : [];
 }
 
 /** Throws for everything that is not allowed, in what was asked and in what is run: the two might read differently. */
@@ -89,12 +100,6 @@ export function checkStatement(
   const template = templateOf(written.sql, written.statement);
   if (template === undefined) throw cannotBeRead(helpers);
   return { tree: new DuckdbTemplate(template), tables, reaches: reachesOf(written.statement, now) };
-}
-
-function tooLarge(helpers: SqlHelpers): SightlineError {
-  return helpers.refuse('sql_refused', 'The statement is too large or nested too deeply.', {
-    hint: 'Ask in several smaller statements.',
-  });
 }
 
 function cannotBeRead(helpers: SqlHelpers): SightlineError {

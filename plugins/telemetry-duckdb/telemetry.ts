@@ -14,13 +14,13 @@ import {
   type Telemetry,
   type TelemetryHost,
 } from '../../src/contract/index.ts';
-import { EngineLost, Stopped, type Channel, type Reply } from './channel.ts';
+import { EngineLost, Stopped, type Reply } from './channel.ts';
 import { dialect } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
 import { fillTemplate } from './gate/relations.ts';
 import { labelled } from './label.ts';
-import type { Parsed, RowsHeader } from './protocol.ts';
+import type { RowsHeader } from './protocol.ts';
 import { ownTables, relationWriter } from './relation-writer.ts';
 import { DuckdbSink } from './sink.ts';
 import { admit, checkStatement, DuckdbStatement, DuckdbTemplate, readStatement } from './statement.ts';
@@ -58,10 +58,8 @@ export class DuckdbTelemetry implements Telemetry {
 
   async parse(sql: string, context: StatementContext): Promise<ParsedStatement> {
     admit(sql, this.#host.sql);
-    const { header, payload } = await this.#grammar(context, (channel) =>
-      channel.request<Parsed>({ op: 'parse', sql }, { signal: context.signal, timeoutMs: grammarTimeoutMs }),
-    );
-    return readStatement(sql, header, payload, this.#host.sql);
+    const { payload } = await onceMoreIfLost(() => this.#askGrammar(sql, context));
+    return readStatement(sql, payload, this.#host.sql);
   }
 
   check(parsed: ParsedStatement): CheckedStatement {
@@ -128,14 +126,11 @@ export class DuckdbTelemetry implements Telemetry {
     }
   }
 
-  #grammar<T>(context: StatementContext, ask: (channel: Channel) => Promise<Reply<T>>): Promise<Reply<T>> {
-    return onceMoreIfLost(() => this.#askGrammar(context, ask));
-  }
-
-  async #askGrammar<T>(context: StatementContext, ask: (channel: Channel) => Promise<Reply<T>>): Promise<Reply<T>> {
+  async #askGrammar(sql: string, context: StatementContext): Promise<Reply<unknown>> {
     const { channel, release } = await this.#acquire(context);
     try {
-      return await ask(channel);
+      const options = { signal: context.signal, timeoutMs: grammarTimeoutMs };
+      return await channel.request({ op: 'parse', sql }, options);
     } catch (error) {
       if (error instanceof Stopped && error.reason === 'timeout' && !context.signal.aborted) {
         throw this.#host.sql.refuse('sql_refused', 'The statement takes too long to read.', { cause: error });

@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { version } from '@duckdb/node-api';
 import { frame, frameKind, FrameReader, type Frame } from '../frames.ts';
-import type { Committed, Failure, Hello, Parsed, Released, Request } from '../protocol.ts';
+import type { Committed, Failure, Hello, Released, Request } from '../protocol.ts';
 import type { Database } from './database.ts';
 import { InterruptedError, Job } from './job.ts';
 import { BadBatchError, Loader } from './load.ts';
@@ -130,13 +130,8 @@ async function answerTo(
     case 'hello':
       engine.visitors.add(socket);
       return { header: { pid: process.pid, version: version() } satisfies Hello };
-    case 'parse': {
-      const { tree, written, writtenTree = '' } = await engine.statements.parse(request.sql, job);
-      return {
-        header: { treeBytes: Buffer.byteLength(tree), ...(written !== undefined && { written }) } satisfies Parsed,
-        payload: Buffer.from(tree + writtenTree),
-      };
-    }
+    case 'parse':
+      return { header: {}, payload: Buffer.from(await engine.statements.parse(request.sql, job)) };
     case 'query':
       return await engine.queries.run(job, async () => {
         const result = await runQuery(engine.database, request.sql, request, job, (header, rows) =>

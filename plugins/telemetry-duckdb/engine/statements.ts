@@ -8,17 +8,8 @@ interface Grammar {
   readonly parse: DuckDBPreparedStatement;
 }
 
-export interface Reading {
-  /** json_serialize_sql's answer, which is an object with `error: true` for what does not parse. */
-  readonly tree: string;
-  /** What json_deserialize_sql makes of the tree; undefined where it is of no statement, or too large. */
-  readonly written?: string | undefined;
-  /** json_serialize_sql's answer for that. */
-  readonly writtenTree?: string | undefined;
-}
-
-/** All that the gate needs of the engine, in one go: to ask costs more than to answer. */
-const question = `SELECT tree, written, json_serialize_sql(written) FROM (
+/** All in one go, and in one value: to ask, and to read what comes, costs more than to answer. JSON has no line feeds. */
+const question = `SELECT concat_ws(chr(10), tree, json_serialize_sql(written), written) FROM (
   SELECT tree, CASE WHEN starts_with(tree, '{"error":false,"statements":[{') AND strlen(tree) <= ${maxTreeBytes}
     THEN json_deserialize_sql(tree) END AS written
   FROM (SELECT json_serialize_sql($1::VARCHAR) AS tree))`;
@@ -33,20 +24,19 @@ export class Statements {
     this.#database = database;
   }
 
-  /** Throws the engine's error where it cannot write a tree that it read. */
-  async parse(sql: string, job: Job): Promise<Reading> {
+  /** The answer to `parse`. Throws the engine's error where it cannot write a tree that it read. */
+  async parse(sql: string, job: Job): Promise<string> {
     const grammar = this.#free.pop() ?? (await this.#open());
     try {
       job.interruptible(() => grammar.connection.interrupt());
       job.check();
       grammar.parse.bindVarchar(1, sql);
       // Its one chunk is there already; to fetch it would be two more turns of the thread pool.
-      const [row = []] = (await grammar.parse.run()).getChunk(0).getRows();
-      const [tree, written, writtenTree] = row.map((value) => (typeof value === 'string' ? value : undefined));
-      if (tree === undefined) throw new Error('the engine did not answer with text');
+      const [answer] = (await grammar.parse.run()).getChunk(0).getColumnValues(0);
+      if (typeof answer !== 'string') throw new Error('the engine did not answer with text');
       job.interruptible(undefined);
       this.#free.push(grammar);
-      return { tree, written, writtenTree };
+      return answer;
     } catch (error) {
       grammar.connection.closeSync();
       throw error;

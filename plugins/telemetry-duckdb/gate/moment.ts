@@ -166,9 +166,11 @@ function wholeNumber(expression: Json | undefined): number | undefined {
     return literal === undefined ? wholeNumber(expression['child']) : whole(literal);
   }
   if (expression['class'] === 'CONSTANT') {
-    const constant = expression['value'];
-    const value = isNode(constant) ? constant['value'] : undefined;
-    return typeof value === 'number' ? whole(String(value)) : undefined;
+    const constant = isNode(expression['value']) ? expression['value'] : {};
+    const { type, value } = constant;
+    // Of a decimal the tree has the digits alone: 1.5 comes as 15.
+    const isInteger = isNode(type) && (type['id'] === 'INTEGER' || type['id'] === 'BIGINT');
+    return isInteger && typeof value === 'number' ? whole(String(value)) : undefined;
   }
   const children = expression['children'];
   if (expression['class'] !== 'FUNCTION' || !isList(children) || children.length !== 1) return undefined;
