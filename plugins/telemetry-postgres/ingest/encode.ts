@@ -1,22 +1,30 @@
 import { otelTables, type BatchColumn, type ColumnType, type TelemetryBatch } from '../../../src/contract/index.ts';
+import { indexedTexts } from '../setup/tables.ts';
 import { repairedJson } from './repair.ts';
 
 type Cell = (row: number) => string;
 
 const chunkRows = 2_000;
 
+/** Of a text that is in an index, where the server refused to hold all of it. */
+const indexedBytes = 1_000;
+
 /**
  * The rows of a batch in COPY's text format, the tenant first. With `repair`, JSON is written anew so that the server
- * certainly reads it: for batches that it refused.
+ * certainly reads it, and what is in an index is cut so that it has room there: for batches that it refused.
  */
 export function* copyText(batch: TelemetryBatch, tenant: string, repair: boolean): Generator<string> {
-  const types = otelTables[batch.table].columns.map((column) => column.type);
-  const cells = batch.columns.map((column, index) => cellsOf(column, types[index] ?? 'string', repair));
+  const logical = otelTables[batch.table].columns;
+  const cells = batch.columns.map((column, index) => {
+    const { name = '', type = 'string' } = logical[index] ?? {};
+    const isCut = repair && column.kind === 'string' && indexedTexts[batch.table].includes(name);
+    return isCut ? texts(column, (value) => escaped(start(wellFormed(value)))) : cellsOf(column, type, repair);
+  });
   const first = escaped(tenant);
-  for (let start = 0; start < batch.rows; start += chunkRows) {
-    const end = Math.min(start + chunkRows, batch.rows);
+  for (let begin = 0; begin < batch.rows; begin += chunkRows) {
+    const end = Math.min(begin + chunkRows, batch.rows);
     let text = '';
-    for (let row = start; row < end; row += 1) {
+    for (let row = begin; row < end; row += 1) {
       text += first;
       for (const cell of cells) text += `\t${cell(row)}`;
       text += '\n';
@@ -67,6 +75,12 @@ function json(value: string, type: ColumnType, repair: boolean): string {
 function wellFormed(value: string): string {
   const text = value.isWellFormed() ? value : value.toWellFormed();
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
+}
+
+/** As many whole characters as an index has room for. */
+function start(value: string): string {
+  const { read } = new TextEncoder().encodeInto(value, new Uint8Array(indexedBytes));
+  return value.slice(0, read);
 }
 
 const special = /[\\\t\n\r]/;

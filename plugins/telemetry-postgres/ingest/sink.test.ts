@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { embeddedServer, type PostgresServer } from '../../../test/support/postgres.ts';
 import { batch } from '../../../src/contract-tests/telemetry-rows.ts';
@@ -99,6 +100,35 @@ describe('loading into PostgreSQL', () => {
     const odd = ['tab\t', 'line\nfeed\r', '\\N', '\\.', 'back\\slash', '"quotes\'', '', ' ', '😀ñ', '\u2028'];
     await load('texts', 1, [...odd.map((body) => ({ body })), { body: 'nul\0' }, { body: 'half\ud800' }]);
     expect(new Set(await bodies('texts'))).toEqual(new Set([...odd, 'nul\ufffd', 'half\ufffd']));
+  });
+
+  it('cuts a name that no index can hold, rather than stop at it for good', async () => {
+    const noise = randomBytes(6_000).toString('base64');
+    const wide = '語'.repeat(500) + noise;
+    const organizationId = own();
+    const batches = [
+      batch('logs', [
+        { time: new Date(), service_name: 'beside', body: noise },
+        { time: new Date(), service_name: `long${noise}`, trace_id: noise, body: 'x' },
+      ]),
+      batch('spans', [{ time: new Date(), service_name: 'long', trace_id: wide, name: noise }]),
+      batch('metrics', [{ time: new Date(), service_name: 'long', name: noise }]),
+    ];
+    await sink.load(
+      { organizationId, log: 'long', batches, upTo: { segment: 1, offset: 9 } },
+      AbortSignal.timeout(9_000),
+    );
+    expect(await bodies('beside')).toEqual([noise]);
+    const cut = await ask(
+      telemetry,
+      own(),
+      "SELECT service_name, trace_id FROM otel.logs WHERE service_name LIKE 'long%'",
+    );
+    expect(cut.rows).toEqual([[`long${noise}`.slice(0, 1_000), noise.slice(0, 1_000)]]);
+    const spans = await ask(telemetry, own(), "SELECT trace_id, name FROM otel.spans WHERE service_name = 'long'");
+    expect(spans.rows).toEqual([['語'.repeat(333), noise]]);
+    const metrics = await ask(telemetry, own(), "SELECT name FROM otel.metrics WHERE service_name = 'long'");
+    expect(metrics.rows).toEqual([[noise.slice(0, 1_000)]]);
   });
 
   it('keeps times to the microsecond, from the year 1 to 9999', async () => {

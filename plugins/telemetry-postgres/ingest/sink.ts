@@ -58,7 +58,8 @@ export class PostgresSink implements TelemetrySink {
         await this.#loadOnce(lease, load, batches, tenant, false);
       } catch (error) {
         if (!isBadValue(error)) throw error;
-        // Text that JSON and the server read differently; it must not stop everything that comes after it.
+        // Text that JSON and the server read differently, or a name that no index can hold; it must not stop everything
+        // that comes after it.
         await lease.client.query('ROLLBACK');
         await this.#loadOnce(lease, load, batches, tenant, true);
       }
@@ -166,7 +167,7 @@ function decoded(batches: readonly Uint8Array[]): readonly TelemetryBatch[] {
   }
 }
 
-/** It lies in the rows: the receiver puts the batch aside and goes on. */
+/** It lies in the rows, which are wrong or too large: the receiver puts the batch aside and goes on. */
 function isBadValue(error: unknown): boolean {
-  return error instanceof DatabaseError && (error.code ?? '').startsWith('22');
+  return error instanceof DatabaseError && /^(?:22|54)/.test(error.code ?? '');
 }

@@ -19,6 +19,13 @@ export interface TablesOptions {
 
 const tenantTypes = { string: 'text', uuid: 'uuid', int: 'bigint' } as const;
 
+/** Text columns behind the organization in the indexes: an entry of an index has room for some 2,700 bytes. */
+export const indexedTexts: Readonly<Record<TableName, readonly string[]>> = {
+  spans: ['service_name', 'trace_id'],
+  metrics: ['service_name', 'name'],
+  logs: ['service_name', 'trace_id'],
+};
+
 /** Where the receiver remembers how far it came, in the schema of the tables. */
 export const positionsTable = 'positions';
 
