@@ -1,4 +1,4 @@
-import { constantNumber } from './names.ts';
+import { constantNumber, exactNumber } from './names.ts';
 import { isNode, list, namesOf, only, text, type Json } from './tree.ts';
 
 /** Of an interval, in milliseconds: months and years are not all of one length. */
@@ -51,7 +51,7 @@ export function intervalOf(value: Json | undefined): Span | undefined {
   }
   const times = (interval: Json | undefined, factor: Json | undefined) => {
     const span = intervalOf(interval);
-    const number = constantNumber(factor);
+    const number = exactNumber(factor);
     return span && number !== undefined && Number.isInteger(number) ? scaled(span, number) : undefined;
   };
   return times(product['lexpr'], product['rexpr']) ?? times(product['rexpr'], product['lexpr']);

@@ -1,5 +1,5 @@
 import { intervalOf, scaled, type Span } from './interval.ts';
-import { constantNumber } from './names.ts';
+import { exactNumber } from './names.ts';
 import { isNode, list, namesOf, only, text, type Json, type Node } from './tree.ts';
 
 /** A constant moment of a statement, between two bounds in milliseconds: since 1970, or from the moment it runs. */
@@ -100,7 +100,7 @@ function called(call: Node, depth: number): Moment | undefined {
   const args = list(call['args']);
   if (name === 'now' || name === 'transaction_timestamp') return args.length === 0 ? runNow : undefined;
   if (name === 'to_timestamp' && args.length === 1) {
-    const seconds = constantNumber(args[0]);
+    const seconds = exactNumber(args[0]);
     if (seconds === undefined || !Number.isFinite(seconds)) return undefined;
     return { from: 'epoch', earliest: Math.floor(seconds * 1_000), latest: Math.ceil(seconds * 1_000) };
   }
@@ -126,7 +126,7 @@ function moved(operation: Node, depth: number): Moment | undefined {
 function sumOf(base: Json | undefined, step: Json | undefined, sign: '+' | '-', depth: number): Moment | undefined {
   // `'2026-01-01' + INTERVAL …`: a literal there is read as an interval.
   if (only('A_Const', base) !== undefined) return undefined;
-  const days = text(only('SQLValueFunction', base)?.['op']) === 'SVFOP_CURRENT_DATE' ? constantNumber(step) : undefined;
+  const days = text(only('SQLValueFunction', base)?.['op']) === 'SVFOP_CURRENT_DATE' ? exactNumber(step) : undefined;
   const span: Span | undefined = days === undefined ? intervalOf(step) : { least: days * dayMs, most: days * dayMs };
   const moment = momentOf(base, depth + 1);
   if (moment === undefined || span === undefined) return undefined;

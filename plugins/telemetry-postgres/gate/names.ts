@@ -96,3 +96,16 @@ export function constantNumber(value: Json | undefined): number | undefined {
   if (isNode(integer)) return typeof integer['ival'] === 'number' ? integer['ival'] : 0;
   return isNode(decimal) ? Number(text(decimal['fval'])) : undefined;
 }
+
+/** The same where a cast changes nothing of it: `1.5::int` and `16777217::real` are other numbers than they look. */
+export function exactNumber(value: Json | undefined): number | undefined {
+  const sign = only('A_Expr', value);
+  if (sign !== undefined && exactNumber(sign['rexpr']) === undefined) return undefined;
+  const cast = only('TypeCast', value);
+  if (cast === undefined) return constantNumber(value);
+  const type = cast['typeName'];
+  if (!isNode(type) || type['typmods'] !== undefined || type['arrayBounds'] !== undefined) return undefined;
+  const isWide = ['int4', 'int8', 'numeric', 'float8'].includes(namesOf(type['names']).at(-1) ?? '');
+  const number = exactNumber(cast['arg']);
+  return isWide && Number.isSafeInteger(number) ? number : undefined;
+}

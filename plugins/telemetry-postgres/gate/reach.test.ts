@@ -46,6 +46,7 @@ describe('the reach of a statement', () => {
     ['time > CURRENT_DATE - 7', { start: ago(8 * day) }],
     ["time >= date_trunc('day', now())", { start: ago(25 * 3_600_000) }],
     ["time < date_trunc('hour', now() - interval '1 day')", { end: ago(day) }],
+    ['time > to_timestamp(1767312000::bigint)', { start: at('2026-01-02T00:00:00Z') }],
     ['time > to_timestamp(1767312000)', { start: at('2026-01-02T00:00:00Z') }],
     ["time > (now() - interval '1 day')::date", { start: ago(2 * day) }],
     ['time <= now()', { end: { fromNowMs: 1 } }],
@@ -82,6 +83,12 @@ describe('the reach of a statement', () => {
     "CASE WHEN time > '2026-01-02' THEN true ELSE true END",
     "time = ANY(ARRAY['2026-01-02'::timestamptz])",
     "(time, name) > ('2026-01-02', '')",
+    'time <= to_timestamp(1767225600.7::int)',
+    'time <= to_timestamp(1767225701::real)',
+    'time <= to_timestamp(-(1.7::int))',
+    'time <= to_timestamp(1767225600.7::numeric(12,0))',
+    'time < CURRENT_DATE + 1.5::int',
+    "time < now() + interval '1 hour' * 16777217::real",
   ])('is not known from %s', async (condition) => {
     expect(await where(condition)).toEqual([{}]);
   });
@@ -99,6 +106,8 @@ describe('the reach of a statement', () => {
     [`SELECT 1 FROM otel.spans s FULL JOIN otel.logs l ON s.${since} AND l.${since}`, [{}, {}]],
     [`SELECT 1 FROM otel.spans s LEFT JOIN otel.logs l ON true WHERE l.${since}`, [{}, { start }]],
     [`SELECT 1 FROM (otel.spans s JOIN otel.logs l ON s.${since}) AS j WHERE j.${since}`, [{ start }, {}]],
+    [`SELECT 1 FROM (otel.spans s CROSS JOIN unnest(ARRAY[1]) AS g(x)) AS j(a, time) WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (otel.spans s CROSS JOIN unnest(ARRAY[1]) AS g(x)) AS j WHERE ${since}`, [{ start }]],
     [`SELECT 1 FROM otel.spans s, jsonb_array_elements(s.events) e WHERE ${since}`, [{ start }]],
     [`SELECT 1 FROM otel.spans s, jsonb_to_recordset(s.events) AS e(time timestamptz) WHERE e.${since}`, [{}]],
     [`SELECT 1 FROM otel.spans s, unnest(ARRAY[now()]) AS time WHERE ${since}`, [{}]],

@@ -88,12 +88,11 @@ function ofJoin(join: Node): readonly Source[] {
   const all = [...left, ...right];
   const bound = { JOIN_INNER: all, JOIN_LEFT: right, JOIN_RIGHT: left }[text(join['jointype'])] ?? [];
   narrow(join['quals'], all, bound);
-  // Behind its alias a join's tables cannot be named, and its columns may be anything.
-  return join['alias'] === undefined ? all : all.map((source) => hidden(source));
-}
-
-function hidden(source: Source): Source {
-  return { ...source, name: undefined, unaliased: false };
+  const alias = join['alias'];
+  if (!isNode(alias)) return all;
+  // Behind its alias a join's tables cannot be named, and with names for its columns `time` may be any of them.
+  const renamed = alias['colnames'] !== undefined;
+  return all.map((source) => ({ ...source, name: undefined, unaliased: false, renamed: source.renamed || renamed }));
 }
 
 const flipped: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '=': '=' };
