@@ -3,7 +3,24 @@ import { mappingSchema, tenancySchema } from '../../src/contract/index.ts';
 
 const name = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name of lower-case letters, digits and _');
 
-const postgresUrl = z.string().regex(/^postgres(?:ql)?:\/\//, 'must be postgres://user:password@host:5432/database');
+const urlForm = 'must be postgres://user:password@host:5432/database, with %23 for # and the like';
+
+const postgresUrl = z
+  .string()
+  .regex(/^postgres(?:ql)?:\/\//, urlForm)
+  .refine(isReadable, urlForm);
+
+/** What the driver fails at, with all of the URL in its error, is refused here: the password is in it. */
+function isReadable(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || url.hash !== '') return false;
+  try {
+    for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const flag = z.union([z.boolean(), z.stringbool()]);
 
