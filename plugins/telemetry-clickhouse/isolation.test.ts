@@ -2,7 +2,7 @@ import * as runner from '@jest/globals';
 import { isolationContract, type HostileStatement, type IsolationTargets } from '../../src/contract-tests/isolation.ts';
 import { withEngine } from '../../test/support/clickhouse/with-engine.ts';
 import { hostileStatements } from './support/attacks.ts';
-import { warehouseWithout } from './support/layered.ts';
+import { warehouseByAttribute, warehouseWithout } from './support/layered.ts';
 
 /**
  * What the server shows of a table that may be read, whatever its policies say: the primary keys and the counts of all rows.
@@ -24,6 +24,7 @@ withEngine(() => {
     statements,
     layers: [
       { without: "the server's row policies", make: () => warehouseWithout('policies') },
+      { without: 'the row policies, where an attribute names the tenant', make: warehouseByAttribute },
       { without: 'the predicate beneath each table', make: () => warehouseWithout('predicate') },
       { without: 'the gate and the predicate', isGate: true, make: () => warehouseWithout('gate') },
     ],

@@ -1,80 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createServer, type Server } from 'node:net';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cursor, QueryLimits, StatementLabel } from '../../../src/contract/index.ts';
 import { rejection } from '../../../src/contract-tests/runner.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
 import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { sharedServer } from '../../../test/support/clickhouse/shared-server.ts';
 import { withEngine } from '../../../test/support/clickhouse/with-engine.ts';
-import { Endpoints } from './endpoints.ts';
+import { ask, connect, endless, expectIdle, never, open, rowsOf, trickle } from '../support/asking.ts';
 import { changedSettings } from './settings.ts';
-import { Warehouse } from './warehouse.ts';
-
-const limits: QueryLimits = { maxRows: 1_000, maxBytes: 1_000_000, maxCellBytes: 16_384, timeoutMs: 10_000 };
-const endless = 'SELECT count() FROM numbers(1000000000000) WHERE number % 7 = sipHash64(number)';
-const trickle = 'SELECT number, repeat(toString(number), 20) FROM numbers(1000000000)';
-const never = new AbortController().signal;
-
-function connect(urls: readonly string[], options: { compression?: boolean; settings?: Record<string, number> } = {}) {
-  const { compression = false, settings = {} } = options;
-  return new Warehouse({
-    endpoints: new Endpoints({ urls, username: 'default', password: '', maxConnections: 2, compression }),
-    settings,
-    requestTimeoutMs: 5_000,
-    explaining: { helpers: sqlHelpers, functions: ['count', 'toStartOfHour'] },
-  });
-}
-
-interface Asking {
-  readonly limits?: Partial<QueryLimits>;
-  readonly signal?: AbortSignal;
-  readonly label?: StatementLabel;
-  readonly queryId?: string;
-}
-
-function open(warehouse: Warehouse, sql: string, asking: Asking = {}): Promise<Cursor> {
-  return warehouse.open({
-    sql,
-    queryId: asking.queryId ?? `acme:${crypto.randomUUID()}`,
-    role: undefined,
-    label: asking.label,
-    limits: { ...limits, ...asking.limits },
-    signal: asking.signal ?? never,
-    tables: ['spans'],
-  });
-}
-
-async function rowsOf(cursor: Cursor): Promise<readonly (readonly unknown[])[]> {
-  const parts: string[] = [];
-  for (let chunk = await cursor.read(); chunk; chunk = await cursor.read()) {
-    parts.push(Buffer.from(chunk.json).toString('utf8'));
-  }
-  return JSON.parse(`[${parts.join(',')}]`);
-}
-
-const ask = async (warehouse: Warehouse, sql: string, asking: Asking = {}) =>
-  await rowsOf(await open(warehouse, sql, asking));
-
-/** Statements that the engine still works on. */
-async function running(server: ClickHouseServer): Promise<number> {
-  return Number(
-    await server.run(
-      "SELECT count() FROM system.processes WHERE is_cancelled = 0 AND query NOT LIKE '%system.processes%'",
-    ),
-  );
-}
-
-async function expectIdle(server: ClickHouseServer): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    if ((await running(server)) === 0) return;
-    await sleep(50);
-  }
-  expect(await running(server)).toBe(0);
-}
-
-const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+import type { Warehouse } from './warehouse.ts';
 
 withEngine(() => {
   describe('a ClickHouse', () => {
@@ -238,64 +170,4 @@ withEngine(() => {
       await server.stop();
     });
   });
-
-  describe('a ClickHouse that is not there', () => {
-    let server: ClickHouseServer;
-    let warehouse: Warehouse;
-    beforeAll(async () => {
-      server = await ClickHouseServer.start();
-      warehouse = connect([server.url]);
-      await warehouse.start(never);
-    });
-    afterAll(async () => {
-      await warehouse.stop();
-      await server.stop();
-    });
-
-    it('is an error within the deadline when it hangs, and answers again when it goes on', async () => {
-      server.freeze();
-      const error = await rejection(ask(warehouse, 'SELECT 1', { limits: { timeoutMs: 400 } }));
-      expect(error).toMatchObject({ code: 'query_timeout' });
-      server.thaw();
-      expect(await ask(warehouse, 'SELECT 1')).toEqual([[1]]);
-    });
-
-    it('is an error when it dies in the middle of a result, and is used again when it is back', async () => {
-      const idle = sockets();
-      const cursor = await open(warehouse, trickle, { limits: { maxRows: 1e9, maxBytes: 1e12 } });
-      await cursor.read();
-      await server.kill();
-      expect(await rejection(rowsOf(cursor))).toMatchObject({ code: 'telemetry_unavailable', retryAfterSeconds: 2 });
-      expect(await rejection(ask(warehouse, 'SELECT 1'))).toMatchObject({ code: 'telemetry_unavailable' });
-      await expectSockets(idle);
-      const { port, directory } = server;
-      server = await ClickHouseServer.start({ port, directory });
-      expect(await ask(warehouse, 'SELECT 1')).toEqual([[1]]);
-    });
-
-    it('is an error within the deadline when nobody takes the connection up', async () => {
-      const hole: Server = createServer(() => undefined).listen(0, '127.0.0.1');
-      await once(hole, 'listening');
-      const address = hole.address();
-      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-      const lost = connect([`http://127.0.0.1:${port}`]);
-      expect(await rejection(lost.rows('SELECT 1', AbortSignal.timeout(300)))).toMatchObject({
-        code: 'query_cancelled',
-      });
-      await lost.stop();
-      hole.close();
-    });
-
-    it('is left out where another replica answers', async () => {
-      const both = connect(['http://127.0.0.1:1', server.url]);
-      await both.start(never);
-      for (let count = 0; count < 3; count += 1) expect(await ask(both, 'SELECT 1')).toEqual([[1]]);
-      await both.stop();
-    });
-  });
 });
-
-async function expectSockets(most: number): Promise<void> {
-  for (let tries = 0; tries < 50 && sockets() > most; tries += 1) await sleep(50);
-  expect(sockets()).toBeLessThanOrEqual(most);
-}

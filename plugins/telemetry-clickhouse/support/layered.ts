@@ -2,6 +2,7 @@ import { mappingSchema, otelTables, tableNames } from '../../../src/contract/ind
 import type { GatedStatement, SqlGates, TelemetryHost } from '../../../src/contract/index.ts';
 import { mappingHelpers } from '../../../src/warehouse/mapping.ts';
 import type { IsolationUnderTest } from '../../../src/contract-tests/isolation.ts';
+import { writeRows } from '../../../src/contract-tests/telemetry/warehouse.ts';
 import { PolicyRouter } from '../../../test/support/clickhouse/policy-router.ts';
 import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { changedSettings } from '../client/settings.ts';
@@ -35,6 +36,39 @@ export async function warehouseWithout(layer?: 'policies' | 'predicate' | 'gate'
     organizations: [newOrganization(), newOrganization()],
     bare: async (sql) => await server.run(sql, quick).catch(String),
     cleanup: () => router?.stop() ?? server.stop(),
+  };
+}
+
+/**
+ * The gate and the predicate alone, where an attribute names the tenant: no key of a table knows of it, so that the order
+ * in which predicates run is all that keeps one organization's values from another's errors.
+ */
+export async function warehouseByAttribute(): Promise<IsolationUnderTest> {
+  const server = await ClickHouseServer.start();
+  await server.runAll(ownTables({ database: 'sightline', prefix: 'sightline_' }));
+  const writer = createTelemetry(server.url);
+  const organizations = [newOrganization(), newOrganization()] as const;
+  return {
+    component: createTelemetry(server.url, {
+      ingest: undefined,
+      mapping: { preset: 'sightline' },
+      tenancy: { boundary: { mode: 'resource_attribute', key: 'tenant' }, value: 'id' },
+    }),
+    organizations,
+    write: async (organization, table, rows) =>
+      await writeRows(
+        { component: writer, organizations, cleanup: async () => undefined },
+        organization,
+        table,
+        rows.map((row) => ({
+          ...row,
+          resource_attributes: { ...Object(row['resource_attributes']), tenant: organization },
+        })),
+      ),
+    cleanup: async () => {
+      await writer.stop();
+      await server.stop();
+    },
   };
 }
 

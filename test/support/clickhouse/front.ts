@@ -47,7 +47,7 @@ export class Front {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.url?.startsWith('/ping') || request.url === '/') {
+    if (request.url === '/ping' || (request.method === 'GET' && request.url === '/')) {
       response.end('Ok.\n');
       return;
     }
