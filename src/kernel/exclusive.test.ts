@@ -32,9 +32,11 @@ describe('the hold on a data directory', () => {
       [
         '--disable-warning=ExperimentalWarning',
         '--input-type=module',
+        '--expose-gc',
         '-e',
         `const { holdExclusively } = await import(${JSON.stringify(module)});
          holdExclusively(${JSON.stringify(directory)}).announce('http://127.0.0.1:1');
+         await new Promise((resolve) => setTimeout(resolve, 10)); globalThis.gc();
          console.log('held'); setInterval(() => {}, 1000);`,
       ],
       { stdio: ['ignore', 'pipe', 'inherit'] },

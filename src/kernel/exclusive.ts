@@ -8,6 +8,8 @@ import { errorField } from './error-field.ts';
 const holderShape = z.object({ pid: z.number(), url: z.string(), startedAt: z.string() });
 export type Holder = z.output<typeof holderShape>;
 
+const locks = new Set<DatabaseSync>();
+
 /** This process's hold on a data directory. */
 export interface Exclusive {
   /** Lets other processes know where the holder answers. */
@@ -38,6 +40,8 @@ export function holdExclusively(dataDirectory: string): Exclusive {
         })
       : new SightlineError('unavailable', `The data directory ${dataDirectory} cannot be locked.`, { cause });
   }
+  // A database that nobody refers to is closed by the garbage collector, and the lock is gone.
+  locks.add(database);
   let held = true;
   return {
     announce(url) {
@@ -49,6 +53,7 @@ export function holdExclusively(dataDirectory: string): Exclusive {
       held = false;
       rmSync(holderFile, { force: true });
       database.close();
+      locks.delete(database);
     },
   };
 }
