@@ -33,6 +33,25 @@ export function namesOf(config: PostgresConfig): Readonly<Record<string, string>
   return { ...sightlinePreset.names, ...mappingOf(config).names };
 }
 
+/** The mapping over the tables themselves. Throws config_invalid, also where a table would be the same for all tenants. */
+export async function resolveTables(
+  config: PostgresConfig,
+  host: TelemetryHost,
+  physical: PhysicalColumns,
+): Promise<ResolvedMapping> {
+  const mapping = await host.mapping.resolve(mappingOf(config), presets, physical, writer);
+  if (!('template' in config.tenancy.boundary)) return mapping;
+  for (const table of tableNames) {
+    const shared = mapping.tables[table]?.find(({ from }) => !from.includes('{tenant}'));
+    if (shared === undefined) continue;
+    throw wrong(
+      `telemetry.mapping: otel.${table} is read from ${shared.from}, which would be the same for all organizations.`,
+      `With telemetry.tenancy.boundary.mode ${config.tenancy.boundary.mode} the name has {tenant} in it.`,
+    );
+  }
+  return mapping;
+}
+
 /** What the tables of statements are written over. Throws config_invalid where it is not there. */
 export async function resolveLayout(
   kind: BoundaryKind,
@@ -40,7 +59,7 @@ export async function resolveLayout(
   host: TelemetryHost,
   physical: PhysicalColumns,
 ): Promise<ResolvedMapping> {
-  if (kind !== 'views') return await host.mapping.resolve(mappingOf(config), presets, physical, writer);
+  if (kind !== 'views') return await resolveTables(config, host, physical);
   const { schema } = config.boundary;
   const tables: TableName[] = [];
   for (const table of tableNames) {

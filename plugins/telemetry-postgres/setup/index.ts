@@ -2,9 +2,9 @@ import { SightlineError, type PhysicalColumns, type SetupScript, type Tenant } f
 import { otelTables, tableNames } from '../../../src/contract/index.ts';
 import { physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
-import { mappingOf, namesOf, presets } from '../layout.ts';
+import { namesOf, resolveTables } from '../layout.ts';
 import type { OperationsOptions } from '../operations.ts';
-import { typeNames, writer } from '../relation.ts';
+import { typeNames } from '../relation.ts';
 import { clientOf } from '../settings.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { exporterColumns } from '../presets/exporter.ts';
@@ -41,7 +41,7 @@ export async function setupScripts(
     scripts.push(tablesScript({ names: namesOf(config), organization: boundary, writer: login }));
   }
   const physical = own ? async () => assumed : lookedAt(warehouses, signal);
-  const mapping = await host.mapping.resolve(mappingOf(config), presets, physical, writer);
+  const mapping = await resolveTables(config, host, physical);
   const tenants = 'template' in boundary ? Object.values(organizations ?? {}).map(checkedTenant) : [];
   if (kind === 'views') {
     const options = { mapping, boundary, tenants, schema, privateSchema, owner, gateway };
