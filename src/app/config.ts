@@ -12,6 +12,9 @@ const shipped = [
   ['storage', 'knex'],
   ['issuer', 'builtin'],
   ['telemetry', 'duckdb'],
+  ['telemetry', 'postgres'],
+  ['telemetry', 'clickhouse'],
+  ['telemetry', 'bigquery'],
   ['agent', 'playbook'],
 ] as const satisfies readonly (readonly [PluginKind, string])[];
 

@@ -35,6 +35,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   await look('master key', () => masterKey(dataDirectory, exists));
   await look('disk space', () => diskSpace(exists ? dataDirectory : '.'));
   if (!exists) {
+    await look('telemetry', () => untried(config.telemetry.plugin));
     await look('port', () => portIsFree(listen.host, listen.port));
     return findings;
   }
@@ -147,6 +148,16 @@ function portIsFree(host: string, port: number): Promise<Verdict> {
     });
     server.listen(port, host, () => server.close(() => resolve({ status: 'ok', detail: `${host}:${port} is free` })));
   });
+}
+
+/** Which organization is which tenant is in the storage, which is not there yet. */
+function untried(plugin: string): Verdict {
+  if (plugin === 'duckdb') return { status: 'ok', detail: 'embedded' };
+  return {
+    status: 'warn',
+    detail: `${plugin} was not tried yet`,
+    hint: 'Run sightline migrate first, then this again.',
+  };
 }
 
 /** A warehouse that is not ours is tried as an intruder would; the embedded one has nothing to try. */
