@@ -218,12 +218,14 @@ describe('a schema of a newer version', () => {
     await (await start()).stop();
     const raw = new DatabaseSync(file);
     raw.exec(`insert into schema_migrations (name, batch, migration_time) values ('9999-future', 2, 0)`);
+    const migrations = () => raw.prepare('select name from schema_migrations order by name').all();
+    const before = migrations();
     for (const open of [make().migrate(), make().start(AbortSignal.timeout(20_000))]) {
       const error = await rejection(open);
       expect(error).toMatchObject({ code: 'conflict' });
       expect(error instanceof Error && error.message).toContain('9999-future');
     }
-    expect(raw.prepare('select count(*) as n from schema_migrations').get()?.['n']).toBe(7);
+    expect(migrations()).toEqual(before);
     raw.close();
   });
 });
