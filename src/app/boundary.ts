@@ -37,10 +37,7 @@ export async function tryBoundary(
   try {
     const findings = await probeWithin(operations, timeoutMs);
     if (findings.length === 0) return [untried('The probe tried nothing.')];
-    // Plugins are not all compiled with our types.
-    return findings.map((finding) =>
-      finding.status === 'ok' || finding.status === 'warn' ? finding : { ...finding, status: 'fail' },
-    );
+    return findings.map((finding) => (isKnown(finding) ? finding : Object.assign({}, finding, { status: 'fail' })));
   } catch (error) {
     const known = error instanceof SightlineError;
     const said = known
@@ -60,6 +57,11 @@ async function probeWithin(operations: WarehouseOperations, timeoutMs: number): 
     signal.addEventListener('abort', end, { once: true });
   });
   return await Promise.race([late, operations.probe(signal)]);
+}
+
+/** Plugins are not all compiled with our types. */
+function isKnown({ status }: Finding): boolean {
+  return status === 'ok' || status === 'warn';
 }
 
 function untried(detail: string, hint?: string): Finding {
