@@ -29,8 +29,3 @@ export function optional<Key extends string, Value, Read>(
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
-
-/** Text as it is compared where case does not matter, by our rule and not by a database's collation. */
-export function foldCase(text: string): string {
-  return text.normalize('NFKC').toLowerCase();
-}

@@ -1,5 +1,4 @@
-import { SightlineError } from '../../src/contract/index.ts';
-import { foldCase } from './columns.ts';
+import { foldCase, SightlineError } from '../../src/contract/index.ts';
 import type { Scope } from './scope.ts';
 
 const maximumWords = 16;

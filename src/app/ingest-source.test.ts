@@ -50,6 +50,20 @@ describe("a company's own collector", () => {
     });
   });
 
+  it('gives the token of a name to nobody whose name is another for the directory', async () => {
+    const lunate = { id: newId('org'), name: '\u03f9ast', createdAt: new Date(0) };
+    const small = { id: newId('org'), name: '\u03f2ast', createdAt: new Date(0) };
+    const { ingest } = configSchema.parse({
+      ingest: { collector: { endpoint: 'https://otel.example/', tokens: { '\u03f9AST': 'secret' } } },
+    });
+    if (ingest.collector === undefined) throw new Error('there is a collector');
+    const source = collectorSource(ingest.collector, {
+      findOrganization: async (id) => [lunate, small].find((organization) => organization.id === id),
+    });
+    expect(await source.config(lunate.id)).toMatchObject({ token: 'secret' });
+    await expect(source.config(small.id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   it('may give each organization a token of its own, and then no other has one', async () => {
     const source = collector({ tokens: { 'acme & co': 'one', [globex]: 'two{token}' } });
     expect(await source.config(acme)).toMatchObject({ token: 'one', headers: { Authorization: 'Bearer one' } });

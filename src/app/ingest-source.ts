@@ -1,7 +1,7 @@
 import type { IngestTokens } from '../auth/ingest-tokens.ts';
 import type { Config } from '../config/schema.ts';
-import { SightlineError } from '../contract/index.ts';
-import type { Directory, Organization, OrganizationId, Telemetry, TelemetrySink } from '../contract/index.ts';
+import { foldCase, isId, SightlineError } from '../contract/index.ts';
+import type { Directory, Organization, Telemetry, TelemetrySink } from '../contract/index.ts';
 import type { IngestSource } from '../tools/index.ts';
 
 export type { IngestConfig } from '../tools/index.ts';
@@ -13,6 +13,19 @@ export type Collector = NonNullable<Config['ingest']['collector']>;
 export function receivingSink({ ingest }: Config, { sink }: Telemetry): TelemetrySink | undefined {
   return ingest.enabled && ingest.collector === undefined ? sink : undefined;
 }
+
+/** Where nothing can be sent to this gateway, and nobody said where else. */
+export const noIngest: IngestSource = {
+  async config() {
+    throw new SightlineError(
+      'not_found',
+      'No telemetry can be sent through this gateway: its warehouse is fed by another way.',
+      {
+        hint: 'An operator names the collector that feeds it: ingest.collector in the config file.',
+      },
+    );
+  },
+};
 
 /** Our own receiver. It only reads: the token was made with the organization. */
 export function ingestSource(ingestTokens: Pick<IngestTokens, 'current'>, endpoint: string): IngestSource {
@@ -48,18 +61,14 @@ export function collectorSource(collector: Collector, directory: Pick<Directory,
 }
 
 function tokenOf({ token, tokens }: Collector, organization: Organization): string | undefined {
-  const wanted: readonly string[] = [organization.id, organization.name.toLowerCase()];
+  const name = foldCase(organization.name);
   // An id stands for itself alone: an organization may be named like another's id.
   const [, own] =
     Object.entries(tokens).find(([key]) => key === organization.id) ??
-    Object.entries(tokens).find(([key]) => !isOrganizationId(key) && wanted.includes(key.toLowerCase())) ??
+    Object.entries(tokens).find(([key]) => foldCase(key.trim()) === name && !isId('org', name)) ??
     [];
   const template = own ?? token;
   return template === undefined ? undefined : fill(template, organization, '');
-}
-
-function isOrganizationId(key: string): key is OrganizationId {
-  return key.startsWith('org_');
 }
 
 /** In one pass: what is put in is not read again as a template. Header values are ASCII, so names are percent-encoded. */

@@ -14,6 +14,7 @@ export type {
 export { errorStatus, SightlineError } from './errors.ts';
 export type { ErrorCode, ErrorDetails } from './errors.ts';
 export * from './ids.ts';
+export { foldCase } from './fold-case.ts';
 export * from './secrets.ts';
 export { scopes } from './auth.ts';
 export type * from './auth.ts';

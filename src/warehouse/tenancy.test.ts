@@ -58,6 +58,45 @@ describe('a tenant', () => {
     names.delete(other);
   });
 
+  it('is found by names that are one for the directory, and by no others', async () => {
+    const lunate = newId('org');
+    const small = newId('org');
+    // Two names for the directory; in lower case alone they would be one.
+    names.set(lunate, '\u03f9ast').set(small, '\u03f2ast');
+    const config = { boundary: column, organizations: { '\u03f9AST': 't1' } };
+    expect(await tenant(config, lunate)).toBe('t1');
+    expect(await tenant(config, small)).toMatchObject(denied('does not list'));
+    const alone = { boundary: { mode: 'none', organization: '\u03f9ast' } };
+    expect(await tenant(alone, small)).toMatchObject(denied('another one'));
+    names.delete(lunate);
+    names.delete(small);
+  });
+
+  it('is said once: two entries for one organization are a mistake', () => {
+    expect(() => open({ boundary: column, organizations: { Acme: 't1', ACME: 't2' } })).toThrow('same organization');
+  });
+
+  it('is nothing for a name like a key of every object', async () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const odd = newId('org');
+      names.set(odd, name);
+      expect(await tenant({ boundary: column, organizations: { acme: 't1' } }, odd)).toMatchObject(
+        denied('does not list'),
+      );
+      names.delete(odd);
+    }
+  });
+
+  it('is not the one organization for another that is named like its id', async () => {
+    const shouting = newId('org');
+    names.set(shouting, acme.toUpperCase());
+    expect(await tenant({ boundary: { mode: 'none', organization: acme } }, shouting)).toMatchObject(
+      denied('another one'),
+    );
+    expect(await tenant({ boundary: { mode: 'none', organization: acme } }, acme)).toBe(acme);
+    names.delete(shouting);
+  });
+
   it('is the one organization of a warehouse without tenants', async () => {
     const boundary = { mode: 'none', organization: 'acme' };
     expect(await tenant({ boundary }, acme)).toBe('acme');
@@ -69,9 +108,18 @@ describe('a tenant', () => {
     [{ mode: 'database', template: 'otel_{tenant}' }, 'a.b', false],
     [{ mode: 'database', template: 'otel_{tenant}' }, 'a--b', false],
     [{ mode: 'table_template', template: '{tenant}_spans' }, 'a`b', false],
-    [{ mode: 'schema', template: '{tenant}' }, 'x'.repeat(65), false],
+    [{ mode: 'schema', template: '{tenant}' }, 'x'.repeat(63), true],
+    [{ mode: 'schema', template: '{tenant}' }, 'x'.repeat(64), false],
+    // PostgreSQL would cut the name, and two tenants would be one.
+    [{ mode: 'schema', template: 'otel_{tenant}' }, 'x'.repeat(59), false],
+    [{ mode: 'database', template: '{tenant}_{tenant}' }, 'x'.repeat(32), false],
+    [{ mode: 'table_template', template: '{tenant}_spans' }, 'x'.repeat(65), false],
     [{ ...column, type: 'int' }, '42', true],
+    [{ ...column, type: 'int' }, '-7', true],
     [{ ...column, type: 'int' }, '42 OR 1=1', false],
+    // Another way to write 42 or 0, which would be another organization's.
+    [{ ...column, type: 'int' }, '042', false],
+    [{ ...column, type: 'int' }, '-0', false],
     [{ ...column, type: 'uuid' }, '123e4567-e89b-12d3-a456-426614174000', true],
     [{ ...column, type: 'uuid' }, 'acme', false],
     [column, "o'brien", true],

@@ -1,4 +1,4 @@
-import { SightlineError } from '../contract/index.ts';
+import { foldCase, isId, SightlineError } from '../contract/index.ts';
 import type {
   Directory,
   Organization,
@@ -30,7 +30,7 @@ class ConfiguredTenancy implements Tenancy {
     this.boundary = config.boundary;
     this.#directory = directory;
     this.#config = config;
-    refuseShared(config.organizations ?? {});
+    checkOrganizations(config.organizations ?? {});
   }
 
   async tenantOf(organizationId: OrganizationId): Promise<Tenant> {
@@ -49,11 +49,10 @@ class ConfiguredTenancy implements Tenancy {
     const name = organization?.id === id ? organization.name : undefined;
     if (boundary.mode === 'none') {
       const only = boundary.organization;
-      if (only === id || (name !== undefined && only.toLowerCase() === name.toLowerCase())) return only;
+      if (only === id || (name !== undefined && isNameOf(name, only))) return only;
       throw denied(name ?? id, `${section}.boundary.organization names another one`);
     }
     if (organizations !== undefined) {
-      // Its id is the organization's own; a name that reads like another's id must not stand for it.
       const listed = ownEntry(organizations, id) ?? (name === undefined ? undefined : byName(organizations, name));
       if (listed === undefined) throw denied(name ?? id, `${section}.organizations does not list it`);
       return listed;
@@ -68,43 +67,64 @@ function ownEntry(table: Readonly<Record<string, string>>, key: string): string 
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** Names of organizations are compared without case, and one that looks like an id is never looked up by name. */
 function byName(table: Readonly<Record<string, string>>, name: string): string | undefined {
-  if (/^org_/i.test(name)) return undefined;
-  const wanted = name.toLowerCase();
-  return Object.entries(table).find(([key]) => key.toLowerCase() === wanted)?.[1];
+  return Object.entries(table).find(([key]) => isNameOf(name, key))?.[1];
+}
+
+/** Compared as the directory does; what looks like an id is no name, since it must not stand for another's id. */
+function isNameOf(name: string, written: string): boolean {
+  const folded = foldCase(name);
+  return !isId('org', folded) && folded === foldCase(written.trim());
 }
 
 /** Two organizations of one tenant would read each other's rows. */
-function refuseShared(organizations: Readonly<Record<string, string>>): void {
-  const seen = new Map<string, string>();
+function checkOrganizations(organizations: Readonly<Record<string, string>>): void {
+  const names = new Map<string, string>();
+  const tenants = new Map<string, string>();
   for (const [organization, tenant] of Object.entries(organizations)) {
-    const other = seen.get(tenant.toLowerCase());
-    if (other !== undefined) {
-      throw new SightlineError(
-        'config_invalid',
-        `${section}.organizations: "${other}" and "${organization}" are the same tenant.`,
-        { hint: 'Each organization needs a tenant of its own.' },
-      );
-    }
-    seen.set(tenant.toLowerCase(), organization);
+    const name = foldCase(organization.trim());
+    const same = names.get(name);
+    if (same !== undefined) throw twice(same, organization, 'organization', 'Write it once.');
+    const other = tenants.get(foldCase(tenant));
+    if (other !== undefined) throw twice(other, organization, 'tenant', 'Each organization needs a tenant of its own.');
+    names.set(name, organization);
+    tenants.set(foldCase(tenant), organization);
   }
+}
+
+function twice(one: string, other: string, what: 'organization' | 'tenant', hint: string): SightlineError {
+  const message = `${section}.organizations: "${one}" and "${other}" are the same ${what}.`;
+  return new SightlineError('config_invalid', message, { hint });
 }
 
 /** Whether the value may stand where the boundary puts it: in a name, or as a literal of the column's type. */
 function isTenant(value: string, boundary: TenancyConfig['boundary']): value is Tenant {
-  // No two hyphens together: where a name stands unquoted they begin a comment.
-  if ('template' in boundary) return value.length <= 64 && /^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$/.test(value);
+  if ('template' in boundary) {
+    // No two hyphens together: where a name stands unquoted they begin a comment.
+    return value.length <= 64 && /^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$/.test(value) && isWholeName(value, boundary);
+  }
   const type = 'type' in boundary ? boundary.type : 'string';
   if (type === 'uuid') return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
-  if (type === 'int') return /^-?\d{1,18}$/.test(value);
+  // Each number is written in one way: 07 would be another organization's 7.
+  if (type === 'int') return /^(0|-?[1-9]\d{0,17})$/.test(value);
   return value.length > 0 && value.length <= 256 && !/\p{C}/u.test(value);
+}
+
+/** PostgreSQL cuts a longer name, and then two tenants have the same. */
+const longestName = 63;
+
+function isWholeName(
+  tenant: string,
+  { mode, template }: Extract<TenancyConfig['boundary'], { readonly template: string }>,
+): boolean {
+  if (mode !== 'schema' && mode !== 'database') return true;
+  return Buffer.byteLength(template.replaceAll('{tenant}', tenant)) <= longestName;
 }
 
 function unfit(organization: string, value: string, boundary: TenancyConfig['boundary']): SightlineError {
   const wanted =
     'template' in boundary
-      ? 'letters, digits and _, with single hyphens between them, 64 at most'
+      ? `letters, digits and _, with single hyphens between them, 64 at most, ${longestName} with the rest of a schema's or database's name`
       : `a value of type ${'type' in boundary ? boundary.type : 'string'}`;
   return denied(organization, `its tenant ${JSON.stringify(value.slice(0, 80))} is not ${wanted}`);
 }

@@ -1,4 +1,4 @@
-import { isId, newId, SightlineError, toId } from '../../../src/contract/index.ts';
+import { foldCase, isId, newId, SightlineError, toId } from '../../../src/contract/index.ts';
 import type {
   ApiKeyWithHashes,
   ClaimedInvestigation,
@@ -14,7 +14,7 @@ import type {
   SigningKeyRecord,
   User,
 } from '../../../src/contract/index.ts';
-import { date, foldCase } from '../columns.ts';
+import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import { scopesJson } from '../json.ts';

@@ -1,6 +1,5 @@
-import { openStatuses, waitingParties } from '../../../src/contract/index.ts';
+import { foldCase, openStatuses, waitingParties } from '../../../src/contract/index.ts';
 import type { Incident, IncidentFilter, IncidentStatus, Page } from '../../../src/contract/index.ts';
-import { foldCase } from '../columns.ts';
 import { newestFirst, page } from '../paging.ts';
 import type { Scope } from '../scope.ts';
 import { matchesWords } from '../search.ts';

@@ -1,6 +1,6 @@
-import { toId } from '../../../src/contract/index.ts';
+import { foldCase, toId } from '../../../src/contract/index.ts';
 import type { Alert, Incident, WaitingOn } from '../../../src/contract/index.ts';
-import { date, foldCase, integer, optional, sha256 } from '../columns.ts';
+import { date, integer, optional, sha256 } from '../columns.ts';
 import { incidentStatusColumn, severityColumn, waitingPartyColumn } from '../enums.ts';
 import { alertsJson, labelsJson, stringsJson } from '../json.ts';
 import type { IncidentRow } from '../rows.ts';
