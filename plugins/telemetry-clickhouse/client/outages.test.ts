@@ -13,6 +13,7 @@ const sockets = () => process.getActiveResourcesInfo().filter((name) => name ===
 withEngine(() => {
   describe('a ClickHouse that is not there', () => {
     let server: ClickHouseServer;
+    const dead: ClickHouseServer[] = [];
     let warehouse: Warehouse;
     beforeAll(async () => {
       server = await ClickHouseServer.start();
@@ -22,6 +23,7 @@ withEngine(() => {
     afterAll(async () => {
       await warehouse.stop();
       await server.stop();
+      for (const before of dead) await before.stop();
     });
 
     it('is an error within the deadline when it hangs, and answers again when it goes on', async () => {
@@ -41,6 +43,7 @@ withEngine(() => {
       expect(await rejection(ask(warehouse, 'SELECT 1'))).toMatchObject({ code: 'telemetry_unavailable' });
       await expectSockets(idle);
       const { port, directory } = server;
+      dead.push(server);
       server = await ClickHouseServer.start({ port, directory });
       expect(await ask(warehouse, 'SELECT 1')).toEqual([[1]]);
     });
