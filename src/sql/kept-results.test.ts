@@ -8,9 +8,9 @@ import { rowSetOf } from './rows.ts';
 
 const acme = newId('org');
 const globex = newId('org');
-const ann = { organizationId: acme, subject: 'usr_ann' };
-const bob = { organizationId: acme, subject: 'usr_bob' };
-const annElsewhere = { organizationId: globex, subject: 'usr_ann' };
+const ann = { organizationId: acme, subject: 'usr_ann', role: 'admin' } as const;
+const bob = { organizationId: acme, subject: 'usr_bob', role: 'admin' } as const;
+const annElsewhere = { organizationId: globex, subject: 'usr_ann', role: 'admin' } as const;
 
 const resultOf = (rows: unknown[][]): KeptResult => ({ dialect: 'duckdb', columns: [], rows: rowSetOf(rows) });
 /** About `bytes` large, bookkeeping aside. */
@@ -44,6 +44,15 @@ describe('kept results', () => {
     expect(results.get(ann, id).rows.ends.length).toBe(2);
     time += 1;
     expect(() => results.get(ann, id)).toThrow(expect.objectContaining({ code: 'result_expired' }));
+  });
+
+  it('are gone for a principal whose role is another now: what was read as an admin may be denied to a member', () => {
+    const results = create();
+    const id = results.keep(ann, resultOf([[1]])) ?? '';
+    expect(() => results.get({ ...ann, role: 'member' }, id)).toThrow(
+      expect.objectContaining({ code: 'result_expired' }),
+    );
+    expect(results.get(ann, id).rows.ends.length).toBe(1);
   });
 
   it("answer alike for expired, another's, another organization's and unknown ids", () => {
@@ -92,7 +101,7 @@ describe('kept results', () => {
         fc.array(fc.tuple(fc.constantFrom(ann, bob, annElsewhere), fc.nat({ max: 6000 }), fc.nat({ max: 400 }))),
         (steps) => {
           const results = create(limits);
-          const given: { holder: typeof ann; id: string; bytes: number }[] = [];
+          const given: { holder: Parameters<KeptResults['keep']>[0]; id: string; bytes: number }[] = [];
           for (const [holder, bytes, wait] of steps) {
             time += wait;
             const id = results.keep(holder, large(bytes));

@@ -25,7 +25,8 @@ export const defaultKeptResultsLimits: KeptResultsLimits = {
   overallBytes: 64_000_000,
 };
 
-type Holder = Pick<Principal, 'subject' | 'organizationId'>;
+/** The role too: what one role may read is denied to another. */
+type Holder = Pick<Principal, 'subject' | 'organizationId' | 'role'>;
 
 export interface KeptResults {
   /** Keeps a result for its principal, at the cost of older ones; undefined when it is too large to keep at all. */
@@ -152,8 +153,8 @@ class Shelves implements KeptResults {
   }
 }
 
-function shelfOf({ organizationId, subject }: Holder): string {
-  return `${organizationId} ${subject}`;
+function shelfOf({ organizationId, subject, role }: Holder): string {
+  return `${organizationId} ${role} ${subject}`;
 }
 
 /** A copy where the rows are a view of a larger buffer, which would be held in memory with them. */
