@@ -1,14 +1,14 @@
 import type { SqlHelpers, TimeReach } from './telemetry.ts';
 import type { TableName } from './schema.ts';
 
-/** Gates over a parser that many dialects share. The parser is loaded with the first gate, and not before. */
+/** Gates for dialects whose own grammar is not at hand as a library: one reader and one writer, a policy each. */
 export interface SqlGates {
   open(policy: GatePolicy, helpers: SqlHelpers): Promise<SqlGate>;
 }
 
 /** What a dialect lets through. Everything that is not named is refused. */
 export interface GatePolicy {
-  /** The parser's name of the dialect. */
+  /** Whose grammar it is. */
   readonly dialect: 'clickhouse' | 'bigquery';
   /** For messages. */
   readonly title: string;
