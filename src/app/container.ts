@@ -23,7 +23,7 @@ import { createTools } from '../tools/index.ts';
 import { createQueryOtel } from '../tools/query-otel.ts';
 import { agentQuery } from './agent-query.ts';
 import type { Cradle } from './cradle.ts';
-import { collectorSource, ingestSource, receivingSink } from './ingest-source.ts';
+import { collectorSource, ingestSource, noIngest, receivingSink } from './ingest-source.ts';
 import { createOrganizations } from './organizations.ts';
 import { routes } from './routes.ts';
 import { telemetryHost } from './telemetry-host.ts';
@@ -71,11 +71,11 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     organizations: asFunction(({ storage, ingestTokens }: Cradle) =>
       createOrganizations({ storage, ingestTokens }),
     ).singleton(),
-    ingest: asFunction(({ ingestTokens, storage }: Cradle) =>
-      config.ingest.collector === undefined
-        ? ingestSource(ingestTokens, urls.publicUrl)
-        : collectorSource(config.ingest.collector, storage.directory),
-    ).singleton(),
+    ingest: asFunction(({ ingestTokens, storage, telemetry }: Cradle) => {
+      const { collector } = config.ingest;
+      if (collector !== undefined) return collectorSource(collector, storage.directory);
+      return receivingSink(config, telemetry) === undefined ? noIngest : ingestSource(ingestTokens, urls.publicUrl);
+    }).singleton(),
     verifier: asFunction(({ issuer, storage }: Cradle) =>
       createVerifier({
         issuer,
