@@ -115,6 +115,24 @@ describe('who asks', () => {
   });
 });
 
+describe('what is sent', () => {
+  it('is written anew each minute: a warehouse may write into the SQL whose rows they are, which can change', async () => {
+    const { telemetry, seen } = warehouse();
+    let clock = now;
+    const pipeline = pipelineOver(telemetry, { now: () => clock });
+    const window = { start: new Date('2026-01-01T00:00:00Z'), end: new Date('2026-01-02T00:00:00Z') };
+    const rendered = async (later: number) => {
+      clock = new Date(now.getTime() + later);
+      seen.length = 0;
+      await pipeline.run(ask('SELECT 1', { window }));
+      return seen.map(({ step }) => step);
+    };
+    expect(await rendered(0)).toEqual(['parse', 'render', 'open']);
+    expect(await rendered(59_999)).toEqual(['open']);
+    expect(await rendered(60_000)).toEqual(['render', 'open']);
+  });
+});
+
 describe('what a reader may not see', () => {
   it('is bound beneath the statement, and what was rendered for one reader is not run for another', async () => {
     const { telemetry, seen } = warehouse();

@@ -3,7 +3,7 @@ import type { CheckedStatement, OrganizationId } from '../contract/index.ts';
 /** A statement that was parsed and checked, and how it was last rendered. */
 export interface CachedStatement {
   readonly checked: CheckedStatement;
-  /** What it was rendered under: window and rules. */
+  /** What it was rendered under: minute, window and rules. */
   readonly binding: string;
   readonly rendered: string;
 }
