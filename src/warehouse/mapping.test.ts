@@ -103,6 +103,28 @@ describe('a mapping', () => {
     expect(await rejection(config)).toMatchObject({ code: 'config_invalid', message: expect.stringContaining(key) });
   });
 
+  it.each<[string, object]>([
+    ['spans.from', { from: 'traces -- the new ones' }],
+    ['spans.where', { where: 'Sampled = 1 -- and no others' }],
+    ['spans.where', { where: 'a = 1) OR (b = 2' }],
+    ['spans.where', { where: "name = 'o" }],
+    ['spans.where', { where: 'a = 1; b' }],
+    ['spans.columns.name', { columns: { name: 'f(a[1)]' } }],
+    ['spans.columns.name', { columns: { name: 'a /* b' } }],
+    ['spans.timeBounds.1', { timeBounds: ['day >= {start}', 'toDate({end} > day'] }],
+  ])('refuses %s that does not end where it ends: %j', async (key, source) => {
+    expect(await rejection({ preset: 'exporter', tables: { spans: source } })).toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringMatching(new RegExp(`^telemetry\\.mapping\\.tables\\.${key} holds `)),
+    });
+  });
+
+  it('takes expressions with whatever signs in their quotes', async () => {
+    const where = String.raw`a = '--;(' AND "b;" <> 'it''s (' AND ${'`c--`'} = 'it\'s' AND d['x'] = f({'k': [1]}) AND x -> 'y' #>> '{z}' = ''`;
+    const { tables } = await resolve({ preset: 'exporter', tables: { spans: { where } } });
+    expect(tables.spans).toMatchObject([{ where }]);
+  });
+
   it('refuses a preset of which nothing is there', async () => {
     expect(await rejection({ preset: 'exporter' }, [])).toMatchObject({ message: expect.stringContaining('exporter') });
   });

@@ -11,6 +11,7 @@ import type {
   TableSource,
   TableSources,
 } from '../contract/index.ts';
+import { checkFragment } from './fragment.ts';
 import { relation } from './relation.ts';
 
 const section = 'telemetry.mapping';
@@ -74,6 +75,10 @@ function sourcesOf(table: TableName, { tables }: MappingConfig, given: TableSour
   const key = `${section}.tables.${table}`;
   checkColumns(table, Object.keys(own.columns), key);
   const { columns, where, timeBounds } = own;
+  checkFragment(own.from ?? '', `${key}.from`);
+  checkFragment(where ?? '', `${key}.where`);
+  for (const [column, expression] of Object.entries(columns)) checkFragment(expression, `${key}.columns.${column}`);
+  for (const [index, bound] of timeBounds?.entries() ?? []) checkFragment(bound, `${key}.timeBounds.${index}`);
   const rest = { ...(where === undefined ? {} : { where }), ...(timeBounds === undefined ? {} : { timeBounds }) };
   if (own.from !== undefined) return [{ from: own.from, columns, ...rest }];
   if (preset.length === 0) throw wrong(`${key}.from is missing.`, 'Name the table that it comes from.');

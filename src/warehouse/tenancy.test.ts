@@ -135,6 +135,15 @@ describe('a tenant', () => {
     expect(() => open({ boundary: column, organizations: { acme: 'T', globex: 't' } })).toThrow('same tenant');
   });
 
+  it('is told by an expression that ends where it ends', () => {
+    for (const expression of ['tenant --', 'a) OR (b', "a = 'x"]) {
+      expect(() => open({ boundary: { mode: 'expression', expression } })).toThrow(
+        'telemetry.tenancy.boundary.expression',
+      );
+    }
+    open({ boundary: { mode: 'expression', expression: "lower(attributes['tenant--id'])" } });
+  });
+
   it('says nothing of the warehouse to the caller', async () => {
     const error = await tenant({ boundary: column, organizations: { acme: 'secret' } }, globex);
     expect(error).toMatchObject({ message: expect.not.stringMatching(/secret|acme|tenancy/i) });

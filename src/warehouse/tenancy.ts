@@ -8,6 +8,7 @@ import type {
   TenancyHelpers,
   Tenant,
 } from '../contract/index.ts';
+import { checkFragment } from './fragment.ts';
 
 const section = 'telemetry.tenancy';
 /** How long a renamed organization may still be the old tenant. */
@@ -30,6 +31,8 @@ class ConfiguredTenancy implements Tenancy {
     this.boundary = config.boundary;
     this.#directory = directory;
     this.#config = config;
+    if (config.boundary.mode === 'expression')
+      checkFragment(config.boundary.expression, `${section}.boundary.expression`);
     checkOrganizations(config.organizations ?? {});
   }
 
