@@ -24,12 +24,10 @@ export function parseExpression(parser: Parser, minimum: number): Expression {
 
 function parsePrefix(parser: Parser): Expression {
   const { tokens, grammar } = parser;
-  if (tokens.is('NOT') && !tokens.is('NOT', '(')) {
-    tokens.next();
-    return { kind: 'unary', operator: 'NOT', operand: parser.expression(grammar.not) };
-  }
   if (tokens.take('NOT')) return { kind: 'unary', operator: 'NOT', operand: parser.expression(grammar.not) };
-  for (const operator of ['-', '+', '~'] as const) {
+  // A plus is nothing to ClickHouse: to the right of IN `+name` would still be a table.
+  if (tokens.take('+')) return parser.expression(grammar.sign);
+  for (const operator of ['-', '~'] as const) {
     if (grammar.operators.has(operator) && tokens.take(operator)) {
       return { kind: 'unary', operator, operand: parser.expression(grammar.sign) };
     }

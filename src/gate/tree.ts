@@ -16,7 +16,7 @@ export type Expression =
   | { readonly kind: 'name'; readonly parts: readonly Name[] }
   | Star
   | Call
-  | { readonly kind: 'unary'; readonly operator: 'NOT' | '-' | '+' | '~'; readonly operand: Expression }
+  | { readonly kind: 'unary'; readonly operator: 'NOT' | '-' | '~'; readonly operand: Expression }
   | Binary
   | {
       readonly kind: 'between';

@@ -43,10 +43,29 @@ function refuseNames(output: Output, among: In['among'], start: number): void {
   }
 }
 
+/** Kinds of which the engine never makes a bare name. */
+const values: ReadonlySet<Expression['kind']> = new Set([
+  ...([
+    'number',
+    'string',
+    'constant',
+    'typed',
+    'call',
+    'unary',
+    'binary',
+    'between',
+    'in',
+    'is',
+    'case',
+    'cast',
+  ] as const),
+  ...(['interval', 'extract', 'array', 'subscript', 'field', 'conditional', 'subquery'] as const),
+]);
+
 /** No name, however many brackets and aliases are around it. */
 function isValue(item: Expression, isWhole: boolean): boolean {
   if (item.kind === 'alias') return isValue(item.operand, isWhole);
   if (item.kind === 'tuple') return item.items.every((inner) => isValue(inner, false));
   if (isWhole) return item.kind === 'array' || (item.kind === 'call' && /^(?:array|tuple)$/i.test(item.name));
-  return item.kind !== 'name' && item.kind !== 'star' && item.kind !== 'lambda';
+  return values.has(item.kind);
 }

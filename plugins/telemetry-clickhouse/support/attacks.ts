@@ -69,6 +69,11 @@ function outside({ table, file }: Targets): readonly string[] {
     `SELECT (1, 2) IN ${name}`,
     `SELECT name IN \`${name}\` FROM otel.spans`,
     `SELECT 1 IN (${table} AS t)`,
+    // the engine drops a plus before anything
+    `SELECT 1 IN (+${table})`,
+    `SELECT 1 NOT IN (+ + (${table}))`,
+    `SELECT (1, 2) GLOBAL IN (+(+${name} AS t))`,
+    `SELECT (1, 2) IN ((+${name}))`,
     `SELECT 1 IN (${name}, ${name})`,
     `SELECT 1 IN (tuple(1), (${table}))`,
     `SELECT (1, 1) IN ((${table}, 1))`,
