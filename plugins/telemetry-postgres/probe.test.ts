@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
-import type { Finding } from '../../src/contract/index.ts';
+import { otelTables, type Finding } from '../../src/contract/index.ts';
 import { applyScripts, createWarehouse, type TestWarehouse } from './support/warehouse.ts';
 
 const servers = await postgresServers();
 afterAll(async () => {
   for (const server of servers) await server.stop();
 });
+
+const columns = otelTables.spans.columns.map(({ name }) => `"${name}"`).join(', ');
 
 /** One protection taken away, and what the probe must say of it. `{…}` are the warehouse's own names. */
 const removals: readonly (readonly [sql: string, check: string, status: Finding['status']])[] = [
@@ -39,6 +41,29 @@ const removals: readonly (readonly [sql: string, check: string, status: Finding[
     'fail',
   ],
   ['GRANT SELECT (body) ON telemetry.logs TO PUBLIC', 'tables beneath', 'fail'],
+  [
+    'CREATE TABLE public.probe_part () INHERITS (telemetry.spans); GRANT SELECT ON public.probe_part TO PUBLIC',
+    'tables beneath',
+    'fail',
+  ],
+  [
+    'ALTER VIEW otel.logs RENAME TO probe_deep; CREATE VIEW otel.logs WITH (security_barrier) AS SELECT * FROM otel.probe_deep; GRANT SELECT ON otel.logs TO {gateway}; GRANT SELECT ON telemetry.logs TO PUBLIC; REVOKE ALL ON otel.probe_deep FROM {gateway}',
+    'tables beneath',
+    'fail',
+  ],
+  [
+    'CREATE TABLE public.probe_copy AS SELECT * FROM telemetry.spans; GRANT SELECT ON public.probe_copy TO PUBLIC',
+    'other tables',
+    'warn',
+  ],
+  [
+    'CREATE TABLE public.probe_own (); ALTER TABLE public.probe_own OWNER TO {gateway}; REVOKE ALL ON public.probe_own FROM {gateway}',
+    'ownership',
+    'fail',
+  ],
+  ['GRANT EXECUTE ON FUNCTION pg_read_binary_file(text) TO PUBLIC', 'server functions', 'fail'],
+  ['GRANT EXECUTE ON FUNCTION pg_ls_waldir() TO {gateway}', 'server functions', 'fail'],
+  ['CREATE EXTENSION pg_stat_statements', 'other sessions', 'warn'],
   ['GRANT DELETE ON otel.spans TO {gateway}', 'writes', 'fail'],
   [
     'GRANT USAGE ON SCHEMA otel_priv TO {gateway}; GRANT SELECT ON otel_priv.secret TO {gateway}',
@@ -47,7 +72,7 @@ const removals: readonly (readonly [sql: string, check: string, status: Finding[
   ],
   ['ALTER VIEW otel.logs SET (security_barrier = false)', 'security barrier', 'fail'],
   [
-    'CREATE OR REPLACE VIEW otel.spans WITH (security_barrier) AS SELECT "time", "start_time", "end_time", "duration_nano", "trace_id", "span_id", "parent_span_id", "trace_state", "flags", "name", "kind", "status_code", "status_message", "service_name", "service_version", "deployment_environment", "attributes", "resource_attributes", "scope_name", "scope_version", "events", "links" FROM telemetry.spans',
+    `CREATE OR REPLACE VIEW otel.spans WITH (security_barrier) AS SELECT ${columns} FROM telemetry.spans`,
     'tenant token',
     'fail',
   ],
@@ -99,6 +124,42 @@ for (const server of servers) {
       expect(JSON.stringify(findings)).not.toContain(warehouse.secret);
     });
 
+    it('finds nothing wrong with tables that the server knows to be empty', async () => {
+      await server.admin('VACUUM ANALYZE telemetry.spans', warehouse.database);
+      expect((await probe()).filter(({ status }) => status !== 'ok')).toEqual([]);
+      const plain = `CREATE OR REPLACE VIEW otel.spans WITH (security_barrier) AS SELECT ${columns} FROM telemetry.spans`;
+      await server.admin(plain, warehouse.database);
+      expect(await probe()).toContainEqual(expect.objectContaining({ check: 'tenant token', status: 'fail' }));
+    });
+
+    it('does not call safe what an empty table without an index cannot show', async () => {
+      await server.admin(
+        'DROP INDEX telemetry.spans_time, telemetry.spans_service, telemetry.spans_trace',
+        warehouse.database,
+      );
+      await server.admin('VACUUM ANALYZE telemetry.spans', warehouse.database);
+      expect((await probe()).filter(({ status }) => status !== 'ok')).toEqual([
+        expect.objectContaining({
+          check: 'tenant token',
+          status: 'warn',
+          detail: expect.stringContaining('"otel"."spans"'),
+        }),
+      ]);
+      const plain = `CREATE OR REPLACE VIEW otel.spans WITH (security_barrier) AS SELECT ${columns} FROM telemetry.spans`;
+      await server.admin(plain, warehouse.database);
+      expect(await probe()).toContainEqual(expect.objectContaining({ check: 'tenant token', status: 'fail' }));
+    });
+
+    it('finds nothing to say of statistics of statements once the scripts ran over them', async () => {
+      await server.admin('CREATE EXTENSION pg_stat_statements', warehouse.database);
+      try {
+        await restore(server, warehouse, true);
+        expect((await probe()).filter(({ status }) => status !== 'ok')).toEqual([]);
+      } finally {
+        await server.admin('DROP EXTENSION pg_stat_statements', warehouse.database);
+      }
+    });
+
     it('warns of a boundary of one layer, where the config names it', async () => {
       const degraded = await createWarehouse(server, { isolation: 'degraded' });
       try {
@@ -113,14 +174,17 @@ for (const server of servers) {
 }
 
 /** Everything as it was: what tests took away, and the scripts again over it. */
-async function restore(server: PostgresServer, warehouse: TestWarehouse): Promise<void> {
+async function restore(server: PostgresServer, warehouse: TestWarehouse, keepStatistics = false): Promise<void> {
   const { gateway, owner, database, password, secret, component } = warehouse;
   const undo = [
     `ALTER ROLE ${gateway} NOSUPERUSER`,
     `REVOKE ${owner}, pg_read_all_data, pg_read_server_files FROM ${gateway}`,
     `REVOKE EXECUTE ON FUNCTION pg_read_file(text) FROM ${gateway}`,
     'DROP EXTENSION IF EXISTS dblink',
+    ...(keepStatistics ? [] : ['DROP EXTENSION IF EXISTS pg_stat_statements']),
     'DROP FUNCTION IF EXISTS public.peek()',
+    'DROP TABLE IF EXISTS public.probe_part, public.probe_copy, public.probe_own',
+    `REVOKE EXECUTE ON FUNCTION pg_read_binary_file(text), pg_ls_waldir() FROM PUBLIC, ${gateway}`,
     `REVOKE ALL ON SCHEMA telemetry FROM ${gateway}`,
     `REVOKE ALL ON ALL TABLES IN SCHEMA telemetry FROM PUBLIC, ${gateway}`,
     'REVOKE SELECT (body) ON telemetry.logs FROM PUBLIC',

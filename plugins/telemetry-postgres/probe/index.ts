@@ -22,7 +22,7 @@ export async function probe(
   const { secret } = config.boundary;
   const findings: Finding[] = [
     server(Number(version)),
-    ...(await probeLogin(prober, login)),
+    ...(await probeLogin(prober, login, kind === 'substitution')),
     await probeWrites(prober, login, kind === 'substitution'),
     ...(await probeReach(prober, login)),
     ...(await probeLimits(prober, login)),

@@ -2,8 +2,8 @@ import type { Finding } from '../../../src/contract/index.ts';
 import { quoteName } from '../literals.ts';
 import { some, type Prober } from './attempt.ts';
 
-/** What the login is, and whom it can become. */
-export async function probeLogin(prober: Prober, login: string): Promise<readonly Finding[]> {
+/** What the login is, whom it can become, and what is its own. */
+export async function probeLogin(prober: Prober, login: string, degraded: boolean): Promise<readonly Finding[]> {
   const role = quoteName(login);
   const attributes = await prober.names(`
     SELECT unnest(array_remove(ARRAY[
@@ -37,7 +37,26 @@ export async function probeLogin(prober: Prober, login: string): Promise<readonl
           status: superuser ? 'fail' : 'ok',
           detail: superuser ? 'SQL can become any role.' : 'SQL can become no other role.',
         },
+    await ownership(prober, login, degraded),
   ];
+}
+
+/** An owner can change what is its own, and grant itself what was taken from it. */
+async function ownership(prober: Prober, login: string, degraded: boolean): Promise<Finding> {
+  const owned = await prober.names(`
+    SELECT pg_catalog.pg_describe_object(d.classid, d.objid, 0) FROM pg_catalog.pg_shdepend AS d
+    JOIN pg_catalog.pg_roles AS r ON r.oid = d.refobjid AND r.rolname = session_user
+    WHERE d.refclassid = 'pg_authid'::regclass AND d.deptype = 'o'
+      AND d.dbid IN (0, (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()))
+    ORDER BY 1`);
+  return owned.length > 0
+    ? {
+        check: 'ownership',
+        status: degraded ? 'warn' : 'fail',
+        detail: `The login ${login} owns ${some(owned)}.`,
+        hint: `REASSIGN OWNED BY ${quoteName(login)} TO an administrator's role; then grant it SELECT on what it reads.`,
+      }
+    : { check: 'ownership', status: 'ok', detail: `The login ${login} owns nothing.` };
 }
 
 /** Settings that end what runs too long or fills the disk, whatever the gateway asks for. */

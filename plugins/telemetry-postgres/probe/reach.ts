@@ -1,12 +1,13 @@
 import type { Finding } from '../../../src/contract/index.ts';
 import { quoteName } from '../literals.ts';
-import { publicFunctions } from '../setup/roles.ts';
+import { publicFunctions, statementStatistics } from '../setup/roles.ts';
 import { some, type Prober } from './attempt.ts';
 
 /** What the login can do outside of the tables: files, programs, network, other sessions, objects of its own. */
 export async function probeReach(prober: Prober, login: string): Promise<readonly Finding[]> {
   return [
     await files(prober, login),
+    await serverFunctions(prober, login),
     await network(prober),
     await objects(prober, login),
     await sessions(prober),
@@ -35,6 +36,27 @@ async function files(prober: Prober, login: string): Promise<Finding> {
         hint: `Take SUPERUSER and pg_read_server_files, pg_write_server_files, pg_execute_server_program from ${login}, and EXECUTE on these functions from PUBLIC.`,
       }
     : { check: 'files and programs', status: 'ok', detail: "SQL reaches neither the server's files nor its programs." };
+}
+
+/** What PostgreSQL itself keeps from everybody: reading its directories, resetting and rotating, replication. */
+async function serverFunctions(prober: Prober, login: string): Promise<Finding> {
+  const callable = await prober.names(`
+    SELECT p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p
+    JOIN pg_catalog.pg_init_privs AS i ON i.classoid = 'pg_proc'::regclass AND i.objoid = p.oid AND i.privtype = 'i'
+    WHERE pg_catalog.has_function_privilege(p.oid, 'EXECUTE') AND NOT EXISTS (
+      SELECT FROM pg_catalog.aclexplode(i.initprivs) AS a WHERE a.grantee = 0 AND a.privilege_type = 'EXECUTE')
+    ORDER BY 1`);
+  return callable.length > 0
+    ? {
+        check: 'server functions',
+        status: 'fail',
+        detail: `SQL can call ${some(callable)}, which PostgreSQL keeps for administrators.`,
+        hint: callable
+          .slice(0, 5)
+          .map((name) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC, ${quoteName(login)};`)
+          .join(' '),
+      }
+    : { check: 'server functions', status: 'ok', detail: 'SQL can call no function that is for administrators.' };
 }
 
 async function network(prober: Prober): Promise<Finding> {
@@ -90,12 +112,13 @@ async function objects(prober: Prober, login: string): Promise<Finding> {
 async function sessions(prober: Prober): Promise<Finding> {
   const callable = await prober.names(
     `SELECT p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p
-     WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ $1 AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
+     WHERE (p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ $1 OR p.proname ~ $2)
+       AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
      UNION ALL
      SELECT c.oid::regclass::text FROM pg_catalog.pg_class AS c
-     WHERE c.relname = 'pg_stat_statements' AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+     WHERE c.relname ~ $2 AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
      ORDER BY 1`,
-    [publicFunctions],
+    [publicFunctions, statementStatistics],
   );
   return callable.length > 0
     ? {

@@ -49,6 +49,9 @@ function create(role: string): string {
  */
 export const publicFunctions = '^(pg_(cancel|terminate)_backend|pg_stat_get_.+|lo_.+|loread|lowrite)$';
 
+/** Views and functions of extensions that show a login the statements of all its sessions, for whichever tenant they ran. */
+export const statementStatistics = '^pg_stat_(statements|monitor)';
+
 /** What PostgreSQL grants to everybody in a database, and a gateway has no need of. */
 export function hardeningScript(gateway: string): SetupScript {
   const sql = [
@@ -60,10 +63,16 @@ export function hardeningScript(gateway: string): SetupScript {
     `  EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), ${quoteText(gateway)});`,
     '  FOR target IN',
     "    SELECT p.oid::regprocedure::text FROM pg_proc AS p WHERE p.pronamespace = 'pg_catalog'::regnamespace",
-    `    AND p.proname ~ ${quoteText(publicFunctions)}`,
+    `    AND p.proname ~ ${quoteText(publicFunctions)} OR p.proname ~ ${quoteText(statementStatistics)}`,
     '  LOOP',
     "    EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', target);",
     "    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pg_monitor', target);",
+    '  END LOOP;',
+    '  FOR target IN',
+    `    SELECT oid::regclass::text FROM pg_class WHERE relkind = 'v' AND relname ~ ${quoteText(statementStatistics)}`,
+    '  LOOP',
+    "    EXECUTE format('REVOKE SELECT ON %s FROM PUBLIC', target);",
+    "    EXECUTE format('GRANT SELECT ON %s TO pg_monitor', target);",
     '  END LOOP;',
     'END $do$;',
   ];
