@@ -40,13 +40,15 @@ export async function resolveTables(
   physical: PhysicalColumns,
 ): Promise<ResolvedMapping> {
   const mapping = await host.mapping.resolve(mappingOf(config), presets, physical, writer);
-  if (!('template' in config.tenancy.boundary)) return mapping;
+  const { mode } = config.tenancy.boundary;
+  // A database of each tenant has the same names in it.
+  if (mode !== 'schema' && mode !== 'table_template') return mapping;
   for (const table of tableNames) {
     const shared = mapping.tables[table]?.find(({ from }) => !from.includes('{tenant}'));
     if (shared === undefined) continue;
     throw wrong(
       `telemetry.mapping: otel.${table} is read from ${shared.from}, which would be the same for all organizations.`,
-      `With telemetry.tenancy.boundary.mode ${config.tenancy.boundary.mode} the name has {tenant} in it.`,
+      `With telemetry.tenancy.boundary.mode ${mode} the name has {tenant} in it.`,
     );
   }
   return mapping;
