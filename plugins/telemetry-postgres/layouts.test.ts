@@ -8,7 +8,7 @@ import { noOrganizations, testHost } from '../../src/contract-tests/host.ts';
 import { newId, type OrganizationId, type Telemetry } from '../../src/contract/index.ts';
 import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
 import plugin from './index.ts';
-import { ask } from './support/ask.ts';
+import { ask, askBare } from './support/ask.ts';
 import { applyScripts } from './support/warehouse.ts';
 
 const servers = await postgresServers();
@@ -185,6 +185,24 @@ for (const server of servers) {
               expect(telemetry.dialect.tables.map(({ name }) => name)).toEqual(['spans', 'logs']);
             },
           );
+        }
+      });
+    });
+
+    it('the exporter’s tables by time, through an index that setup makes', async () => {
+      const config = {
+        mapping: { preset: 'postgres-exporter' },
+        tenancy: { boundary: { mode: 'none', organization: a } },
+      };
+      const rows = `INSERT INTO oteltraces ("Timestamp", "SpanName", "ServiceName")
+        SELECT timestamp '2026-02-26' + i * interval '12 seconds', 'x', 'shop' FROM generate_series(1, 30000) AS i;
+        INSERT INTO otellogs ("Timestamp", "ServiceName", "Body") SELECT "Timestamp", "ServiceName", repeat('x', 200) FROM oteltraces;`;
+      await withLayout(server, { sql: exporter + rows, config }, async (telemetry, database) => {
+        await server.admin('ANALYZE', database);
+        const since = "time >= '2026-03-01T12:00:00Z' AND time < '2026-03-01T12:10:00Z'";
+        for (const table of ['spans', 'logs']) {
+          const { text } = await askBare(telemetry, a, `EXPLAIN SELECT count(*) FROM otel.${table} WHERE ${since}`);
+          expect(text).toMatch(/Index Scan on sightline_time_[^]*Index Cond: [^]*Timestamp/);
         }
       });
     });

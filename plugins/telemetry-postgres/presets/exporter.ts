@@ -96,7 +96,7 @@ async function source(
   const clock = found?.get('Timestamp');
   if (found === undefined || clock === undefined) return undefined;
   const zoned = clock.endsWith(' with time zone');
-  // `timestamp AT TIME ZONE 'UTC'` is what the setup script's index is on; a timestamptz needs nothing.
+  // `timestamp AT TIME ZONE 'UTC'` is what the index of setup/indexes.ts is on; a timestamptz needs nothing.
   const column = (name: string) =>
     name === 'Timestamp' && !zoned ? `("Timestamp" AT TIME ZONE 'UTC')` : quoteName(name);
   const columns: Record<string, string> = {};

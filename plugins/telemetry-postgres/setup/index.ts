@@ -7,8 +7,9 @@ import type { OperationsOptions } from '../operations.ts';
 import { typeNames } from '../relation.ts';
 import { clientOf } from '../settings.ts';
 import type { Warehouses } from '../warehouses.ts';
-import { exporterColumns } from '../presets/exporter.ts';
+import { exporterColumns, exporterPreset } from '../presets/exporter.ts';
 import { grantsOn, mappingsOf } from './grants.ts';
+import { indexesScript } from './indexes.ts';
 import { hardeningScript, rolesScript } from './roles.ts';
 import { tablesScript } from './tables.ts';
 import { viewsScript } from './views.ts';
@@ -43,6 +44,8 @@ export async function setupScripts(
   const physical = own ? async () => assumed : lookedAt(warehouses, signal);
   const mapping = await resolveTables(config, host, physical);
   const tenants = 'template' in boundary ? Object.values(organizations ?? {}).map(checkedTenant) : [];
+  const indexes = mapping.preset === exporterPreset.name ? indexesScript(mappingsOf(mapping, tenants)) : undefined;
+  if (indexes !== undefined) scripts.push(indexes);
   if (kind === 'views') {
     const options = { mapping, boundary, tenants, schema, privateSchema, owner, gateway };
     scripts.push(viewsScript(options, host.mapping));
