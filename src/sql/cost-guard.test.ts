@@ -86,6 +86,11 @@ describe('a cost guard', () => {
     // A limit that cannot be held is not kept quiet about.
     expect(createCostGuard({ ...parts, limits: { mode: 'enforce', maxQueryBytes: 1 } })).toBeUndefined();
     expect(log).toEqual([expect.objectContaining({ message: expect.stringContaining('has no effect') })]);
+    log.length = 0;
+    expect(createCostGuard({ ...parts, limits: { mode: 'enforce', dailyBytes: 1 } })).toBeDefined();
+    expect(log).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('only what ended queries read') }),
+    ]);
   });
 
   it('refuses a statement that would read too much, and says by how much less it would not', async () => {

@@ -48,11 +48,14 @@ export interface Admission {
 export function createCostGuard(parts: CostGuardParts): CostGuard | undefined {
   const { mode, maxQueryBytes, dailyBytes } = parts.limits;
   if (mode === 'off') return undefined;
-  if (maxQueryBytes !== undefined && parts.telemetry.estimate === undefined) {
-    parts.logger.warn({}, 'costGuard.maxQueryBytes has no effect: this warehouse does not estimate what a query reads');
-    return dailyBytes === undefined ? undefined : new Guard(parts);
+  if (maxQueryBytes === undefined && dailyBytes === undefined) return undefined;
+  if (parts.telemetry.estimate === undefined) {
+    const why = 'this warehouse does not estimate what a query reads';
+    if (maxQueryBytes !== undefined) parts.logger.warn({}, `costGuard.maxQueryBytes has no effect: ${why}`);
+    if (dailyBytes === undefined) return undefined;
+    parts.logger.warn({}, `costGuard.dailyBytes counts only what ended queries read, if that is told: ${why}`);
   }
-  return maxQueryBytes === undefined && dailyBytes === undefined ? undefined : new Guard(parts);
+  return new Guard(parts);
 }
 
 const keptMs = 60_000;
