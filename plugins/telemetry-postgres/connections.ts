@@ -2,6 +2,7 @@ import { Pool, type ClientConfig, type PoolClient } from 'pg';
 import { TLSSocket, type ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../src/contract/index.ts';
 import { cancel } from './cancel.ts';
+import { Shares } from './shares.ts';
 
 export interface ConnectionsOptions {
   readonly client: ClientConfig;
@@ -21,10 +22,13 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #pool: Pool;
   readonly #leases = new Set<Lease>();
+  readonly #shares: Shares;
 
   constructor(options: ConnectionsOptions) {
     const { client, ssl, max, idleMs, connectMs, logger } = options;
     this.#options = options;
+    // A quarter of the connections is always for others.
+    this.#shares = new Shares(Math.max(1, Math.floor((max * 3) / 4)));
     this.#pool = new Pool({
       application_name: 'sightline',
       keepAlive: true,
@@ -47,8 +51,23 @@ export class Connections {
     return this.#leases.size;
   }
 
-  /** A connection for one use. Rejects when none is free in time, or with the signal's reason when it is aborted. */
-  async lease(signal: AbortSignal): Promise<Lease> {
+  /**
+   * A connection for one use. Rejects when none is free in time, or with the signal's reason when it is aborted. Of all
+   * connections nobody has more than three quarters at once, if it is said whom they are for.
+   */
+  async lease(signal: AbortSignal, who?: string): Promise<Lease> {
+    if (who === undefined) return await this.#lease(signal, () => {});
+    await this.#shares.take(who, signal);
+    const giveBack = () => this.#shares.giveBack(who);
+    try {
+      return await this.#lease(signal, giveBack);
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  async #lease(signal: AbortSignal, giveBack: () => void): Promise<Lease> {
     signal.throwIfAborted();
     const connecting = this.#pool.connect();
     const aborted = Promise.withResolvers<never>();
@@ -56,7 +75,10 @@ export class Connections {
     signal.addEventListener('abort', abort, { once: true });
     try {
       const client = await Promise.race([connecting, aborted.promise]);
-      const lease = new Lease(client, this.#options.ssl, () => this.#leases.delete(lease));
+      const lease = new Lease(client, this.#options.ssl, () => {
+        this.#leases.delete(lease);
+        giveBack();
+      });
       this.#leases.add(lease);
       return lease;
     } catch (error) {

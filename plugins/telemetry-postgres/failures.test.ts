@@ -109,12 +109,26 @@ describe('a failing server', () => {
   });
 
   it('waits for a connection no longer than the query may take, and then has it', async () => {
-    const busy = Array.from({ length: 4 }, async () => await failure(query(endless, { limits: { timeoutMs: 1_500 } })));
+    const busy = Array.from({ length: 4 }, async (_, index) => {
+      const organization = warehouse.organizations[index % 2] ?? warehouse.organizations[0];
+      return await failure(ask(telemetry, organization, endless, { limits: { timeoutMs: 1_500 } }));
+    });
     while ((await running()) < 4) await pause(20);
     expect(await failure(query('SELECT 1 AS x', { limits: { timeoutMs: 200 } }))).toMatchObject({
       code: 'query_timeout',
     });
     for (const outcome of await Promise.all(busy)) expect(outcome).toMatchObject({ code: 'query_timeout' });
+  });
+
+  it('keeps a connection for others, however much one organization asks', async () => {
+    const controller = new AbortController();
+    const asks = Array.from({ length: 12 }, async () => await failure(query(endless, { signal: controller.signal })));
+    while ((await running()) < 3) await pause(20);
+    const [, other] = warehouse.organizations;
+    expect((await ask(telemetry, other, 'SELECT 1 AS x', { limits: { timeoutMs: 4_000 } })).rows).toEqual([[1]]);
+    expect(await running()).toBe(3);
+    controller.abort();
+    for (const outcome of await Promise.all(asks)) expect(outcome).toMatchObject({ code: 'query_cancelled' });
   });
 
   it('says in time that a server is down, and serves again when it is back', async () => {

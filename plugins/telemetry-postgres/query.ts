@@ -6,6 +6,8 @@ import { RowSerializer } from './rows.ts';
 
 export interface QueryRequest {
   readonly connections: Connections;
+  /** Whom the connection is for, where others need some too. */
+  readonly who: string | undefined;
   readonly steps: readonly Step[];
   readonly text: string;
   readonly limits: QueryLimits;
@@ -19,13 +21,13 @@ const graceMs = 200;
  * Runs one statement on a connection of its own until it is read to its end, closed, aborted or out of time. Whichever it
  * is, the connection goes back clean or is closed. Rejects with what happened, unexplained.
  */
-export async function runQuery({ connections, steps, text, limits, signal }: QueryRequest): Promise<Cursor> {
+export async function runQuery({ connections, who, steps, text, limits, signal }: QueryRequest): Promise<Cursor> {
   if (signal.aborted) throw new Stopped('cancelled');
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), limits.timeoutMs + graceMs);
   const either = AbortSignal.any([signal, deadline.signal]);
   const reason = () => new Stopped(signal.aborted ? 'cancelled' : 'timeout');
-  const lease = await connections.lease(either).catch((error: unknown) => {
+  const lease = await connections.lease(either, who).catch((error: unknown) => {
     clearTimeout(timer);
     throw either.aborted ? reason() : error;
   });

@@ -155,6 +155,7 @@ export class PostgresTelemetry implements Telemetry {
     const timeoutMs = Math.min(limits.timeoutMs, this.#config.statementTimeoutSeconds * 1_000);
     return await runQuery({
       connections: warehouses.of(tenant),
+      who: this.#kind === 'connections' ? undefined : organizationId,
       steps: stepsBefore(timeoutMs, this.#token(tenant)),
       text,
       limits: { ...limits, timeoutMs },
