@@ -236,6 +236,30 @@ for (const server of servers) {
       }
     });
 
+    it('connections of tenants, each of which is probed', async () => {
+      const url = `postgres://{login}@${server.host}:${server.port}/{database}`;
+      const sql = `${simple('public.events', "'of alpha', ''")}; CREATE EXTENSION dblink`;
+      const tenancy = { boundary: { mode: 'connection' }, value: 'id', organizations: { [a]: 'alpha', [b]: 'beta' } };
+      const first = `postgres://{login}@${server.host}:${server.port}/sl_none`;
+      for (const [connections, check, detail] of [
+        [{ alpha: url, beta: url }, 'isolation', 'alpha and beta'],
+        [{ alpha: url, beta: first }, 'network', 'In the database of alpha'],
+        [{ alpha: url, beta: first }, 'tenant database', 'The database of beta'],
+      ] as const) {
+        const config = { mapping: mapped('public.events'), tenancy, connections };
+        await withLayout(server, { sql, config }, async (telemetry) => {
+          const findings = await telemetry.operations?.probe(AbortSignal.timeout(20_000));
+          expect(findings).toContainEqual(
+            expect.objectContaining({
+              check,
+              status: check === 'tenant database' ? 'warn' : 'fail',
+              detail: expect.stringContaining(detail),
+            }),
+          );
+        });
+      }
+    });
+
     it('are found by inspect, which writes the config for them', async () => {
       const config = {
         mapping: { preset: 'postgres-exporter' },

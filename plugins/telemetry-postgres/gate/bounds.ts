@@ -1,7 +1,7 @@
 import type { SightlineError, SqlHelpers } from '../../../src/contract/index.ts';
 import type { Token } from './tokens.ts';
 
-export const maxSqlBytes = 256 * 1024;
+export const maxSqlBytes = 64 * 1024;
 /** Words and punctuation marks; an upper bound of tokens that costs nothing to count. */
 const maxPieces = 10_000;
 /** The scanner spends the square of a run of operator characters, empty comments written ten thousand times among them. */

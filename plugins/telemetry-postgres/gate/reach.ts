@@ -92,7 +92,11 @@ function ofJoin(join: Node): readonly Source[] {
   if (!isNode(alias)) return all;
   // Behind its alias a join's tables cannot be named, and with names for its columns `time` may be any of them.
   const renamed = alias['colnames'] !== undefined;
-  return all.map((source) => ({ ...source, name: undefined, unaliased: false, renamed: source.renamed || renamed }));
+  return all.map((source) => hidden(source, renamed));
+}
+
+function hidden(source: Source, renamed: boolean): Source {
+  return { ...source, name: undefined, unaliased: false, renamed: source.renamed || renamed };
 }
 
 const flipped: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '=': '=' };

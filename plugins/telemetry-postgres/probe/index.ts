@@ -3,10 +3,9 @@ import type { Finding, TenancyConfig, Tenant } from '../../../src/contract/index
 import type { OperationsOptions } from '../operations.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { Prober } from './attempt.ts';
-import { probeLimits, probeLogin } from './login.ts';
-import { probeReach } from './reach.ts';
+import { probeSession } from './session.ts';
+import { probeTenants } from './tenants.ts';
 import { probeViews } from './views.ts';
-import { probeWrites } from './writes.ts';
 
 const oldestServer = 140_000;
 
@@ -22,16 +21,14 @@ export async function probe(
   const { secret } = config.boundary;
   const findings: Finding[] = [
     server(Number(version)),
-    ...(await probeLogin(prober, login, kind === 'substitution')),
-    await probeWrites(prober, login, kind === 'substitution'),
-    ...(await probeReach(prober, login)),
-    ...(await probeLimits(prober, login)),
+    ...(await probeSession(prober, login, kind === 'substitution')),
+    ...(kind === 'connections' ? await probeTenants(config, warehouses, signal) : []),
   ];
   if (kind === 'views' && secret !== undefined) {
     const nobody = nobodyOf(config.tenancy.boundary);
     findings.push(...(await probeViews({ prober, config, secret, login, now: host.now(), nobody })));
   }
-  findings.push(layers(kind));
+  if (kind !== 'connections') findings.push(layers(kind));
   return findings;
 }
 
@@ -46,16 +43,10 @@ function server(version: number): Finding {
     : { check: 'server', status: 'ok', detail: `PostgreSQL ${Math.floor(version / 10_000)}.` };
 }
 
-function layers(kind: OperationsOptions['kind']): Finding {
+function layers(kind: 'views' | 'substitution'): Finding {
   switch (kind) {
     case 'views':
       return { check: 'isolation', status: 'ok', detail: "The gate, and beneath it the database's own views." };
-    case 'connections':
-      return {
-        check: 'isolation',
-        status: 'ok',
-        detail: 'The gate, and a database or login of its own for each tenant.',
-      };
     case 'substitution':
       return {
         check: 'isolation',
