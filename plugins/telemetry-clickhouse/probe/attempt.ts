@@ -26,6 +26,9 @@ const absent: ReadonlySet<number> = new Set([
   344, // SUPPORT_IS_DISABLED
 ]);
 
+const noTable = 60;
+const noSyntax = 62;
+
 /** Rejects only where the warehouse could not be asked. */
 export async function attempt(send: Send, sql: string, sender: Sender = {}): Promise<Outcome> {
   try {
@@ -44,4 +47,13 @@ export function engineCode(error: unknown): number | undefined {
   if ('code' in error && typeof error.code === 'string' && /^\d+$/.test(error.code)) return Number(error.code);
   const [, code] = /\bCode: (\d+)\b/.exec(error.message) ?? [];
   return code === undefined ? engineCode(error.cause) : Number(code);
+}
+
+export function isUnknownTable(outcome: Outcome): boolean {
+  return outcome.kind === 'tried' && outcome.code === noTable;
+}
+
+/** The server is older than what was asked. */
+export function isUnknownSyntax(outcome: Outcome): boolean {
+  return outcome.kind === 'tried' && outcome.code === noSyntax;
 }

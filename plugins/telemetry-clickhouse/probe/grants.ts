@@ -2,8 +2,10 @@ import type { Finding } from '../../../src/contract/index.ts';
 import { identifier } from '../quote.ts';
 import { textOf } from '../text-of.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
-import { attempt } from './attempt.ts';
+import { revoking, unproven } from './advice.ts';
+import { attempt, isUnknownSyntax } from './attempt.ts';
 import type { Send } from './attempt.ts';
+import type { ProbeOptions } from './options.ts';
 
 const onTables = ['INSERT', 'ALTER', 'DROP TABLE', 'TRUNCATE', 'OPTIMIZE'];
 const anywhere = [
@@ -20,21 +22,28 @@ const anywhere = [
 ];
 
 /** What the user was granted beyond reading the mapped tables: asked of the server, nothing is written. */
-export async function grantFindings(send: Send, tables: readonly PhysicalTable[]): Promise<readonly Finding[]> {
+export async function grantFindings(
+  options: Pick<ProbeOptions, 'send' | 'isolation'>,
+  tables: readonly PhysicalTable[],
+): Promise<readonly Finding[]> {
+  const { send } = options;
   const user = await userName(send);
   const beyond: string[] = [];
-  for (const { database, table } of tables) {
-    const path = `${identifier(database)}.${identifier(table)}`;
-    for (const privilege of onTables) if (await has(send, privilege, path)) beyond.push(`${privilege} ON ${path}`);
-  }
-  for (const privilege of anywhere) if (await has(send, privilege, '*.*')) beyond.push(`${privilege} ON *.*`);
-  const wide: string[] = [];
+  let isSettled = true;
+  const asked = [
+    ...tables.flatMap(({ database, table }) =>
+      onTables.map((privilege) => `${privilege} ON ${identifier(database)}.${identifier(table)}`),
+    ),
+    ...anywhere.map((privilege) => `${privilege} ON *.*`),
+  ];
   const listed = await grants(send);
-  if (listed === undefined) {
-    const detail = 'The server does not say what the user was granted.';
-    return [{ check: 'write access', status: 'warn', detail, hint: 'Look at SHOW GRANTS as an administrator.' }];
+  for (const grant of asked) {
+    const has = await hasGrant(send, grant, listed);
+    if (has === true) beyond.push(grant);
+    isSettled &&= has !== undefined;
   }
-  for (const grant of listed) {
+  const wide: string[] = [];
+  for (const grant of listed ?? []) {
     const [, privileges = '', on = ''] = /^GRANT (.+) ON (.+?) TO /.exec(grant) ?? [];
     const others = privileges
       .replaceAll(/\([^)]*\)/g, '')
@@ -43,31 +52,50 @@ export async function grantFindings(send: Send, tables: readonly PhysicalTable[]
     if (others.length > 0) beyond.push(`${others.join(', ')} ON ${on}`);
     if (privileges.startsWith('SELECT') && on.endsWith('*')) wide.push(on);
   }
-  const revoke = (what: readonly string[]) =>
-    `${[...new Set(what)].map((one) => `REVOKE ${one} FROM ${user};`).join(' ')}`;
   return [
-    beyond.length === 0
-      ? { check: 'write access', status: 'ok', detail: 'The user may read, and write or change nothing.' }
-      : {
-          check: 'write access',
-          status: 'fail',
-          detail: `The user may do more than read: ${[...new Set(beyond)].slice(0, 8).join('; ')}.`,
-          hint: revoke(beyond),
-        },
+    writeAccess(options, user, [...new Set(beyond)], isSettled && listed !== undefined),
     wide.length === 0
       ? { check: 'tables granted', status: 'ok', detail: 'The user may read single tables, not whole databases.' }
       : {
           check: 'tables granted',
           status: 'warn',
-          detail: `The user may read every table of ${[...new Set(wide)].join(', ')}; only the gate keeps queries from those that are not mapped.`,
-          hint: `Grant the mapped tables (sightline telemetry setup --print), then: ${revoke(wide.map((on) => `SELECT ON ${on}`))}`,
+          detail: `The user may read every table of ${[...new Set(wide)].slice(0, 8).join(', ')}; only the gate keeps queries from those that are not mapped.`,
+          hint: `Grant the mapped tables (sightline telemetry setup --print), then: ${revoking(wide.map((on) => revoke(`SELECT ON ${on}`, user)))}`,
         },
   ];
 }
 
-async function has(send: Send, privilege: string, on: string): Promise<boolean> {
-  const outcome = await attempt(send, `CHECK GRANT ${privilege} ON ${on}`);
-  return outcome.kind === 'done' && outcome.rows.some((row) => Number(Object.values(row)[0]) === 1);
+function writeAccess(
+  options: Pick<ProbeOptions, 'isolation'>,
+  user: string,
+  beyond: readonly string[],
+  isSettled: boolean,
+): Finding {
+  const check = 'write access';
+  if (beyond.length > 0) {
+    const detail = `The user may do more than read: ${beyond.slice(0, 8).join('; ')}.`;
+    return { check, status: 'fail', detail, hint: revoking(beyond.map((grant) => revoke(grant, user))) };
+  }
+  return isSettled
+    ? { check, status: 'ok', detail: 'The user may read, and write or change nothing.' }
+    : unproven(options, check, 'The server did not say what the user was granted.');
+}
+
+function revoke(grant: string, user: string): string {
+  return `REVOKE ${grant} FROM ${user};`;
+}
+
+/** Undefined where the server did not say. */
+async function hasGrant(
+  send: Send,
+  grant: string,
+  listed: readonly string[] | undefined,
+): Promise<boolean | undefined> {
+  const outcome = await attempt(send, `CHECK GRANT ${grant}`);
+  if (outcome.kind === 'done') return outcome.rows.some((row) => Number(Object.values(row)[0]) === 1);
+  // Without the statement the list says it, unless roles hide behind it.
+  const isListed = listed?.every((line) => / ON .+ TO /.test(line)) === true;
+  return isUnknownSyntax(outcome) && isListed ? false : undefined;
 }
 
 async function grants(send: Send): Promise<readonly string[] | undefined> {

@@ -15,9 +15,9 @@ export async function probeWarehouse(options: ProbeOptions): Promise<readonly Fi
   const tables = await options.tables(options.tenants[0]);
   return [
     ...(await rowFindings(options)),
-    ...(await grantFindings(send, tables)),
-    ...(await settingFindings(send)),
+    ...(await grantFindings(options, tables)),
+    ...(await settingFindings(options)),
     ...(await outsideFindings(send)),
-    ...(await systemFindings(send, tables)),
+    ...(await systemFindings(options, tables)),
   ];
 }

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../../src/contract/index.ts';
 import { literal } from '../quote.ts';
@@ -5,10 +6,12 @@ import { access } from '../setup/access.ts';
 import type { Access } from '../setup/access.ts';
 import { physicalTables } from '../setup/physical-tables.ts';
 import { engineIsInstalled, openEngine, remove } from '../support/layouts/engine.ts';
+import type { Engine } from '../support/layouts/engine.ts';
 import { build, layouts } from '../support/layouts/index.ts';
 import { isTenant, mapped, physicalColumns } from '../support/layouts/mapped.ts';
 import type { Mapped } from '../support/layouts/mapped.ts';
 import { usersXml } from '../support/layouts/users-xml.ts';
+import { everything, failingAt } from '../support/probing.ts';
 import { probeWarehouse } from './index.ts';
 import type { ProbeOptions } from './index.ts';
 
@@ -43,15 +46,13 @@ suite('the probe of a warehouse', () => {
     if (directory !== undefined) remove(directory);
   });
 
+  const open = async (change: (xml: string) => string = (xml) => xml): Promise<Engine> =>
+    await openEngine({ directory, usersXml: change(usersXml(good, acme)) });
   /** Nobody's query id is acme's too in one process, so nobody asks for nothing. */
-  const probe = async (
-    change: (xml: string) => string = (xml) => xml,
-    options: Partial<ProbeOptions> = {},
-  ): Promise<readonly Finding[]> => {
-    await using gateway = await openEngine({ directory, usersXml: change(usersXml(good, acme)) });
-    return await probeWarehouse({
-      send: (sql, { queryId }) =>
-        gateway.rows(
+  const probeOf = async (gateway: Pick<Engine, 'rows'>, options: Partial<ProbeOptions> = {}) =>
+    await probeWarehouse({
+      send: async (sql, { queryId }) =>
+        await gateway.rows(
           queryId?.startsWith('sightline-probe-') && !sql.includes('WHERE')
             ? `${sql.replace(' LIMIT 1', '')} LIMIT 0`
             : sql,
@@ -64,6 +65,12 @@ suite('the probe of a warehouse', () => {
       tables: () => physicalTables(gateway.rows, physicalColumns(gateway.rows), opened.mapping),
       ...options,
     });
+  const probe = async (
+    change: (xml: string) => string = (xml) => xml,
+    options: Partial<ProbeOptions> = {},
+  ): Promise<readonly Finding[]> => {
+    await using gateway = await open(change);
+    return await probeOf(gateway, options);
   };
   const wrong = (findings: readonly Finding[]) =>
     findings.filter(({ status }) => status !== 'ok').map(({ check, status }) => `${status}: ${check}`);
@@ -154,13 +161,71 @@ suite('the probe of a warehouse', () => {
     ]);
   });
 
-  it('changes nothing, whatever the user may do', async () => {
-    const everything = (xml: string) =>
-      xml
-        .replaceAll(/<readonly>.*?<\/readonly>/g, '')
-        .replaceAll(/<allow_ddl>.*?<\/allow_ddl>/g, '')
-        .replace(/<grants>.*<\/grants>/, '<grants><query>GRANT ALL ON *.*</query></grants>')
-        .replace(/<databases>.*<\/databases>/, '');
+  describe('over a server that does not answer', () => {
+    let gateway: Engine;
+    beforeAll(async () => {
+      gateway = await open();
+    });
+    afterAll(async () => gateway[Symbol.asyncDispose]());
+
+    const failing = (asked: RegExp, message: string) => failingAt(gateway, asked, message);
+    const timedOut = 'Code: 159. DB::Exception: Timeout exceeded';
+    const noSyntax = 'Code: 62. DB::Exception: Syntax error';
+
+    it.each<[string, RegExp, string, string]>([
+      ['rows', /AS there FROM `sightline`/, timedOut, 'other organizations'],
+      [
+        'rows by an unknown role',
+        /AS there FROM `sightline`/,
+        'Code: 511. DB::Exception: no role',
+        'other organizations',
+      ],
+      [
+        'rows by another way',
+        /AS there FROM merge/,
+        'Code: 999. DB::Exception: new in this version',
+        'other organizations',
+      ],
+      [
+        'rows, which it lets nobody read',
+        /AS there FROM/,
+        'Code: 497. DB::Exception: Not enough privileges',
+        'other organizations',
+      ],
+      ['grants', /^CHECK GRANT/, timedOut, 'write access'],
+      ['a grant that opens files', /^CHECK GRANT SQLITE/, timedOut, 'files and network'],
+      ['the list of grants', /^SHOW GRANTS/, timedOut, 'write access'],
+      ['grants that it knows no statement for', /^(CHECK|SHOW) GRANT/, noSyntax, 'write access'],
+      ['the profile', /getSetting\('readonly'\)/, timedOut, 'read-only'],
+      ['a statement that changes settings', /SELECT 1 SETTINGS/, timedOut, 'read-only'],
+      ['nested settings', /AS value SETTINGS/, timedOut, 'nested settings'],
+      ['a system table', /system\.users/, timedOut, 'system tables'],
+      ['a way out', /url\(/, timedOut, 'files and network'],
+    ])('holds nothing for proven when the server did not answer about %s', async (_what, asked, message, check) => {
+      const findings = await probeOf(failing(asked, message));
+      expect(findings.filter((finding) => finding.check === check)).toEqual([
+        expect.objectContaining({ status: 'fail', hint: expect.any(String) }),
+      ]);
+    });
+
+    it('takes the list of grants where the server is too old to check one', async () => {
+      expect(wrong(await probeOf(failing(/^CHECK GRANT/, noSyntax)))).toEqual(always);
+    });
+
+    it('holds nothing for proven where no organization, or no table, is there to try it with', async () => {
+      const role = { by: 'role', role: 'org_{tenant}' } as const;
+      expect(wrong(await probeOf(gateway, { server: role, tenants: [] }))).toContain('fail: other organizations');
+      expect(wrong(await probeOf(gateway, { tables: async () => [] }))).toEqual(['warn: empty tables', ...always]);
+    });
+  });
+
+  it('advises another user where one may do too much to take it all away', async () => {
+    const findings = await probe(everything);
+    expect(findings.map(({ hint = '' }) => hint.split('REVOKE').length - 1).filter((count) => count > 4)).toEqual([]);
+    expect(findings.find(({ check }) => check === 'write access')?.hint).toMatch(/^REVOKE .*setup --print\.$/);
+  });
+
+  it('changes nothing and makes no file, whatever the user may do', async () => {
     const state = async () => {
       await using engine = await openEngine({ directory });
       return await engine.rows(
@@ -168,6 +233,7 @@ suite('the probe of a warehouse', () => {
       );
     };
     const before = await state();
+    const filesBefore = readdirSync(directory).toSorted();
     expect(wrong(await probe(everything))).toEqual(
       expect.arrayContaining([
         'fail: other organizations',
@@ -177,5 +243,6 @@ suite('the probe of a warehouse', () => {
       ]),
     );
     expect(await state()).toEqual(before);
+    expect(readdirSync(directory).toSorted()).toEqual(filesBefore);
   });
 });

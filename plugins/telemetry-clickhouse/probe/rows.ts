@@ -3,6 +3,7 @@ import { identifier, literal } from '../quote.ts';
 import { roleName } from '../setup/access.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
 import { queryId, tenantExpression, tenantLiteral } from '../tenant.ts';
+import { unproven } from './advice.ts';
 import { attempt } from './attempt.ts';
 import type { Outcome, Sender } from './attempt.ts';
 import type { ProbeOptions } from './options.ts';
@@ -26,59 +27,63 @@ export async function rowFindings(options: ProbeOptions): Promise<readonly Findi
 /** Rows of another than this organization, and rows for nobody: past the gate and the substitution, there must be none. */
 async function sharedTables(options: ProbeOptions): Promise<readonly Finding[]> {
   const tenant = options.tenants[0] ?? (options.server.by === 'role' ? undefined : invented(options));
-  const leaks: string[] = [];
-  const empty: string[] = [];
-  const unsettled: string[] = [];
-  for (const table of await options.tables(undefined)) {
+  if (tenant === undefined) return [unknownOrganizations(options)];
+  const found: Readonly<Record<'leaks' | 'empty' | 'unsettled', string[]>> = { leaks: [], empty: [], unsettled: [] };
+  const tables = await options.tables(undefined);
+  for (const table of tables) {
     const name = `${table.database}.${table.table}`;
-    const path = `${identifier(table.database)}.${identifier(table.table)}`;
-    const merged = `merge(${literal(table.database)}, ${literal(`^${table.table.replaceAll(/[^\w]/g, '.')}$`)})`;
-    const other = tenant === undefined ? undefined : notOf(options, table, tenant);
-    const asked: Outcome[] = [];
-    for (const from of [path, merged]) {
-      asked.push(await attempt(options.send, `SELECT 1 AS there FROM ${from} LIMIT 1`, nobody()));
-      if (tenant === undefined) continue;
-      const all = other === undefined ? '' : ` WHERE ${other}`;
-      asked.push(
-        await attempt(options.send, `SELECT 1 AS there FROM ${from}${all} LIMIT 1`, senderOf(options, tenant)),
-      );
-    }
-    if (asked.some((outcome) => outcome.kind === 'done' && outcome.rows.length > 0)) leaks.push(name);
-    else if (asked.some((outcome) => outcome.kind === 'tried')) unsettled.push(name);
-    else if (!(await hasRows(options, table))) empty.push(name);
+    const asked = await seenOf(options, table, tenant);
+    if (asked.some((outcome) => outcome.kind === 'done' && outcome.rows.length > 0)) found.leaks.push(name);
+    // Whom the server lets read nothing at all, it has not told apart.
+    else if (asked.some(({ kind }) => kind === 'tried') || asked.every(({ kind }) => kind === 'refused'))
+      found.unsettled.push(name);
+    else if (!(await hasRows(options, table))) found.empty.push(name);
   }
-  const uncertain = [
-    ...(empty.length === 0
-      ? []
-      : [
-          {
-            check: 'empty tables',
-            status: 'warn',
-            detail: `No row is in ${empty.join(', ')}, so nothing proves the boundary there yet.`,
-            hint: 'Run sightline doctor again once telemetry has come in.',
-          } as const,
-        ]),
-    ...(unsettled.length === 0
-      ? []
-      : [
-          {
-            check: 'other organizations',
-            status: 'warn',
-            detail: `The server could not be asked in time about ${unsettled.join(', ')}.`,
-            hint: 'Run sightline doctor again when it is less busy.',
-          } as const,
-        ]),
-  ];
+  const { leaks, empty, unsettled } = found;
+  const isEmpty = empty.length > 0 || tables.length === 0;
+  const where = tables.length === 0 ? 'No mapped table is there' : `No row is known in ${empty.join(', ')}`;
+  const uncertain: readonly Finding[] = isEmpty
+    ? [
+        {
+          check: 'empty tables',
+          status: 'warn',
+          detail: `${where}, so nothing proves the boundary there yet.`,
+          hint: 'Run sightline doctor again once telemetry has come in.',
+        },
+      ]
+    : [];
   if (leaks.length > 0) return [singleLayer(options, leaks), ...uncertain];
-  if (unsettled.length > 0) return uncertain;
+  if (unsettled.length > 0) {
+    const detail = `Whether the server keeps organizations apart could not be tried in ${unsettled.join(', ')}.`;
+    return [unproven(options, 'other organizations', detail), ...uncertain];
+  }
+  const detail = "Past the gate, the server shows an organization nothing of another's, and nobody anything.";
   return [
-    {
-      check: 'other organizations',
-      status: 'ok',
-      detail: "Past the gate, the server shows an organization nothing of another's, and nobody anything.",
-    },
+    ...(tables.length === 0 ? [] : [{ check: 'other organizations', status: 'ok', detail } as const]),
     ...uncertain,
   ];
+}
+
+/** Rows for nobody, and rows of others for this organization: of the table, and of the table by another way to it. */
+async function seenOf(options: ProbeOptions, table: PhysicalTable, tenant: Tenant): Promise<readonly Outcome[]> {
+  const path = `${identifier(table.database)}.${identifier(table.table)}`;
+  const merged = `merge(${literal(table.database)}, ${literal(`^${table.table.replaceAll(/[^\w]/g, '.')}$`)})`;
+  const other = notOf(options, table, tenant);
+  const all = other === undefined ? '' : ` WHERE ${other}`;
+  const asked: Outcome[] = [];
+  for (const from of [path, merged]) {
+    asked.push(await attempt(options.send, `SELECT 1 AS there FROM ${from} LIMIT 1`, nobody()));
+    asked.push(await attempt(options.send, `SELECT 1 AS there FROM ${from}${all} LIMIT 1`, senderOf(options, tenant)));
+  }
+  return asked;
+}
+
+function unknownOrganizations(options: ProbeOptions): Finding {
+  const detail = 'No organization is known, so nothing proves the boundary between them.';
+  return {
+    ...unproven(options, 'other organizations', detail),
+    hint: 'List them under telemetry.tenancy.organizations.',
+  };
 }
 
 /** Where no organization is known: one that has no rows, so that whatever is seen is another's. */
@@ -95,29 +100,28 @@ function isTenant(value: string): value is Tenant {
 /** Each organization has tables of its own: a role must not read another's. */
 async function ownTables(options: ProbeOptions): Promise<readonly Finding[]> {
   const [one, two] = options.tenants;
-  if (one === undefined || two === undefined) {
-    const detail = 'Fewer than two organizations are known, so nothing proves the boundary between them yet.';
-    return [
-      {
-        check: 'other organizations',
-        status: 'warn',
-        detail,
-        hint: 'List them under telemetry.tenancy.organizations.',
-      },
-    ];
+  if (one === undefined) return [unknownOrganizations(options)];
+  if (two === undefined) {
+    const detail = 'One organization is known, so nothing proves a boundary to another yet.';
+    const hint = 'Run sightline doctor again once there is another under telemetry.tenancy.organizations.';
+    return [{ check: 'other organizations', status: 'warn', detail, hint }];
   }
   const leaks: string[] = [];
-  for (const { database, table } of await options.tables(two)) {
-    const outcome = await attempt(
-      options.send,
-      `SELECT 1 AS there FROM ${identifier(database)}.${identifier(table)} LIMIT 1`,
-      senderOf(options, one),
-    );
-    if (outcome.kind !== 'refused') leaks.push(`${database}.${table}`);
+  const unsettled: string[] = [];
+  const tables = await options.tables(two);
+  for (const { database, table } of tables) {
+    const sql = `SELECT 1 AS there FROM ${identifier(database)}.${identifier(table)} LIMIT 1`;
+    const outcome = await attempt(options.send, sql, senderOf(options, one));
+    if (outcome.kind === 'done') leaks.push(`${database}.${table}`);
+    if (outcome.kind === 'tried') unsettled.push(`${database}.${table}`);
   }
-  return leaks.length > 0
-    ? [singleLayer(options, leaks)]
-    : [{ check: 'other organizations', status: 'ok', detail: "An organization's role reads no other's tables." }];
+  if (leaks.length > 0) return [singleLayer(options, leaks)];
+  if (unsettled.length > 0 || tables.length === 0) {
+    const where = tables.length === 0 ? 'since its tables are not there' : `in ${unsettled.join(', ')}`;
+    const detail = `Whether an organization reads another's tables could not be tried, ${where}.`;
+    return [unproven(options, 'other organizations', detail)];
+  }
+  return [{ check: 'other organizations', status: 'ok', detail: "An organization's role reads no other's tables." }];
 }
 
 function singleLayer({ isolation }: ProbeOptions, leaks: readonly string[]): Finding {

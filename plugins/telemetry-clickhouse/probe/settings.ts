@@ -1,7 +1,9 @@
 import type { Finding } from '../../../src/contract/index.ts';
 import { textOf } from '../text-of.ts';
+import { unproven } from './advice.ts';
 import { attempt } from './attempt.ts';
-import type { Send } from './attempt.ts';
+import type { Outcome, Send } from './attempt.ts';
+import type { ProbeOptions } from './options.ts';
 import { userName } from './grants.ts';
 
 /** The first versions in which a SETTINGS clause within a query obeys the profile. */
@@ -14,7 +16,10 @@ const clamped: readonly (readonly [line: string, version: readonly number[]])[] 
   ['26.8', [26, 8, 2, 2]],
 ];
 
-export async function settingFindings(send: Send): Promise<readonly Finding[]> {
+type Options = Pick<ProbeOptions, 'send' | 'isolation'>;
+
+export async function settingFindings(options: Options): Promise<readonly Finding[]> {
+  const { send } = options;
   const user = await userName(send);
   const mode = await number(send, "SELECT getSetting('readonly') AS value");
   const top = await attempt(send, 'SELECT 1 SETTINGS readonly = 0');
@@ -28,21 +33,30 @@ export async function settingFindings(send: Send): Promise<readonly Finding[]> {
           detail: `The profile has readonly = ${mode ?? 'unknown'}${top.kind === 'refused' ? '' : ', and a statement may change settings'}.`,
           hint: readonlyHint,
         },
-    await nestedSettings(send),
+    await nestedSettings(options),
     await limits(send),
   ];
 }
 
-async function nestedSettings(send: Send): Promise<Finding> {
-  const inner = await number(send, "SELECT value FROM (SELECT getSetting('readonly') AS value SETTINGS readonly = 0)");
-  if (inner !== 0) {
-    return { check: 'nested settings', status: 'ok', detail: 'A SETTINGS clause within a query obeys the profile.' };
+async function nestedSettings(options: Options): Promise<Finding> {
+  const { send } = options;
+  const check = 'nested settings';
+  const nested = await attempt(
+    send,
+    "SELECT value FROM (SELECT getSetting('readonly') AS value SETTINGS readonly = 0)",
+  );
+  const inner = valueOf(nested);
+  if (nested.kind === 'refused' || (inner !== undefined && inner !== 0)) {
+    return { check, status: 'ok', detail: 'A SETTINGS clause within a query obeys the profile.' };
+  }
+  if (inner === undefined) {
+    return unproven(options, check, 'Whether a SETTINGS clause within a query obeys the profile could not be tried.');
   }
   const outcome = await attempt(send, 'SELECT version() AS version');
   const version = outcome.kind === 'done' ? textOf(outcome.rows[0]?.['version']) : '';
   const line = clamped.find(([prefix]) => version.startsWith(`${prefix}.`)) ?? clamped.at(-1);
   return {
-    check: 'nested settings',
+    check,
     status: 'warn',
     detail: `ClickHouse ${version} lets a SETTINGS clause within a query override the profile: row policies keyed on a setting are no boundary here. Ours are not, and the gate refuses such clauses.`,
     hint: `Update to ${line?.[1].join('.') ?? 'a current version'} or later.`,
@@ -52,7 +66,11 @@ async function nestedSettings(send: Send): Promise<Finding> {
 async function limits(send: Send): Promise<Finding> {
   const seconds = await number(send, "SELECT toUInt64(getSetting('max_execution_time')) AS value");
   const bytes = await number(send, "SELECT getSetting('max_memory_usage') AS value");
-  const missing = [...(seconds === 0 ? ['max_execution_time'] : []), ...(bytes === 0 ? ['max_memory_usage'] : [])];
+  // What the server does not say is no bound.
+  const missing = [
+    ...((seconds ?? 0) === 0 ? ['max_execution_time'] : []),
+    ...((bytes ?? 0) === 0 ? ['max_memory_usage'] : []),
+  ];
   return missing.length === 0
     ? { check: 'limits', status: 'ok', detail: 'The profile bounds the time and memory of a query.' }
     : {
@@ -64,8 +82,10 @@ async function limits(send: Send): Promise<Finding> {
 }
 
 async function number(send: Send, sql: string): Promise<number | undefined> {
-  const outcome = await attempt(send, sql);
-  if (outcome.kind !== 'done') return undefined;
-  const value = outcome.rows[0]?.['value'];
+  return valueOf(await attempt(send, sql));
+}
+
+function valueOf(outcome: Outcome): number | undefined {
+  const value = outcome.kind === 'done' ? outcome.rows[0]?.['value'] : undefined;
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : undefined;
 }

@@ -1,9 +1,11 @@
 import type { Finding } from '../../../src/contract/index.ts';
 import { identifier, literal } from '../quote.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
-import { attempt } from './attempt.ts';
+import { revoking, unproven } from './advice.ts';
+import { attempt, isUnknownTable } from './attempt.ts';
 import type { Send } from './attempt.ts';
 import { userName } from './grants.ts';
+import type { ProbeOptions } from './options.ts';
 
 /** Hold other people's SQL, or who may do what. */
 const secret = [
@@ -17,28 +19,40 @@ const secret = [
   'settings_profiles',
 ];
 
-export async function systemFindings(send: Send, tables: readonly PhysicalTable[]): Promise<readonly Finding[]> {
-  const user = await userName(send);
+export async function systemFindings(
+  options: Pick<ProbeOptions, 'send' | 'isolation'>,
+  tables: readonly PhysicalTable[],
+): Promise<readonly Finding[]> {
+  const { send } = options;
   const readable: string[] = [];
-  for (const name of secret) {
-    const outcome = await attempt(send, `SELECT 1 FROM system.${name} LIMIT 1`);
-    if (outcome.kind === 'done') readable.push(`system.${name}`);
+  const unsettled: string[] = [];
+  for (const table of secret) {
+    const name = `system.${table}`;
+    const outcome = await attempt(send, `SELECT 1 FROM ${name} LIMIT 1`);
+    if (outcome.kind === 'done') readable.push(name);
+    else if (outcome.kind === 'tried' && !isUnknownTable(outcome)) unsettled.push(name);
   }
-  return [
-    readable.length === 0
-      ? {
-          check: 'system tables',
-          status: 'ok',
-          detail: "Other people's statements and the users are hidden from the user.",
-        }
-      : {
-          check: 'system tables',
-          status: 'fail',
-          detail: `The user reads ${readable.join(', ')}: what others asked, or who may do what.`,
-          hint: readable.map((name) => `REVOKE SELECT ON ${name} FROM ${user};`).join(' '),
-        },
-    await gateAlone(send, tables),
-  ];
+  return [await hidden(options, readable, unsettled), await gateAlone(send, tables)];
+}
+
+async function hidden(
+  options: Pick<ProbeOptions, 'send' | 'isolation'>,
+  readable: readonly string[],
+  unsettled: readonly string[],
+): Promise<Finding> {
+  const check = 'system tables';
+  if (readable.length > 0) {
+    const user = await userName(options.send);
+    return {
+      check,
+      status: 'fail',
+      detail: `The user reads ${readable.join(', ')}: what others asked, or who may do what.`,
+      hint: revoking(readable.map((name) => `REVOKE SELECT ON ${name} FROM ${user};`)),
+    };
+  }
+  return unsettled.length > 0
+    ? unproven(options, check, `Whether the user reads ${unsettled.join(', ')} could not be tried.`)
+    : { check, status: 'ok', detail: "Other people's statements and the users are hidden from the user." };
 }
 
 /** What ClickHouse lets every user do. Named, so that nobody takes the grants for more than they are. */

@@ -55,6 +55,8 @@ export class ClickHouseServer {
       {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
         execArgv: [],
+        // Where a statement's own files land.
+        cwd: directory,
         env: { ...process.env, UV_THREADPOOL_SIZE: '24' },
       },
     );

@@ -20,7 +20,7 @@ export async function openEngine({
   const child = fork(
     join(import.meta.dirname, 'engine-process.ts'),
     [join(directory, 'data'), ...configuration(directory, usersXml)],
-    { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+    { execArgv: [], cwd: directory, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
   );
   const ended = once(child, 'exit').then(() => {
     throw new Error('the engine ended');
