@@ -30,6 +30,8 @@ export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): Set
   const [views, hidden, role, login] = [schema, privateSchema, owner, gateway].map(quoteName);
   const tables = tableNames.filter((table) => mapping.tables[table] !== undefined);
   const sql = [
+    // If becoming the owner fails, what follows must not belong to whoever runs this; and there is no moment without views.
+    'BEGIN;',
     // The owner of the views reads the tables; the gateway never does.
     ...grantsOn(mappingsOf(mapping, options.tenants), owner),
     `CREATE SCHEMA IF NOT EXISTS ${hidden} AUTHORIZATION ${role};`,
@@ -44,6 +46,7 @@ export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): Set
     `GRANT USAGE ON SCHEMA ${views} TO ${login};`,
     ...tables.map((table) => `GRANT SELECT ON ${views}.${quoteName(table)} TO ${login};`),
     'RESET ROLE;',
+    'COMMIT;',
   ];
   return {
     title:
