@@ -1,3 +1,4 @@
+import { otelTables, tableNames } from '../../src/contract/index.ts';
 import type { LogicalColumn, RelationWriter } from '../../src/contract/index.ts';
 import { ruledAttributes, ruledText } from './attribute-rules.ts';
 import { identifier, literal } from './quote.ts';
@@ -25,11 +26,22 @@ export function relationWriter({ json, prewhere }: RelationWriterOptions): Relat
       // names of the statement around reach inward, functions' too: `WITH (a, b) -> 1 AS equals` would make every
       // PREWHERE true. Hence aliases of our own, and view(), which nothing from outside reaches into.
       const inner = columns.map(([, expression], index) => `${expression} AS ${alias(index)}`);
-      const outer = columns.map(([name], index) => `${alias(index)} AS ${identifier(name)}`);
+      const outer = columns.map(([name], index) => `${inUtc(name, alias(index))} AS ${identifier(name)}`);
       const bounded = prewhere.has(from) ? filter(tenant, others) : barred(tenant, others);
       return `SELECT ${outer.join(', ')} FROM view(SELECT ${inner.join(', ')} FROM ${from}${bounded && ` ${bounded}`})`;
     },
   };
+}
+
+const times: ReadonlySet<string> = new Set(
+  tableNames.flatMap((table) =>
+    otelTables[table].columns.filter(({ type }) => type === 'timestamp').map(({ name }) => name),
+  ),
+);
+
+/** Text beside a time is read in the time's own zone, and a table's may be any. The value stays as it is. */
+function inUtc(name: string, expression: string): string {
+  return times.has(name) ? `toTimeZone(${expression}, 'UTC')` : expression;
 }
 
 const alias = (index: number) => `_sightline_${index}`;

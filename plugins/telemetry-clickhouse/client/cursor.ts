@@ -29,6 +29,7 @@ export class ClickHouseCursor implements Cursor {
   readonly #pieces: AsyncIterator<unknown>;
   #first: RowChunk | undefined;
   #finished = false;
+  #received = 0;
 
   private constructor(
     parts: CursorParts,
@@ -85,7 +86,9 @@ export class ClickHouseCursor implements Cursor {
           this.#finished = true;
           return this.#finish();
         }
-        this.#first = this.#reader.add(bufferOf(value));
+        const piece = bufferOf(value);
+        this.#received += piece.length;
+        this.#first = this.#reader.add(piece);
       }
     } catch (error) {
       await this.close();
@@ -104,7 +107,8 @@ export class ClickHouseCursor implements Cursor {
 
   #finish(): undefined {
     const { truncated, cutCells } = this.#reader;
-    const { readBytes } = this.#parts;
+    // Of a longer answer the server has told what it had read when it began.
+    const readBytes = this.#received < wholeAnswerBytes ? this.#parts.readBytes : undefined;
     this.end = {
       cutCells,
       ...(truncated === undefined ? {} : { truncated }),
@@ -113,6 +117,9 @@ export class ClickHouseCursor implements Cursor {
     void this.close();
   }
 }
+
+/** What a server holds back of an answer, if not less is set for it (buffer_size, 1 MiB): until then it sends no headers. */
+const wholeAnswerBytes = 512 << 10;
 
 function bufferOf(piece: unknown): Buffer {
   if (Buffer.isBuffer(piece)) return piece;

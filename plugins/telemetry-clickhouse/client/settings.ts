@@ -12,6 +12,8 @@ const spelling = {
   output_format_json_named_tuples_as_objects: 1,
   output_format_json_validate_utf8: 1,
   date_time_output_format: 'iso',
+  // What a statement says of time without naming a zone: now(), today(), text.
+  session_timezone: 'UTC',
 } as const satisfies Settings;
 
 /** What every query is sent with where the server lets it be set. */
@@ -95,7 +97,7 @@ function notChangeable(names: readonly string[], cause?: unknown): SightlineErro
   const list = names.join(', ');
   return new SightlineError(
     'plugin_failed',
-    'The ClickHouse profile does not let the gateway set how results are written.',
+    'The ClickHouse profile does not let the gateway set how times are read and results written.',
     {
       operatorMessage: `ClickHouse: the profile of the gateway's user must let these settings be changed (CHANGEABLE_IN_READONLY), or have them as they are wanted: ${list}. sightline telemetry setup --print writes such a profile.`,
       cause,
