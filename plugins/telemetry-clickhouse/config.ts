@@ -74,8 +74,11 @@ export const configSchema = z.strictObject({
         .regex(/^[A-Za-z_]?\w{0,63}$/)
         .default('sightline_')
         .meta({ description: 'Of the names of its tables: spans, metrics, logs, positions' }),
-      username: z.string().min(1).optional().meta({ description: 'Who may write; the user above by default' }),
-      password: z.string().optional(),
+      username: z
+        .string({ error: 'Name the user that writes, e.g. sightline_writer: the one that reads may not.' })
+        .min(1)
+        .meta({ description: 'Who may write; another than reads' }),
+      password: z.string().default('').meta({ description: 'Better as ${env:…} or ${file:…}' }),
     })
     .optional()
     .meta({ description: "Our own receiver writes into Sightline's own tables (preset sightline)" }),

@@ -106,16 +106,23 @@ export class Mapped {
   }
 }
 
-/** Where databases keep tenants apart, a preset's tables lie in the tenant's. */
+/** Where names keep tenants apart, a preset's tables have the tenant's, unless the config names them itself. */
 export function inTemplate(config: MappingConfig, boundary: Boundary): MappingConfig {
-  if (boundary.mode !== 'database' || config.preset === undefined || 'database' in config.names) return config;
   const preset = presets.find(({ name }) => name === config.preset);
-  if (preset === undefined || !('database' in preset.names)) return config;
-  return { ...config, names: { ...config.names, database: boundary.template } };
+  if (preset === undefined) return config;
+  if (boundary.mode === 'database') {
+    if (!('database' in preset.names)) return config;
+    return { ...config, names: { database: boundary.template, ...config.names } };
+  }
+  if (boundary.mode !== 'table_template' || !boundary.template.includes('{table}')) return config;
+  const { template } = boundary;
+  const tables = Object.entries(preset.names).filter(([key]) => !/(^|_)database$/.test(key));
+  const names = tables.map(([key, usual]) => [key, template.replaceAll('{table}', () => usual)]);
+  return { ...config, names: { ...Object.fromEntries(names), ...config.names } };
 }
 
 /** A table that is not the tenant's own would be everybody's. */
-function expectTemplates({ tables }: ResolvedMapping, boundary: Boundary): void {
+export function expectTemplates({ tables }: ResolvedMapping, boundary: Boundary): void {
   if (!('template' in boundary)) return;
   for (const [table, sources] of Object.entries(tables)) {
     const shared = sources.find(({ from }) => !from.includes('{tenant}'));

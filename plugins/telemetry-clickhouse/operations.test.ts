@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ask } from '../../src/contract-tests/telemetry/warehouse.ts';
 import { engineMissing } from '../../test/support/clickhouse/engine.ts';
 import { ClickHouseServer } from '../../test/support/clickhouse/server.ts';
-import { createTelemetry } from './support/harness.ts';
+import plugin from './index.ts';
+import { ownTables } from './setup/own-tables.ts';
+import { createTelemetry, newOrganization } from './support/harness.ts';
 
 const suite = engineMissing() === undefined ? describe : describe.skip;
+const boundary = { mode: 'column', column: 'organization' };
+const tablesIn = (database: string) => ['spans', 'metrics', 'logs'].map((table) => `${database}.sightline_${table}`);
 const signal = AbortSignal.timeout(60_000);
 
 suite("an operator's commands over HTTP", () => {
@@ -16,7 +21,7 @@ suite("an operator's commands over HTTP", () => {
   });
 
   it('set up an empty server for our receiver, so that the plugin starts and inspection finds its tables', async () => {
-    const telemetry = createTelemetry(server.url);
+    const telemetry = createTelemetry(server.url, { ingest: { username: 'sightline_writer' } });
     const scripts = (await telemetry.operations?.setup(signal)) ?? [];
     expect(scripts.map(({ title }) => title)).toEqual([
       expect.stringContaining('Tables'),
@@ -39,6 +44,119 @@ suite("an operator's commands over HTTP", () => {
     await telemetry.stop();
   });
 
+  it('take no writer that is not named, or that is the reader', async () => {
+    const problem = plugin.configSchema.safeParse({ url: server.url, tenancy: { boundary }, ingest: {} }).error;
+    expect(problem?.issues).toMatchObject([
+      { path: ['ingest', 'username'], message: expect.stringContaining('sightline_writer') },
+    ]);
+    const telemetry = createTelemetry(server.url, { username: 'one', ingest: { username: 'one' } });
+    await expect(telemetry.operations?.setup(signal)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('telemetry.ingest.username'),
+    });
+    await telemetry.stop();
+  });
+
+  it.each<[string, object, readonly string[]]>([
+    [
+      'otel-collector',
+      { preset: 'otel-collector' },
+      ['gauge', 'sum', 'histogram', 'exponential_histogram', 'summary']
+        .map((type) => `otel.otel_metrics_${type}`)
+        .concat('otel.otel_traces', 'otel.otel_logs'),
+    ],
+    ['clickstack', { preset: 'clickstack', tables: { metrics: false } }, ['default.otel_traces', 'default.otel_logs']],
+    [
+      'signoz',
+      { preset: 'signoz' },
+      [
+        'signoz_traces.distributed_signoz_index_v3',
+        'signoz_logs.distributed_logs_v2',
+        'signoz_metrics.distributed_samples_v4',
+        'signoz_metrics.distributed_time_series_v4',
+      ],
+    ],
+    ['sightline', { preset: 'sightline', names: { database: 'obs' } }, tablesIn('obs')],
+    [
+      'by hand',
+      {
+        tables: {
+          spans: { from: 'obs.requests', columns: { time: 'ts', resource_attributes: 'tags' } },
+          logs: { from: '`app_log`', columns: { time: 'ts', resource_attributes: 'tags' } },
+        },
+      },
+      ['obs.requests', 'own.app_log'],
+    ],
+  ])('print what the user of %s needs before it is there', async (_name, mapping, tables) => {
+    const telemetry = createTelemetry('http://127.0.0.1:1', {
+      username: 'sightline',
+      database: 'own',
+      ingest: undefined,
+      mapping,
+      tenancy: { boundary: { mode: 'resource_attribute', key: 'tenant.id' } },
+    });
+    const [user, policies] = (await telemetry.operations?.setup(signal)) ?? [];
+    await telemetry.stop();
+    expect(user?.sql).toMatch(/^-- The tables could not be looked at: the user sightline may not be there yet/);
+    expect(policies?.sql).toMatch(/^-- The tables could not be looked at/);
+    const granted = [...(user?.sql ?? '').matchAll(/^GRANT SELECT ON (.*) TO `sightline`;$/gm)];
+    expect(granted.map(([, table = '']) => table.replaceAll('`', '')).toSorted()).toEqual(tables.toSorted());
+    expect(policies?.sql).toMatch(/\['tenant.id'\] = decodeURLComponent/);
+  });
+
+  it('print the same for a user that is there and sees nothing', async () => {
+    const bare = await ClickHouseServer.start({
+      usersXml: `<clickhouse><profiles><default></default></profiles><quotas><default></default></quotas><users><default>
+        <password></password><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota>
+        <grants><query>GRANT SELECT ON nothing.there</query></grants></default></users></clickhouse>`,
+    });
+    const telemetry = createTelemetry(bare.url, { ingest: undefined, mapping: { preset: 'otel-collector' } });
+    const [user] = (await telemetry.operations?.setup(signal)) ?? [];
+    await telemetry.stop();
+    await bare.stop();
+    expect(user?.sql).toMatch(/^-- The tables could not be looked at/);
+    expect(user?.sql).toContain('GRANT SELECT ON `otel`.`otel_traces`');
+  });
+
+  it('take the names of the preset’s tables from the template, whatever the tenants are called', async () => {
+    const [one, two] = [newOrganization(), newOrganization()];
+    const tenants = ['acme-7', '7up'];
+    for (const tenant of tenants) {
+      await server.runAll(ownTables({ database: 'shared', prefix: `${tenant}_sightline_` }));
+      await server.run(`INSERT INTO shared.\`${tenant}_sightline_spans\` (time, name) VALUES (now64(9), '${tenant}')`);
+    }
+    const telemetry = createTelemetry(server.url, {
+      ingest: undefined,
+      isolation: 'degraded',
+      mapping: { preset: 'sightline', names: { database: 'shared' } },
+      tenancy: {
+        boundary: { mode: 'table_template', template: '{tenant}_{table}' },
+        organizations: { [one]: tenants[0], [two]: tenants[1] },
+      },
+    });
+    const [user] = (await telemetry.operations?.setup(signal)) ?? [];
+    for (const tenant of tenants) {
+      expect(user?.sql).toContain(`GRANT SELECT ON \`shared\`.\`${tenant}_sightline_spans\` TO \`default\`;`);
+    }
+    await telemetry.start(signal);
+    expect((await ask(telemetry, one, 'SELECT name FROM otel.spans')).rows).toEqual([['acme-7']]);
+    expect((await ask(telemetry, two, 'SELECT name FROM otel.spans')).rows).toEqual([['7up']]);
+    await telemetry.stop();
+  });
+
+  it('set up no table that would be the same for all tenants', async () => {
+    const telemetry = createTelemetry(server.url, {
+      ingest: undefined,
+      mapping: { preset: 'sightline', names: { database: 'sightline' } },
+      tenancy: { boundary: { mode: 'table_template', template: '{tenant}' }, organizations: { acme: 'acme' } },
+    });
+    await expect(telemetry.operations?.setup(signal)).rejects.toMatchObject({
+      code: 'config_invalid',
+      operatorMessage: expect.stringContaining('{tenant}'),
+    });
+    await telemetry.stop();
+  });
+
   it('probe as the account of the config, and name what it may do', async () => {
     await server.run("INSERT INTO sightline.sightline_logs (organization, time, body) VALUES ('acme', now64(9), 'x')");
     const telemetry = createTelemetry(server.url, { isolation: 'layered' });
@@ -53,7 +171,10 @@ suite("an operator's commands over HTTP", () => {
   });
 
   it('say which key is missing where each organization needs a role of its own', async () => {
-    const telemetry = createTelemetry(server.url, { serverBoundary: { by: 'role', role: 'org_{tenant}' } });
+    const telemetry = createTelemetry(server.url, {
+      ingest: { username: 'sightline_writer' },
+      serverBoundary: { by: 'role', role: 'org_{tenant}' },
+    });
     await expect(telemetry.operations?.setup(signal)).rejects.toMatchObject({
       code: 'config_invalid',
       message: expect.stringContaining('telemetry.tenancy.organizations'),

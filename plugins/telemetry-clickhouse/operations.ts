@@ -1,4 +1,4 @@
-import { tableNames } from '../../src/contract/index.ts';
+import { SightlineError, tableNames } from '../../src/contract/index.ts';
 import type {
   Finding,
   Inspection,
@@ -9,12 +9,12 @@ import type {
   Tenant,
   WarehouseOperations,
 } from '../../src/contract/index.ts';
-import { Accounts } from './accounts.ts';
+import { openAccount } from './accounts.ts';
 import type { Warehouse } from './client/warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { policy } from './gate/policy.ts';
 import { jsonColumns } from './json-attributes.ts';
-import { forTenant, inTemplate } from './mapped.ts';
+import { expectTemplates, forTenant, inTemplate } from './mapped.ts';
 import { ownMapping } from './own-warehouse.ts';
 import { physicalColumns } from './physical-columns.ts';
 import { presets } from './presets/index.ts';
@@ -22,16 +22,20 @@ import { probeWarehouse } from './probe/index.ts';
 import { relationWriter } from './relation-writer.ts';
 import type { Rows } from './rows.ts';
 import { setupScripts } from './setup/index.ts';
+import type { SetupOptions } from './setup/index.ts';
 import { ownColumns } from './setup/own-tables.ts';
 import { inspectWarehouse } from './setup/inspect.ts';
 import { physicalTables } from './setup/physical-tables.ts';
 import type { PhysicalTable } from './setup/physical-tables.ts';
+import { seesTables, UnseenTables } from './setup/unseen.ts';
 
 const limits = { executionSeconds: 60, memoryBytes: 10_000_000_000 };
 
 /** Whom the gateway logs in as. */
 interface Login {
   readonly username: string;
+  /** Where tables lie that are named without one; undefined: the user's default. */
+  readonly database: string | undefined;
   readonly warehouse: Warehouse;
 }
 
@@ -50,25 +54,21 @@ export class ClickHouseOperations implements WarehouseOperations {
   async setup(signal: AbortSignal): Promise<readonly SetupScript[]> {
     const { serverBoundary: server, cluster, ingest } = this.#config;
     const on = cluster === undefined ? {} : { cluster };
-    return await this.#eachLogin(signal, async ({ username, warehouse }) => {
-      const mapped = await this.#mapped(warehouse, signal);
-      const own =
-        ingest?.enabled === true
-          ? {
-              own: {
-                database: ingest.database,
-                prefix: ingest.prefix,
-                writer: ingest.username ?? `${username}_writer`,
-                ...on,
-              },
-            }
-          : {};
-      return await setupScripts({ access: { username, limits, server, ...mapped }, ...on, ...own });
+    const own: Pick<SetupOptions, 'own'> =
+      ingest?.enabled === true
+        ? { own: { database: ingest.database, prefix: ingest.prefix, writer: ingest.username, ...on } }
+        : {};
+    return await this.#eachLogin(async (login) => {
+      const { username } = login;
+      if (username === own.own?.writer) throw sameUser();
+      const unseen = !(await seesTables((sql) => login.warehouse.rows(sql, signal)));
+      const mapped = await this.#mapped(login, signal, unseen);
+      return await setupScripts({ access: { username, limits, server, ...mapped }, unseen, ...on, ...own });
     });
   }
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
-    const [found] = await this.#eachLogin(signal, async ({ warehouse }) => [
+    const [found] = await this.#eachLogin(async ({ warehouse }) => [
       await inspectWarehouse((sql) => warehouse.rows(sql, signal), this.#host.mapping),
     ]);
     if (found === undefined) throw new TypeError('no login');
@@ -77,32 +77,34 @@ export class ClickHouseOperations implements WarehouseOperations {
 
   async probe(signal: AbortSignal): Promise<readonly Finding[]> {
     const { serverBoundary: server, isolation } = this.#config;
-    return await this.#eachLogin(signal, async ({ warehouse }) =>
+    return await this.#eachLogin(async (login) =>
       probeWarehouse({
-        send: (sql, sender) => warehouse.rowsAs(sql, sender, signal),
+        send: (sql, sender) => login.warehouse.rowsAs(sql, sender, signal),
         server,
         isolation,
-        ...(await this.#mapped(warehouse, signal)),
+        ...(await this.#mapped(login, signal)),
       }),
     );
   }
 
-  /** The mapping as it is now; tables of our own as they will be, where the set-up has yet to make them. */
-  async #mapped(warehouse: Warehouse, signal: AbortSignal) {
-    const rows: Rows = (sql) => warehouse.rows(sql, signal);
+  /** The mapping as it is now, or where the tables are unseen, as it usually is; tables of our own as they will be. */
+  async #mapped({ warehouse, database }: Login, signal: AbortSignal, unseen = false) {
+    const rows: Rows = unseen ? async () => [] : (sql) => warehouse.rows(sql, signal);
+    const config = inTemplate(ownMapping(this.#config), this.#boundary);
+    const usual = unseen ? new UnseenTables(config) : undefined;
     const there = physicalColumns(rows);
     const columns: PhysicalColumns = async (path) => (await there(path)) ?? this.#toBe(path);
-    const mapping = await this.#host.mapping.resolve(
-      inTemplate(ownMapping(this.#config), this.#boundary),
-      presets,
-      columns,
-      relationWriter({ json: new Set(), prewhere: new Set() }),
-    );
+    const lookedFor: PhysicalColumns = async (path) => (await columns(path)) ?? (await usual?.lookedFor(path));
+    const known: PhysicalColumns = async (path) => (await columns(path)) ?? (await usual?.there(path));
+    const writer = relationWriter({ json: new Set(), prewhere: new Set() });
+    const mapping = await this.#host.mapping.resolve(config, presets, lookedFor, writer);
+    expectTemplates(mapping, this.#boundary);
     const tables = (tenant: Tenant | undefined): Promise<readonly PhysicalTable[]> =>
       physicalTables(
         rows,
-        columns,
+        known,
         tenant !== undefined && 'template' in this.#boundary ? forTenant(mapping, tenant) : mapping,
+        database,
       );
     const listed = Object.values(this.#config.tenancy.organizations ?? {});
     return {
@@ -121,29 +123,34 @@ export class ClickHouseOperations implements WarehouseOperations {
   }
 
   /** One after another, so that an operator's look does not crowd the warehouse. */
-  async #eachLogin<Result>(
-    signal: AbortSignal,
-    work: (login: Login) => Promise<readonly Result[]>,
-  ): Promise<readonly Result[]> {
-    const accounts = new Accounts(this.#config, { helpers: this.#host.sql, functions: policy.functions });
+  async #eachLogin<Result>(work: (login: Login) => Promise<readonly Result[]>): Promise<readonly Result[]> {
+    const logins = this.#logins();
     try {
       const results: Result[] = [];
-      for (const login of await this.#logins(accounts, signal)) results.push(...(await work(login)));
+      for (const login of logins) results.push(...(await work(login)));
       return results;
     } finally {
-      await accounts.stop();
+      await Promise.all(logins.map(({ warehouse }) => warehouse.stop()));
     }
   }
 
-  async #logins(accounts: Accounts, signal: AbortSignal): Promise<readonly Login[]> {
-    const { connections, username } = this.#config;
-    if (this.#boundary.mode !== 'connection') return [{ username, warehouse: accounts.main }];
-    const logins: Login[] = [];
-    for (const [tenant, account] of Object.entries(connections ?? {})) {
-      if (isTenant(tenant)) logins.push({ username: account.username, warehouse: await accounts.of(tenant, signal) });
-    }
-    return logins;
+  #logins(): readonly Login[] {
+    const { connections, tenancy } = this.#config;
+    const explaining = { helpers: this.#host.sql, functions: policy.functions };
+    const accounts = tenancy.boundary.mode === 'connection' ? Object.values(connections ?? {}) : [this.#config];
+    return accounts.map((account) => ({
+      username: account.username,
+      database: account.database,
+      warehouse: openAccount(this.#config, account, explaining),
+    }));
   }
+}
+
+/** The profile of the one that reads lets nobody write. */
+function sameUser(): SightlineError {
+  return new SightlineError('config_invalid', 'telemetry.ingest.username is the user that reads.', {
+    hint: 'Name another user there, e.g. sightline_writer: this makes it.',
+  });
 }
 
 function isTenant(value: string): value is Tenant {

@@ -22,7 +22,7 @@ export function openSink(config: ClickHouseConfig, tenancy: Tenancy, explaining:
       hint: `Set telemetry.tenancy.boundary to { mode: column, column: ${organizationColumn} }.`,
     });
   }
-  const { username = config.username, password = config.password, database, prefix } = ingest;
+  const { username, password, database, prefix } = ingest;
   const account = openAccount(config, { username, password }, explaining);
   return { account, sink: new ClickHouseSink({ account, tenancy, database, prefix }) };
 }

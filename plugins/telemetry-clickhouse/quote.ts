@@ -3,10 +3,11 @@ export function identifier(name: string): string {
   return `\`${name.replace(/[\\`]/g, String.raw`\$&`)}\``;
 }
 
-/** `database.table` with each part quoted. What is quoted already, or is no plain path, stays as its writer wrote it. */
+/** `database.table` with each part quoted, also where `{tenant}` stands in it. What is quoted already, or is no plain path, stays as its writer wrote it. */
 export function tablePath(path: string): string {
   const parts = path.split('.');
-  return parts.length <= 2 && parts.every((part) => /^[\p{L}_][\p{L}\p{N}_$-]*$/u.test(part))
+  return parts.length <= 2 &&
+    parts.every((part) => /^[\p{L}_][\p{L}\p{N}_$-]*$/u.test(part.replaceAll('{tenant}', '_')))
     ? parts.map(identifier).join('.')
     : path;
 }

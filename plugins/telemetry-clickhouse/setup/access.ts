@@ -39,6 +39,8 @@ export interface Access {
   readonly username: string;
   readonly settings: readonly ProfileSetting[];
   readonly grants: readonly Grant[];
+  /** Tables whose columns the user looks up before it has any role, to know how they are mapped. */
+  readonly seen: readonly Grant[];
   readonly policies: readonly Policy[];
   readonly roles: readonly {
     readonly name: string;
@@ -56,7 +58,12 @@ export async function access(options: AccessOptions): Promise<Access> {
       hint: 'Each organization has a role or tables of its own: list them, so that they can be set up.',
     });
   }
-  const shared = { username, settings: profileSettings(limits) };
+  if (server.by === 'role' && tenants.some((tenant) => roleName(server.role, tenant) === username)) {
+    throw new SightlineError('config_invalid', 'telemetry.serverBoundary.role names telemetry.username itself.', {
+      hint: 'Begin the names of roles otherwise: a policy for that organization would be every query’s.',
+    });
+  }
+  const shared = { username, settings: profileSettings(limits), seen: [] };
   if ('template' in boundary) {
     const own = await Promise.all(
       tenants.map(async (tenant) => ({ tenant, grants: (await options.tables(tenant)).flatMap(grantsOf) })),
@@ -65,7 +72,7 @@ export async function access(options: AccessOptions): Promise<Access> {
       return { ...shared, grants: own.flatMap(({ grants }) => grants), policies: [], roles: [], open: [] };
     }
     const roles = own.map(({ tenant, grants }) => ({ name: roleName(server.role, tenant), grants, policies: [] }));
-    return { ...shared, grants: [], policies: [], roles, open: [] };
+    return { ...shared, grants: [], seen: roles.flatMap((role) => role.grants), policies: [], roles, open: [] };
   }
   const tables = await options.tables(undefined);
   const grants = tables.flatMap(grantsOf);

@@ -1,8 +1,9 @@
+import { tableNames } from '../../../src/contract/index.ts';
 import type { SetupScript } from '../../../src/contract/index.ts';
-import { identifier } from '../quote.ts';
+import { identifier, literal } from '../quote.ts';
 import { access } from './access.ts';
-import type { AccessOptions } from './access.ts';
-import { accessSql, script } from './access-sql.ts';
+import type { Access, AccessOptions } from './access.ts';
+import { accessSql, policySql, script } from './access-sql.ts';
 import { ownTables } from './own-tables.ts';
 import type { OwnTables } from './own-tables.ts';
 
@@ -11,30 +12,54 @@ export interface SetupOptions {
   readonly cluster?: string;
   /** Where our receiver's rows go, and as whom they are written; absent when the warehouse is fed by another way. */
   readonly own?: OwnTables & { readonly writer: string };
+  /** Nobody could look at the tables: they are taken to be as the preset's usually are. */
+  readonly unseen?: boolean;
 }
 
-/** What an administrator runs once, in this order. */
-export async function setupScripts({ access: options, cluster, own }: SetupOptions): Promise<readonly SetupScript[]> {
-  const scripts = accessSql(await access(options), cluster);
-  if (own === undefined) return scripts;
-  return [
-    { title: "Tables for what Sightline's receiver takes in", sql: script(ownTables(own)) },
-    { title: 'The user that writes them', sql: script(writerSql(own)) },
-    ...scripts,
-  ];
+/** What an administrator runs, in this order, and can run again. */
+export async function setupScripts({
+  access: options,
+  cluster,
+  own,
+  unseen = false,
+}: SetupOptions): Promise<readonly SetupScript[]> {
+  const given = await access(options);
+  const scripts = accessSql(given, cluster);
+  if (own !== undefined) {
+    return [
+      { title: "Tables for what Sightline's receiver takes in", sql: script(ownTables(own)) },
+      { title: 'The user that writes them', sql: script(writerSql(own, given)) },
+      ...scripts,
+    ];
+  }
+  if (!unseen) return scripts;
+  const note = unseenNote(options.username);
+  return scripts.map(({ title, sql }) => ({ title, sql: `${note}${sql}` }));
+}
+
+function unseenNote(username: string): string {
+  const user = username.replaceAll(/\s+/g, ' ');
+  return `-- The tables could not be looked at: the user ${user} may not be there yet, or sees none. This is for the usual
+-- tables of the mapping. When it can log in, print it again, and run it again where it differs.
+`;
 }
 
 /** The writer inserts and deletes what is too old, and reads of them only whose they are, when, and what was loaded. */
-function writerSql({ database, prefix, cluster, writer }: NonNullable<SetupOptions['own']>): readonly string[] {
-  const on = cluster === undefined ? '' : ` ON CLUSTER ${identifier(cluster)}`;
+function writerSql(
+  { database, prefix, cluster, writer }: NonNullable<SetupOptions['own']>,
+  { policies }: Access,
+): readonly string[] {
+  const on = cluster === undefined ? '' : ` ON CLUSTER ${literal(cluster)}`;
   const user = identifier(writer);
   const path = (table: string) => `${identifier(database)}.${identifier(`${prefix}${table}`)}`;
   return [
     `CREATE USER IF NOT EXISTS ${user}${on} IDENTIFIED WITH sha256_password BY '<password>'`,
-    ...['spans', 'metrics', 'logs'].flatMap((table) => [
+    ...tableNames.flatMap((table) => [
       `GRANT${on} INSERT, ALTER DELETE ON ${path(table)} TO ${user}`,
       `GRANT${on} SELECT(organization, _log, _batch, time) ON ${path(table)} TO ${user}`,
     ]),
     `GRANT${on} INSERT, SELECT ON ${path('positions')} TO ${user}`,
+    // Without it a server that hides rows from users without a policy would hide what was loaded, which would be loaded again.
+    ...policies.map((policy) => policySql({ ...policy, using: '1' }, writer, user, on)),
   ];
 }

@@ -1,4 +1,4 @@
-import { otelTables } from '../../../src/contract/index.ts';
+import { otelTables, tableNames } from '../../../src/contract/index.ts';
 import type { LogicalColumn, TableName } from '../../../src/contract/index.ts';
 import { identifier, literal } from '../quote.ts';
 import { typeOf } from '../types.ts';
@@ -41,6 +41,15 @@ const order = {
   logs: ['service_name', 'time'],
 } as const satisfies Record<TableName, readonly string[]>;
 
+const positionColumns = [
+  'organization String',
+  'log String',
+  'segment UInt64',
+  'offset UInt64',
+  'batches UInt64',
+  "loaded_at DateTime64(9, 'UTC') DEFAULT now64(9)",
+];
+
 /** What is inserted, in order: the organization, then the logical columns. A span's start and end follow from its time. */
 export function ownColumns(table: TableName): readonly { readonly name: string; readonly type: string }[] {
   const columns: readonly LogicalColumn[] = otelTables[table].columns;
@@ -64,26 +73,45 @@ export function ownTables({ database, prefix, cluster, retentionDays }: OwnTable
       : 'SETTINGS replicated_deduplication_window = 10000';
   const engine = (name: string) => (cluster === undefined ? name : `Replicated${name}`);
   const ttl = retentionDays === undefined ? '' : `\nTTL toDateTime(time) + toIntervalDay(${Math.ceil(retentionDays)})`;
-  const tables = (['spans', 'metrics', 'logs'] as const).map((table) => {
-    const columns = ownColumns(table).map(({ name, type }) => `  ${identifier(name)} ${type}`);
+  const tables = tableNames.map((table) => {
+    const columns = ownColumns(table).map(({ name, type }) => `${identifier(name)} ${type}`);
+    const made = [...columns, ...indexes(table).map((index) => `INDEX ${index}`)];
     return `CREATE TABLE IF NOT EXISTS ${identifier(database)}.${identifier(`${prefix}${table}`)}${on} (
-${[...columns, ...indexes(table)].join(',\n')}
+${made.map((line) => `  ${line}`).join(',\n')}
 ) ENGINE = ${engine('MergeTree')}
 PARTITION BY toDate(time)
 ORDER BY (${[organizationColumn, ...order[table]].join(', ')})${ttl}
 ${dedup}${retentionDays === undefined ? '' : ', ttl_only_drop_parts = 1'}`;
   });
   const positions = `CREATE TABLE IF NOT EXISTS ${identifier(database)}.${identifier(`${prefix}positions`)}${on} (
-  organization String,
-  log String,
-  segment UInt64,
-  offset UInt64,
-  batches UInt64,
-  loaded_at DateTime64(9, 'UTC') DEFAULT now64(9)
+${positionColumns.map((column) => `  ${column}`).join(',\n')}
 ) ENGINE = ${engine('ReplacingMergeTree')}(loaded_at)
 ORDER BY (organization, log)
 ${dedup}`;
-  return [`CREATE DATABASE IF NOT EXISTS ${identifier(database)}${on}`, ...tables, positions];
+  return [
+    `CREATE DATABASE IF NOT EXISTS ${identifier(database)}${on}`,
+    ...tables,
+    positions,
+    ...upgrades({ database, prefix }, on),
+  ];
+}
+
+/** What tables of an earlier version lack. Sort keys were there from the start. */
+function upgrades({ database, prefix }: Pick<OwnTables, 'database' | 'prefix'>, on: string): readonly string[] {
+  const lacking = (table: string, columns: readonly string[], added: readonly string[] = []) => {
+    const parts = [
+      ...columns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`),
+      ...added.map((index) => `ADD INDEX IF NOT EXISTS ${index}`),
+    ];
+    return `ALTER TABLE ${identifier(database)}.${identifier(`${prefix}${table}`)}${on}\n${parts.map((part) => `  ${part}`).join(',\n')}`;
+  };
+  return [
+    ...tableNames.map((table) => {
+      const columns = ownColumns(table).map(({ name, type }) => `${identifier(name)} ${type}`);
+      return lacking(table, columns, indexes(table));
+    }),
+    lacking('positions', positionColumns),
+  ];
 }
 
 function storedType({ name, type, nullable }: LogicalColumn): string {
@@ -97,13 +125,12 @@ function storedType({ name, type, nullable }: LogicalColumn): string {
 }
 
 function indexes(table: TableName): readonly string[] {
-  const bloom = (name: string, expression: string) =>
-    `  INDEX ${name} ${expression} TYPE bloom_filter(0.01) GRANULARITY 1`;
+  const bloom = (name: string, expression: string) => `${name} ${expression} TYPE bloom_filter(0.01) GRANULARITY 1`;
   return [
-    '  INDEX idx_time time TYPE minmax GRANULARITY 1',
+    'idx_time time TYPE minmax GRANULARITY 1',
     ...(table === 'metrics' ? [] : [bloom('idx_trace_id', 'trace_id')]),
     bloom('idx_attribute_keys', 'mapKeys(attributes)'),
     bloom('idx_attribute_values', 'mapValues(attributes)'),
-    ...(table === 'logs' ? ['  INDEX idx_body lower(body) TYPE tokenbf_v1(32768, 3, 0) GRANULARITY 8'] : []),
+    ...(table === 'logs' ? ['idx_body lower(body) TYPE tokenbf_v1(32768, 3, 0) GRANULARITY 8'] : []),
   ];
 }

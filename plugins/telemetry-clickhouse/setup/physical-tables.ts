@@ -16,11 +16,12 @@ export interface PhysicalTable {
   readonly local?: { readonly database: string; readonly table: string };
 }
 
-/** The tables that a mapping reads, once each. */
+/** The tables that a mapping reads, once each. `own`: the account's database, for tables that are not there to be looked up. */
 export async function physicalTables(
   rows: Rows,
   columns: PhysicalColumns,
   { tables }: ResolvedMapping,
+  own = 'default',
 ): Promise<readonly PhysicalTable[]> {
   const found = new Map<string, PhysicalTable>();
   for (const source of tableNames.flatMap((name) => tables[name] ?? [])) {
@@ -31,9 +32,11 @@ export async function physicalTables(
         `SELECT database, name, engine_full FROM system.tables WHERE concat(database, '.', name) = ${literal(path)}
            OR (database = currentDatabase() AND name = ${literal(path)})`,
       );
-      // A table that the set-up has yet to make is named in full.
-      const [database = '', table = ''] =
-        row === undefined ? path.split('.') : [textOf(row['database']), textOf(row['name'])];
+      const at = path.indexOf('.');
+      const [database, table] =
+        row === undefined
+          ? [at === -1 ? own : path.slice(0, at), path.slice(at + 1)]
+          : [textOf(row['database']), textOf(row['name'])];
       const local = localOf(textOf(row?.['engine_full']));
       found.set(path, {
         database,

@@ -9,7 +9,9 @@ import { usersXml } from '../support/layouts/users-xml.ts';
 import { changedSettings } from '../client/settings.ts';
 import { access } from './access.ts';
 import type { AccessOptions, ServerBoundary } from './access.ts';
+import { accessSql } from './access-sql.ts';
 import { setupScripts } from './index.ts';
+import { ownTables } from './own-tables.ts';
 import { physicalTables } from './physical-tables.ts';
 import { profileSettings } from './profile.ts';
 
@@ -85,6 +87,76 @@ suite('the setup of a warehouse', () => {
     expect(sql).not.toMatch(/ResourceSchemaUrl|\*\.\*|INSERT|CREATE TABLE/);
     expect(sql.match(/^GRANT/gm)).toHaveLength(7);
     expect(sql).toContain('readonly = 1 CONST');
+  });
+
+  it('ends in the same state where the user was there before', async () => {
+    const { mapping, boundary, json } = await mapped(admin.rows, { preset: 'sightline' });
+    const [{ sql } = { sql: '' }] = await setupScripts({ access: options(admin, mapping, boundary, json) });
+    expect(sql.trim().split(';\n').at(-1)).toBe(
+      "ALTER USER `sightline` DEFAULT ROLE NONE SETTINGS PROFILE 'sightline_profile';",
+    );
+  });
+
+  it('says what other users see, and how they go on seeing it', async () => {
+    const { mapping, boundary, json } = await mapped(admin.rows, { preset: 'sightline' });
+    const [, policies] = await setupScripts({ access: options(admin, mapping, boundary, json) });
+    const comments = (policies?.sql ?? '').split('\n').filter((line) => line.startsWith('--'));
+    expect(comments.join(' ')).toContain('users_without_row_policies_can_read_rows');
+    const others = comments.filter((line) => line.includes('CREATE')).map((line) => line.slice(3));
+    expect(others).toContain(
+      'CREATE ROW POLICY OR REPLACE `sightline_others` ON `sightline`.`sightline_spans` FOR SELECT USING 1 TO ALL EXCEPT `sightline`;',
+    );
+    expect(others).toHaveLength(3);
+    await parses(`${others.join('\n')}\n`);
+  });
+
+  it('keeps one gateway’s policies apart from another’s on the same tables', async () => {
+    const { mapping, boundary, json } = await mapped(admin.rows, { preset: 'sightline' });
+    const scripts = await setupScripts({
+      access: { ...options(admin, mapping, boundary, json), username: 'staging' },
+      own: { database: 'sightline', prefix: 'sightline_', writer: 'staging_writer' },
+    });
+    expect(scripts.at(-1)?.sql).toMatch(/^CREATE ROW POLICY OR REPLACE `staging` ON .* TO `staging`;$/m);
+    expect(scripts.at(-1)?.sql).not.toMatch(/OR REPLACE `sightline` ON/);
+    // The writer reads what it wrote, also where a server hides rows from whoever has no policy.
+    expect(scripts[1]?.sql).toContain(
+      'CREATE ROW POLICY OR REPLACE `staging_writer` ON `sightline`.`sightline_logs` FOR SELECT USING 1 TO `staging_writer`;',
+    );
+    await parses(scripts[1]?.sql ?? '');
+  });
+
+  it('takes no organization whose role would be the user itself', async () => {
+    const { mapping, boundary, json } = await mapped(admin.rows, { preset: 'sightline' });
+    const role = { by: 'role', role: '{tenant}' } as const;
+    const tenant = ['sightline'].filter(isTenant);
+    await expect(
+      setupScripts({ access: { ...options(admin, mapping, boundary, json, role), tenants: tenant } }),
+    ).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('telemetry.serverBoundary.role'),
+    });
+  });
+
+  it('shows the login the columns of tables that only roles may read', async () => {
+    await using other = await openEngine();
+    for (const sql of ownTables({ database: 'org_acme', prefix: 'sightline_' })) await other.rows(sql);
+    const { mapping, json } = await mapped(other.rows, { preset: 'sightline', names: { database: 'org_acme' } });
+    const given = await access({
+      ...options(other, mapping, { mode: 'database', template: 'org_{tenant}' }, json, {
+        by: 'role',
+        role: 'r_{tenant}',
+      }),
+      tenants: ['acme'].filter(isTenant),
+    });
+    const [{ sql } = { sql: '' }] = accessSql(given, undefined);
+    expect(sql).toContain('GRANT SHOW COLUMNS ON `org_acme`.`sightline_spans` TO `sightline`;');
+    expect(sql).not.toContain('GRANT SELECT ON `org_acme`.`sightline_spans` TO `sightline`');
+    await other[Symbol.asyncDispose]();
+    await using login = await openEngine({ directory: other.directory, usersXml: usersXml(given) });
+    const found = await physicalColumns(login.rows)('org_acme.sightline_spans');
+    expect(found?.get('organization')).toBe('LowCardinality(String)');
+    await expect(login.rows('SELECT count() FROM org_acme.sightline_spans')).rejects.toThrow(/Code: 497/);
+    remove(other.directory);
   });
 
   it('lets the gateway change the settings that it sends, all of which the engine knows', async () => {

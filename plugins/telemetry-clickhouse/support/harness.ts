@@ -7,15 +7,18 @@ import type { WarehouseUnderTest } from '../../../src/contract-tests/telemetry/w
 import plugin from '../index.ts';
 import { ownTables } from '../setup/own-tables.ts';
 
-/** The plugin as a gateway makes it, over tables of its own unless the config says otherwise. */
+/** The plugin as a gateway makes it, over tables of its own unless the config says otherwise; one user reads and writes. */
 export function createTelemetry(
   url: string | readonly string[],
   config: object = {},
   off: Partial<TelemetryHost> = {},
 ): Telemetry {
   const host = { ...telemetryHost(testHost('/nonexistent'), noOrganizations), ...off };
-  const own = { tenancy: { boundary: { mode: 'column', column: 'organization' }, value: 'id' }, ingest: {} };
-  return plugin.create(plugin.configSchema.parse({ url, ...own, ...config }), host);
+  const tenancy = { boundary: { mode: 'column', column: 'organization' }, value: 'id' };
+  const ingest: unknown = 'ingest' in config ? config.ingest : {};
+  const written =
+    typeof ingest === 'object' ? { ingest: { username: 'default', ...accountOf(config), ...ingest } } : {};
+  return plugin.create(plugin.configSchema.parse({ url, tenancy, ...config, ...written }), host);
 }
 
 /** A server that tests may make databases on. */
@@ -44,7 +47,7 @@ export async function ownWarehouse(server: TestServer, config: object = {}): Pro
   };
 }
 
-function accountOf({ username, password }: TestServer): object {
+function accountOf({ username, password }: { readonly username?: unknown; readonly password?: unknown }): object {
   return { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
 }
 

@@ -1,4 +1,4 @@
-import { grantSql } from '../../setup/access-sql.ts';
+import { grantSql, seenSql } from '../../setup/access-sql.ts';
 import type { Access } from '../../setup/access.ts';
 
 const escape = (text: string | number) =>
@@ -6,7 +6,7 @@ const escape = (text: string | number) =>
 
 /** The same access as users.xml of the engine, whose one user is `default`: policies say `tenant`, since a process is one tenant's. */
 export function usersXml(
-  { settings, grants, policies }: Access,
+  { settings, grants, seen, policies }: Access,
   policy: (using: string) => string = (using) => using,
 ): string {
   const values = settings.map(({ name, value }) => `<${name}>${escape(value)}</${name}>`).join('');
@@ -19,7 +19,9 @@ export function usersXml(
     ([database, of]) =>
       `<${database}>${of.map(({ table, using }) => `<${table}><filter>${escape(policy(using))}</filter></${table}>`).join('')}</${database}>`,
   );
-  const granted = grants.map((grant) => `<query>${escape(grantSql(grant))}</query>`).join('');
+  const granted = [...grants.map((grant) => grantSql(grant)), ...seen.map((grant) => seenSql(grant))]
+    .map((sql) => `<query>${escape(sql)}</query>`)
+    .join('');
   return `<clickhouse>
     <profiles><default>${values}<constraints>${constraints}</constraints></default></profiles>
     <quotas><default></default></quotas>
