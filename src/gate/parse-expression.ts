@@ -25,6 +25,12 @@ export function parseExpression(parser: Parser, minimum: number): Expression {
 function parsePrefix(parser: Parser): Expression {
   const { tokens, grammar } = parser;
   if (tokens.take('NOT')) return { kind: 'unary', operator: 'NOT', operand: parser.expression(grammar.not) };
+  const [sign, amount] = [tokens.peek(), tokens.peek(1)];
+  // `-1::String` is a cast of -1, and `- 1::String` of 1.
+  if (tokens.is('-') && amount.kind === 'number' && amount.start === sign.end && tokens.peek(2).text === '::') {
+    skip(tokens, 2);
+    return parsePostfix(parser, { kind: 'number', text: `-${amount.text}` });
+  }
   // A plus is nothing to ClickHouse: to the right of IN `+name` would still be a table.
   if (tokens.take('+')) return parser.expression(grammar.sign);
   for (const operator of ['-', '~'] as const) {

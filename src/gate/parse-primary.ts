@@ -156,13 +156,17 @@ function endsExpression({ kind, text }: Token): boolean {
 function parseInterval(parser: Parser): Expression {
   const { tokens, grammar } = parser;
   tokens.expect('INTERVAL');
+  const text = tokens.peek();
+  // `INTERVAL '1 hour' - x`: the unit is in the text.
+  if (parser.dialect === 'clickhouse' && text.kind === 'string' && /^\d+ [A-Za-z]/.test(text.value)) {
+    return { kind: 'interval', amount: { kind: 'string', value: tokens.next().value } };
+  }
   const amount = parser.expression(grammar.binary['+'] ?? 0);
   const unit = tokens.peek().text.replace(/S$/, '');
   if (timeUnits.has(unit)) {
     tokens.next();
     return { kind: 'interval', amount, unit };
   }
-  if (amount.kind === 'string' && parser.dialect === 'clickhouse') return { kind: 'interval', amount };
   throw tokens.unexpected('a unit of time');
 }
 

@@ -1,4 +1,5 @@
 import { shown } from './fault.ts';
+import { expectNamed } from './named-aggregate.ts';
 import type { Output } from './output.ts';
 import type { Scope } from './scope.ts';
 import type { Call, Expression, Ordering, WindowSpecification } from './tree.ts';
@@ -8,6 +9,7 @@ import { dateParts } from './words.ts';
 /** A call of a function that the policy lists, in the policy's spelling. */
 export function writeCall(output: Output, scope: Scope, call: Call, name = allowed(output, call)): void {
   const list = (items: readonly Expression[]): void => output.list(items, (item) => output.expression(scope, item));
+  if (!output.isBigQuery) expectNamed(output, name, call);
   output.text(`${name}(`);
   if (call.parameters !== undefined) {
     list(call.parameters);

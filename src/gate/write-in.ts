@@ -66,6 +66,9 @@ const values: ReadonlySet<Expression['kind']> = new Set([
 function isValue(item: Expression, isWhole: boolean): boolean {
   if (item.kind === 'alias') return isValue(item.operand, isWhole);
   if (item.kind === 'tuple') return item.items.every((inner) => isValue(inner, false));
-  if (isWhole) return item.kind === 'array' || (item.kind === 'call' && /^(?:array|tuple)$/i.test(item.name));
+  if (isWhole)
+    return (
+      /^(?:number|string|array)$/.test(item.kind) || (item.kind === 'call' && /^(?:array|tuple)$/i.test(item.name))
+    );
   return values.has(item.kind);
 }

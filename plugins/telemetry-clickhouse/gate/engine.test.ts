@@ -28,7 +28,10 @@ const after = [
 const { expression } = fc.letrec<{ expression: string }>((tie) => ({
   expression: fc.oneof(
     { maxDepth: 5, withCrossShrink: true },
-    { weight: 4, arbitrary: fc.constantFrom('a', 'b.c', '7', '1.5', "'x'", 'NULL', 'true', 'now()', '"q"', '`r s`') },
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom('a', 'b.c', '7', '1.5', '-1::String', "'x'", 'NULL', 'true', 'now()', '"q"', '`r s`'),
+    },
     {
       weight: 8,
       arbitrary: fc
@@ -38,6 +41,7 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => ({
     { weight: 3, arbitrary: fc.tuple(tie('expression'), fc.constantFrom(...after)).map((parts) => parts.join('')) },
     { weight: 2, arbitrary: tie('expression').map((inner) => `NOT ${inner}`) },
     { weight: 1, arbitrary: tie('expression').map((inner) => `-f(${inner})`.replace('f(', 'abs(')) },
+    { weight: 1, arbitrary: tie('expression').map((inner) => `+abs(${inner})`) },
     { weight: 2, arbitrary: tie('expression').map((inner) => `(${inner})`) },
     {
       weight: 2,

@@ -180,6 +180,13 @@ function calls({ table, file }: Targets): readonly string[] {
     "SELECT finalizeAggregation(CAST(unhex('00'), 'AggregateFunction(uniq, String)'))",
     "SELECT uniqMerge(unhex('00'))",
     "SELECT initializeAggregation('uniqState', 1)",
+    // functions named by text
+    "SELECT arrayReduce('uniqState', [1])",
+    "SELECT arrayReduce('uniqMerge', [arrayReduce('uniqState', [1])])",
+    "SELECT arrayReduce('aggThrow(1.0)', [1])",
+    "SELECT arrayReduce(concat('aggThrow', '(1.0)'), [1])",
+    'SELECT arrayReduce(name, [1]) FROM otel.spans',
+    "SELECT arrayReduceInRanges('sumState', [(1, 1)], [1])",
     'SELECT bitmapCardinality(bitmapBuild([1, 2]))',
     "SELECT formatRow('CSV', 1)",
     'SELECT showCertificate()',
@@ -254,7 +261,6 @@ function admitted({ victim }: Targets): readonly string[] {
     "SELECT 'a' AS `'; DROP TABLE x; --`, 1 AS `) SETTINGS readonly = 0 --` FROM otel.spans",
     'SELECT 1 AS `FROM system.users` FROM otel.spans',
     "SELECT JSONExtract('{}', 'AggregateFunction(uniq, String)')",
-    "SELECT arrayReduce('uniqState', [1])",
     'SELECT timezone(), toTypeName(attributes) FROM otel.spans LIMIT 1',
     'SELECT time FROM otel.spans ORDER BY time WITH FILL FROM now() - 10 TO now() STEP 1 INTERPOLATE (name AS name)',
   ];

@@ -78,6 +78,7 @@ const statements: readonly (readonly [number, string])[] = [
     3,
     'WITH 300 AS step SELECT intDiv(toUnixTimestamp(time), step) * step AS t, count() AS n, n / step AS per_second FROM otel.spans GROUP BY t ORDER BY t',
   ],
+  [1, "SELECT count() FROM otel.spans WHERE time > now() - INTERVAL '1 day' - INTERVAL '2 hours'"],
   // attributes, maps, arrays, tuples
   [
     2,
@@ -159,6 +160,7 @@ const statements: readonly (readonly [number, string])[] = [
   ],
   [1, "SELECT count() FROM otel.spans WHERE (service_name, kind) IN (('shop', 'SERVER'), ('cart', 'CLIENT'))"],
   [1, "SELECT count() FROM otel.logs WHERE trace_id IN (SELECT trace_id FROM otel.spans WHERE status_code = 'ERROR')"],
+  [3, "SELECT -1::String, +duration_nano, kind IN 'SERVER' FROM otel.spans LIMIT 1"],
   // windows
   [
     3,
