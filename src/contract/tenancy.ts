@@ -28,12 +28,9 @@ export const tenancySchema = z.strictObject({
     .enum(['id', 'name'])
     .default('name')
     .meta({ description: 'What of the organization is the tenant, unless `organizations` says' }),
-  organizations: z
-    .record(z.string(), z.string().min(1))
-    .optional()
-    .meta({
-      description: 'Tenant by organization (name or id). With it, an organization that is not listed is denied',
-    }),
+  organizations: z.record(z.string(), z.string().min(1)).optional().meta({
+    description: 'Tenant by organization (name or id). With it, an organization that is not listed is denied',
+  }),
 });
 
 export type TenancyConfig = z.output<typeof tenancySchema>;
