@@ -5,6 +5,7 @@ import { literal } from './quote.ts';
 /** The FROM items of a mapping whose engine takes PREWHERE. Views, joins and whatever cannot be looked up are not among them. */
 export async function prewhereSources(rows: Rows, { tables }: ResolvedMapping): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
+  if (!(await hasAnalyzer(rows))) return found;
   for (const { from } of Object.values(tables).flat()) {
     const path = /^((?<database>[^.\s()]+)\.)?(?<table>[^.\s()]+)$/.exec(from.replaceAll('`', ''))?.groups;
     if (path === undefined) continue;
@@ -18,6 +19,17 @@ export async function prewhereSources(rows: Rows, { tables }: ResolvedMapping): 
     if (engines.length > 0 && takes) found.add(from);
   }
   return found;
+}
+
+/**
+ * Without its analyzer (before 24.3, with `enable_analyzer = 0` or an old `compatibility`) the engine computes PREWHERE and
+ * a caller's predicate in one go, and errors of the latter tell of other tenants' rows.
+ */
+async function hasAnalyzer(rows: Rows): Promise<boolean> {
+  const found = await rows(
+    "SELECT value FROM system.settings WHERE name IN ('allow_experimental_analyzer', 'enable_analyzer')",
+  );
+  return found.length > 0 && found.every(({ value }) => value === '1');
 }
 
 /** A name, or with `{tenant}` in it every name of that form. */

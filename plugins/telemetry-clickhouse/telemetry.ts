@@ -73,7 +73,7 @@ export class ClickHouseTelemetry implements Telemetry {
   async start(signal: AbortSignal): Promise<void> {
     const { main } = this.#accounts;
     await this.#accounts.start(main, signal);
-    const rows = (sql: string) => main.rows(sql, signal);
+    const rows = (sql: string) => main.rowsAsSent(sql, signal);
     const [version] = await rows('SELECT version() AS version');
     const mapped = await Mapped.read(rows, ownMapping(this.#config), this.#tenancy.boundary, this.#host.mapping);
     const { mapping, hasJsonAttributes } = mapped;

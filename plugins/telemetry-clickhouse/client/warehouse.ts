@@ -74,6 +74,15 @@ export class Warehouse {
     }
   }
 
+  /** The same under the settings that callers' statements are sent with. */
+  async rowsAsSent(sql: string, signal?: AbortSignal): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    try {
+      return await this.#jsonRows(sql, this.#agreed?.fixed ?? this.#options.settings, signal);
+    } catch (error) {
+      throw explain(error, this.#options.explaining);
+    }
+  }
+
   /** A statement of any kind as whomever the server takes its sender for; rejects as `rows` does. */
   async rowsAs(
     sql: string,
