@@ -148,9 +148,7 @@ function parseCase(parser: Parser): Expression {
 
 /** Then the word before is a column of that name. */
 function endsExpression({ kind, text }: Token): boolean {
-  return (
-    kind === 'end' || (kind === 'operator' && text !== '(' && text !== '-') || (kind === 'word' && stopWords.has(text))
-  );
+  return kind === 'end' || (kind === 'operator' && !/^[-(+]$/.test(text)) || (kind === 'word' && stopWords.has(text));
 }
 
 function parseInterval(parser: Parser): Expression {

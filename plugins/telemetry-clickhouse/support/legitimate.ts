@@ -79,6 +79,7 @@ const statements: readonly (readonly [number, string])[] = [
     'WITH 300 AS step SELECT intDiv(toUnixTimestamp(time), step) * step AS t, count() AS n, n / step AS per_second FROM otel.spans GROUP BY t ORDER BY t',
   ],
   [1, "SELECT count() FROM otel.spans WHERE time > now() - INTERVAL '1 day' - INTERVAL '2 hours'"],
+  [1, 'SELECT count() FROM otel.spans WHERE time > now() - INTERVAL +1 DAY'],
   // attributes, maps, arrays, tuples
   [
     2,
