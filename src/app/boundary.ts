@@ -51,12 +51,17 @@ export async function tryBoundary(
 
 /** What is refused because the time is up was not refused by a boundary: such an answer is not believed. */
 async function probeWithin(operations: WarehouseOperations, timeoutMs: number): Promise<readonly Finding[]> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  const late = new Promise<never>((_, reject) => {
-    const end = () => reject(new SightlineError('unavailable', `The probe did not end within ${timeoutMs / 1_000} s.`));
-    signal.addEventListener('abort', end, { once: true });
-  });
-  return await Promise.race([late, operations.probe(signal)]);
+  const stopper = new AbortController();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new SightlineError('unavailable', `The probe did not end within ${timeoutMs / 1_000} s.`));
+    stopper.abort();
+  }, timeoutMs);
+  try {
+    return await Promise.race([late, operations.probe(stopper.signal)]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Plugins are not all compiled with our types. */
