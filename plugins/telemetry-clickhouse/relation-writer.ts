@@ -25,8 +25,8 @@ export function relationWriter({ json, prewhere }: RelationWriterOptions): Relat
       // SELECT, PREWHERE too: with `op AS name … PREWHERE name = 'acme'` whoever names an operation so would be acme. And
       // names of the statement around reach inward, functions' too: `WITH (a, b) -> 1 AS equals` would make every
       // PREWHERE true. Hence aliases of our own, and view(), which nothing from outside reaches into.
-      const inner = columns.map(([, expression], index) => `${expression} AS ${alias(index)}`);
-      const outer = columns.map(([name], index) => `${inUtc(name, alias(index))} AS ${identifier(name)}`);
+      const inner = columns.map(([name, expression], index) => `${inUtc(name, expression)} AS ${alias(index)}`);
+      const outer = columns.map(([name], index) => `${alias(index)} AS ${identifier(name)}`);
       const bounded = prewhere.has(from) ? filter(tenant, others) : barred(tenant, others);
       return `SELECT ${outer.join(', ')} FROM view(SELECT ${inner.join(', ')} FROM ${from}${bounded && ` ${bounded}`})`;
     },
