@@ -1,5 +1,5 @@
-/** Engines whose answers are compared. */
-export type Engine = 'duckdb' | 'postgres' | 'clickhouse';
+/** Engines whose answers are compared, where they are at hand. */
+export type Engine = 'duckdb' | 'postgres' | 'clickhouse' | 'bigquery';
 
 export interface Question {
   readonly asks: string;
@@ -22,6 +22,8 @@ export const questions: readonly Question[] = [
         FROM otel.spans WHERE kind = 'SERVER' GROUP BY service_name`,
       clickhouse: `SELECT service_name, 100 * countIf(status_code = 'ERROR') / count() AS failed
         FROM otel.spans WHERE kind = 'SERVER' GROUP BY service_name`,
+      bigquery: `SELECT service_name, 100 * COUNTIF(status_code = 'ERROR') / COUNT(*) AS failed
+        FROM otel.spans WHERE kind = 'SERVER' GROUP BY service_name`,
     },
   },
   {
@@ -33,6 +35,8 @@ export const questions: readonly Question[] = [
         FROM otel.spans GROUP BY service_name, name`,
       clickhouse: `SELECT service_name, name, quantileExactInclusive(0.95)(duration_nano) / 1e6 AS p95
         FROM otel.spans GROUP BY service_name, name`,
+      bigquery: `SELECT DISTINCT service_name, name,
+        PERCENTILE_CONT(duration_nano, 0.95) OVER (PARTITION BY service_name, name) / 1e6 AS p95 FROM otel.spans`,
     },
   },
   {
@@ -43,6 +47,8 @@ export const questions: readonly Question[] = [
       postgres: `SELECT date_bin('5 minutes', time, timestamptz '2000-01-01 00:00:00Z') AS step, count(*) AS failed
         FROM otel.spans WHERE status_code = 'ERROR' GROUP BY step`,
       clickhouse: `SELECT toStartOfInterval(time, INTERVAL 5 MINUTE) AS step, count() AS failed
+        FROM otel.spans WHERE status_code = 'ERROR' GROUP BY step`,
+      bigquery: `SELECT TIMESTAMP_SECONDS(DIV(UNIX_SECONDS(time), 300) * 300) AS step, COUNT(*) AS failed
         FROM otel.spans WHERE status_code = 'ERROR' GROUP BY step`,
     },
   },
@@ -74,6 +80,8 @@ export const questions: readonly Question[] = [
         FROM otel.logs WHERE severity_number >= 17 GROUP BY line`,
       clickhouse: `SELECT replaceRegexpAll(body, '[0-9]+', '#') AS line, count() AS n
         FROM otel.logs WHERE severity_number >= 17 GROUP BY line`,
+      bigquery: `SELECT REGEXP_REPLACE(body, '[0-9]+', '#') AS line, COUNT(*) AS n
+        FROM otel.logs WHERE severity_number >= 17 GROUP BY line`,
     },
   },
   {
@@ -85,6 +93,9 @@ export const questions: readonly Question[] = [
         count(*) AS n FROM otel.spans WHERE kind = 'SERVER' AND attributes->>'http.route' <> '' GROUP BY route, status`,
       clickhouse: `SELECT attributes['http.route'] AS route, attributes['http.response.status_code'] AS status,
         count() AS n FROM otel.spans WHERE kind = 'SERVER' AND attributes['http.route'] <> '' GROUP BY route, status`,
+      bigquery: `SELECT JSON_VALUE(attributes, '$."http.route"') AS route,
+        JSON_VALUE(attributes, '$."http.response.status_code"') AS status, COUNT(*) AS n
+        FROM otel.spans WHERE kind = 'SERVER' AND JSON_VALUE(attributes, '$."http.route"') <> '' GROUP BY route, status`,
     },
   },
   {
@@ -106,6 +117,8 @@ export const questions: readonly Question[] = [
         WHERE e->>'name' = 'exception' GROUP BY exception`,
       clickhouse: `SELECT e.attributes['exception.type'] AS exception, count() AS n
         FROM otel.spans ARRAY JOIN events AS e WHERE e.name = 'exception' GROUP BY exception`,
+      bigquery: `SELECT JSON_VALUE(e.attributes, '$."exception.type"') AS exception, COUNT(*) AS n
+        FROM otel.spans AS s CROSS JOIN UNNEST(s.events) AS e WHERE e.name = 'exception' GROUP BY exception`,
     },
   },
 ];
