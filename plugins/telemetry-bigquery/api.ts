@@ -61,10 +61,13 @@ export class ApiFailure extends Error {
   }
 }
 
+const idleMs = 3_000;
+
 /** The REST interface under one identity. Credentials are fetched with the first request. */
 export class Api {
   readonly projectId: string;
   readonly #client: BigQuery;
+  readonly #underWay = new Set<Promise<unknown>>();
 
   private constructor(projectId: string, client: BigQuery) {
     this.projectId = projectId;
@@ -99,7 +102,20 @@ export class Api {
     }
   }
 
-  #once({ method, project, path, query, body, timeoutMs = requestTimeoutMs }: ApiRequest): Promise<unknown> {
+  /** Once no request is under way, or after three seconds: the client has no way to take one back. */
+  async idle(): Promise<void> {
+    const enough = new AbortController();
+    await Promise.race([Promise.allSettled(this.#underWay), pause(idleMs, enough.signal)]);
+    enough.abort();
+  }
+
+  #once(request: ApiRequest): Promise<unknown> {
+    const answered = this.#ask(request).finally(() => this.#underWay.delete(answered));
+    this.#underWay.add(answered);
+    return answered;
+  }
+
+  #ask({ method, project, path, query, body, timeoutMs = requestTimeoutMs }: ApiRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const options = {
         method,

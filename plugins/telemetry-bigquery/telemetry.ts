@@ -60,6 +60,7 @@ export class BigqueryTelemetry implements Telemetry {
     const running = this.#running;
     this.#running = undefined;
     await running?.queries.stop();
+    await this.#warehouse.idle();
   }
 
   async health(signal: AbortSignal): Promise<Health> {

@@ -9,6 +9,7 @@ import type {
   Tenancy,
 } from '../../src/contract/index.ts';
 import { Api, ApiFailure, unlessAborted } from './api.ts';
+import type { ApiOptions } from './api.ts';
 import { physicalColumns } from './columns.ts';
 import type { BigqueryConfig } from './config.ts';
 import { unreachable } from './failures.ts';
@@ -45,6 +46,7 @@ export class Warehouse {
   readonly #host: TelemetryHost;
   readonly #writer: RelationWriter;
   readonly #apis = new Remembered<Api>(Infinity);
+  readonly #opened = new Set<Api>();
   readonly #mappings = new Remembered<ResolvedMapping>(believeMs);
   readonly #pings = new Remembered<void>(30_000);
   readonly #allowed = new Remembered<ReadonlySet<string>>(believeMs);
@@ -82,7 +84,7 @@ export class Warehouse {
   async api(tenant: string | undefined): Promise<Api> {
     const { boundary, connections, projectId, apiEndpoint, keyFilename } = this.config;
     if (boundary !== 'connection' || tenant === undefined) {
-      return await this.#apis.of('', async () => Api.open({ projectId, apiEndpoint, keyFilename }));
+      return await this.#apis.of('', async () => this.#open({ projectId, apiEndpoint, keyFilename }));
     }
     const identity = Object.hasOwn(connections, tenant) ? connections[tenant] : undefined;
     if (identity === undefined) {
@@ -92,8 +94,19 @@ export class Warehouse {
       });
     }
     return await this.#apis.of(tenant, async () =>
-      Api.open({ projectId: identity.projectId ?? projectId, apiEndpoint, keyFilename: identity.keyFilename }),
+      this.#open({ projectId: identity.projectId ?? projectId, apiEndpoint, keyFilename: identity.keyFilename }),
     );
+  }
+
+  /** Once nothing that was asked is under way any more. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#opened].map((api) => api.idle()));
+  }
+
+  async #open(options: ApiOptions): Promise<Api> {
+    const api = await Api.open(options);
+    this.#opened.add(api);
+    return api;
   }
 
   /** Of one tenant; '' where all have the same. */
