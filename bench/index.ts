@@ -16,6 +16,7 @@ const benches: readonly { readonly title: string; readonly script: string; reado
   { title: 'Start and idle memory', script: 'startup.ts', args: quick ? ['1'] : ['7'] },
   { title: 'Token exchange', script: 'token.ts', args: quick ? ['1'] : [] },
   { title: 'The SQL gate', script: 'gate.ts', args: quick ? ['1'] : ['20'] },
+  { title: 'A thousand rows', script: 'rows.ts', args: quick ? ['20'] : ['300'] },
   { title: 'OTLP ingest, as much as is answered', script: 'ingest.ts', args: quick ? ['5'] : ['60'] },
   { title: 'OTLP ingest, 30,000 spans a second', script: 'ingest.ts', args: quick ? ['5', '30000'] : ['60', '30000'] },
   { title: 'After kill -9 under load', script: 'recovery.ts', args: quick ? ['1'] : ['5'] },
