@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /*
- * All benchmarks one after another, on the machine it runs on; writes bench/RESULTS.md.
- * Usage: npm run bench [-- quick], where quick takes seconds in place of minutes and writes nothing.
+ * All benchmarks one after another, on the machine it runs on, or those that are named; writes bench/RESULTS.md, where the
+ * others keep what they said. Usage: npm run bench [-- quick | gate rows …]; quick takes seconds in place of minutes and
+ * writes nothing.
  */
 
-const quick = process.argv[2] === 'quick';
+const names = process.argv.slice(2);
+const quick = names[0] === 'quick';
 const benches: readonly { readonly title: string; readonly script: string; readonly args: readonly string[] }[] = [
   { title: 'The endpoint', script: 'endpoint.ts', args: quick ? ['1', '1'] : ['4', '5'] },
   { title: 'Start and idle memory', script: 'startup.ts', args: quick ? ['1'] : ['7'] },
@@ -22,8 +24,19 @@ const benches: readonly { readonly title: string; readonly script: string; reado
   { title: 'After kill -9 under load', script: 'recovery.ts', args: quick ? ['1'] : ['5'] },
 ];
 
-let report = '';
-for (const { title, script, args } of benches) {
+const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+const results = join(import.meta.dirname, 'RESULTS.md');
+const sections = new Map<string, string>();
+for (const section of (await readFile(results, 'utf8')).split(/^## /m).slice(1)) {
+  sections.set(section.slice(0, section.indexOf('\n')), `## ${section.trimEnd()}\n`);
+}
+const chosen =
+  quick || names.length === 0 ? benches : benches.filter(({ script }) => names.includes(script.slice(0, -3)));
+if (chosen.length === 0)
+  throw new Error(
+    `there is no such benchmark; there are ${benches.map(({ script }) => script.slice(0, -3)).join(', ')}`,
+  );
+for (const { title, script, args } of chosen) {
   process.stdout.write(`\n## ${title}\n`);
   const child = spawn(process.execPath, [join(import.meta.dirname, script), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -35,11 +48,11 @@ for (const { title, script, args } of benches) {
   });
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`bench/${script} ended with ${String(code)}`);
-  report += `\n## ${title}\n\n\`node bench/${[script, ...args].join(' ')}\`\n\n\`\`\`text\n${output.trimEnd()}\n\`\`\`\n`;
+  const ran = `\`node bench/${[script, ...args].join(' ')}\`, commit ${commit}, ${new Date().toISOString().slice(0, 10)}`;
+  sections.set(title, `## ${title}\n\n${ran}\n\n\`\`\`text\n${output.trimEnd()}\n\`\`\`\n`);
 }
 
 if (!quick) {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   const processors = cpus();
   const machine = [
     `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}`,
@@ -47,6 +60,7 @@ if (!quick) {
     `${process.platform} ${process.arch}`,
     `Node ${process.versions.node}`,
   ].join(', ');
-  const head = `# Benchmarks\n\nWritten by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}, commit ${commit}.\nMachine: ${machine}. Load generators run on the same machine.\n`;
-  await writeFile(join(import.meta.dirname, 'RESULTS.md'), head + report);
+  const head = `# Benchmarks\n\nWritten by \`npm run bench\`.\nMachine: ${machine}. Load generators run on the same machine.\n`;
+  const ordered = benches.flatMap(({ title }) => sections.get(title) ?? []);
+  await writeFile(results, [head, ...ordered].join('\n'));
 }
