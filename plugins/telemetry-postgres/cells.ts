@@ -38,12 +38,19 @@ function jsonWriter({ kind, element }: PostgresType): (value: string) => string 
     case 'json':
       return (value) => value;
     case 'time':
-      return (value) => JSON.stringify(rfc3339(value));
+      return (value) => textJson(rfc3339(value));
     case 'bytes':
       return (value) => JSON.stringify(value.startsWith('\\x') ? value.slice(2) : value);
     case 'text':
-      return (value) => JSON.stringify(value);
+      return textJson;
   }
+}
+
+/** Printable ASCII without quotes and backslashes stands for itself, as nearly all does: twice as fast. */
+const escapes = /[^ !#-[\]-~]/;
+
+function textJson(value: string): string {
+  return escapes.test(value) ? JSON.stringify(value) : `"${value}"`;
 }
 
 function floatText(value: string): string {

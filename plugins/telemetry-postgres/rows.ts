@@ -51,9 +51,11 @@ export class RowSerializer {
     }
     const cutBefore = this.#budget.cutCells;
     let text = '[';
-    for (const [index, write] of this.#writers.entries()) {
+    let index = 0;
+    for (const write of this.#writers) {
       const cell = write(values[index] ?? null);
       text += index === 0 ? cell : `,${cell}`;
+      index += 1;
     }
     text += ']';
     // The comma that joins it to the row before counts too.
