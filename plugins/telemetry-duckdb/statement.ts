@@ -5,28 +5,23 @@ import { templateOf, type Template } from './gate/relations.ts';
 import { isList, isNode, parseTree, text, type Json, type Node } from './gate/tree.ts';
 import { maxTreeBytes } from './protocol.ts';
 
-/** SQL with the engine's tree of it. */
-export interface Reading {
-  readonly sql: string;
-  /** `{node, named_param_map}`. */
-  readonly statement: Json;
+/** What `parse` hands to the core and gets back in `check`: SQL as the engine wrote it, which is what runs, with its tree. */
+export class DuckdbStatement implements ParsedStatement {
+  readonly written: string;
+  readonly tree: Json;
+  readonly asked: Asked;
+
+  constructor(written: string, tree: Json, asked: Asked) {
+    this.written = written;
+    this.tree = tree;
+    this.asked = asked;
+  }
 }
 
-/** What `parse` hands to the core and gets back in `check`. */
-export class DuckdbStatement implements ParsedStatement {
-  /** As the caller wrote it: tells where something stands. */
-  readonly asked: Reading;
-  /** As the engine wrote it: what is run. */
-  readonly written: Reading;
-
-  constructor(asked: Reading, written: Reading) {
-    this.asked = asked;
-    this.written = written;
-  }
-
-  get tree(): Json {
-    return this.asked.statement;
-  }
+/** The statement as the caller wrote it. Its tree tells where something stands: read only for an error. */
+export interface Asked {
+  readonly sql: string;
+  readonly tree: () => Node;
 }
 
 /** What `check` hands to the core and gets back in `render`; the trees are not needed any more. */
@@ -55,18 +50,23 @@ export function admit(sql: string, helpers: SqlHelpers): void {
 /** Reads the engine's answer to `parse`. Throws what is wrong with the statement. */
 export function readStatement(sql: string, answer: Buffer, helpers: SqlHelpers): DuckdbStatement {
   const afterTree = lineEnd(answer, 0);
-  const tree = readTree(answer.subarray(0, afterTree), helpers);
-  if (tree['error'] === true) throw parseError(sql, text(tree['error_type']), tree['position'], helpers);
-  const [asked, ...others] = statementsOf(tree);
-  if (asked === undefined) throw helpers.refuse('sql_syntax', 'There is no statement.', { position: 1 });
-  if (others.length > 0) throw severalStatements(helpers);
+  const asked = { sql, tree: () => readTree(answer.subarray(0, afterTree), helpers) };
   const afterTrees = lineEnd(answer, afterTree + 1);
   const written = answer.toString('utf8', afterTrees + 1);
   // A NUL would end what is run before the end of what was checked.
-  if (written === '' || written.includes('\0')) throw cannotBeRead(helpers);
-  const [again, ...more] = statementsOf(readTree(answer.subarray(afterTree + 1, afterTrees), helpers));
-  if (again === undefined || more.length > 0) throw cannotBeRead(helpers);
-  return new DuckdbStatement({ sql, statement: asked }, { sql: written, statement: again });
+  if (written === '' || written.includes('\0')) throw unreadable(asked, helpers);
+  const [tree, ...more] = statementsOf(readTree(answer.subarray(afterTree + 1, afterTrees), helpers));
+  if (tree === undefined || more.length > 0) throw unreadable(asked, helpers);
+  return new DuckdbStatement(written, tree, asked);
+}
+
+/** Why the engine has not written one statement. */
+function unreadable({ sql, tree }: Asked, helpers: SqlHelpers): SightlineError {
+  const asked = tree();
+  if (asked['error'] === true) return parseError(sql, text(asked['error_type']), asked['position'], helpers);
+  const statements = statementsOf(asked);
+  if (statements.length === 0) return helpers.refuse('sql_syntax', 'There is no statement.', { position: 1 });
+  return statements.length > 1 ? severalStatements(helpers) : cannotBeRead(helpers);
 }
 
 function lineEnd(answer: Buffer, from: number): number {
@@ -89,17 +89,23 @@ function statementsOf(tree: Node): readonly Json[] {
   return isList(tree['statements']) ? tree['statements'] : [];
 }
 
-/** Throws for everything that is not allowed, in what was asked and in what is run: the two might read differently. */
+/** Throws for everything that is not allowed in what is run. */
 export function checkStatement(
-  { asked, written }: DuckdbStatement,
+  { written, tree, asked }: DuckdbStatement,
   helpers: SqlHelpers,
   now: number,
 ): CheckedStatement {
-  new Checker(helpers, (location) => characterPosition(asked.sql, location)).check(asked.statement);
-  const tables = new Checker(helpers, () => undefined).check(written.statement);
-  const template = templateOf(written.sql, written.statement);
-  if (template === undefined) throw cannotBeRead(helpers);
-  return { tree: new DuckdbTemplate(template), tables, reaches: reachesOf(written.statement, now) };
+  try {
+    const tables = new Checker(helpers, () => undefined).check(tree);
+    const template = templateOf(written, tree);
+    if (template === undefined) throw cannotBeRead(helpers);
+    return { tree: new DuckdbTemplate(template), tables, reaches: reachesOf(tree, now) };
+  } catch (error) {
+    // The same, told with its place in what the caller wrote.
+    const locate = (location: Json | undefined) => characterPosition(asked.sql, location);
+    new Checker(helpers, locate).check(statementsOf(asked.tree())[0] ?? null);
+    throw error;
+  }
 }
 
 function cannotBeRead(helpers: SqlHelpers): SightlineError {
