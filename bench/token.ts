@@ -16,6 +16,7 @@ import Provider from 'oidc-provider';
 import { z } from 'zod';
 import issuerPlugin from '../plugins/issuer-builtin/index.ts';
 import storagePlugin from '../plugins/storage-knex/index.ts';
+import { issuerHost } from '../src/app/issuer-host.ts';
 import { createApiKeys } from '../src/auth/api-keys.ts';
 import { silentLogger, testHost } from '../src/contract-tests/host.ts';
 import { newId } from '../src/contract/index.ts';
@@ -120,7 +121,7 @@ const ours = () =>
     const host = testHost(directory, { publicUrl: url, authUrl: url });
     const resource = `${url}/mcp`;
     const storage = storagePlugin.create(storagePlugin.configSchema.parse({}), host);
-    const issuer = issuerPlugin.create(issuerPlugin.configSchema.parse({}), { ...host, storage, resource });
+    const issuer = issuerPlugin.create(issuerPlugin.configSchema.parse({}), issuerHost(host, storage, resource));
     try {
       await storage.start(AbortSignal.timeout(10_000));
       await storage.migrate();

@@ -1,20 +1,11 @@
-import { z } from 'zod';
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
+import { apiVersion, authorizationServerSchema, definePlugin } from '../../src/contract/index.ts';
 import { createIssuer } from './issuer.ts';
 
-/** The built-in issuer: tokens for API keys, by the OAuth 2.1 client credentials grant. */
+/** The built-in issuer: people sign in with a password kept here, API keys are exchanged for tokens. */
 export default definePlugin({
   kind: 'issuer',
   name: 'builtin',
   apiVersion,
-  configSchema: z.strictObject({
-    signingKeyDays: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(365)
-      .default(30)
-      .meta({ description: 'Days after which another key signs the tokens' }),
-  }),
+  configSchema: authorizationServerSchema,
   create: createIssuer,
 });

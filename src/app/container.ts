@@ -6,7 +6,7 @@ import { createApiKeys } from '../auth/api-keys.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../auth/challenge.ts';
 import { createIngestTokens } from '../auth/ingest-tokens.ts';
 import { createVerifier } from '../auth/verifier.ts';
-import { isId, scopes } from '../contract/index.ts';
+import { isId, scopes, SightlineError } from '../contract/index.ts';
 import type { Host, PluginKind } from '../contract/index.ts';
 import { createHttpApp } from '../http/app.ts';
 import { createInvestigationWorker } from '../investigation/worker.ts';
@@ -24,6 +24,7 @@ import { createQueryOtel } from '../tools/query-otel.ts';
 import { agentQuery } from './agent-query.ts';
 import type { Cradle } from './cradle.ts';
 import { collectorSource, ingestSource, noIngest, receivingSink } from './ingest-source.ts';
+import { issuerHost } from './issuer-host.ts';
 import { createOrganizations } from './organizations.ts';
 import { routes } from './routes.ts';
 import { telemetryHost } from './telemetry-host.ts';
@@ -55,7 +56,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
 
     storage: asFunction(() => plugins.storage.create(host('storage'))).singleton(),
     issuer: asFunction(({ storage }: Cradle) =>
-      plugins.issuer.create({ ...host('issuer'), storage, resource: urls.resource }),
+      plugins.issuer.create(issuerHost(host('issuer'), storage, urls.resource)),
     ).singleton(),
     telemetry: asFunction(({ storage }: Cradle) =>
       plugins.telemetry.create(telemetryHost(host('telemetry'), storage.directory)),
@@ -81,13 +82,12 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         issuer,
         resource: urls.resource,
         directory: storage.directory,
-        markUsed: ({ organizationId, subject }) => {
-          if (!isId('ak', subject)) return;
-          storage
-            .workspace(organizationId)
-            .keys.markUsed(subject, now())
-            // Nobody waits for the mark, and a storage that cannot take it must not end the process.
-            .catch((error: unknown) => logger.warn({ error }, 'the last use of a key could not be recorded'));
+        admit: () => Promise.reject(new SightlineError('forbidden', 'Nobody here has this identity.')),
+        markUsed: (organizationId, used) => {
+          const { keys, grants } = storage.workspace(organizationId);
+          const marked = isId('ak', used) ? keys.markUsed(used, now()) : grants.markUsed(used, now());
+          // Nobody waits for the mark, and a storage that cannot take it must not end the process.
+          marked.catch((error: unknown) => logger.warn({ error }, 'the last use of a key could not be recorded'));
         },
         now,
         logger,

@@ -3,8 +3,9 @@ import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, errors, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import type { JWTPayload } from 'jose';
-import type { Issuer, Scope, TokenClaims } from '../contract/auth.ts';
-import { newId } from '../contract/ids.ts';
+import type { Scope, TokenTrust } from '../contract/auth.ts';
+import { SightlineError } from '../contract/errors.ts';
+import { isId, newId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
 import type { LiveKey, LiveMember } from '../contract/storage.ts';
 import { createVerifier } from './verifier.ts';
@@ -15,6 +16,7 @@ const organizationId = newId('org');
 const keyId = newId('ak');
 const userId = newId('usr');
 const secretId = newId('sec');
+const grantId = newId('gra');
 const start = Date.parse('2026-11-21T10:00:00Z');
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
 
@@ -37,7 +39,7 @@ interface World {
   key: LiveKey | undefined;
   member: LiveMember | undefined;
   used: string[];
-  claims: Partial<TokenClaims>;
+  granted: readonly Scope[];
 }
 
 function world() {
@@ -50,34 +52,28 @@ function world() {
     key: { organizationId, scopes: ['telemetry:read', 'chats:read'] },
     member: { email: 'a@example.com', role: 'admin' },
     used: [],
-    claims: {},
+    granted: ['telemetry:read'],
   };
-  const issuer: Pick<Issuer, 'trust' | 'claims'> = {
-    trust: {
-      issuer: issuerUrl,
-      algorithms: ['ES256'],
-      type: 'at+jwt',
-      keys: async (header, token) => {
-        state.keySetCalls += 1;
-        if (state.keySetError !== undefined) throw state.keySetError;
-        return localKeys(header, token);
-      },
+  const trust: TokenTrust = {
+    issuer: issuerUrl,
+    algorithms: ['ES256'],
+    type: 'at+jwt',
+    keys: async (header, token) => {
+      state.keySetCalls += 1;
+      if (state.keySetError !== undefined) throw state.keySetError;
+      return localKeys(header, token);
     },
-    claims: ({ sub }) =>
-      sub === undefined
-        ? undefined
-        : {
-            kind: 'key',
-            subject: sub,
-            organizationId,
-            scopes: ['telemetry:read', 'incidents:read'],
-            clientId: sub,
-            secretId,
-            ...state.claims,
-          },
+    claims: ({ sub }) => {
+      if (sub === undefined) return undefined;
+      const common = { organizationId, scopes: ['telemetry:read', 'incidents:read'] } as const;
+      if (isId('ak', sub)) return { kind: 'key', subject: sub, clientId: sub, secretId, ...common };
+      if (isId('usr', sub)) return { kind: 'user', subject: sub, clientId: 'client', grantId, ...common };
+      const identity = { issuer: issuerUrl, subject: sub, memberships: [] };
+      return { kind: 'external', identity, clientId: 'client', scopes: common.scopes };
+    },
   };
   const verify = createVerifier({
-    issuer,
+    issuer: { trusts: [trust] },
     resource,
     directory: {
       async liveKey(id, secret) {
@@ -88,8 +84,17 @@ function world() {
       async liveMember(id, organization) {
         return id === userId && organization === organizationId ? state.member : undefined;
       },
+      async liveGrant(id) {
+        return id === grantId && state.member
+          ? { userId, organizationId, scopes: state.granted, ...state.member }
+          : undefined;
+      },
     },
-    markUsed: ({ subject }) => state.used.push(subject),
+    async admit({ identity }) {
+      if (identity.subject === 'known at the provider') return { userId, organizationId };
+      throw new SightlineError('forbidden', 'nobody here has this identity');
+    },
+    markUsed: (_organizationId, used) => state.used.push(used),
     now: () => new Date(state.now),
     logger: silent,
   });
@@ -120,9 +125,10 @@ describe('createVerifier', () => {
 
   it('makes one of a person with the role and address of now', async () => {
     const { state, verify } = world();
-    state.claims = { kind: 'user', subject: userId };
     const token = await sign({ ...good, sub: userId });
     expect(await verify(token)).toMatchObject({ kind: 'user', role: 'admin', email: 'a@example.com' });
+    expect((await verify(token)).scopes).toEqual(new Set(['telemetry:read']));
+    expect(state.used).toEqual([grantId]);
     state.member = { email: 'a@example.com', role: 'member' };
     expect(await verify(token)).toMatchObject({ role: 'member' });
     state.member = undefined;
@@ -190,15 +196,22 @@ describe('createVerifier', () => {
     const { state } = world();
     const verify = createVerifier({
       issuer: {
-        trust: {
-          issuer: issuerUrl,
-          algorithms: ['ES256'],
-          keys: async ({ alg }) => (alg === 'RS256' ? offered.RS256 : offered.HS256),
-        },
-        claims: () => ({ kind: 'key', subject: keyId, organizationId, scopes: [], clientId: keyId, secretId }),
+        trusts: [
+          {
+            issuer: issuerUrl,
+            algorithms: ['ES256'],
+            keys: async ({ alg }) => (alg === 'RS256' ? offered.RS256 : offered.HS256),
+            claims: () => ({ kind: 'key', subject: keyId, organizationId, scopes: [], clientId: keyId, secretId }),
+          },
+        ],
       },
       resource,
-      directory: { liveKey: async () => state.key, liveMember: async () => undefined },
+      directory: {
+        liveKey: async () => state.key,
+        liveMember: async () => undefined,
+        liveGrant: async () => undefined,
+      },
+      admit: () => Promise.reject(new Error('nobody is asked for')),
       markUsed: () => {},
       now: () => new Date(start),
       logger: silent,
@@ -242,22 +255,14 @@ describe('createVerifier', () => {
     await expect(verify(token)).rejects.toMatchObject(refused);
   });
 
-  it('refuses a key token without its secret id', async () => {
-    const { state } = world();
-    const issuer: Pick<Issuer, 'trust' | 'claims'> = {
-      trust: { issuer: issuerUrl, algorithms: ['ES256'], keys: localKeys },
-      claims: () => ({ kind: 'key', subject: keyId, organizationId, scopes: [], clientId: keyId }),
-    };
-    const directory = { liveKey: async () => state.key, liveMember: async () => undefined };
-    const bare = createVerifier({
-      issuer,
-      resource,
-      directory,
-      markUsed: () => {},
-      now: () => new Date(start),
-      logger: silent,
-    });
-    await expect(bare(carrying(`Bearer ${await sign(good)}`))).rejects.toMatchObject(refused);
+  it('takes a provider’s token for the account that stands behind it, and for nobody where there is none', async () => {
+    const { verify, state } = world();
+    const token = await sign({ ...good, sub: 'known at the provider' });
+    const scopes = new Set<Scope>(['telemetry:read', 'incidents:read']);
+    expect(await verify(token)).toMatchObject({ kind: 'user', subject: userId, role: 'admin', scopes });
+    state.member = undefined;
+    await expect(verify(token)).rejects.toMatchObject(refused);
+    await expect(verify(await sign({ ...good, sub: 'a stranger' }))).rejects.toMatchObject({ code: 'forbidden' });
   });
 
   it('notes the use of a key once a minute for each token, and never of a key that is not alive', async () => {

@@ -1,20 +1,33 @@
 import type { IncomingMessage } from 'node:http';
-import { errors, jwtVerify } from 'jose';
-import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
-import type { Issuer, Principal, Role, Scope, TokenClaims } from '../contract/auth.ts';
+import { decodeJwt, errors, jwtVerify } from 'jose';
+import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
+import type {
+  ExternalTokenClaims,
+  Issuer,
+  KeyTokenClaims,
+  Principal,
+  Role,
+  Scope,
+  TokenClaims,
+  TokenTrust,
+  UserTokenClaims,
+} from '../contract/auth.ts';
 import { SightlineError } from '../contract/errors.ts';
+import type { GrantId, KeyId, OrganizationId, UserId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
 import type { Directory } from '../contract/storage.ts';
 import { readBearer } from './bearer.ts';
 import { createTokenCache } from './token-cache.ts';
 
 export interface VerifierOptions {
-  readonly issuer: Pick<Issuer, 'trust' | 'claims'>;
+  readonly issuer: Pick<Issuer, 'trusts'>;
   /** The MCP endpoint. A token's audience must be exactly this (RFC 8707), trailing slash and all. */
   readonly resource: string;
-  readonly directory: Pick<Directory, 'liveKey' | 'liveMember'>;
-  /** Notes that a key's token was used; called about once a minute for each token, and not waited for. */
-  readonly markUsed: (principal: Principal) => void;
+  readonly directory: Pick<Directory, 'liveKey' | 'liveGrant' | 'liveMember'>;
+  /** The account behind an identity provider's token. Rejects with `forbidden` where there is none and none may be made. */
+  readonly admit: (claims: ExternalTokenClaims) => Promise<Admitted>;
+  /** Notes that a key or grant was used; called about once a minute for each token, and not waited for. */
+  readonly markUsed: (organizationId: OrganizationId, used: KeyId | GrantId) => void;
   readonly now: () => Date;
   readonly logger: Logger;
 }
@@ -22,15 +35,27 @@ export interface VerifierOptions {
 /** Identifies the caller. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now. */
 export type Verifier = (request: IncomingMessage) => Promise<Principal>;
 
+export interface Admitted {
+  readonly userId: UserId;
+  readonly organizationId: OrganizationId;
+}
+
+/** A token's claims, with an external identity replaced by the account it stands for. */
+type KnownClaims = KeyTokenClaims | UserTokenClaims | MemberClaims;
+
+interface MemberClaims extends Pick<UserTokenClaims, 'subject' | 'organizationId' | 'scopes' | 'clientId'> {
+  readonly kind: 'member';
+}
+
 interface Known {
-  readonly claims: TokenClaims;
+  readonly claims: KnownClaims;
   /** The last principal made from these claims, used again while the live record says the same. */
   latest?: { readonly fingerprint: string; readonly principal: Principal };
 }
 
 interface Live {
   readonly role: Role;
-  /** Undefined for people: their token alone says what they may do. */
+  /** Undefined where the token alone says what may be done. */
   readonly scopes?: readonly Scope[];
   readonly email?: string;
 }
@@ -43,35 +68,43 @@ const retryAfterSeconds = 5;
  * key or account behind the token lives is looked up on every request, so that revoking takes effect on the next one.
  */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const { issuer, resource, directory, markUsed, now, logger } = options;
-  const { trust } = issuer;
-  if (trust.algorithms.length === 0) throw new Error('the issuer trusts no algorithm');
+  const { issuer, resource, directory, admit, markUsed, now, logger } = options;
   const cache = createTokenCache<Known>({ now: () => now().getTime() });
-  const keys = guardKeySet(trust.keys);
-  const checks = {
-    issuer: trust.issuer,
-    audience: resource,
-    algorithms: [...trust.algorithms],
-    clockTolerance: clockToleranceSeconds,
-    ...(trust.type === undefined ? {} : { typ: trust.type }),
-  } satisfies JWTVerifyOptions;
+  const trusted = new Map(issuer.trusts.map((trust) => [trust.issuer, checksOf(trust, resource)]));
 
   async function verify(token: string): Promise<{ value: Known; expiresAt: number }> {
-    const { payload } = await jwtVerify(token, keys, { ...checks, currentDate: now() }).catch((error: unknown) => {
-      throw tokenError(error, logger);
-    });
-    const claims = issuer.claims(payload);
+    const trust = trusted.get(issuerOf(token) ?? '');
+    if (trust === undefined) throw invalid('the access token is not valid');
+    const { payload } = await jwtVerify(token, trust.keys, { ...trust.checks, currentDate: now() }).catch(
+      (error: unknown) => {
+        throw tokenError(error, logger);
+      },
+    );
+    const claims = trust.claims(payload);
     if (claims === undefined || payload.exp === undefined) throw invalid('the access token lacks a claim');
-    return { value: { claims }, expiresAt: (payload.exp + clockToleranceSeconds) * 1_000 };
+    return { value: { claims: await known(claims) }, expiresAt: (payload.exp + clockToleranceSeconds) * 1_000 };
   }
 
-  async function lookUp(claims: TokenClaims): Promise<Live | undefined> {
+  async function known(claims: TokenClaims): Promise<KnownClaims> {
+    if (claims.kind !== 'external') return claims;
+    const { userId, organizationId } = await admit(claims);
+    return { kind: 'member', subject: userId, organizationId, scopes: claims.scopes, clientId: claims.clientId };
+  }
+
+  async function lookUp(claims: KnownClaims): Promise<Live | undefined> {
     try {
-      if (claims.kind === 'user') return await directory.liveMember(claims.subject, claims.organizationId);
-      if (claims.secretId === undefined) return undefined;
-      const key = await directory.liveKey(claims.subject, claims.secretId);
-      if (key === undefined || key.organizationId !== claims.organizationId) return undefined;
-      return { role: 'member', scopes: key.scopes };
+      switch (claims.kind) {
+        case 'member':
+          return await directory.liveMember(claims.subject, claims.organizationId);
+        case 'user': {
+          const grant = await directory.liveGrant(claims.grantId);
+          return grant?.userId === claims.subject && grant.organizationId === claims.organizationId ? grant : undefined;
+        }
+        case 'key': {
+          const key = await directory.liveKey(claims.subject, claims.secretId);
+          return key?.organizationId === claims.organizationId ? { role: 'member', scopes: key.scopes } : undefined;
+        }
+      }
     } catch (error) {
       throw new SightlineError('unavailable', 'the token cannot be checked now', { retryAfterSeconds, cause: error });
     }
@@ -81,23 +114,25 @@ export function createVerifier(options: VerifierOptions): Verifier {
     const token = readBearer(request);
     if (token === undefined) throw invalid('a bearer token is required');
     const known = await cache.get(token, () => verify(token));
-    const live = await lookUp(known.claims);
+    const { claims } = known;
+    const live = await lookUp(claims);
     if (live === undefined) throw invalid('the key or account of this access token is no longer active');
     const fingerprint = `${live.role} ${live.email ?? ''} ${live.scopes?.join(' ') ?? '*'}`;
     if (known.latest?.fingerprint !== fingerprint) {
-      known.latest = { fingerprint, principal: createPrincipal(known.claims, live) };
+      known.latest = { fingerprint, principal: createPrincipal(claims, live) };
       // Only here, which costs the other requests nothing: the cache forgets a token every minute.
-      if (live.scopes !== undefined) markUsed(known.latest.principal);
+      if (claims.kind === 'key') markUsed(claims.organizationId, claims.subject);
+      if (claims.kind === 'user') markUsed(claims.organizationId, claims.grantId);
     }
     return known.latest.principal;
   };
 }
 
-function createPrincipal(claims: TokenClaims, live: Live): Principal {
+function createPrincipal(claims: KnownClaims, live: Live): Principal {
   const { kind, subject, organizationId, clientId } = claims;
   const granted = live.scopes;
   return Object.freeze({
-    kind,
+    kind: kind === 'key' ? 'key' : 'user',
     subject,
     organizationId,
     clientId,
@@ -105,6 +140,27 @@ function createPrincipal(claims: TokenClaims, live: Live): Principal {
     scopes: new Set(granted === undefined ? claims.scopes : claims.scopes.filter((scope) => granted.includes(scope))),
     ...(live.email === undefined ? {} : { email: live.email }),
   });
+}
+
+function checksOf(trust: TokenTrust, resource: string) {
+  if (trust.algorithms.length === 0) throw new Error('the issuer trusts no algorithm');
+  const checks = {
+    issuer: trust.issuer,
+    audience: trust.audiences === undefined ? resource : [...trust.audiences],
+    algorithms: [...trust.algorithms],
+    clockTolerance: clockToleranceSeconds,
+    ...(trust.type === undefined ? {} : { typ: trust.type }),
+  } satisfies JWTVerifyOptions;
+  return { keys: guardKeySet(trust.keys), checks, claims: (payload: JWTPayload) => trust.claims(payload) };
+}
+
+/** Read before anything is checked, only to know whose keys to check with. */
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The set of keys could not be had: says nothing about the token. */

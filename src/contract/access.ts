@@ -50,8 +50,10 @@ export interface ApiKeyWithHashes {
 }
 
 export interface MemberRepository {
+  /** Given here, and so not taken away by what an identity provider says. Adding a member again gives the role anew. */
   add(userId: UserId, role: Role): Promise<void>;
   list(): Promise<readonly { readonly user: User; readonly role: Role }[]>;
+  /** Also ends what the person granted in this organization. */
   remove(userId: UserId): Promise<boolean>;
 }
 

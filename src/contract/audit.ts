@@ -14,6 +14,17 @@ export interface AuditRecord {
     | 'key.rotated'
     | 'key.retired'
     | 'key.revoked'
+    | 'grant.created'
+    | 'grant.revoked'
+    | 'person.signed_in'
+    | 'person.invited'
+    | 'person.joined'
+    | 'person.disabled'
+    | 'person.enabled'
+    | 'invitation.revoked'
+    | 'member.role_changed'
+    | 'member.removed'
+    | 'password.changed'
     | 'ingest_token.created'
     | 'ingest_token.revoked';
   readonly subject: string;

@@ -12,6 +12,9 @@ export type SecretId = Id<'sec'>;
 export type IngestTokenId = Id<'it'>;
 export type IncidentId = Id<'inc'>;
 export type InvestigationId = Id<'inv'>;
+/** What a person granted to an OAuth client. */
+export type GrantId = Id<'gra'>;
+export type InvitationId = Id<'invt'>;
 export type ChatId = Id<'chat'>;
 export type MessageId = Id<'msg'>;
 

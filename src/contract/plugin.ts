@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Agent, AgentHost } from './agent.ts';
 import type { Issuer } from './auth.ts';
+import type { AuthorizationServer, AuthorizationServerOptions } from './authorization.ts';
 import type { Storage } from './storage.ts';
 import type { Telemetry, TelemetryHost } from './telemetry.ts';
 
@@ -55,6 +56,8 @@ export interface IssuerHost extends Host {
   readonly storage: Storage;
   /** The MCP endpoint: the audience of every token. */
   readonly resource: string;
+  /** Our own OAuth authorization server, for a plugin to run: it exchanges API keys, and lets people authorize clients. */
+  authorizationServer(options: AuthorizationServerOptions): AuthorizationServer;
 }
 
 export interface Products {

@@ -2,9 +2,17 @@ import type { ApiKeyWithHashes, IngestTokenRepository, KeyRepository, MemberRepo
 import type { AuditRepository } from './audit.ts';
 import type { Role, Scope } from './auth.ts';
 import type { ChatRepository } from './chat.ts';
-import type { IngestTokenId, InvestigationId, OrganizationId, UserId } from './ids.ts';
+import type { GrantId, IngestTokenId, InvestigationId, OrganizationId, UserId } from './ids.ts';
 import type { IncidentRepository } from './incident.ts';
 import type { ClaimedInvestigation, InvestigationRepository } from './investigation.ts';
+import type {
+  ClientRepository,
+  GrantRepository,
+  InvitationRepository,
+  LiveGrant,
+  PeopleRepository,
+  SessionRepository,
+} from './people.ts';
 import type { Component } from './plugin.ts';
 import type { ScanRepository } from './scans.ts';
 
@@ -41,6 +49,10 @@ export interface Directory {
   keyForExchange(keyId: string): Promise<ApiKeyWithHashes | undefined>;
   /** Person and role, if the account is enabled and still a member. */
   liveMember(userId: string, organizationId: OrganizationId): Promise<LiveMember | undefined>;
+  /** The hot path for people: one prepared statement. */
+  liveGrant(id: GrantId): Promise<LiveGrant | undefined>;
+  /** Ends a grant whose organization is not known: a code of it was shown twice. */
+  revokeGrant(id: GrantId): Promise<void>;
   /** Whose ingest token this is; `hash` is SHA-256 hex. */
   ingestTokenByHash(
     hash: string,
@@ -54,6 +66,9 @@ export interface Directory {
   replaceSigningKeys(expected: readonly string[], keys: readonly SigningKeyRecord[]): Promise<boolean>;
 
   readonly artifacts: ArtifactRepository;
+  readonly people: PeopleRepository;
+  readonly sessions: SessionRepository;
+  readonly clients: ClientRepository;
 
   /**
    * An investigation that is queued, or running under a lease that has ended; it becomes running, leased to `holder`.
@@ -138,6 +153,8 @@ export interface Workspace {
   readonly organizationId: OrganizationId;
   readonly keys: KeyRepository;
   readonly members: MemberRepository;
+  readonly invitations: InvitationRepository;
+  readonly grants: GrantRepository;
   readonly ingestTokens: IngestTokenRepository;
   readonly incidents: IncidentRepository;
   readonly investigations: InvestigationRepository;

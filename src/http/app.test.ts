@@ -23,9 +23,16 @@ describe('the HTTP application', () => {
   let addresses: (string | undefined)[];
 
   const issuer: Issuer = {
-    trust: { issuer: 'http://gateway.example', algorithms: ['ES256'], keys: () => Promise.reject(new Error('none')) },
+    trusts: [
+      {
+        issuer: 'http://gateway.example',
+        algorithms: ['ES256'],
+        keys: () => Promise.reject(new Error('none')),
+        claims: () => undefined,
+      },
+    ],
     authorizationServers: ['http://gateway.example'],
-    claims: () => undefined,
+    signIn: { kind: 'password' },
     handle(request, response, address) {
       if (request.url === '/boom') throw new Error('a secret detail');
       if (request.url === '/refuse') throw new SightlineError('rate_limited', 'Too fast.', { hint: 'Slow down.' });

@@ -3,7 +3,7 @@ import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { testVault } from '../../src/contract-tests/host.ts';
 import { rejection } from '../../src/contract-tests/runner.ts';
 import { SightlineError, type Directory, type Issuer, type Storage } from '../../src/contract/index.ts';
-import { createSigningKeys } from '../../plugins/issuer-builtin/signing-keys.ts';
+import { createSigningKeys } from '../../src/authorization/signing-keys.ts';
 import {
   exchange,
   everything,
@@ -193,14 +193,16 @@ describe('signing keys', () => {
       return tokenOf(await exchange(server.url, pair));
     };
     const verify = (token: string) =>
-      jwtVerify(token, issuer.trust.keys, { issuer: server.url, audience: `${server.url}/mcp`, typ: 'at+jwt' });
+      jwtVerify(token, issuer.trusts[0].keys, { issuer: server.url, audience: `${server.url}/mcp`, typ: 'at+jwt' });
     const published = async (): Promise<readonly string[]> => {
       const body: unknown = await (await fetch(`${server.url}/oauth2/jwks`)).json();
       return [...JSON.stringify(body).matchAll(/"kid":"([^"]+)"/g)].map((match) => match[1] ?? '');
     };
     /** What the timer does once a minute: an unknown kid makes it happen now. */
     const lookAgain = () =>
-      rejection(Promise.resolve(issuer.trust.keys({ alg: 'ES256', kid: 'unknown' }, { payload: '', signature: '' })));
+      rejection(
+        Promise.resolve(issuer.trusts[0].keys({ alg: 'ES256', kid: 'unknown' }, { payload: '', signature: '' })),
+      );
 
     it('change without a restart, tokens of the old key going on to verify', async () => {
       const before = await published();
@@ -225,8 +227,8 @@ describe('signing keys', () => {
     it('verify on another instance at once', async () => {
       const second = makeIssuer(store, { authUrl: server.url, clock });
       await second.start(signal());
-      const { payload } = await jwtVerify(await mint(), second.trust.keys, { issuer: server.url });
-      expect(second.claims(payload)).toBeDefined();
+      const { payload } = await jwtVerify(await mint(), second.trusts[0].keys, { issuer: server.url });
+      expect(second.trusts[0].claims(payload)).toBeDefined();
       await second.stop();
     });
   });
@@ -257,10 +259,12 @@ describe('signing keys', () => {
     clock.advance(60_000);
     // An unknown kid asks storage; that it cannot answer is another thing than a bad token.
     expect(
-      await rejection(Promise.resolve(issuer.trust.keys({ alg: 'ES256', kid: 'x' }, { payload: '', signature: '' }))),
+      await rejection(
+        Promise.resolve(issuer.trusts[0].keys({ alg: 'ES256', kid: 'x' }, { payload: '', signature: '' })),
+      ),
     ).toMatchObject({ code: 'unavailable' });
     const token = await tokenOf(await exchange(server.url, pair));
-    await jwtVerify(token, issuer.trust.keys, { issuer: server.url });
+    await jwtVerify(token, issuer.trusts[0].keys, { issuer: server.url });
     await issuer.stop();
     await server.close();
   });

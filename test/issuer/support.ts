@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import issuerPlugin from '../../plugins/issuer-builtin/index.ts';
 import storagePlugin from '../../plugins/storage-knex/index.ts';
+import { issuerHost } from '../../src/app/issuer-host.ts';
 import { createApiKeys, type ApiKeys } from '../../src/auth/api-keys.ts';
 import { testHost, testVault } from '../../src/contract-tests/host.ts';
 import type { Actor, Issuer, Logger, Organization, Scope, Storage, Vault } from '../../src/contract/index.ts';
@@ -80,11 +81,10 @@ export function makeIssuer(store: TestStore, options: IssuerOptions): Issuer {
   const { authUrl, publicUrl = authUrl, clock = testClock(), vault = store.vault, logger } = options;
   const host = testHost(store.directory, { authUrl, publicUrl, vault, now: clock.now, ...(logger ? { logger } : {}) });
   const { signingKeyDays } = options;
-  return issuerPlugin.create(issuerPlugin.configSchema.parse(signingKeyDays === undefined ? {} : { signingKeyDays }), {
-    ...host,
-    storage: options.storage ?? store.storage,
-    resource: `${publicUrl}/mcp`,
-  });
+  return issuerPlugin.create(
+    issuerPlugin.configSchema.parse(signingKeyDays === undefined ? {} : { signingKeyDays }),
+    issuerHost(host, options.storage ?? store.storage, `${publicUrl}/mcp`),
+  );
 }
 
 export interface TestServer {

@@ -9,7 +9,7 @@ import type { Issuer, Scope } from '../../src/contract/auth.ts';
 import { newId, toId } from '../../src/contract/ids.ts';
 import type { Logger } from '../../src/contract/plugin.ts';
 import type { AuditRecord } from '../../src/contract/audit.ts';
-import type { LiveKey, LiveMember } from '../../src/contract/storage.ts';
+import type { LiveKey } from '../../src/contract/storage.ts';
 import type { Tool } from '../../src/contract/tool.ts';
 import { createRateLimit } from '../../src/kernel/rate-limit.ts';
 import type { RateLimitOptions } from '../../src/kernel/rate-limit.ts';
@@ -38,7 +38,7 @@ export function recordingLogger(lines: LogLine[] = [], bound: object = {}): Logg
 }
 
 export interface TestTokens {
-  readonly issuer: Pick<Issuer, 'trust' | 'claims'>;
+  readonly issuer: Pick<Issuer, 'trusts'>;
   readonly privateKey: CryptoKey;
   sign(claims: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, string>>): Promise<string>;
 }
@@ -51,19 +51,25 @@ export async function createTestTokens(issuerUrl: string): Promise<TestTokens> {
   return {
     privateKey,
     issuer: {
-      trust: { issuer: issuerUrl, algorithms: ['ES256'], keys, type: 'at+jwt' },
-      claims(payload) {
-        const { sub, org, scope, kind, secret_id: secretId } = payload;
-        if (typeof sub !== 'string' || typeof org !== 'string' || typeof scope !== 'string') return undefined;
-        return {
-          kind: kind === 'user' ? 'user' : 'key',
-          subject: sub,
-          organizationId: toId('org', org),
-          scopes: scopes.filter((known) => scope.split(' ').includes(known)),
-          clientId: sub,
-          ...(typeof secretId === 'string' ? { secretId: toId('sec', secretId) } : {}),
-        };
-      },
+      trusts: [
+        {
+          issuer: issuerUrl,
+          algorithms: ['ES256'],
+          keys,
+          type: 'at+jwt',
+          claims({ sub, org, scope, secret_id: secretId }) {
+            if (typeof sub !== 'string' || typeof org !== 'string' || typeof scope !== 'string') return undefined;
+            return {
+              kind: 'key',
+              subject: toId('ak', sub),
+              organizationId: toId('org', org),
+              scopes: scopes.filter((known) => scope.split(' ').includes(known)),
+              clientId: sub,
+              secretId: toId('sec', secretId),
+            };
+          },
+        },
+      ],
     },
     sign: (claims, header) =>
       new SignJWT({ ...claims })
@@ -108,7 +114,6 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
   const organizationId = newId('org');
   const tokens = await createTestTokens(origin);
   const keys = new Map<string, LiveKey>();
-  const members = new Map<string, LiveMember>();
   const audited: AuditRecord[] = [];
   const [metadataPath = ''] = protectedResourcePaths(url);
 
@@ -123,8 +128,10 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
         resource: url,
         directory: {
           liveKey: async (keyId) => keys.get(keyId),
-          liveMember: async (userId) => members.get(userId),
+          liveMember: async () => undefined,
+          liveGrant: async () => undefined,
         },
+        admit: () => Promise.reject(new Error('these tokens are of keys')),
         markUsed: () => {},
         now: () => new Date(),
         logger,

@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose';
-import { isId, scopes as allScopes } from '../../src/contract/index.ts';
-import type { Scope, TokenClaims } from '../../src/contract/index.ts';
+import { isId, scopes as allScopes } from '../contract/index.ts';
+import type { Scope, TokenClaims } from '../contract/index.ts';
 import type { ProvenKey } from './exchange.ts';
 
 /** What we say in a token about the key that minted it, beside the registered claims. */

@@ -1,4 +1,4 @@
-import { scopes } from '../../src/contract/index.ts';
+import { scopes } from '../contract/index.ts';
 import { tokenPath } from './provider.ts';
 
 export const jwksPath = '/oauth2/jwks';

@@ -1,5 +1,5 @@
-import { equalHashes, hashSecret } from '../../src/contract/index.ts';
-import type { Directory, KeyId, LiveKey, NewSecret, SecretId } from '../../src/contract/index.ts';
+import { equalHashes, hashSecret } from '../contract/index.ts';
+import type { Directory, KeyId, LiveKey, NewSecret, SecretId } from '../contract/index.ts';
 
 /** The key behind a token request, after one of its secrets was shown: all that its token says comes from here. */
 export interface ProvenKey extends LiveKey {

@@ -1,7 +1,7 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
 import { z } from 'zod';
-import { SightlineError } from '../../src/contract/index.ts';
-import type { SigningKeyRecord, Vault } from '../../src/contract/index.ts';
+import { SightlineError } from '../contract/index.ts';
+import type { SigningKeyRecord, Vault } from '../contract/index.ts';
 
 const publicJwk = z.object({ kty: z.literal('EC'), crv: z.literal('P-256'), x: z.string(), y: z.string() });
 const privateJwk = publicJwk.extend({ d: z.string() });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '../../src/contract/index.ts';
+import { newId } from '../contract/index.ts';
 import { claimsOfKey, tokenClaims } from './claims.ts';
 
 const id = newId('ak');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { SigningKeyRecord } from '../../src/contract/index.ts';
+import type { SigningKeyRecord } from '../contract/index.ts';
 import { planKeys, type KeySchedule } from './key-schedule.ts';
 
 const hour = 3_600_000;

@@ -1,4 +1,4 @@
-import type { SigningKeyRecord } from '../../src/contract/index.ts';
+import type { SigningKeyRecord } from '../contract/index.ts';
 
 /** All in milliseconds. */
 export interface KeySchedule {

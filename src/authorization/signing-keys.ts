@@ -1,6 +1,6 @@
 import { importJWK, errors, type CryptoKey, type JWTVerifyGetKey } from 'jose';
-import { SightlineError } from '../../src/contract/index.ts';
-import type { Directory, SigningKeyRecord, Vault } from '../../src/contract/index.ts';
+import { SightlineError } from '../contract/index.ts';
+import type { Directory, SigningKeyRecord, Vault } from '../contract/index.ts';
 import { planKeys, type KeySchedule } from './key-schedule.ts';
 import { newSigningKey, openSigningKey, type PrivateJwk, type PublicJwk, publicPart } from './signing-key.ts';
 

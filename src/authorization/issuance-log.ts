@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditRecord, Logger, OrganizationId, Storage } from '../../src/contract/index.ts';
+import type { AuditRecord, Logger, OrganizationId, Storage } from '../contract/index.ts';
 import type { ProvenKey } from './exchange.ts';
 
 /** Writes `token.issued` audit records in groups, so that a token does not wait for the disk. */

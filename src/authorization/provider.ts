@@ -1,5 +1,5 @@
 import Provider, { errors, type Adapter, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
-import { isId, type KeyId, type Logger } from '../../src/contract/index.ts';
+import { isId, type KeyId, type Logger } from '../contract/index.ts';
 import type { Attempts } from './attempts.ts';
 import { claimsOfKey } from './claims.ts';
 import type { ProvenKey } from './exchange.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hashSecret, newId, type NewSecret } from '../../src/contract/index.ts';
+import { hashSecret, newId, type NewSecret } from '../contract/index.ts';
 import { createKeyProof, matchSecret } from './exchange.ts';
 
 const stored = (secret: string): NewSecret => ({ id: newId('sec'), hash: hashSecret(secret) });
