@@ -20,6 +20,7 @@ export interface UserRow {
   name: string;
   enabled: DbBoolean;
   created_at: DbInteger;
+  password_hash: string | null;
 }
 
 export interface MemberRow {
@@ -27,6 +28,54 @@ export interface MemberRow {
   user_id: string;
   role: string;
   created_at: DbInteger;
+  source: 'given' | 'provider';
+}
+
+export interface IdentityRow {
+  hash: string;
+  issuer: string;
+  subject: string;
+  user_id: string;
+  created_at: DbInteger;
+}
+
+export interface SessionRow {
+  hash: string;
+  user_id: string;
+  organization_id: string | null;
+  created_at: DbInteger;
+  expires_at: DbInteger;
+}
+
+export interface InvitationRow {
+  id: string;
+  organization_id: string;
+  email: string;
+  email_key: string;
+  role: string;
+  hash: string;
+  created_by: string;
+  created_at: DbInteger;
+  expires_at: DbInteger;
+}
+
+export interface GrantRow {
+  id: string;
+  organization_id: string;
+  user_id: string;
+  client_id: string;
+  client_name: string;
+  redirect_origin: string;
+  scopes: string;
+  created_at: DbInteger;
+  last_used_at: DbInteger | null;
+}
+
+export interface ClientRow {
+  id: string;
+  metadata: string;
+  created_at: DbInteger;
+  used_at: DbInteger | null;
 }
 
 export interface CounterRow {
@@ -221,15 +270,17 @@ export interface AuditRow {
   truncated: DbBoolean | null;
 }
 
-/** What an organization owns; reached only through a Scope. */
 export interface ScanUsageRow {
   organization_id: string;
   day: string;
   bytes: DbInteger;
 }
 
+/** What an organization owns; reached only through a Scope. */
 export interface OrganizationTables {
   members: MemberRow;
+  invitations: InvitationRow;
+  grants: GrantRow;
   counters: CounterRow;
   api_keys: ApiKeyRow;
   api_key_secrets: ApiKeySecretRow;

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { OrganizationId } from '../../src/contract/index.ts';
 import { integer } from './columns.ts';
-import type { OrganizationTable, OrganizationTables } from './rows.ts';
+import type { ArtifactRow, GrantRow, OrganizationTable, OrganizationTables } from './rows.ts';
 
 /**
  * The only way to an organization's tables: every statement that begins here carries the organization, so one without it
@@ -41,6 +41,25 @@ export class Scope {
       .insert(this.#owned(row))
       .onConflict([...key])
       .ignore();
+  }
+
+  /** Where there is a row with the same key columns already, it gets the values of `changed`. */
+  async upsert<Table extends OrganizationTable>(
+    table: Table,
+    row: Omit<OrganizationTables[Table], 'organization_id'>,
+    key: readonly (keyof OrganizationTables[Table] & string)[],
+    changed: readonly (keyof OrganizationTables[Table] & string)[],
+  ): Promise<void> {
+    await this.#knex
+      .into(table)
+      .insert(this.#owned(row))
+      .onConflict([...key])
+      .merge([...changed]);
+  }
+
+  /** What the issuer keeps of these grants. Artifacts name no organization; their grants do. */
+  artifactsOf(grants: Partial<Pick<GrantRow, 'id' | 'user_id'>>) {
+    return this.#knex<ArtifactRow>('artifacts').whereIn('grant_id', this.from('grants').where(grants).select('id'));
   }
 
   /** For a condition of a raw kind on one column, e.g. LIKE with its escape character. */

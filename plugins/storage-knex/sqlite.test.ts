@@ -267,6 +267,7 @@ describe('a lock held by another process', () => {
 describe('a transaction that fails', () => {
   it('leaves nothing behind and gives its connection back', async () => {
     const { storage, connection } = await startSeen();
+    const before = await connection.reader('locks').select('name');
     for (let attempt = 0; attempt < 5; attempt += 1) {
       await rejection(
         connection.writer.transaction(async (transaction) => {
@@ -277,7 +278,7 @@ describe('a transaction that fails', () => {
     }
     const { id } = await storage.directory.createOrganization({ name: 'Acme' });
     expect(id).toMatch(/^org_/);
-    expect(await connection.reader('locks').select('name')).toEqual([{ name: 'signing_keys' }]);
+    expect(await connection.reader('locks').select('name')).toEqual(before);
   });
 
   it('keeps the values of its statement out of the error, which goes to the log', async () => {

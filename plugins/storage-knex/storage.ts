@@ -15,9 +15,11 @@ import { migrate } from './migrations/run.ts';
 import { Audit } from './repositories/audit.ts';
 import { Chats } from './repositories/chats.ts';
 import { KnexDirectory } from './repositories/directory.ts';
+import { Grants } from './repositories/grants.ts';
 import { Incidents } from './repositories/incidents.ts';
 import { IngestTokens } from './repositories/ingest-tokens.ts';
 import { Investigations } from './repositories/investigations.ts';
+import { Invitations } from './repositories/invitations.ts';
 import { Keys } from './repositories/keys.ts';
 import { Members } from './repositories/members.ts';
 import { Scans } from './repositories/scans.ts';
@@ -90,6 +92,8 @@ export class KnexStorage implements Storage {
       organizationId,
       keys: new Keys(scoped, marks, now),
       members: new Members(scoped, now),
+      invitations: new Invitations(scoped, now),
+      grants: new Grants(scoped, marks, now),
       ingestTokens: new IngestTokens(scoped, now),
       incidents: new Incidents(scoped, now),
       investigations: new Investigations(scoped, changes, now),

@@ -1,4 +1,4 @@
-import type { KeyId, Logger, OrganizationId } from '../../src/contract/index.ts';
+import type { GrantId, KeyId, Logger, OrganizationId } from '../../src/contract/index.ts';
 import type { Database } from './database.ts';
 import { Scope } from './scope.ts';
 
@@ -6,14 +6,19 @@ const intervalMs = 60_000;
 const flushAfterMs = 1_000;
 const remembered = 10_000;
 
+type Used = 'api_keys' | 'grants';
+
 /**
- * When keys were last used. A request only leaves a note here; notes of a second go to the database in one transaction, and
- * each key's at most once a minute, also where several processes take its requests.
+ * When keys and grants were last used. A request only leaves a note here; notes of a second go to the database in one
+ * transaction, and each key's at most once a minute, also where several processes take its requests.
  */
 export class UsageMarks {
   readonly #database: Database;
   readonly #logger: Logger;
-  readonly #pending = new Map<KeyId, { readonly organizationId: OrganizationId; readonly at: number }>();
+  readonly #pending = new Map<
+    KeyId | GrantId,
+    { readonly organizationId: OrganizationId; readonly table: Used; readonly at: number }
+  >();
   readonly #written = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -23,7 +28,7 @@ export class UsageMarks {
     this.#logger = logger;
   }
 
-  mark(organizationId: OrganizationId, id: KeyId, at: Date): void {
+  mark(organizationId: OrganizationId, table: Used, id: KeyId | GrantId, at: Date): void {
     if (this.#stopped) return;
     const owned = `${organizationId} ${id}`;
     const time = at.getTime();
@@ -32,7 +37,7 @@ export class UsageMarks {
     // The oldest entry goes first; forgetting one costs a write that the database then declines.
     if (this.#written.size >= remembered) this.#written.delete(this.#written.keys().next().value ?? owned);
     this.#written.set(owned, time);
-    this.#pending.set(id, { organizationId, at: time });
+    this.#pending.set(id, { organizationId, table, at: time });
     this.#timer ??= setTimeout(() => void this.flush(), flushAfterMs).unref();
   }
 
@@ -50,9 +55,9 @@ export class UsageMarks {
     if (marks.length === 0) return;
     try {
       await this.#database.write(async (knex) => {
-        for (const [id, { organizationId, at }] of marks) {
+        for (const [id, { organizationId, table, at }] of marks) {
           await new Scope(knex, organizationId)
-            .from('api_keys')
+            .from(table)
             .where({ id })
             .where((due) => void due.whereNull('last_used_at').orWhere('last_used_at', '<=', at - intervalMs))
             .update({ last_used_at: at });
@@ -60,7 +65,7 @@ export class UsageMarks {
       });
     } catch (error) {
       // Nobody waits for it, and the next use marks again.
-      this.#logger.warn({ error }, 'could not record when API keys were last used');
+      this.#logger.warn({ error }, 'could not record when keys and grants were last used');
     }
   }
 }

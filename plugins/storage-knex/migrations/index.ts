@@ -6,6 +6,7 @@ import * as chats from './0004-chats.ts';
 import * as investigations from './0005-investigations.ts';
 import * as audit from './0006-audit.ts';
 import * as scanUsage from './0007-scan-usage.ts';
+import * as people from './0008-people.ts';
 
 export interface Migration {
   up(knex: Knex): Promise<void>;
@@ -20,4 +21,5 @@ export const migrations: readonly (readonly [name: string, migration: Migration]
   ['0005-investigations', investigations],
   ['0006-audit', audit],
   ['0007-scan-usage', scanUsage],
+  ['0008-people', people],
 ];

@@ -3,48 +3,64 @@ import type {
   ApiKeyWithHashes,
   ClaimedInvestigation,
   Directory,
+  GrantId,
   IngestTokenId,
   InvestigationId,
   Lease,
+  LiveGrant,
   LiveKey,
   LiveMember,
   Organization,
   OrganizationId,
-  Scope,
   SigningKeyRecord,
   User,
 } from '../../../src/contract/index.ts';
-import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import { scopesJson } from '../json.ts';
-import { shortText } from '../limits.ts';
-import type { ApiKeyRow, ApiKeySecretRow, IngestTokenRow, MemberRow, OrganizationRow, UserRow } from '../rows.ts';
+import { comparable, shortText } from '../limits.ts';
+import type {
+  ApiKeyRow,
+  ApiKeySecretRow,
+  ArtifactRow,
+  GrantRow,
+  IngestTokenRow,
+  MemberRow,
+  OrganizationRow,
+  UserRow,
+} from '../rows.ts';
 import { Artifacts } from './artifacts.ts';
+import { Clients } from './clients.ts';
 import { InvestigationLeases } from './investigation-leases.ts';
+import { LiveAccess } from './live-access.ts';
+import { toOrganization } from './organizations.ts';
+import { People } from './people.ts';
+import { Sessions } from './sessions.ts';
 import { SigningKeys } from './signing-keys.ts';
-import { toUser } from './users.ts';
+import { newUserRow, toUser } from './users.ts';
 
 /** What is asked before an organization is known, and what belongs to none. */
 export class KnexDirectory implements Directory {
   readonly artifacts: Artifacts;
+  readonly people: People;
+  readonly sessions: Sessions;
+  readonly clients: Clients;
   readonly #database: Database;
   readonly #now: () => Date;
   readonly #signingKeys: SigningKeys;
   readonly #leases: InvestigationLeases;
-  readonly #liveKey: ReturnType<Database['lookup']>;
-  readonly #scopes = new Map<string, readonly Scope[]>();
+  readonly #live: LiveAccess;
 
   constructor(database: Database, now: () => Date) {
     this.#database = database;
     this.#now = now;
     this.artifacts = new Artifacts(database, now);
+    this.people = new People(database, now);
+    this.sessions = new Sessions(database, now);
+    this.clients = new Clients(database, now);
     this.#signingKeys = new SigningKeys(database);
     this.#leases = new InvestigationLeases(database);
-    this.#liveKey = database.lookup(
-      'select k.organization_id, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
-        ' where s.id = ? and s.key_id = ?',
-    );
+    this.#live = new LiveAccess(database);
   }
 
   async createOrganization(input: { readonly name: string }): Promise<Organization> {
@@ -82,21 +98,9 @@ export class KnexDirectory implements Directory {
   }
 
   async createUser(input: { readonly email: string; readonly name: string }): Promise<User> {
-    const email = shortText('The e-mail address', input.email.trim(), 320);
-    if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
-      throw new SightlineError('invalid_argument', 'The e-mail address is not written like one.');
-    }
-    const createdAt = this.#now();
-    const row = {
-      id: newId('usr', createdAt.getTime()),
-      email,
-      email_key: comparable('The e-mail address', email, 640),
-      name: shortText("The user's name", input.name.trim(), 200),
-      enabled: true,
-      created_at: createdAt.getTime(),
-    };
+    const row = newUserRow(input, this.#now());
     await this.#database.write((knex) => knex<UserRow>('users').insert(row), {
-      duplicate: new SightlineError('conflict', `There is a user with the e-mail address ${email} already.`),
+      duplicate: new SightlineError('conflict', `There is a user with the e-mail address ${row.email} already.`),
     });
     return toUser(row);
   }
@@ -116,10 +120,19 @@ export class KnexDirectory implements Directory {
     });
   }
 
-  async liveKey(keyId: string, secretId: string): Promise<LiveKey | undefined> {
-    const row = await this.#liveKey(secretId, keyId);
-    if (row === undefined) return undefined;
-    return { organizationId: toId('org', row['organization_id']), scopes: this.#parseScopes(String(row['scopes'])) };
+  liveKey(keyId: string, secretId: string): Promise<LiveKey | undefined> {
+    return this.#live.key(keyId, secretId);
+  }
+
+  liveGrant(id: GrantId): Promise<LiveGrant | undefined> {
+    return this.#live.grant(id);
+  }
+
+  revokeGrant(id: GrantId): Promise<void> {
+    return this.#database.write(async (knex) => {
+      await knex<ArtifactRow>('artifacts').where({ grant_id: id }).delete();
+      await knex<GrantRow>('grants').where({ id }).delete();
+    });
   }
 
   keyForExchange(keyId: string): Promise<ApiKeyWithHashes | undefined> {
@@ -178,25 +191,4 @@ export class KnexDirectory implements Directory {
   renewInvestigation(id: InvestigationId, lease: Lease): Promise<boolean> {
     return this.#leases.renew(id, lease);
   }
-
-  /** There are few different lists, and parsing one costs several times the look-up. */
-  #parseScopes(text: string): readonly Scope[] {
-    let scopes = this.#scopes.get(text);
-    if (scopes === undefined) {
-      scopes = Object.freeze(scopesJson.read(text).slice());
-      if (this.#scopes.size < 1_000) this.#scopes.set(text, scopes);
-    }
-    return scopes;
-  }
-}
-
-function toOrganization(row: OrganizationRow): Organization {
-  return { id: toId('org', row.id), name: row.name, createdAt: date(row.created_at) };
-}
-
-/** The text as it is compared, which for a few scripts is longer than what was typed. */
-function comparable(what: string, value: string, maximum: number): string {
-  const key = foldCase(value);
-  if (key.length <= maximum) return key;
-  throw new SightlineError('invalid_argument', `${what} is too long.`);
 }

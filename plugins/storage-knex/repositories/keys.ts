@@ -86,7 +86,7 @@ export class Keys implements KeyRepository {
   }
 
   async markUsed(id: KeyId, at: Date): Promise<void> {
-    this.#marks.mark(this.#database.organizationId, id, at);
+    this.#marks.mark(this.#database.organizationId, 'api_keys', id, at);
   }
 
   async #insertSecret(scope: Scope, keyId: KeyId, { id, hash }: NewSecret, position: number): Promise<void> {

@@ -1,8 +1,10 @@
-import { SightlineError, toId } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/index.ts';
 import type { MemberRepository, Role, User, UserId } from '../../../src/contract/index.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import type { UserRow } from '../rows.ts';
+import type { Scope } from '../scope.ts';
+import { endGrants } from './grants.ts';
 import { toUser } from './users.ts';
 
 export class Members implements MemberRepository {
@@ -14,18 +16,10 @@ export class Members implements MemberRepository {
     this.#now = now;
   }
 
-  /** Adding a member again gives the role anew. */
   add(userId: UserId, role: Role): Promise<void> {
-    return this.#database.write(
-      async (scope) => {
-        await scope.insertIfAbsent('members', { user_id: userId, role, created_at: this.#now().getTime() }, [
-          'organization_id',
-          'user_id',
-        ]);
-        await scope.from('members').where({ user_id: userId }).update({ role });
-      },
-      { foreign_key: new SightlineError('not_found', 'There is no such user or organization.') },
-    );
+    return this.#database.write((scope) => giveMembership(scope, userId, role, this.#now()), {
+      foreign_key: new SightlineError('not_found', 'There is no such user or organization.'),
+    });
   }
 
   list(): Promise<readonly { readonly user: User; readonly role: Role }[]> {
@@ -40,12 +34,17 @@ export class Members implements MemberRepository {
   }
 
   remove(userId: UserId): Promise<boolean> {
-    return this.#database.write(
-      async (scope) =>
-        (await scope
-          .from('members')
-          .where({ user_id: toId('usr', userId) })
-          .delete()) > 0,
-    );
+    return this.#database.write((scope) => endMembership(scope, userId));
   }
+}
+
+export async function giveMembership(scope: Scope, userId: UserId, role: Role, now: Date): Promise<void> {
+  const row = { user_id: userId, role, source: 'given', created_at: now.getTime() } as const;
+  await scope.upsert('members', row, ['organization_id', 'user_id'], ['role', 'source']);
+}
+
+/** With what the person granted there; false when there was none. */
+export async function endMembership(scope: Scope, userId: UserId): Promise<boolean> {
+  await endGrants(scope, { user_id: userId });
+  return (await scope.from('members').where({ user_id: userId }).delete()) > 0;
 }

@@ -1,0 +1,61 @@
+import type { Knex } from 'knex';
+import type { ClientRepository, RegisteredClient } from '../../../src/contract/index.ts';
+import { date, integer } from '../columns.ts';
+import type { Database } from '../database.ts';
+import type { ClientRow, LockRow } from '../rows.ts';
+
+const keptUnusedMs = 24 * 3_600_000;
+/** A limit that was lowered is reached in steps, so that no registration holds the write lock for long. */
+const removedAtOnce = 500;
+
+export class Clients implements ClientRepository {
+  readonly #database: Database;
+  readonly #now: () => Date;
+
+  constructor(database: Database, now: () => Date) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  register({ id, metadata, createdAt }: RegisteredClient, mostUnused: number): Promise<boolean> {
+    return this.#database.write(async (knex) => {
+      // What is counted stays so until the end.
+      await knex<LockRow>('locks').where({ name: 'oauth_clients' }).increment('taken', 1);
+      if (!(await this.#makeRoom(knex, mostUnused))) return false;
+      await knex<ClientRow>('oauth_clients').insert({ id, metadata, created_at: createdAt.getTime(), used_at: null });
+      return true;
+    });
+  }
+
+  find(id: string): Promise<RegisteredClient | undefined> {
+    return this.#database.read(async (knex) => {
+      const row = await knex<ClientRow>('oauth_clients').where({ id }).first();
+      return row === undefined ? undefined : { id: row.id, metadata: row.metadata, createdAt: date(row.created_at) };
+    });
+  }
+
+  /** Only the first use is written, for that is all a registration has to know. */
+  async markUsed(id: string, at: Date): Promise<void> {
+    const first = await this.#database.read((knex) => unused(knex).where({ id }).first('id'));
+    if (first === undefined) return;
+    await this.#database.write((knex) => unused(knex).where({ id }).update({ used_at: at.getTime() }));
+  }
+
+  async #makeRoom(knex: Knex, mostUnused: number): Promise<boolean> {
+    const [counted] = await unused(knex).count({ kept: 'id' });
+    const kept = integer(counted?.['kept'] ?? 0);
+    if (kept < mostUnused) return true;
+    const old = await unused(knex)
+      .where('created_at', '<=', this.#now().getTime() - keptUnusedMs)
+      .orderBy(['created_at', 'id'])
+      .limit(Math.min(kept - mostUnused + 1, removedAtOnce))
+      .select('id');
+    const ids = old.map(({ id }) => id);
+    const removed = ids.length === 0 ? 0 : await unused(knex).whereIn('id', ids).delete();
+    return kept - removed < mostUnused;
+  }
+}
+
+function unused(knex: Knex) {
+  return knex<ClientRow>('oauth_clients').whereNull('used_at');
+}

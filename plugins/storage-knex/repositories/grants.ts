@@ -1,0 +1,85 @@
+import { SightlineError, toId } from '../../../src/contract/index.ts';
+import type { Grant, GrantId, GrantRepository, NewGrant, UserId } from '../../../src/contract/index.ts';
+import { date, optional } from '../columns.ts';
+import type { ScopedDatabase } from '../database.ts';
+import { scopesJson } from '../json.ts';
+import type { GrantRow } from '../rows.ts';
+import type { Scope } from '../scope.ts';
+import type { UsageMarks } from '../usage-marks.ts';
+
+export class Grants implements GrantRepository {
+  readonly #database: ScopedDatabase;
+  readonly #marks: UsageMarks;
+  readonly #now: () => Date;
+
+  constructor(database: ScopedDatabase, marks: UsageMarks, now: () => Date) {
+    this.#database = database;
+    this.#marks = marks;
+    this.#now = now;
+  }
+
+  create(input: NewGrant): Promise<void> {
+    return this.#database.write(
+      (scope) =>
+        scope.insert('grants', {
+          id: input.id,
+          user_id: input.userId,
+          client_id: input.clientId,
+          client_name: input.clientName,
+          redirect_origin: input.redirectOrigin,
+          scopes: scopesJson.write(input.scopes),
+          created_at: this.#now().getTime(),
+          last_used_at: null,
+        }),
+      {
+        duplicate: new SightlineError('conflict', 'A grant with this id exists already.'),
+        foreign_key: new SightlineError('not_found', 'There is no such member of the organization.'),
+      },
+    );
+  }
+
+  list(userId?: UserId): Promise<readonly Grant[]> {
+    return this.#database.read(async (scope) => {
+      const query = scope.from('grants').join('users', 'users.id', 'grants.user_id');
+      if (userId !== undefined) query.where('grants.user_id', userId);
+      const rows: readonly GrantWithUser[] = await query
+        .orderBy(['grants.created_at', 'grants.id'].map((column) => ({ column, order: 'desc' })))
+        .select('grants.*', 'users.email', 'users.name');
+      return rows.map(toGrant);
+    });
+  }
+
+  revoke(id: GrantId, userId?: UserId): Promise<boolean> {
+    const wanted = userId === undefined ? { id } : { id, user_id: userId };
+    return this.#database.write(async (scope) => (await endGrants(scope, wanted)) > 0);
+  }
+
+  async markUsed(id: GrantId, at: Date): Promise<void> {
+    this.#marks.mark(this.#database.organizationId, 'grants', id, at);
+  }
+}
+
+/** Deletes grants with every artifact of theirs, and tells how many. */
+export async function endGrants(scope: Scope, grants: Partial<Pick<GrantRow, 'id' | 'user_id'>>): Promise<number> {
+  await scope.artifactsOf(grants).delete();
+  return scope.from('grants').where(grants).delete();
+}
+
+interface GrantWithUser extends GrantRow {
+  readonly email: string;
+  readonly name: string;
+}
+
+function toGrant(row: GrantWithUser): Grant {
+  return {
+    id: toId('gra', row.id),
+    organizationId: toId('org', row.organization_id),
+    user: { id: toId('usr', row.user_id), email: row.email, name: row.name },
+    clientId: row.client_id,
+    clientName: row.client_name,
+    redirectOrigin: row.redirect_origin,
+    scopes: scopesJson.read(row.scopes),
+    createdAt: date(row.created_at),
+    ...optional('lastUsedAt', row.last_used_at, date),
+  };
+}

@@ -1,0 +1,38 @@
+import type { Knex } from 'knex';
+import { SightlineError } from '../../../src/contract/index.ts';
+import type { UserId } from '../../../src/contract/index.ts';
+import { sha256 } from '../columns.ts';
+import { shortText } from '../limits.ts';
+import type { IdentityRow, UserRow } from '../rows.ts';
+
+export function findIdentity(knex: Knex, issuer: string, subject: string): Promise<UserRow | undefined> {
+  return knex<UserRow>('users')
+    .join('identities', 'identities.user_id', 'users.id')
+    .where('identities.hash', identityHash(issuer, subject))
+    .first('users.*');
+}
+
+export async function insertIdentity(
+  knex: Knex,
+  userId: UserId,
+  issuer: string,
+  subject: string,
+  now: Date,
+): Promise<void> {
+  await knex<IdentityRow>('identities').insert({
+    hash: identityHash(issuer, subject),
+    issuer: shortText('The issuer', issuer, 2_000),
+    subject: shortText('The subject', subject, 2_000),
+    user_id: userId,
+    created_at: now.getTime(),
+  });
+}
+
+export function identityTaken(): SightlineError {
+  return new SightlineError('conflict', 'The e-mail address or the identity belongs to an account already.');
+}
+
+/** Of both exactly as they were given: case matters in either. */
+function identityHash(issuer: string, subject: string): string {
+  return sha256(JSON.stringify([issuer, subject]));
+}

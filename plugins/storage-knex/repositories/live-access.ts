@@ -1,0 +1,52 @@
+import { toId } from '../../../src/contract/index.ts';
+import type { GrantId, LiveGrant, LiveKey, Scope } from '../../../src/contract/index.ts';
+import type { Database } from '../database.ts';
+import { roleColumn } from '../enums.ts';
+import { scopesJson } from '../json.ts';
+
+/** Asked on every request: what a token stands for now. Prepared once. */
+export class LiveAccess {
+  readonly #key: ReturnType<Database['lookup']>;
+  readonly #grant: ReturnType<Database['lookup']>;
+  readonly #scopes = new Map<string, readonly Scope[]>();
+
+  constructor(database: Database) {
+    this.#key = database.lookup(
+      'select k.organization_id, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
+        ' where s.id = ? and s.key_id = ?',
+    );
+    this.#grant = database.lookup(
+      'select g.user_id, g.organization_id, g.scopes, u.email, m.role from grants g join users u on u.id = g.user_id' +
+        ' join members m on m.organization_id = g.organization_id and m.user_id = g.user_id' +
+        ' where g.id = ? and u.enabled',
+    );
+  }
+
+  async key(keyId: string, secretId: string): Promise<LiveKey | undefined> {
+    const row = await this.#key(secretId, keyId);
+    if (row === undefined) return undefined;
+    return { organizationId: toId('org', row['organization_id']), scopes: this.#parseScopes(String(row['scopes'])) };
+  }
+
+  async grant(id: GrantId): Promise<LiveGrant | undefined> {
+    const row = await this.#grant(id);
+    if (row === undefined) return undefined;
+    return {
+      userId: toId('usr', row['user_id']),
+      organizationId: toId('org', row['organization_id']),
+      email: String(row['email']),
+      role: roleColumn.parse(row['role']),
+      scopes: this.#parseScopes(String(row['scopes'])),
+    };
+  }
+
+  /** There are few different lists, and parsing one costs several times the look-up. */
+  #parseScopes(text: string): readonly Scope[] {
+    let scopes = this.#scopes.get(text);
+    if (scopes === undefined) {
+      scopes = Object.freeze(scopesJson.read(text).slice());
+      if (this.#scopes.size < 1_000) this.#scopes.set(text, scopes);
+    }
+    return scopes;
+  }
+}

@@ -1,0 +1,127 @@
+import type { Knex } from 'knex';
+import { foldCase, SightlineError, toId } from '../../../src/contract/index.ts';
+import type {
+  InvitedAccount,
+  Membership,
+  NewIdentity,
+  OpenInvitation,
+  OrganizationId,
+  PeopleRepository,
+  Role,
+  User,
+  UserId,
+} from '../../../src/contract/index.ts';
+import { optional } from '../columns.ts';
+import type { Database } from '../database.ts';
+import type { MemberRow, SessionRow, UserRow } from '../rows.ts';
+import { findIdentity, identityTaken, insertIdentity } from './identities.ts';
+import { acceptInvitation, openInvitation } from './invitation-acceptance.ts';
+import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
+import { syncMemberships } from './provided-memberships.ts';
+import { newUserRow, toUser } from './users.ts';
+
+export class People implements PeopleRepository {
+  readonly #database: Database;
+  readonly #now: () => Date;
+
+  constructor(database: Database, now: () => Date) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  credentials(email: string): Promise<{ readonly user: User; readonly hash?: string } | undefined> {
+    return this.#database.read(async (knex) => {
+      const row = await knex<UserRow>('users')
+        .where({ email_key: foldCase(email.trim()) })
+        .first();
+      return row === undefined ? undefined : { user: toUser(row), ...optional('hash', row.password_hash, String) };
+    });
+  }
+
+  setPassword(userId: UserId, hash: string): Promise<void> {
+    return this.#database.write(async (knex) => {
+      const found = await knex<UserRow>('users').where({ id: userId }).update({ password_hash: hash });
+      if (found === 0) throw noSuchUser();
+      await endSessions(knex, userId);
+    });
+  }
+
+  setEnabled(userId: UserId, enabled: boolean): Promise<boolean> {
+    return this.#database.write(async (knex) => {
+      const found = await knex<UserRow>('users').where({ id: userId }).update({ enabled });
+      if (!enabled) await endSessions(knex, userId);
+      return found > 0;
+    });
+  }
+
+  memberships(userId: UserId): Promise<readonly Membership[]> {
+    return this.#database.read(async (knex) => {
+      const rows: readonly (JoinedOrganization & { role: string })[] = await knex<MemberRow>('members')
+        .join('organizations', 'organizations.id', 'members.organization_id')
+        .where('members.user_id', userId)
+        .orderBy('organizations.name_key')
+        .select('members.role', organizationColumns);
+      return rows.map(toMembership);
+    });
+  }
+
+  invitation(hash: string): Promise<OpenInvitation | undefined> {
+    return this.#database.read((knex) => openInvitation(knex, hash, this.#now()));
+  }
+
+  acceptInvitation(hash: string, account: InvitedAccount): Promise<User | undefined> {
+    return this.#database.write((knex) => acceptInvitation(knex, hash, account, this.#now()), {
+      duplicate: identityTaken(),
+    });
+  }
+
+  identity(issuer: string, subject: string): Promise<User | undefined> {
+    return this.#database.read(async (knex) => {
+      const row = await findIdentity(knex, issuer, subject);
+      return row === undefined ? undefined : toUser(row);
+    });
+  }
+
+  createWithIdentity({ email, name, issuer, subject }: NewIdentity): Promise<User> {
+    const now = this.#now();
+    const row = newUserRow({ email, name }, now);
+    return this.#database.write(
+      async (knex) => {
+        await knex<UserRow>('users').insert(row);
+        await insertIdentity(knex, toId('usr', row.id), issuer, subject, now);
+        return toUser(row);
+      },
+      { duplicate: identityTaken() },
+    );
+  }
+
+  linkIdentity(userId: UserId, issuer: string, subject: string): Promise<void> {
+    return this.#database.write((knex) => insertIdentity(knex, userId, issuer, subject, this.#now()), {
+      duplicate: identityTaken(),
+      foreign_key: noSuchUser(),
+    });
+  }
+
+  hasIdentity(userId: UserId): Promise<boolean> {
+    return this.#database.read(
+      async (knex) => (await knex('identities').where({ user_id: userId }).first('hash')) !== undefined,
+    );
+  }
+
+  syncMemberships(
+    userId: UserId,
+    memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
+  ): Promise<void> {
+    return this.#database.write((knex) => syncMemberships(knex, userId, memberships, this.#now()), {
+      foreign_key: new SightlineError('not_found', 'There is no such organization.'),
+    });
+  }
+}
+
+async function endSessions(knex: Knex, userId: UserId): Promise<void> {
+  await knex<SessionRow>('sessions').where({ user_id: userId }).delete();
+}
+
+function noSuchUser(): SightlineError {
+  return new SightlineError('not_found', 'There is no such user.');
+}

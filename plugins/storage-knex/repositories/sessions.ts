@@ -1,0 +1,114 @@
+import type {
+  LiveSession,
+  NewSession,
+  OrganizationId,
+  SessionRepository,
+  UserId,
+} from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/index.ts';
+import { date } from '../columns.ts';
+import type { Database } from '../database.ts';
+import type { DbInteger, SessionRow } from '../rows.ts';
+import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
+import { joinedUser, type JoinedUser, userColumns } from './users.ts';
+
+export class Sessions implements SessionRepository {
+  readonly #database: Database;
+  readonly #now: () => Date;
+
+  constructor(database: Database, now: () => Date) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  create({ hash, userId, organizationId, expiresAt }: NewSession): Promise<void> {
+    return this.#database.write(
+      async (knex) => {
+        await knex<SessionRow>('sessions').insert({
+          hash,
+          user_id: userId,
+          organization_id: organizationId ?? null,
+          created_at: this.#now().getTime(),
+          expires_at: expiresAt.getTime(),
+        });
+      },
+      {
+        duplicate: new SightlineError('conflict', 'A session with this hash exists already.'),
+        foreign_key: new SightlineError('not_found', 'There is no such user or organization.'),
+      },
+    );
+  }
+
+  find(hash: string): Promise<LiveSession | undefined> {
+    return this.#database.read(async (knex) => {
+      const row: FoundSession | undefined = await knex<SessionRow>('sessions')
+        .join('users', 'users.id', 'sessions.user_id')
+        .leftJoin(
+          'members',
+          (on) =>
+            void on
+              .on('members.organization_id', 'sessions.organization_id')
+              .andOn('members.user_id', 'sessions.user_id'),
+        )
+        .leftJoin('organizations', 'organizations.id', 'members.organization_id')
+        .where('sessions.hash', hash)
+        .where('sessions.expires_at', '>', this.#now().getTime())
+        .where('users.enabled', true)
+        .first('members.role', {
+          session_created_at: 'sessions.created_at',
+          session_expires_at: 'sessions.expires_at',
+          ...userColumns,
+          ...organizationColumns,
+        });
+      return row === undefined ? undefined : toSession(row);
+    });
+  }
+
+  choose(hash: string, organizationId: OrganizationId): Promise<boolean> {
+    return this.#database.write(async (knex) => {
+      const chosen = await knex<SessionRow>('sessions')
+        .where({ hash })
+        .where('expires_at', '>', this.#now().getTime())
+        .whereExists(
+          knex('members')
+            .where('members.organization_id', organizationId)
+            .where('members.user_id', knex.ref('sessions.user_id'))
+            .select('members.user_id'),
+        )
+        .update({ organization_id: organizationId });
+      return chosen > 0;
+    });
+  }
+
+  remove(hash: string): Promise<void> {
+    return this.#database.write(async (knex) => {
+      await knex<SessionRow>('sessions').where({ hash }).delete();
+    });
+  }
+
+  removeOf(userId: UserId): Promise<void> {
+    return this.#database.write(async (knex) => {
+      await knex<SessionRow>('sessions').where({ user_id: userId }).delete();
+    });
+  }
+
+  removeExpired(before: Date): Promise<number> {
+    return this.#database.write((knex) =>
+      knex<SessionRow>('sessions').where('expires_at', '<=', before.getTime()).delete(),
+    );
+  }
+}
+
+type FoundSession = JoinedUser & {
+  readonly session_created_at: DbInteger;
+  readonly session_expires_at: DbInteger;
+} & (({ readonly role: string } & JoinedOrganization) | { readonly role: null });
+
+function toSession(row: FoundSession): LiveSession {
+  return {
+    user: joinedUser(row),
+    createdAt: date(row.session_created_at),
+    expiresAt: date(row.session_expires_at),
+    ...(row.role === null ? {} : { membership: toMembership(row) }),
+  };
+}
