@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import { mark } from './mark.ts';
+import { script } from './script.ts';
+import { style } from './style.ts';
+
+interface Asset {
+  readonly path: string;
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+/** What pages load, each named by its content, so that a browser keeps it for ever and never shows an old one. */
+export const assets = {
+  style: asset('css', 'text/css; charset=utf-8', style),
+  script: asset('js', 'text/javascript; charset=utf-8', script),
+  icon: asset('svg', 'image/svg+xml', `${mark}\n`),
+} as const;
+
+const byPath = new Map<string, Asset>(Object.values(assets).map((entry) => [entry.path, entry]));
+
+export const serveAsset: RequestHandler = (request, response, next) => {
+  const found = byPath.get(request.path);
+  if (!found || (request.method !== 'GET' && request.method !== 'HEAD')) return next();
+  response.writeHead(200, {
+    'content-type': found.type,
+    'content-length': found.body.length,
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  });
+  response.end(found.body);
+};
+
+function asset(extension: string, type: string, text: string): Asset {
+  return {
+    path: `/assets/sightline-${hash('sha256', text, 'hex').slice(0, 16)}.${extension}`,
+    type,
+    body: Buffer.from(text),
+  };
+}

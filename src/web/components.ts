@@ -1,0 +1,66 @@
+import { html } from './html.ts';
+import type { Html, Renderable } from './html.ts';
+
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'text' | 'email' | 'password';
+  readonly value?: string | undefined;
+  readonly hint?: string;
+  /** What is wrong with what was typed. */
+  readonly problem?: string | undefined;
+  /** The autofill token of HTML: `username`, `new-password`. */
+  readonly autocomplete?: string;
+  readonly maxLength?: number;
+  readonly optional?: boolean;
+}
+
+/** A labelled input; its hint and its problem are read out with it. */
+export function field({ name, label, type = 'text', value, hint, problem, ...rest }: Field): Html {
+  const described = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ');
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    ${hint && html`<small id="${name}-hint">${hint}</small>`}
+    ${problem && html`<small class="problem" id="${name}-problem">${problem}</small>`}
+    <input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      value="${value ?? ''}"
+      ${[
+        rest.autocomplete !== undefined && html` autocomplete="${rest.autocomplete}"`,
+        rest.maxLength !== undefined && html` maxlength="${rest.maxLength}"`,
+        !rest.optional && html` required`,
+        described !== '' && html` aria-describedby="${described}"`,
+        problem !== undefined && html` aria-invalid="true"`,
+      ]}
+    />
+  </div>`;
+}
+
+/** Something failed; read out at once. */
+export function alert(text: Renderable): Html {
+  return html`<div class="alert" role="alert"><p>${text}</p></div>`;
+}
+
+/** Something was done. */
+export function notice(text: Renderable): Html {
+  return html`<div class="notice" role="status"><p>${text}</p></div>`;
+}
+
+/** Something to know before going on. */
+export function warning(text: Renderable): Html {
+  return html`<div class="warning"><p>${text}</p></div>`;
+}
+
+/** Text to take along. The button shows itself where a script can copy. `id` is unique in the page. */
+export function copyable(id: string, text: string): Html {
+  return html`<pre tabindex="0"><code id="${id}">${text}</code></pre>
+    <p><button type="button" class="quiet small" data-copy="${id}" hidden>Copy</button></p>`;
+}
+
+/** UTC, to the minute. */
+export function moment(date: Date): Html {
+  const iso = date.toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import type { z } from 'zod';
+import { SightlineError } from '../contract/index.ts';
+
+const mostBytes = 16 * 1024;
+
+/** The fields of a form, at most 16 kB. `invalid_argument` for another content type, `payload_too_large` beyond. */
+export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') {
+    throw new SightlineError('invalid_argument', 'A form is sent as application/x-www-form-urlencoded.');
+  }
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // The stream stays open behind a refusal, so that the answer still goes out.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > mostBytes) throw tooLarge();
+    chunks.push(bytes);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** What a person typed, or what is wrong with it, by field. */
+export type FormResult<Values> =
+  | { readonly ok: true; readonly values: Values }
+  | { readonly ok: false; readonly problems: Readonly<Record<string, string>> };
+
+/**
+ * Fields that the schema takes as arrays are given all values of the name, others the last one; a field that was not sent
+ * is absent. The schema's messages are shown beside the fields.
+ */
+export function parseForm<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  form: URLSearchParams,
+): FormResult<z.output<z.ZodObject<Shape>>> {
+  const input: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(schema.shape)) {
+    const values = form.getAll(name);
+    if (takesMany(field)) input[name] = values;
+    else if (values.length > 0) input[name] = values.at(-1);
+  }
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return { ok: true, values: parsed.data };
+  const problems: Record<string, string> = {};
+  for (const { path, message } of parsed.error.issues) problems[String(path[0])] ??= message;
+  return { ok: false, problems };
+}
+
+/** For fields that no person types: what does not fit is a hand-made request, `invalid_argument`. */
+export function requireForm<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  form: URLSearchParams,
+): z.output<z.ZodObject<Shape>> {
+  const parsed = parseForm(schema, form);
+  if (!parsed.ok) throw new SightlineError('invalid_argument', 'The form is not complete. Open the page again.');
+  return parsed.values;
+}
+
+function takesMany(field: unknown): boolean {
+  return field instanceof Object && 'def' in field && typeOf(field.def) === 'array';
+}
+
+function typeOf(def: unknown): unknown {
+  return def instanceof Object && 'type' in def ? def.type : undefined;
+}
+
+function tooLarge(): SightlineError {
+  return new SightlineError('payload_too_large', 'The form holds more than 16 kB.');
+}

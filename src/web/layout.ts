@@ -1,0 +1,133 @@
+import { assets } from './assets.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import type { PathTo } from './paths.ts';
+import type { BrowserSession } from './session.ts';
+
+interface Link {
+  readonly label: string;
+  readonly path: string;
+  readonly adminOnly?: boolean;
+}
+
+const main: readonly Link[] = [
+  { label: 'Incidents', path: '/incidents' },
+  { label: 'Chats', path: '/chats' },
+  { label: 'Integrations', path: '/integrations' },
+  { label: 'Members', path: '/members' },
+];
+
+const integrations: readonly Link[] = [
+  { label: 'API keys', path: '/integrations/api-keys', adminOnly: true },
+  { label: 'Telemetry', path: '/integrations/telemetry' },
+  { label: 'Connected applications', path: '/integrations/applications' },
+];
+
+export interface Frame {
+  readonly title: string;
+  readonly body: Html;
+  readonly to: PathTo;
+}
+
+/** A page with the navigation of who is signed in. `path` is the page's, by which the current entry is known. */
+export function shell(
+  frame: Frame & { readonly path: string; readonly session: BrowserSession; readonly csrf: Html },
+): Html {
+  const { title, body, to, path, session, csrf } = frame;
+  const { membership, user } = session;
+  const links = (entries: readonly Link[]) =>
+    entries
+      .filter(({ adminOnly }) => !adminOnly || membership?.role === 'admin')
+      .map((entry) => html`<li>${link(entry, path, to)}</li>`);
+  return page(
+    frame,
+    html`<body>
+      <a class="skip" href="#main">Skip to content</a>
+      <header class="top">
+        <div>
+          ${brand(to(membership ? '/incidents' : '/organizations'), to)}
+          ${
+            membership &&
+            html`<a class="organization" href="${to('/organizations')}"
+                ><span class="hidden">Organization: </span>${membership.organization.name}<span class="hidden">
+                  (choose another)</span
+                ></a
+              >
+              <nav aria-label="Main">
+                <ul>
+                  ${links(main)}
+                </ul>
+              </nav>`
+          }
+          <div class="who">
+            <a href="${to('/account')}" ${path === '/account' && html` aria-current="page"`}
+              ><span class="hidden">Account: </span>${user.email}</a
+            >
+            <form method="post" action="${to('/sign-out')}">${csrf}<button class="quiet small">Sign out</button></form>
+          </div>
+        </div>
+      </header>
+      <main id="main" tabindex="-1">
+        ${
+          membership &&
+          isBelow(path, '/integrations') &&
+          html`<nav class="sections" aria-label="Integrations">
+            <ul>
+              ${links(integrations)}
+            </ul>
+          </nav>`
+        }
+        <h1>${title}</h1>
+        ${body}
+      </main>
+    </body>`,
+  );
+}
+
+/** A page by itself: signing in, consenting, an error. */
+export function card(frame: Frame): Html {
+  const { title, body, to } = frame;
+  return page(
+    frame,
+    html`<body>
+      <div class="alone">
+        <header>${brand(to('/'), to)}</header>
+        <main id="main">
+          <div class="card">
+            <h1>${title}</h1>
+            ${body}
+          </div>
+        </main>
+      </div>
+    </body>`,
+  );
+}
+
+function page({ title, to }: Frame, body: Html): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · Sightline</title>
+        <link rel="stylesheet" href="${to(assets.style.path)}" />
+        <link rel="icon" type="image/svg+xml" href="${to(assets.icon.path)}" />
+        <script type="module" src="${to(assets.script.path)}"></script>
+      </head>
+      ${body}
+    </html> `;
+}
+
+function brand(href: string, to: PathTo): Html {
+  return html`<a class="brand" href="${href}"><img src="${to(assets.icon.path)}" alt="" />Sightline</a>`;
+}
+
+function link({ label, path }: Link, current: string, to: PathTo): Html {
+  const state = current === path ? 'page' : isBelow(current, path) ? 'true' : undefined;
+  return html`<a href="${to(path)}" ${state !== undefined && html` aria-current="${state}"`}>${label}</a>`;
+}
+
+function isBelow(path: string, parent: string): boolean {
+  return path === parent || path.startsWith(`${parent}/`);
+}

@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Actor, Organization, Role, User, Workspace } from '../contract/index.ts';
+import type { Html } from './html.ts';
+import type { PathTo } from './paths.ts';
+import type { PageServices } from './services.ts';
+import type { BrowserSession } from './session.ts';
+
+/** One request of a browser for a page. */
+export interface Visit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Of the path: `key` of `/incidents/:key`, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly search: URLSearchParams;
+  /** Every link and form action goes through it. */
+  readonly to: PathTo;
+  /** The hidden field that each form with method post holds. */
+  readonly csrf: Html;
+  readonly session: BrowserSession | undefined;
+  /** Signs this browser in, under a new session. */
+  readonly openSession: (user: User) => Promise<void>;
+  /** Signs this browser out. */
+  readonly closeSession: () => Promise<void>;
+}
+
+export interface SignedInVisit extends Visit {
+  readonly session: BrowserSession;
+  readonly user: User;
+  readonly actor: Actor;
+}
+
+export interface MemberVisit extends SignedInVisit {
+  readonly organization: Organization;
+  readonly role: Role;
+  readonly workspace: Workspace;
+}
+
+interface Visits {
+  readonly public: Visit;
+  readonly 'signed-in': SignedInVisit;
+  /** Of the chosen organization. */
+  readonly member: MemberVisit;
+  readonly admin: MemberVisit;
+}
+
+export type Access = keyof Visits;
+
+export interface Acts<Visitor> {
+  /** Reads, and changes nothing. A `SightlineError` becomes a page with its sentence. */
+  readonly get?: (visit: Visitor, services: PageServices) => Answer | Promise<Answer>;
+  /** Runs once the form is known to come from a page of ours in this browser. */
+  readonly post?: (visit: Visitor, form: URLSearchParams, services: PageServices) => Answer | Promise<Answer>;
+}
+
+export interface Page<Who extends Access = Access> extends Acts<Visits[Who]> {
+  /** As Express writes it, below authUrl. */
+  readonly path: string;
+  /** Who is not signed in is led to the sign-in page; who may not see it is told so. */
+  readonly access: Who;
+}
+
+export type AnyPage = { readonly [Who in Access]: Page<Who> }[Access];
+
+/** Declares a page; the export of its file, listed in pages/index.ts. */
+export function definePage<Who extends Access>(page: Page<Who>): Page<Who> {
+  return page;
+}
+
+export type Answer = View | Redirect | Departure;
+
+/** A page to show. After a POST only for what cannot be asked for again: a form with its problems, a secret shown once. */
+export interface View {
+  readonly title: string;
+  readonly body: Html;
+  /** Alone in the middle, without navigation: for what is done before or beside one's work. */
+  readonly card?: boolean;
+  /** 200 when absent. */
+  readonly status?: number;
+  readonly retryAfterSeconds?: number | undefined;
+  /** Beside our own, where a form's answer may lead: a CSP source. */
+  readonly formAction?: string;
+}
+
+/** On to a page of ours: its path and query, without the path of authUrl. */
+export interface Redirect {
+  readonly redirect: string;
+}
+
+/** On to another site. */
+export interface Departure {
+  readonly departure: string;
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { Router } from 'express';
+import type { Request, RequestHandler } from 'express';
+import { SightlineError } from '../contract/index.ts';
+import { serveAsset } from './assets.ts';
+import { createCsrf, csrfField } from './csrf.ts';
+import { failureView } from './failure.ts';
+import { readForm } from './forms.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import { card, shell } from './layout.ts';
+import type { Acts, Answer, AnyPage, Visit } from './page.ts';
+import { allPages } from './pages/index.ts';
+import { createPaths, leadBack } from './paths.ts';
+import { sendDocument, sendRedirect } from './respond.ts';
+import type { PageServices } from './services.ts';
+import { createSessions } from './session.ts';
+
+/** Every page, and what they load. What is none of them is passed on. */
+export function createPages(services: PageServices, pages: readonly AnyPage[] = allPages): RequestHandler {
+  const { authUrl, storage, logger } = services;
+  const paths = createPaths(authUrl);
+  const sessions = createSessions(services);
+  const csrf = createCsrf(authUrl);
+
+  const receive = async (request: Request, response: ServerResponse): Promise<Visit> => {
+    const session = await sessions.find(request);
+    let hidden: Html | undefined;
+    return {
+      request,
+      response,
+      params: textsOf(request.params),
+      search: new URL(request.url, authUrl).searchParams,
+      to: paths.to,
+      // Made when a form is: not every page needs a cookie.
+      get csrf() {
+        const token = () => csrf.token(request, response, session);
+        return (hidden ??= html`<input type="hidden" name="${csrfField}" value="${token()}" />`);
+      },
+      session,
+      openSession: (user) => sessions.open(request, response, user.id),
+      closeSession: () => sessions.close(request, response),
+    };
+  };
+
+  const run = async <V extends Visit>(page: Acts<V>, visit: V, form?: URLSearchParams) => {
+    if (form === undefined) return page.get?.(visit, services);
+    csrf.checkToken(visit.request, visit.session, form.get(csrfField));
+    return page.post?.(visit, form, services);
+  };
+
+  /** Lets in who may see the page. */
+  const answer = async (page: AnyPage, visit: Visit, form?: URLSearchParams): Promise<Answer | undefined> => {
+    if (page.access === 'public') return run(page, visit, form);
+    const { session } = visit;
+    const here = page.get && visit.request.url;
+    if (!session) return { redirect: leadBack('/sign-in', here) };
+    const { user, membership } = session;
+    const actor = { kind: 'user', id: user.id, name: user.name } as const;
+    const signedIn = { ...visit, session, user, actor };
+    if (page.access === 'signed-in') return run(page, signedIn, form);
+    if (!membership) return { redirect: leadBack('/organizations', here) };
+    const { organization, role } = membership;
+    if (page.access === 'admin' && role !== 'admin') {
+      throw new SightlineError('forbidden', `Only admins of ${organization.name} can open this page.`);
+    }
+    return run(page, { ...signedIn, organization, role, workspace: storage.workspace(organization.id) }, form);
+  };
+
+  const send = (outcome: Answer, page: AnyPage, visit: Visit | undefined, response: ServerResponse): void => {
+    if ('redirect' in outcome) return sendRedirect(response, paths.to(outcome.redirect));
+    if ('departure' in outcome) return sendRedirect(response, outcome.departure);
+    const { title, body, formAction, retryAfterSeconds, status = 200 } = outcome;
+    const frame = { title, body, to: paths.to };
+    const session = visit?.session;
+    const document =
+      outcome.card || !visit || !session
+        ? card(frame)
+        : shell({ ...frame, path: page.path, session, csrf: visit.csrf });
+    sendDocument(response, { status, document, formAction, retryAfterSeconds });
+  };
+
+  const handlerOf =
+    (page: AnyPage): RequestHandler =>
+    async (request, response) => {
+      let visit: Visit | undefined;
+      try {
+        const posted = request.method === 'POST';
+        if (!allows(page, request.method)) return refuseMethod(page, response);
+        if (posted) csrf.checkOrigin(request);
+        const form = posted ? await readForm(request) : undefined;
+        visit = await receive(request, response);
+        const outcome = await answer(page, visit, form);
+        if (outcome === undefined) throw new Error(`${page.path} has no answer to ${request.method}`);
+        send(outcome, page, visit, response);
+      } catch (error) {
+        // A body that was not read to its end would be taken for the next request.
+        if (!request.complete) response.setHeader('Connection', 'close');
+        send(failureView(error, randomUUID(), logger), page, visit, response);
+      }
+    };
+
+  const router = Router({ caseSensitive: true });
+  router.use(serveAsset);
+  for (const page of pages) router.all(page.path, handlerOf(page));
+  return (request, response, next) => {
+    const given = request.url;
+    request.url = paths.strip(given);
+    router(request, response, (error?: unknown) => {
+      request.url = given;
+      next(error);
+    });
+  };
+}
+
+function allows(page: AnyPage, method: string): boolean {
+  return method === 'POST'
+    ? page.post !== undefined
+    : page.get !== undefined && (method === 'GET' || method === 'HEAD');
+}
+
+function refuseMethod(page: AnyPage, response: ServerResponse): void {
+  const allowed = [page.get && 'GET, HEAD', page.post && 'POST'].filter((name) => name !== undefined);
+  response.writeHead(405, { allow: allowed.join(', '), 'content-length': 0, 'cache-control': 'no-store' });
+  response.end();
+}
+
+function textsOf(params: Request['params']): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(params).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import type { ApiKeys } from '../auth/api-keys.ts';
+import type { Client } from '../clients/client.ts';
+import type { AuthorizationRequests, Logger, OrganizationId, SignIn, Storage, Vault } from '../contract/index.ts';
+import type { People } from '../people/people.ts';
+
+/** What the pages show and change, and nothing more. */
+export interface PageServices {
+  readonly people: People;
+  readonly storage: Storage;
+  readonly keys: ApiKeys;
+  readonly signIn: SignIn;
+  /** Absent where people consent elsewhere. */
+  readonly authorizationRequests?: AuthorizationRequests | undefined;
+  /** How telemetry is sent; `not_found`, with a sentence for the person, where none can be. */
+  readonly ingest: (organizationId: OrganizationId) => Promise<IngestDescription>;
+  /** How the MCP clients are configured. */
+  readonly clients: readonly Client[];
+  /** {auth_url}, below which the pages stand. */
+  readonly authUrl: string;
+  /** The MCP endpoint. */
+  readonly resource: string;
+  /** Where API keys are exchanged; absent where the issuer is elsewhere. */
+  readonly tokenUrl?: string | undefined;
+  /** The agent's name, written on what chats queue. */
+  readonly engine: string;
+  /** Tells the investigation worker that there is work. */
+  readonly wake: () => void;
+  readonly vault: Vault;
+  /** The caller's network address, as `trustProxy` says. */
+  readonly clientAddress: (request: IncomingMessage) => string | undefined;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+export interface IngestDescription {
+  /** Base URL without `/v1/…`. */
+  readonly endpoint: string;
+  readonly protocol: string;
+  readonly token: string;
+  readonly signals: Readonly<Record<'traces' | 'metrics' | 'logs', string>>;
+  /** OTEL_EXPORTER_OTLP_*. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly collector_yaml: string;
+}
