@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+export const authMethods = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
+export type AuthMethod = (typeof authMethods)[number];
+
+export const grantTypes = ['authorization_code', 'refresh_token'] as const;
+
+/**
+ * All that is known of a client, in the words of RFC 7591 as oidc-provider reads them. Nothing in it gives authority: what
+ * a client may do is what a person consented to. So there is no `scope` either, which would only stand in the way of a
+ * client that asks for more later.
+ */
+export const clientMetadataSchema = z.strictObject({
+  client_id: z.string().min(1),
+  client_name: z.string().min(1),
+  application_type: z.enum(['native', 'web']),
+  redirect_uris: z.array(z.string()).min(1).readonly(),
+  response_types: z.tuple([z.literal('code')]).readonly(),
+  grant_types: z.array(z.enum(grantTypes)).min(1).readonly(),
+  token_endpoint_auth_method: z.enum(authMethods),
+  /** SHA-256 of the secret, see `clientSecretMatches`. */
+  client_secret: z.string().optional(),
+  jwks_uri: z.string().optional(),
+  jwks: z.object({ keys: z.array(z.record(z.string(), z.json())) }).optional(),
+});
+
+export type ClientMetadata = z.output<typeof clientMetadataSchema>;

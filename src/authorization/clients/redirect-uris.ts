@@ -1,0 +1,73 @@
+const longest = 2_000;
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Schemes that mean something to a browser or to the system's own programs: what answers to them is no OAuth client. */
+const notPrivate = new Set([
+  'about',
+  'afp',
+  'blob',
+  'chrome',
+  'data',
+  'facetime',
+  'file',
+  'filesystem',
+  'ftp',
+  'ftps',
+  'gopher',
+  'imap',
+  'intent',
+  'jar',
+  'javascript',
+  'ldap',
+  'ldaps',
+  'mailto',
+  'mhtml',
+  'nfs',
+  'resource',
+  'sftp',
+  'sip',
+  'sips',
+  'smb',
+  'sms',
+  'ssh',
+  'tel',
+  'telnet',
+  'urn',
+  'vbscript',
+  'view-source',
+  'ws',
+  'wss',
+]);
+
+/**
+ * Why answers may not be sent to this URI, or undefined if they may: https to anywhere but this machine, http to this
+ * machine only (RFC 8252 §7.3; the port is free then), or an application's own scheme (§7.1).
+ */
+export function redirectUriFault(uri: string): string | undefined {
+  if (uri.length > longest) return `must be at most ${longest} characters long`;
+  // Whatever a URL parser drops or turns around, so that what is compared is what the browser is sent to.
+  if (!/^[\x21-\x7e]+$/.test(uri) || /[\\"<>^`{|}]/.test(uri)) return 'must be written in the characters of a URI';
+  const url = URL.parse(uri);
+  if (!url) return 'must be absolute URIs';
+  if (uri.includes('#')) return 'must have no fragment';
+  if (uri.includes('*')) return 'must have no wildcard';
+  if (url.username !== '' || url.password !== '' || /^[^/?]*\/\/[^/?]*@/.test(uri)) return 'must have no user name';
+  if (url.protocol === 'https:') {
+    return loopback.has(url.hostname) ? 'must use http for a loopback address' : undefined;
+  }
+  if (url.protocol === 'http:') {
+    return loopback.has(url.hostname) ? undefined : 'must use https, or http with a loopback address';
+  }
+  const scheme = url.protocol.slice(0, -1);
+  // Windows answers to many schemes of the shape ms-something, and several were a way into the machine.
+  if (notPrivate.has(scheme) || /^(?:ms|search|chrome|moz|safari)-/.test(scheme)) return `must not use ${scheme}:`;
+  return uri.length === url.protocol.length ? 'must say more than a scheme' : undefined;
+}
+
+/**
+ * `native` is what lets a loopback URI have any port, and an own scheme be used at all. What clients say of themselves is
+ * often missing or wrong.
+ */
+export function applicationType(redirectUris: readonly string[]): 'native' | 'web' {
+  return redirectUris.every((uri) => new URL(uri).protocol === 'https:') ? 'web' : 'native';
+}

@@ -1,0 +1,11 @@
+import { isId, type ClientRepository } from '../../contract/index.ts';
+
+/** A person authorized the client: if it registered itself, its registration is kept from now on. */
+export function createUse(
+  repository: Pick<ClientRepository, 'markUsed'>,
+  now: () => Date,
+): (id: string) => Promise<void> {
+  return async (id) => {
+    if (isId('dcr', id)) await repository.markUsed(id, now());
+  };
+}
