@@ -19,6 +19,7 @@ const entries: Readonly<Record<string, Entry>> = {
   org: { summary: 'create and list organizations', load: () => import('./org.ts') },
   user: { summary: 'create and list people', load: () => import('./user.ts') },
   key: { summary: 'create, list, rotate, retire and revoke API keys', load: () => import('./key.ts') },
+  connect: { summary: 'configure an MCP client: print what it needs, or write it', load: () => import('./connect.ts') },
   ingest: { summary: 'show and rotate ingest tokens, send OTLP files', load: () => import('./ingest.ts') },
   telemetry: { summary: 'inspect and set up the warehouse behind query_otel', load: () => import('./telemetry.ts') },
   incident: { summary: 'import, list and update incidents', load: () => import('./incident.ts') },

@@ -1,0 +1,60 @@
+import { SightlineError } from '../contract/index.ts';
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined where it is no JSON. */
+  readonly body: unknown;
+}
+
+const timeoutMs = 10_000;
+const maxBytes = 1_048_576;
+
+/** One request; follows no redirect and reads a mebibyte at most. Throws `unavailable` where nothing answers. */
+export async function ask(url: string, init: RequestInit = {}): Promise<Answered> {
+  try {
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    const { status, headers } = response;
+    return { status, headers, body: parse(await read(response)) };
+  } catch (cause) {
+    throw new SightlineError('unavailable', `Nothing answers at ${url}: ${reason(cause)}.`, {
+      cause,
+      hint: 'Is the gateway running (sightline serve), and is this its address as seen from here (--url)?',
+    });
+  }
+}
+
+/** Whether what is sent there cannot be read on the way: https, or this machine. */
+export function isPrivate(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}
+
+async function read({ body }: Response): Promise<string> {
+  if (body === null) return '';
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return '';
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** fetch itself says no more than "fetch failed"; the reason is in its cause. */
+function reason(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'no connection';
+  if (thrown.name === 'TimeoutError') return `no answer in ${timeoutMs / 1000} seconds`;
+  const { cause } = thrown;
+  if (cause instanceof Error && 'code' in cause) return String(cause.code);
+  return 'no connection';
+}

@@ -1,0 +1,130 @@
+import { Argument } from 'commander';
+import { z } from 'zod';
+import { endpointOf } from '../app/endpoint.ts';
+import { clients } from '../clients/index.ts';
+import type { Client, Connection, Snippet } from '../clients/index.ts';
+import { isId, SightlineError } from '../contract/index.ts';
+import type { KeyId } from '../contract/index.ts';
+import { act } from './command.ts';
+import type { Register } from './command.ts';
+import { discover, exchangeKey, listTools } from './mcp-endpoint.ts';
+import type { Endpoint } from './mcp-endpoint.ts';
+import type { Output } from './output.ts';
+import { mergeIntoFile } from './project-file.ts';
+import { askSecret } from './secret-prompt.ts';
+
+const shape = z.object({ url: z.string().optional(), key: z.string().optional(), write: z.boolean().default(false) });
+
+export const register: Register = (program, output, summary) => {
+  const command = program
+    .command('connect')
+    .description(`${summary}; first it is proven with one call`)
+    .addArgument(new Argument('<client>', 'the client').choices(clients.map(({ name }) => name)))
+    .option('--url <url>', 'the MCP endpoint (default: that of the gateway here)')
+    .option(
+      '--key <client_id>',
+      'an API key, for machines; its secret is taken from SIGHTLINE_CLIENT_SECRET or asked for',
+    )
+    .option('--write', 'write it into the project’s file here, beside what is in it');
+  act(command, output, shape, async ({ settings, options, operands: [name] }) => {
+    const client = clients.find((each) => each.name === name);
+    if (client === undefined) throw new SightlineError('not_found', 'There is no such client.');
+    const file = options.write ? fileOf(client) : undefined;
+    const key = options.key === undefined ? undefined : keyId(options.key);
+    const endpoint = await discover(endpointUrl(options.url ?? (await endpointOf(settings))));
+    const proof = await prove(endpoint, client, key, output);
+    const connection: Connection = {
+      url: endpoint.url,
+      tokenUrl: endpoint.tokenUrl,
+      ...(key !== undefined && { key: { clientId: key } }),
+    };
+    const changed = file !== undefined && mergeIntoFile(file.path, file.document(connection));
+    const snippets = client.snippets(connection);
+    output.result(
+      {
+        client: client.name,
+        url: endpoint.url,
+        authorization_server: endpoint.authorizationServer,
+        token_url: endpoint.tokenUrl,
+        tools: proof.tools ?? null,
+        file: file === undefined ? null : { path: file.path, changed },
+        snippets,
+      },
+      () => {
+        const proven = `${output.style('green', 'ok')}  ${proof.sentence}`;
+        if (file === undefined) return [proven, ...shown(snippets, output)].join('\n\n');
+        const written = changed ? `${file.path} has it now.` : `${file.path} had it already.`;
+        // What was written is not shown again, and neither is another way to the same.
+        const rest = key === undefined ? [] : snippets.filter(({ language }) => language === 'sh');
+        return [`${proven}\n${output.style('green', 'ok')}  ${written}`, ...shown(rest, output)].join('\n\n');
+      },
+    );
+  });
+};
+
+interface Proof {
+  readonly sentence: string;
+  readonly tools?: readonly string[];
+}
+
+async function prove(endpoint: Endpoint, client: Client, key: KeyId | undefined, output: Output): Promise<Proof> {
+  const { url, authorizationServer, signsPeopleIn } = endpoint;
+  if (key !== undefined) {
+    const tools = await listTools(endpoint, await exchangeKey(endpoint, key, await secret(key, output)));
+    return { sentence: `${url} gives this key ${tools.length} tools.`, tools };
+  }
+  if (client.name !== 'ci' && !signsPeopleIn) {
+    throw new SightlineError('unavailable', `${authorizationServer} signs nobody in with a browser.`, {
+      hint: 'Use an API key: --key CLIENT_ID, which sightline key create makes.',
+    });
+  }
+  return { sentence: `${url} answers, and tokens are had at ${authorizationServer}.` };
+}
+
+async function secret(key: KeyId, { json }: Output): Promise<string> {
+  const given = process.env['SIGHTLINE_CLIENT_SECRET']?.trim() ?? '';
+  if (given !== '') return given;
+  const asked = !json && process.stdin.isTTY ? await askSecret(`Secret of ${key} (not shown): `) : '';
+  if (asked !== '') return asked;
+  throw new SightlineError('invalid_argument', `The secret of ${key} is not known.`, {
+    hint: 'Set SIGHTLINE_CLIENT_SECRET. It is never given on the command line, where others on this machine can read it.',
+  });
+}
+
+function endpointUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw new SightlineError(
+      'invalid_argument',
+      `${JSON.stringify(text.slice(0, 200))} is no URL of an MCP endpoint.`,
+      {
+        hint: 'It looks like https://sightline.example.com/mcp',
+      },
+    );
+  }
+  return url.pathname === '/' ? `${url.origin}/mcp` : `${url.origin}${url.pathname.replace(/\/$/, '')}`;
+}
+
+function keyId(text: string): KeyId {
+  if (isId('ak', text)) return text;
+  throw new SightlineError('invalid_argument', `${JSON.stringify(text.slice(0, 100))} is no client id of an API key.`, {
+    hint: 'It looks like ak_01hx…; sightline key list names those there are.',
+  });
+}
+
+function fileOf({ title, file }: Client): NonNullable<Client['file']> {
+  if (file !== undefined) return file;
+  throw new SightlineError('invalid_argument', `${title} has no file in the project to write to.`, {
+    hint: 'Leave out --write: what to type is printed.',
+  });
+}
+
+function shown(snippets: readonly Snippet[], output: Output): readonly string[] {
+  return snippets.map(({ title, text }) => `${output.style('dim', `# ${title}`)}\n${text}`);
+}
