@@ -64,3 +64,10 @@ export function moment(date: Date): Html {
   const iso = date.toISOString();
   return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
 }
+
+/** A name that a stranger chose: without what would reorder or hide the text around it, and not longer than a name. */
+export function strangersName(name: string): Html {
+  const plain = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  const letters = Array.from(plain);
+  return html`<bdi>${letters.length > 60 ? `${letters.slice(0, 60).join('')}…` : plain}</bdi>`;
+}

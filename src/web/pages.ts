@@ -10,7 +10,7 @@ import { readForm } from './forms.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { card, shell } from './layout.ts';
-import type { Acts, Answer, AnyPage, Visit } from './page.ts';
+import type { Acts, Answer, AnyPage, View, Visit } from './page.ts';
 import { allPages } from './pages/index.ts';
 import { createPaths, leadBack } from './paths.ts';
 import { sendDocument, sendRedirect } from './respond.ts';
@@ -68,17 +68,19 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
     return run(page, { ...signedIn, organization, role, workspace: storage.workspace(organization.id) }, form);
   };
 
-  const send = (outcome: Answer, page: AnyPage, visit: Visit | undefined, response: ServerResponse): void => {
-    if ('redirect' in outcome) return sendRedirect(response, paths.to(outcome.redirect));
-    if ('departure' in outcome) return sendRedirect(response, outcome.departure);
-    const { title, body, formAction, retryAfterSeconds, status = 200 } = outcome;
+  const show = (view: View, page: AnyPage | undefined, visit: Visit | undefined, response: ServerResponse): void => {
+    const { title, body, formAction, retryAfterSeconds, status = 200 } = view;
     const frame = { title, body, to: paths.to };
     const session = visit?.session;
-    const document =
-      outcome.card || !visit || !session
-        ? card(frame)
-        : shell({ ...frame, path: page.path, session, csrf: visit.csrf });
+    const alone = view.card || !page || !visit || !session;
+    const document = alone ? card(frame) : shell({ ...frame, path: page.path, session, csrf: visit.csrf });
     sendDocument(response, { status, document, formAction, retryAfterSeconds });
+  };
+
+  const send = (outcome: Answer, page: AnyPage, visit: Visit): void => {
+    if ('redirect' in outcome) return sendRedirect(visit.response, paths.to(outcome.redirect));
+    if ('departure' in outcome) return sendRedirect(visit.response, outcome.departure);
+    show(outcome, page, visit, visit.response);
   };
 
   const handlerOf =
@@ -87,29 +89,33 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
       let visit: Visit | undefined;
       try {
         const posted = request.method === 'POST';
-        if (!allows(page, request.method)) return refuseMethod(page, response);
+        if (!allows(page, request.method)) return show(refusedMethod(page, response), page, visit, response);
         if (posted) csrf.checkOrigin(request);
         const form = posted ? await readForm(request) : undefined;
         visit = await receive(request, response);
         const outcome = await answer(page, visit, form);
         if (outcome === undefined) throw new Error(`${page.path} has no answer to ${request.method}`);
-        send(outcome, page, visit, response);
+        send(outcome, page, visit);
       } catch (error) {
         // A body that was not read to its end would be taken for the next request.
         if (!request.complete) response.setHeader('Connection', 'close');
-        send(failureView(error, randomUUID(), logger), page, visit, response);
+        show(failureView(error, randomUUID(), logger), page, visit, response);
       }
     };
 
   const router = Router({ caseSensitive: true });
   router.use(serveAsset);
   for (const page of pages) router.all(page.path, handlerOf(page));
+
   return (request, response, next) => {
     const given = request.url;
     request.url = paths.strip(given);
     router(request, response, (error?: unknown) => {
       request.url = given;
-      next(error);
+      // Express's own error is a path that cannot be decoded. Programs get the gateway's JSON.
+      if (error === undefined && request.accepts(['json', 'html']) !== 'html') return next();
+      const lost = new SightlineError('not_found', 'There is nothing at this address.');
+      show(failureView(lost, randomUUID(), logger), undefined, undefined, response);
     });
   };
 }
@@ -120,10 +126,11 @@ function allows(page: AnyPage, method: string): boolean {
     : page.get !== undefined && (method === 'GET' || method === 'HEAD');
 }
 
-function refuseMethod(page: AnyPage, response: ServerResponse): void {
+function refusedMethod(page: AnyPage, response: ServerResponse): View {
   const allowed = [page.get && 'GET, HEAD', page.post && 'POST'].filter((name) => name !== undefined);
-  response.writeHead(405, { allow: allowed.join(', '), 'content-length': 0, 'cache-control': 'no-store' });
-  response.end();
+  response.setHeader('Allow', allowed.join(', '));
+  const body = html`<p>This address only takes the form that leads to it.</p>`;
+  return { title: 'There is nothing to read here', body, card: true, status: 405 };
 }
 
 function textsOf(params: Request['params']): Readonly<Record<string, string>> {

@@ -113,6 +113,11 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.25rem; 
 dt { color: var(--soft); }
 dd { margin: 0; }
 .tag { display: inline-block; border: 1px solid var(--line); border-radius: 2rem; padding: 0 .6rem; font-size: .85rem; color: var(--soft); white-space: nowrap; }
+.plain { list-style: none; padding: 0; }
+.plain > li { margin: 0 0 .6rem; }
+.plain button { justify-content: flex-start; gap: .6rem; }
+.entry { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: flex-start; padding: .75rem 0; border-top: 1px solid var(--line); }
+.entry small { display: block; }
 summary { cursor: pointer; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 

@@ -1,4 +1,29 @@
 import type { AnyPage } from '../page.ts';
+import { accountPage } from './account/account.ts';
+import { changePasswordPage } from './account/change-password.ts';
+import { revokeOwnApplicationPage } from './account/revoke-application.ts';
+import { signOutEverywherePage } from './account/sign-out-everywhere.ts';
+import { consentPage } from './consent/consent.ts';
+import { invitationPage } from './invitation.ts';
+import { organizationsPage } from './organizations.ts';
+import { passwordPage } from './password.ts';
+import { callbackPage } from './sign-in/callback.ts';
+import { signInPage } from './sign-in/sign-in.ts';
+import { startPage } from './sign-in/start.ts';
 import { signOutPage } from './sign-out.ts';
 
-export const allPages: readonly AnyPage[] = [signOutPage];
+/** Every page there is. A file that is not listed here is not served. */
+export const allPages: readonly AnyPage[] = [
+  signInPage,
+  startPage,
+  callbackPage,
+  signOutPage,
+  consentPage,
+  invitationPage,
+  passwordPage,
+  organizationsPage,
+  accountPage,
+  changePasswordPage,
+  signOutEverywherePage,
+  revokeOwnApplicationPage,
+];

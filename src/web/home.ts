@@ -1,0 +1,2 @@
+/** Where a person who is signed in begins. */
+export const home = '/incidents';

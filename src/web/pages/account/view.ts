@@ -1,0 +1,100 @@
+import type { Grant } from '../../../contract/index.ts';
+import { field, moment, strangersName } from '../../components.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import type { SignedInVisit, View } from '../../page.ts';
+import { scopeWords } from '../../scope-words.ts';
+import type { PageServices } from '../../services.ts';
+import { newPassword } from '../password.ts';
+
+export const accountPath = '/account';
+export const changePasswordPath = '/account/password';
+export const everywherePath = '/account/sign-out-everywhere';
+export const revokeApplicationPath = '/account/applications/revoke';
+
+/** @param message what was done, or what went wrong. */
+export async function accountView(
+  visit: SignedInVisit,
+  { people, signIn }: Pick<PageServices, 'people' | 'signIn'>,
+  message?: Html,
+): Promise<View> {
+  const { user, session, to, csrf } = visit;
+  const { membership } = session;
+  const applications = membership ? await people.applications(membership.organization.id, user.id) : [];
+  return {
+    title: 'Account',
+    body: html`${message}
+      <dl>
+        <dt>Name</dt>
+        <dd>${user.name}</dd>
+        <dt>E-mail address</dt>
+        <dd>${user.email}</dd>
+        ${
+          membership &&
+          html`<dt>Organization</dt>
+            <dd>
+              ${membership.organization.name}, as ${membership.role} ·
+              <a href="${to('/organizations')}">Choose another</a>
+            </dd>`
+        }
+        <dt>Signed in</dt>
+        <dd>${moment(session.createdAt)}, until ${moment(session.expiresAt)}</dd>
+      </dl>
+      ${membership && applicationsSection(visit, applications, membership.organization.name)}
+      ${signIn.kind === 'password' && passwordSection(visit)}
+      <section class="card">
+        <h2>Sign out everywhere</h2>
+        <p>Ends your sessions in every browser, this one too. Connected applications keep their access.</p>
+        <form method="post" action="${to(everywherePath)}">
+          ${csrf}<button class="danger">Sign out everywhere</button>
+        </form>
+      </section>`,
+  };
+}
+
+function applicationsSection({ to, csrf }: SignedInVisit, applications: readonly Grant[], organization: string): Html {
+  if (applications.length === 0) {
+    return html`<section class="card">
+      <h2>Connected applications</h2>
+      <p>You have given no application access to ${organization}.</p>
+    </section>`;
+  }
+  return html`<section class="card">
+    <h2>Connected applications</h2>
+    <p>What you allowed in ${organization}. Without access, an application fails with its next request.</p>
+    <ul class="plain">
+      ${applications.map(
+        ({ id, clientName, redirectOrigin, scopes, createdAt, lastUsedAt }) =>
+          html`<li class="entry">
+            <div>
+              <strong>${strangersName(clientName)}</strong> <span class="soft">${redirectOrigin}</span>
+              <small>${scopes.map((scope) => scopeWords[scope].title).join(' · ')}</small>
+              <small
+                >Allowed ${moment(createdAt)},
+                ${lastUsedAt ? html`last used ${moment(lastUsedAt)}` : 'never used'}</small
+              >
+            </div>
+            <form method="post" action="${to(revokeApplicationPath)}">
+              ${csrf}<input type="hidden" name="grant" value="${id}" />
+              <button class="danger small">
+                Revoke<span class="hidden"> the access of ${strangersName(clientName)}</span>
+              </button>
+            </form>
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
+function passwordSection({ to, csrf, user }: SignedInVisit): Html {
+  return html`<section class="card">
+    <h2>Change the password</h2>
+    <form method="post" action="${to(changePasswordPath)}">
+      ${csrf}
+      <input type="hidden" name="username" value="${user.email}" autocomplete="username" />
+      ${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password', maxLength: 1_000 })}
+      ${newPassword('next')}
+      <button>Change the password</button>
+    </form>
+  </section>`;
+}

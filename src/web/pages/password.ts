@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { SightlineError } from '../../contract/index.ts';
+import type { User } from '../../contract/index.ts';
+import { field } from '../components.ts';
+import { refusal } from '../failure.ts';
+import { requireForm } from '../forms.ts';
+import { home } from '../home.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import { definePage } from '../page.ts';
+import type { View, Visit } from '../page.ts';
+
+const path = '/password';
+const token = z.string().min(1).max(200);
+const fields = z.object({ token, password: z.string().max(1_000) });
+
+/** Sets a password by a link that an operator made. Looking at it does not use it up. */
+export const passwordPage = definePage({
+  path,
+  access: 'public',
+
+  async get(visit, { people }) {
+    const shown = token.safeParse(visit.search.get('token'));
+    const user = shown.success ? await people.passwordLink(shown.data) : undefined;
+    if (!shown.success || !user) throw ended();
+    return passwordView(visit, shown.data, user);
+  },
+
+  async post(visit, form, { people }) {
+    const values = requireForm(fields, form);
+    const owner = await people.passwordLink(values.token);
+    if (!owner) throw ended();
+    try {
+      await visit.openSession(await people.setPasswordByLink(values.token, values.password));
+    } catch (error) {
+      const { message, ...rest } = refusal(error);
+      return { ...passwordView(visit, values.token, owner, message), ...rest };
+    }
+    return { redirect: home };
+  },
+});
+
+function passwordView({ to, csrf }: Visit, link: string, { email }: User, message?: Html): View {
+  return {
+    title: 'Set a password',
+    body: html`${message}
+      <p>For the account <strong>${email}</strong>. Browsers that are signed in to it now will be signed out.</p>
+      <form method="post" action="${to(path)}">
+        ${csrf}
+        <input type="hidden" name="token" value="${link}" />
+        <input type="hidden" name="username" value="${email}" autocomplete="username" />
+        ${newPassword()}
+        <button class="wide">Set the password and sign in</button>
+      </form>`,
+    card: true,
+  };
+}
+
+/** The field for a password that is chosen now. */
+export function newPassword(name = 'password', label = 'New password'): Html {
+  return field({
+    name,
+    label,
+    type: 'password',
+    autocomplete: 'new-password',
+    hint: 'At least 10 characters. A few words in a row are good.',
+    maxLength: 256,
+  });
+}
+
+function ended(): SightlineError {
+  return new SightlineError('not_found', 'This link has been used, or its hour is over.', {
+    hint: 'Ask the operator who gave it to you for another.',
+  });
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { pagePaths } from '../../../contract/index.ts';
+import { field } from '../../components.ts';
+import { refusal } from '../../failure.ts';
+import { requireForm } from '../../forms.ts';
+import { home } from '../../home.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { definePage } from '../../page.ts';
+import type { View, Visit } from '../../page.ts';
+import { leadBack, ownPath } from '../../paths.ts';
+import { startPath } from './start.ts';
+
+const fields = z.object({
+  email: z.string().trim().max(254),
+  password: z.string().max(1_000),
+  return_to: z.string().optional(),
+});
+
+export const signInPage = definePage({
+  path: pagePaths.signIn,
+  access: 'public',
+
+  get(visit, { signIn }) {
+    const returnTo = ownPath(visit.search.get('return_to'));
+    if (visit.session) return { redirect: returnTo ?? home };
+    if (signIn.kind === 'password') return passwordView(visit, { returnTo });
+    // A link, since Chromium holds every redirect after a POST against form-action, and a provider may send one on and on.
+    return {
+      title: 'Sign in',
+      body: html`<p>Your organization’s account is used for Sightline, too.</p>
+        <p>
+          <a class="button wide" href="${visit.to(leadBack(startPath, returnTo))}">Sign in with ${signIn.name}</a>
+        </p>`,
+      card: true,
+    };
+  },
+
+  async post(visit, form, { signIn, people, clientAddress }) {
+    if (signIn.kind !== 'password') return { redirect: pagePaths.signIn };
+    const { email, password, return_to } = requireForm(fields, form);
+    const returnTo = ownPath(return_to);
+    try {
+      const address = clientAddress(visit.request) ?? '';
+      await visit.openSession(await people.signInWithPassword({ email, password, address }));
+    } catch (error) {
+      const { message, ...rest } = refusal(error);
+      return { ...passwordView(visit, { returnTo, email, message }), ...rest };
+    }
+    return { redirect: returnTo ?? home };
+  },
+});
+
+interface Shown {
+  readonly returnTo: string | undefined;
+  readonly email?: string;
+  readonly message?: Html;
+}
+
+function passwordView(visit: Visit, { returnTo, email, message }: Shown): View {
+  return {
+    title: 'Sign in',
+    body: html`${message}
+      <form method="post" action="${visit.to(pagePaths.signIn)}">
+        ${visit.csrf} ${returnTo !== undefined && html`<input type="hidden" name="return_to" value="${returnTo}" />`}
+        ${field({ name: 'email', label: 'E-mail address', type: 'email', value: email, autocomplete: 'username', maxLength: 254 })}
+        ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', maxLength: 1_000 })}
+        <button class="wide">Sign in</button>
+      </form>
+      <hr />
+      <p class="soft">
+        Forgot the password, or no account yet? An admin of your organization invites you; an operator makes a link to
+        set a new password.
+      </p>`,
+    card: true,
+  };
+}
