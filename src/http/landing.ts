@@ -58,9 +58,9 @@ function page({ name, resource, tokenUrl }: LandingOptions): string {
 <h1>${escape(name)}</h1>
 <p>This is an MCP server: coding agents and scripts read an organization’s telemetry, incidents and chats through it.</p>
 <h2>Endpoint</h2>
-<pre>${escape(resource)}</pre>
+<pre tabindex="0">${escape(resource)}</pre>
 ${exchange}<h2>Connect</h2>
-<pre>${escape(connect)}</pre>
+<pre tabindex="0">${escape(connect)}</pre>
 </main>
 </body>
 </html>
@@ -75,7 +75,7 @@ function tokenSection(tokenUrl: string): string {
     '  --data-urlencode client_secret=…',
   ].join('\n');
   return `<h2>Get an access token with an API key (it lasts one hour)</h2>
-<pre>${escape(command)}</pre>
+<pre tabindex="0">${escape(command)}</pre>
 `;
 }
 

@@ -1,0 +1,108 @@
+import { describe, it } from '@jest/globals';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { z } from 'zod';
+import { root } from './gateway.ts';
+
+/** How a page is looked at. */
+export interface View {
+  readonly name: string;
+  readonly colorScheme: 'light' | 'dark';
+  /** CSS pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Every page has to be good in each. */
+export const views: readonly View[] = [
+  { name: 'light', colorScheme: 'light', width: 1280, height: 800 },
+  { name: 'dark', colorScheme: 'dark', width: 1280, height: 800 },
+  { name: 'narrow', colorScheme: 'light', width: 360, height: 740 },
+  { name: 'narrow-dark', colorScheme: 'dark', width: 360, height: 740 },
+];
+
+/** The machine's Chromium: CHROMIUM_PATH, else the first by one of its names. */
+export function findChromium(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const named = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
+    folders.map((folder) => join(folder, name)),
+  );
+  const given = process.env['CHROMIUM_PATH'];
+  return (given === undefined ? named : [given]).find(isExecutable);
+}
+
+/** Suites in a real browser; one skipped line where there is none, which fails under REQUIRE_SERVICES=1. */
+export function withChromium(suites: (launch: () => Promise<Browser>) => void): void {
+  const executablePath = findChromium();
+  if (executablePath === undefined) {
+    describe.skip('pages: there is no Chromium (CHROMIUM_PATH)', () => it('are looked at', () => undefined));
+    return;
+  }
+  // Chromium's sandbox refuses to run as root, as tests in a container do.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  suites(() => chromium.launch({ executablePath, args }));
+}
+
+/** A page in a context of its own, as a person with nothing stored yet has it. */
+export async function openPage(
+  browser: Browser,
+  {
+    colorScheme = 'light',
+    width = 1280,
+    height = 800,
+    javaScript = true,
+  }: Partial<View & { javaScript: boolean }> = {},
+): Promise<Page> {
+  const context = await browser.newContext({
+    colorScheme,
+    viewport: { width, height },
+    javaScriptEnabled: javaScript,
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  return page;
+}
+
+/** Keeps what the page looks like, whole, as `artifacts/screenshots/<name>.png`. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(root, 'artifacts/screenshots', `${name}.png`), fullPage: true });
+}
+
+const findings = z.array(
+  z.object({
+    id: z.string(),
+    impact: z.string().nullish(),
+    help: z.string(),
+    nodes: z.array(z.object({ html: z.string(), failureSummary: z.string().optional() })),
+  }),
+);
+
+/** What axe finds wrong with the page, a paragraph each; empty where it is well. */
+export async function accessibilityFindings(page: Page): Promise<readonly string[]> {
+  // Evaluated by the debugger: the page's content security policy lets no script of ours in, and shall not.
+  await page.evaluate(axe.source);
+  const violations = findings.parse(await page.evaluate('axe.run().then(({ violations }) => violations)'));
+  return violations.map(({ id, impact, help, nodes }) =>
+    [`${id} (${impact}): ${help}`, ...nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`)].join('\n'),
+  );
+}
+
+/** CSS pixels by which the page is wider than the window. */
+export async function sidewaysScroll(page: Page): Promise<number> {
+  return z
+    .number()
+    .parse(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
