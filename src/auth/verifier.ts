@@ -17,10 +17,11 @@ import type { GrantId, KeyId, OrganizationId, UserId } from '../contract/ids.ts'
 import type { Logger } from '../contract/plugin.ts';
 import type { Directory } from '../contract/storage.ts';
 import { readBearer } from './bearer.ts';
+import { createIntrospection } from './introspection.ts';
 import { createTokenCache } from './token-cache.ts';
 
 export interface VerifierOptions {
-  readonly issuer: Pick<Issuer, 'trusts'>;
+  readonly issuer: Pick<Issuer, 'trusts' | 'introspection'>;
   /** The MCP endpoint. A token's audience must be exactly this (RFC 8707), trailing slash and all. */
   readonly resource: string;
   readonly directory: Pick<Directory, 'liveKey' | 'liveGrant' | 'liveMember'>;
@@ -64,16 +65,26 @@ const clockToleranceSeconds = 5;
 const retryAfterSeconds = 5;
 
 /**
- * Bearer verification. Signature, issuer, audience, expiry, algorithm and type are checked here and kept in a cache; whether the
- * key or account behind the token lives is looked up on every request, so that revoking takes effect on the next one.
+ * Bearer verification. Signature, issuer, audience, expiry, algorithm and type are checked here, or its issuer is asked about
+ * a token that is no JWT, and what was found is kept in a cache; whether the key or account behind the token lives is looked
+ * up on every request, so that revoking takes effect on the next one.
  */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { issuer, resource, directory, admit, markUsed, now, logger } = options;
   const cache = createTokenCache<Known>({ now: () => now().getTime() });
   const trusted = new Map(issuer.trusts.map((trust) => [trust.issuer, checksOf(trust, resource)]));
 
+  const introspect =
+    issuer.introspection &&
+    createIntrospection({ introspection: issuer.introspection, resource, now, clockToleranceSeconds });
+
   async function verify(token: string): Promise<{ value: Known; expiresAt: number }> {
-    const trust = trusted.get(issuerOf(token) ?? '');
+    const named = readUnchecked(token);
+    if (named === undefined && introspect !== undefined) {
+      const { claims, expiresAt } = await introspect(token);
+      return { value: { claims: await known(claims) }, expiresAt };
+    }
+    const trust = trusted.get(named?.iss ?? '');
     if (trust === undefined) throw invalid('the access token is not valid');
     const { payload } = await jwtVerify(token, trust.keys, { ...trust.checks, currentDate: now() }).catch(
       (error: unknown) => {
@@ -154,10 +165,10 @@ function checksOf(trust: TokenTrust, resource: string) {
   return { keys: guardKeySet(trust.keys), checks, claims: (payload: JWTPayload) => trust.claims(payload) };
 }
 
-/** Read before anything is checked, only to know whose keys to check with. */
-function issuerOf(token: string): string | undefined {
+/** Read before anything is checked, only to know whose keys to check with. Undefined where the token is no JWT. */
+function readUnchecked(token: string): JWTPayload | undefined {
   try {
-    return decodeJwt(token).iss;
+    return decodeJwt(token);
   } catch {
     return undefined;
   }
