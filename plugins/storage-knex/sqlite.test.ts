@@ -14,9 +14,12 @@ import {
   agent,
   conclusion,
   newChat,
+  newGrant,
   newIncident,
+  newInvitation,
   newKey,
   newSecret,
+  newSession,
   newStep,
 } from '../../src/contract-tests/storage/stage.ts';
 import type { Connection } from './dialect.ts';
@@ -306,7 +309,8 @@ describe('the statements of an organization', () => {
         if (!/^(BEGIN|COMMIT|ROLLBACK)/.test(sql)) seen.push({ sql, bindings });
       });
     }
-    const { keys, members, ingestTokens, incidents, investigations, chats, audit } = storage.workspace(id);
+    const { keys, members, invitations, grants, ingestTokens, incidents, investigations, chats, audit } =
+      storage.workspace(id);
     const key = await keys.create(newKey());
     await keys.addSecret(key.id, newSecret());
     await keys.retireOldest(key.id);
@@ -314,6 +318,17 @@ describe('the statements of an organization', () => {
     await keys.markUsed(key.id, new Date());
     await members.add(user.id, 'admin');
     await members.list();
+    const [grant, ended] = [newGrant(user.id), newGrant(user.id)];
+    for (const each of [grant, ended]) await grants.create(each);
+    await grants.list();
+    await grants.list(user.id);
+    await grants.markUsed(grant.id, new Date());
+    await grants.revoke(ended.id);
+    await grants.revoke(ended.id, user.id);
+    const invitation = newInvitation();
+    await invitations.create(invitation);
+    await invitations.list();
+    await invitations.revoke(invitation.id);
     await members.remove(user.id);
     const token = { id: newId('it'), hash: 'h', sealed: 's' };
     await ingestTokens.create(token);
@@ -375,6 +390,28 @@ describe('the statements of an organization', () => {
       // A bare alternative would reach around the condition before it.
       expect(sql.replaceAll(/\((?:[^()]|\([^()]*\))*\)/g, '()')).not.toMatch(/\bor\b/);
     }
+  });
+});
+
+describe('what a page asks on every request', () => {
+  it('is one statement', async () => {
+    const { storage, connection } = await startSeen();
+    const { directory } = storage;
+    const { id } = await directory.createOrganization({ name: 'Acme' });
+    const user = await directory.createUser({ email: 'ada@example.org', name: 'Ada' });
+    await storage.workspace(id).members.add(user.id, 'admin');
+    const session = newSession(user.id, { organizationId: id });
+    await directory.sessions.create(session);
+    const invitation = newInvitation();
+    await storage.workspace(id).invitations.create(invitation);
+    const seen: string[] = [];
+    for (const knex of [connection.writer, connection.reader]) {
+      knex.on('query', ({ sql }: { sql: string }) => void seen.push(sql));
+    }
+    expect((await directory.sessions.find(session.hash))?.membership?.role).toBe('admin');
+    expect(seen.splice(0)).toHaveLength(1);
+    expect((await directory.people.invitation(invitation.hash))?.organization.id).toBe(id);
+    expect(seen.splice(0)).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { SightlineError } from '../../../src/contract/index.ts';
 import type { ClientRepository, RegisteredClient } from '../../../src/contract/index.ts';
 import { date, integer } from '../columns.ts';
 import type { Database } from '../database.ts';
@@ -18,13 +19,16 @@ export class Clients implements ClientRepository {
   }
 
   register({ id, metadata, createdAt }: RegisteredClient, mostUnused: number): Promise<boolean> {
-    return this.#database.write(async (knex) => {
-      // What is counted stays so until the end.
-      await knex<LockRow>('locks').where({ name: 'oauth_clients' }).increment('taken', 1);
-      if (!(await this.#makeRoom(knex, mostUnused))) return false;
-      await knex<ClientRow>('oauth_clients').insert({ id, metadata, created_at: createdAt.getTime(), used_at: null });
-      return true;
-    });
+    return this.#database.write(
+      async (knex) => {
+        // What is counted stays so until the end.
+        await knex<LockRow>('locks').where({ name: 'oauth_clients' }).increment('taken', 1);
+        if (!(await this.#makeRoom(knex, mostUnused))) return false;
+        await knex<ClientRow>('oauth_clients').insert({ id, metadata, created_at: createdAt.getTime(), used_at: null });
+        return true;
+      },
+      { duplicate: new SightlineError('conflict', 'A client with this id is registered already.') },
+    );
   }
 
   find(id: string): Promise<RegisteredClient | undefined> {

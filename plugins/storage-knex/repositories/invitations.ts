@@ -18,7 +18,7 @@ export class Invitations implements InvitationRepository {
     this.#now = now;
   }
 
-  create(input: NewInvitation): Promise<Invitation> {
+  async create(input: NewInvitation): Promise<Invitation> {
     const address = emailColumns(input.email);
     const now = this.#now().getTime();
     return this.#database.write(

@@ -82,7 +82,7 @@ export class People implements PeopleRepository {
     });
   }
 
-  createWithIdentity({ email, name, issuer, subject }: NewIdentity): Promise<User> {
+  async createWithIdentity({ email, name, issuer, subject }: NewIdentity): Promise<User> {
     const now = this.#now();
     const row = newUserRow({ email, name }, now);
     return this.#database.write(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Storage } from '../../contract/index.ts';
 import { testHost } from '../host.ts';
-import { ada, newChat, newIncident, newKey, soon } from './stage.ts';
+import { ada, newChat, newGrant, newIncident, newInvitation, newKey, soon } from './stage.ts';
 
 /*
  * A process of its own that writes and tells on its standard output what was acknowledged, one JSON line each, until it is
@@ -30,6 +30,15 @@ const workspace = storage.workspace(id);
 for (;;) {
   const key = await workspace.keys.create(newKey());
   tell({ key: key.id });
+  const invitation = newInvitation();
+  await workspace.invitations.create(invitation);
+  const account = { kind: 'password', name: 'Invited', hash: 'h' } as const;
+  const user = await storage.directory.people.acceptInvitation(invitation.hash, account);
+  if (user === undefined) throw new Error('the invitation was not open');
+  tell({ person: user.id });
+  const grant = newGrant(user.id);
+  await workspace.grants.create(grant);
+  tell({ grant: grant.id });
   const incident = await workspace.incidents.create(newIncident({ document: 'x'.repeat(10_000) }), ada);
   tell({ incident: incident.id, number: incident.number });
   const { chat } = await workspace.chats.start(newChat({ incidentId: incident.id }));

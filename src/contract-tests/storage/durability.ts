@@ -23,7 +23,8 @@ export function durabilityPromises(runner: Runner, make: MakeStorage): void {
         const workspace = await owner(stage().storage, facts);
         for (const fact of facts) expect([fact, await isThere(workspace, fact)]).toEqual([fact, true]);
 
-        // Whole or not at all: each incident has its document and each chat its investigation, also the last.
+        // Whole or not at all: each incident has its document, each chat its investigation, and each account that an
+        // invitation made its membership, also the last.
         const { items: incidents } = await workspace.incidents.list({ limit: 1_000 });
         for (const { id } of incidents) expect((await workspace.incidents.document(id))?.version).toBe(1);
         const { items: chats } = await workspace.chats.list({ limit: 1_000 });
@@ -31,6 +32,8 @@ export function durabilityPromises(runner: Runner, make: MakeStorage): void {
           expect(await workspace.investigations.ofChat(id)).toHaveLength(1);
           expect(await workspace.chats.messages(id, { limit: 10 })).toHaveLength(lastSeq);
         }
+        const { directory } = stage().storage;
+        for (const { id } of await directory.users()) expect(await directory.people.memberships(id)).toHaveLength(1);
         const numbers = incidents.map(({ number }) => number).toReversed();
         expect(numbers).toEqual(incidents.map((_, index) => index + 1));
         // The lock died with its holder.
@@ -66,9 +69,14 @@ async function owner(storage: Storage, [first]: readonly Fact[]): Promise<Worksp
   return storage.workspace(present(organization).id);
 }
 
-async function isThere({ organizationId, keys, incidents, chats }: Workspace, fact: Fact): Promise<boolean> {
+async function isThere(
+  { organizationId, keys, members, grants, incidents, chats }: Workspace,
+  fact: Fact,
+): Promise<boolean> {
   if ('organization' in fact) return fact['organization'] === organizationId;
   if ('key' in fact) return (await keys.get(toId('ak', fact['key'])))?.secrets.length === 1;
+  if ('person' in fact) return (await members.list()).some(({ user }) => user.id === fact['person']);
+  if ('grant' in fact) return (await grants.list()).some(({ id }) => id === fact['grant']);
   if ('incident' in fact) return (await incidents.get(String(fact['incident'])))?.number === fact['number'];
   const chat = toId('chat', fact['chat']);
   if (!('message' in fact)) return (await chats.get(chat)) !== undefined;

@@ -1,9 +1,11 @@
 import { newId, SightlineError } from '../../contract/index.ts';
 import type {
   ChatId,
+  GrantId,
   IncidentId,
   IngestTokenId,
   InvestigationId,
+  InvitationId,
   KeyId,
   MessageId,
   Storage,
@@ -17,7 +19,9 @@ import {
   conclusion,
   type MakeStorage,
   newChat,
+  newGrant,
   newIncident,
+  newInvitation,
   newKey,
   newSecret,
   newStep,
@@ -31,6 +35,9 @@ interface Ids {
   readonly key: KeyId;
   readonly token: IngestTokenId;
   readonly user: UserId;
+  readonly invitation: InvitationId;
+  readonly address: string;
+  readonly grant: GrantId;
   readonly incident: IncidentId;
   readonly chat: ChatId;
   readonly message: MessageId;
@@ -64,6 +71,17 @@ const probes: Probes = {
     add: ({ members }) => members.add(newId('usr'), 'admin'),
     list: ({ members }) => members.list(),
     remove: ({ members }, { user }) => members.remove(user),
+  },
+  invitations: {
+    create: async ({ invitations }, { address }) => (await invitations.create(newInvitation({ email: address }))).role,
+    list: async ({ invitations }) => invitations.list(),
+    revoke: ({ invitations }, { invitation }) => invitations.revoke(invitation),
+  },
+  grants: {
+    create: ({ grants }, { user }) => grants.create(newGrant(user)),
+    list: async ({ grants }, { user }) => [await grants.list(), await grants.list(user)],
+    revoke: async ({ grants }, { grant, user }) => [await grants.revoke(grant), await grants.revoke(grant, user)],
+    markUsed: ({ grants }, { grant }) => grants.markUsed(grant, new Date()),
   },
   ingestTokens: {
     create: ({ ingestTokens }) => ingestTokens.create({ id: newId('it'), hash: newId('it'), sealed: 's' }),
@@ -158,6 +176,10 @@ export function isolationPromises(runner: Runner, make: MakeStorage): void {
 async function furnish({ directory }: Storage, workspace: Workspace): Promise<Ids> {
   const user = await directory.createUser({ email: `${newId('usr')}@example.org`, name: 'secret person' });
   await workspace.members.add(user.id, 'member');
+  const address = `${newId('invt')}@example.org`;
+  const invitation = await workspace.invitations.create(newInvitation({ email: address, createdBy: 'secret admin' }));
+  const grant = newGrant(user.id, { clientName: 'secret client' });
+  await workspace.grants.create(grant);
   const key = await workspace.keys.create(newKey({ name: 'secret key' }));
   await workspace.keys.addSecret(key.id, newSecret());
   const token = { id: newId('it'), hash: newId('it'), sealed: 'secret token' };
@@ -182,6 +204,9 @@ async function furnish({ directory }: Storage, workspace: Workspace): Promise<Id
     key: key.id,
     token: token.id,
     user: user.id,
+    invitation: invitation.id,
+    address,
+    grant: grant.id,
     incident: incident.id,
     chat: chat.id,
     message: message.id,
@@ -196,6 +221,9 @@ function nothing(): Ids {
     key: newId('ak'),
     token: newId('it'),
     user: newId('usr'),
+    invitation: newId('invt'),
+    address: 'nobody@example.org',
+    grant: newId('gra'),
     incident: newId('inc'),
     chat: newId('chat'),
     message: newId('msg'),
@@ -207,11 +235,14 @@ function nothing(): Ids {
 
 /** All that can be read of an organization. */
 function everything(workspace: Workspace, { incident, chat, investigation, key }: Ids) {
-  const { keys, members, ingestTokens, incidents, investigations, chats, audit, scans } = workspace;
+  const { keys, members, invitations, grants, ingestTokens, incidents, investigations, chats, audit, scans } =
+    workspace;
   return Promise.all([
     keys.list(),
     keys.get(key),
     members.list(),
+    invitations.list(),
+    grants.list(),
     ingestTokens.current(),
     incidents.list({ limit: 1_000 }),
     incidents.document(incident),

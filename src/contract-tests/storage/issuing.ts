@@ -103,6 +103,27 @@ export function issuingPromises(runner: Runner, make: MakeStorage): void {
       expect(await artifacts().findBy(one.model, 'uid', 'u1')).toBeUndefined();
     });
 
+    it('are found by their uid under the newest id, as a browser session gets another', async () => {
+      const old = artifact({ model: 'Session', uid: 'u-session', expiresAt: later });
+      await artifacts().upsert(old);
+      const next = artifact({ model: 'Session', uid: 'u-session', expiresAt: later });
+      await artifacts().destroy(old.model, old.id);
+      await artifacts().upsert(next);
+      expect(await stage().other.directory.artifacts.findBy('Session', 'uid', 'u-session')).toEqual(next);
+    });
+
+    it('are one when several processes save the same at once', async () => {
+      const one = artifact({ uid: 'u-many', expiresAt: later });
+      await Promise.all(
+        [stage().storage, stage().other, stage().storage, stage().other].map(({ directory }, index) =>
+          directory.artifacts.upsert({ ...one, payload: `{"v":${index}}` }),
+        ),
+      );
+      expect((await artifacts().find(one.model, one.id))?.payload).toMatch(/^\{"v":[0-3]\}$/);
+      await artifacts().destroy(one.model, one.id);
+      expect(await artifacts().findBy(one.model, 'uid', 'u-many')).toBeUndefined();
+    });
+
     it('are consumed by exactly one of many callers in two processes', async () => {
       const one = artifact({ expiresAt: later });
       await artifacts().upsert(one);
@@ -124,6 +145,30 @@ export function issuingPromises(runner: Runner, make: MakeStorage): void {
         payload: '{"again":true}',
         consumedAt: new Date(1_750_000_000_002),
       });
+    });
+
+    it('are still found once they are consumed, so that a second use is known for one', async () => {
+      const one = artifact({ grantId: 'used', uid: 'u-used', expiresAt: later });
+      await artifacts().upsert(one);
+      const consumedAt = new Date(1_750_000_000_003);
+      await stage().other.directory.artifacts.consume(one.model, one.id, consumedAt);
+      expect(await artifacts().find(one.model, one.id)).toEqual({ ...one, consumedAt });
+      expect(await artifacts().findBy(one.model, 'uid', 'u-used')).toEqual({ ...one, consumedAt });
+      await stage().other.directory.artifacts.revokeGrant('used');
+      expect(await artifacts().find(one.model, one.id)).toBeUndefined();
+    });
+
+    it('are consumed under their own model and id only', async () => {
+      const one = artifact({ grantId: 'own', uid: 'u-one', expiresAt: later });
+      await artifacts().upsert(one);
+      for (const [model, id] of [
+        ['RefreshToken', one.id],
+        [one.model, 'u-one'],
+        [one.model, '%'],
+      ] as const) {
+        expect(await artifacts().consume(model, id, new Date())).toBe(false);
+      }
+      expect(await artifacts().find(one.model, one.id)).toEqual(one);
     });
 
     it('cannot be consumed when they do not exist', async () => {

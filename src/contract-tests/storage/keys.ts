@@ -1,7 +1,7 @@
 import { newId } from '../../contract/index.ts';
 import type { ApiKey, Storage } from '../../contract/index.ts';
 import type { Runner } from '../runner.ts';
-import { awkward, type MakeStorage, newKey, newSecret, present, refusal, sharedStage } from './stage.ts';
+import { awkward, eventually, type MakeStorage, newKey, newSecret, present, refusal, sharedStage } from './stage.ts';
 
 /** API keys: what they are, that they end at once, and that two hands at once do not make three secrets or none. */
 export function keyPromises(runner: Runner, make: MakeStorage): void {
@@ -183,10 +183,4 @@ export function keyPromises(runner: Runner, make: MakeStorage): void {
       expect(await keys.list()).toEqual([]);
     });
   });
-}
-
-/** Waits, for at most five seconds, until the condition holds. */
-async function eventually(condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 5_000;
-  while (Date.now() < end && !(await condition())) await new Promise((resolve) => setTimeout(resolve, 25));
 }

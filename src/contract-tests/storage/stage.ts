@@ -5,10 +5,15 @@ import type {
   Host,
   InvestigationStep,
   NewChat,
+  NewGrant,
   NewIncident,
+  NewInvitation,
   NewKey,
+  NewSession,
   Organization,
   Storage,
+  User,
+  UserId,
   Workspace,
 } from '../../contract/index.ts';
 import { SightlineError } from '../../contract/index.ts';
@@ -75,6 +80,19 @@ export class Stage {
   async workspaces(): Promise<readonly [Workspace, Workspace]> {
     const { id } = await this.organization();
     return [this.storage.workspace(id), this.other.workspace(id)];
+  }
+
+  /** An account; its address is of this stage alone. */
+  async person(): Promise<User> {
+    const name = `person-${(this.#named += 1)}`;
+    return this.storage.directory.createUser({ email: `${name}@example.org`, name });
+  }
+
+  /** An account that belongs to the organization. */
+  async member({ members }: Workspace): Promise<User> {
+    const person = await this.person();
+    await members.add(person.id, 'member');
+    return person;
   }
 
   async end(): Promise<void> {
@@ -149,6 +167,44 @@ export function newSecret() {
   return { id, hash: hashSecret(id) };
 }
 
+export function newGrant(userId: UserId, overrides: Partial<NewGrant> = {}): NewGrant {
+  return {
+    id: newId('gra'),
+    userId,
+    clientId: 'https://client.example/metadata',
+    clientName: 'Client',
+    redirectOrigin: 'http://127.0.0.1:4711',
+    scopes: ['telemetry:read'],
+    ...overrides,
+  };
+}
+
+export function newInvitation(overrides: Partial<NewInvitation> = {}): NewInvitation {
+  const id = newId('invt');
+  return {
+    id,
+    email: `${id}@example.org`,
+    role: 'member',
+    hash: hashSecret(id),
+    createdBy: 'operator',
+    expiresAt: inAnHour(),
+    ...overrides,
+  };
+}
+
+export function newSession(userId: UserId, overrides: Partial<NewSession> = {}): NewSession {
+  return { hash: hashSecret(newId('sec')), userId, expiresAt: inAnHour(), ...overrides };
+}
+
+export function inAnHour(): Date {
+  return new Date(Date.now() + 3_600_000);
+}
+
+/** As a host that lives so much later. */
+export function later(milliseconds: number): Pick<Host, 'now'> {
+  return { now: () => new Date(Date.now() + milliseconds) };
+}
+
 export function newIncident(overrides: Partial<NewIncident> = {}): NewIncident {
   return { title: 'Checkout fails', severity: 'high', source: 'test', startedAt: new Date(), ...overrides };
 }
@@ -204,4 +260,10 @@ export async function inTurn<Item, Result>(
   const results: Result[] = [];
   for (const item of items) results.push(await work(item));
   return results;
+}
+
+/** Waits, for at most five seconds, until the condition holds. */
+export async function eventually(condition: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 5_000;
+  while (Date.now() < end && !(await condition())) await new Promise((resolve) => setTimeout(resolve, 25));
 }
