@@ -114,6 +114,12 @@ function otherAccount({ to, csrf }: Visit, { email }: User, shown: string, invit
     </form>`;
 }
 
+/** The token in the address of an invitation's page, as it comes back from the sign-in page. */
+export function invitationToken(returnTo: string | undefined): string | undefined {
+  const [page, query] = (returnTo ?? '').split('?', 2);
+  return page === path ? (new URLSearchParams(query).get('token') ?? undefined) : undefined;
+}
+
 function here(shown: string): string {
   return `${path}?${new URLSearchParams({ token: shown }).toString()}`;
 }

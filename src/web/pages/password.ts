@@ -50,7 +50,7 @@ function passwordView({ to, csrf }: Visit, link: string, { email }: User, messag
         <input type="hidden" name="token" value="${link}" />
         <input type="hidden" name="username" value="${email}" autocomplete="username" />
         ${newPassword()}
-        <button class="wide">Set the password and sign in</button>
+        <button class="wide">Set password</button>
       </form>`,
     card: true,
   };

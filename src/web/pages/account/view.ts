@@ -88,13 +88,13 @@ function applicationsSection({ to, csrf }: SignedInVisit, applications: readonly
 
 function passwordSection({ to, csrf, user }: SignedInVisit): Html {
   return html`<section class="card">
-    <h2>Change the password</h2>
+    <h2>Change password</h2>
     <form method="post" action="${to(changePasswordPath)}">
       ${csrf}
       <input type="hidden" name="username" value="${user.email}" autocomplete="username" />
       ${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password', maxLength: 1_000 })}
       ${newPassword('next')}
-      <button>Change the password</button>
+      <button>Change password</button>
     </form>
   </section>`;
 }

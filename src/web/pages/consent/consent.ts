@@ -3,7 +3,6 @@ import { pagePaths, scopes as allScopes, SightlineError } from '../../../contrac
 import type { AuthorizationRequest, Membership } from '../../../contract/index.ts';
 import { alert } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
-import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { SignedInVisit, View } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
@@ -13,7 +12,7 @@ import { destinationOf } from './destination.ts';
 const fields = z.object({
   answer: z.enum(['allow', 'deny']),
   organization: z.string().max(64).optional(),
-  scopes: z.array(z.string().max(64)).max(allScopes.length),
+  scopes: z.array(z.enum(allScopes)).max(allScopes.length),
 });
 
 /** Whether an application may have access: asked every time, answered by who is signed in on our own pages. */
@@ -29,20 +28,17 @@ export const consentPage = definePage({
   async post(visit, form, services) {
     const { request, response, user } = visit;
     const requests = services.authorizationRequests;
-    const asked = await find(visit, services);
-    const values = requireForm(fields, form);
     if (!requests) throw ended();
-    if (values.answer === 'deny') return { departure: await requests.deny(request, response) };
+    const { answer, organization, scopes } = requireForm(fields, form);
+    if (answer === 'deny') return { departure: await requests.deny(request, response) };
 
     const memberships = await services.people.memberships(user.id);
-    const chosen = memberships.find(({ organization }) => organization.id === values.organization);
-    const scopes = asked.scopes.filter((scope) => values.scopes.includes(scope));
-    if (!chosen) return consentView(visit, asked, memberships, alert('Choose an organization you are a member of.'));
-    if (scopes.length === 0) {
-      return consentView(visit, asked, memberships, alert('Choose at least one thing to allow, or deny the request.'));
-    }
-    const organizationId = chosen.organization.id;
-    return { departure: await requests.approve(request, response, { userId: user.id, organizationId, scopes }) };
+    const chosen = memberships.find(({ organization: { id } }) => id === organization)?.organization;
+    const again = async (problem: string) => consentView(visit, await find(visit, services), memberships, problem);
+    if (!chosen) return again('Choose an organization you are a member of.');
+    if (scopes.length === 0) return again('Choose at least one thing to allow, or deny the request.');
+    const consent = { userId: user.id, organizationId: chosen.id, scopes };
+    return { departure: await requests.approve(request, response, consent) };
   },
 });
 
@@ -56,13 +52,13 @@ function consentView(
   visit: SignedInVisit,
   asked: AuthorizationRequest,
   memberships: readonly Membership[],
-  problem?: Html,
+  problem?: string,
 ): View {
   const destination = destinationOf(asked.redirectOrigin, asked.client);
   if (!destination) throw new SightlineError('invalid_argument', 'The application asked for an answer to nowhere.');
   return {
     title: 'Allow access?',
-    body: consentBody({ visit, asked, destination, memberships, problem }),
+    body: consentBody({ visit, asked, destination, memberships, problem: problem && alert(problem) }),
     card: true,
     // Chromium holds the redirect after the POST against form-action.
     formAction: destination.source,

@@ -6,6 +6,7 @@ import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { View, Visit } from '../../page.ts';
 import { leadBack } from '../../paths.ts';
+import { invitationToken } from '../invitation.ts';
 import { takePending } from './pending.ts';
 
 /** Where the identity provider sends the browser back to. */
@@ -21,14 +22,16 @@ export const callbackPage = definePage({
     }
     // As the provider was told, whatever name the request came under.
     const callback = new URL(`${authUrl}${pagePaths.signInCallback}?${visit.search.toString()}`);
+    const { state, returnTo } = pending;
+    // Who came by an invitation's link accepts it by signing in.
+    const invitation = invitationToken(returnTo);
     try {
-      const user = await people.signInWithIdentity(await signIn.finish(callback, pending.state));
-      await visit.openSession(user);
+      await visit.openSession(await people.signInWithIdentity(await signIn.finish(callback, state), invitation));
     } catch (error) {
       const { message, status } = refusal(error);
-      return again(visit, message, status, pending.returnTo);
+      return again(visit, message, status, returnTo);
     }
-    return { redirect: pending.returnTo ?? home };
+    return { redirect: invitation === undefined ? (returnTo ?? home) : home };
   },
 });
 
