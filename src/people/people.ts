@@ -22,8 +22,11 @@ export interface People {
    * `rate_limited` after too many failures from the address or network, which never locks out who shows the right password.
    */
   signInWithPassword(attempt: PasswordAttempt): Promise<User>;
-  /** Finds, links or makes the account of an identity. `forbidden`, with a sentence for the person, where nothing lets them in. */
-  signInWithIdentity(identity: ExternalIdentity): Promise<User>;
+  /**
+   * Finds, links or makes the account of an identity. `forbidden`, with a sentence for the person, where nothing lets them in.
+   * With the token of the invitation's link that the person came by, the invitation is accepted too.
+   */
+  signInWithIdentity(identity: ExternalIdentity, invitationToken?: string): Promise<User>;
   /** The account and organization of an identity provider's token. `forbidden` where there is none. */
   admit(claims: Pick<ExternalTokenClaims, 'identity' | 'organization'>): Promise<Admission>;
 
@@ -55,6 +58,8 @@ export interface People {
   acceptInvitation(token: string, as: InvitationAcceptance): Promise<User>;
 
   members(organizationId: OrganizationId): Promise<readonly { readonly user: User; readonly role: Role }[]>;
+  /** For the operator. Somebody who is a member gets the role anew, as by `changeRole`. */
+  addMember(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;
   /** `conflict` where nobody would be left as admin. */
   changeRole(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;
   /** `conflict` where nobody would be left as admin. Their applications end with the next request. */

@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto';
+import { foldCase, SightlineError } from '../contract/index.ts';
+import type { ExternalTokenClaims, Organization } from '../contract/index.ts';
+import type { Account, Identities } from './identity-sign-in.ts';
+import type { Admission } from './people.ts';
+import { RecentMap } from './recent-map.ts';
+
+/** Whose an identity provider's token is, and for which organization. */
+export type Admit = (claims: Pick<ExternalTokenClaims, 'identity' | 'organization'>) => Promise<Admission>;
+
+/** The verifier looks at account and membership on every request, so that what is kept here lets nobody in for longer. */
+const keptMs = 300_000;
+const capacity = 10_000;
+
+export function createAdmit({ identities, now }: { readonly identities: Identities; readonly now: () => Date }): Admit {
+  const kept = new RecentMap<Admission & { readonly until: number }>(capacity);
+  const underWay = new Map<string, Promise<Admission>>();
+
+  async function admitAnew(key: string, claims: Parameters<Admit>[0]): Promise<Admission> {
+    try {
+      const admission = choose(await identities.account(claims.identity), claims.organization);
+      kept.set(key, { ...admission, until: now().getTime() + keptMs });
+      return admission;
+    } finally {
+      underWay.delete(key);
+    }
+  }
+
+  return async (claims) => {
+    const key = fingerprint(claims);
+    const known = kept.get(key);
+    if (known !== undefined && known.until > now().getTime()) return known;
+    let admission = underWay.get(key);
+    if (admission === undefined) {
+      admission = admitAnew(key, claims);
+      underWay.set(key, admission);
+    }
+    return admission;
+  };
+}
+
+function choose({ user, memberships }: Account, wanted: string | undefined): Admission {
+  const [only, ...others] = memberships;
+  if (wanted !== undefined) {
+    const found = memberships.find(({ organization }) => isNamed(organization, wanted));
+    if (found !== undefined) return { userId: user.id, organizationId: found.organization.id };
+    throw new SightlineError('forbidden', 'The token names an organization of which its owner is no member.');
+  }
+  if (only !== undefined && others.length === 0) return { userId: user.id, organizationId: only.organization.id };
+  throw new SightlineError(
+    'forbidden',
+    'The owner of this token belongs to several organizations, and the token names none of them. ' +
+      'Have the identity provider put the organization into a claim, or sign in with an account of one organization.',
+  );
+}
+
+function isNamed({ id, name }: Organization, wanted: string): boolean {
+  return id === wanted || foldCase(name) === foldCase(wanted.trim());
+}
+
+function fingerprint({ identity, organization }: Parameters<Admit>[0]): string {
+  const { issuer, subject, email, memberships } = identity;
+  const text = JSON.stringify([
+    issuer,
+    subject,
+    email,
+    organization,
+    memberships.map((each) => [each.organization, each.role]),
+  ]);
+  return hash('sha256', text, 'base64');
+}

@@ -1,0 +1,94 @@
+import { SightlineError } from '../contract/index.ts';
+import type { Logger, Storage, User } from '../contract/index.ts';
+import { createLeakyBuckets } from './leaky-buckets.ts';
+import { checkPassword } from './password-rules.ts';
+import type { Passwords } from './passwords.ts';
+import type { People } from './people.ts';
+import { tooMany } from './throttle.ts';
+import type { Throttle } from './throttle.ts';
+import type { Trail } from './trail.ts';
+
+export interface PasswordSignIns extends Pick<People, 'signInWithPassword' | 'changePassword'> {
+  /** Keeps the hash of another password. Whoever calls has made sure of the person and of the rules. */
+  keep(user: User, hash: string): Promise<void>;
+}
+
+export interface PasswordSignInsOptions {
+  readonly storage: Storage;
+  readonly passwords: Passwords;
+  readonly throttle: Throttle;
+  readonly trail: Trail;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+/** What the storage keeps of an address. */
+const longestEmail = 320;
+/** At the current password, by somebody who has come by a signed-in browser. */
+const freeTriesAtChange = 10;
+
+export function createPasswordSignIns(options: PasswordSignInsOptions): PasswordSignIns {
+  const { storage, passwords, throttle, trail, logger, now } = options;
+  const { directory } = storage;
+  const changes = createLeakyBuckets({ leakMs: 900_000, now, capacity: 10_000 });
+
+  async function keep(user: User, hash: string): Promise<void> {
+    await directory.people.setPassword(user.id, hash);
+    throttle.forget(user.email);
+    await trail.recordOf(user.id, { event: 'password.changed', subject: user.id, target: user.id });
+  }
+
+  /** The same password at today's cost. A sign-in does not fail for it. */
+  async function renew(user: User, password: string, hash: string | undefined): Promise<void> {
+    try {
+      const renewed = await passwords.hash(password);
+      // It may have been changed while this one was computed.
+      const kept = await directory.people.credentials(user.email);
+      if (kept?.hash === hash) await directory.people.setPassword(user.id, renewed);
+    } catch (error) {
+      logger.warn({ err: error, userId: user.id }, 'a password could not be hashed anew');
+    }
+  }
+
+  return {
+    keep,
+
+    async signInWithPassword({ email, password, address }) {
+      const attempt = throttle.begin(email, address);
+      let account;
+      let verdict;
+      try {
+        account = email.length > longestEmail ? undefined : await directory.people.credentials(email);
+        verdict = await passwords.verify(password, account?.hash, attempt.lane);
+      } catch (error) {
+        attempt.abandoned();
+        throw error;
+      }
+      if (account === undefined || !verdict.right || !account.user.enabled) {
+        // The account only where there is one: what was typed as the address is now and then the password.
+        logger.info({ userId: account?.user.id, address }, 'sign-in with a password refused');
+        attempt.failed();
+        throw new SightlineError('forbidden', 'The e-mail address or the password is wrong.');
+      }
+      attempt.succeeded();
+      const { user, hash } = account;
+      if (verdict.outdated) await renew(user, password, hash);
+      await trail.recordOf(user.id, { event: 'person.signed_in', subject: user.id, target: 'password' });
+      return user;
+    },
+
+    async changePassword(userId, current, next) {
+      const user = await directory.findUser(userId);
+      if (user === undefined) throw new SightlineError('not_found', 'There is no such account.');
+      checkPassword(next, user.email);
+      const wait = changes.wait(userId, freeTriesAtChange);
+      if (wait > 0) throw tooMany(wait);
+      changes.add(userId);
+      const account = await directory.people.credentials(user.email);
+      const { right } = await passwords.verify(current, account?.hash, 'known');
+      if (!right || !user.enabled) throw new SightlineError('forbidden', 'The current password is wrong.');
+      changes.empty(userId);
+      await keep(user, await passwords.hash(next));
+    },
+  };
+}
