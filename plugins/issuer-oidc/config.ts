@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { authorizationServerSchema, roles, scopes } from '../../src/contract/index.ts';
+import type { ClaimPath } from './claims.ts';
+import { checkConfig } from './config-check.ts';
+import { emailTrusts } from './email.ts';
+import { presetNames } from './presets.ts';
+
+const flag = z.union([z.boolean(), z.stringbool()]);
+
+const claimName = z.string().min(1).max(200);
+const claimPath = z
+  .union([claimName, z.array(claimName).min(1).max(6)])
+  .transform((value): ClaimPath => {
+    const [first = '', ...rest] = typeof value === 'string' ? [value] : value;
+    return [first, ...rest];
+  })
+  .meta({ description: 'The name of a claim; a list of names where it is nested' });
+
+const providerUrl = z.string().refine(isProviderUrl, 'must be an https URL without query or fragment');
+
+const oneOrMore = (item: z.ZodString) =>
+  z.union([item, z.array(item).min(1).max(500)]).transform((value) => (typeof value === 'string' ? [value] : value));
+
+const domain = z
+  .string()
+  .regex(/^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'must be a domain such as example.com')
+  .toLowerCase();
+
+const membership = z
+  .strictObject({
+    organization: z.string().min(1).max(200).optional().meta({ description: 'Name or id' }),
+    organizationClaim: claimPath.optional().meta({ description: 'The claim that holds its name or id' }),
+    role: z.enum(roles).default('member'),
+    emailDomain: oneOrMore(domain).optional().meta({ description: 'Of an address that the provider vouches for' }),
+    group: oneOrMore(z.string().min(1).max(500)).optional().meta({ description: 'One of these is in the claim' }),
+    claim: claimPath.optional().meta({ description: 'Where to look for the group, if not in claims.groups' }),
+  })
+  .refine((rule) => (rule.organization === undefined) !== (rule.organizationClaim === undefined), {
+    message: 'say either organization or organizationClaim',
+  })
+  .refine(
+    (rule) => rule.organizationClaim !== undefined || rule.emailDomain !== undefined || rule.group !== undefined,
+    {
+      message: 'say who: emailDomain or group',
+    },
+  )
+  .refine((rule) => rule.claim === undefined || rule.group !== undefined, { message: 'claim belongs to group' });
+
+const scopeMap = z.record(z.string().min(1).max(500), z.array(z.enum(scopes)).min(1)).default({});
+
+/** Of an OAuth client's own credentials at the provider. */
+const credential = z.string().min(1).max(4_096);
+
+const accessTokens = z
+  .strictObject({
+    audiences: z
+      .array(z.string().min(1).max(500))
+      .min(1)
+      .optional()
+      .meta({ description: 'What `aud` may be, where the provider cannot write the MCP endpoint there' }),
+    subject: claimPath.optional(),
+    organization: claimPath.optional().meta({ description: 'Which organization the token is for' }),
+    scopes: scopeMap.meta({ description: "The provider's scopes, and ours that each stands for" }),
+    rolesClaim: claimPath.optional(),
+    roles: scopeMap.meta({ description: 'Roles of the person, and our scopes that each stands for' }),
+    introspection: z
+      .strictObject({
+        endpoint: providerUrl,
+        clientId: credential.optional().meta({ description: 'If not that of the sign-in' }),
+        clientSecret: credential.optional(),
+      })
+      .optional()
+      .meta({ description: 'For tokens that only the provider can read (RFC 7662)' }),
+  })
+  .meta({ description: 'Only with mode resource-server: what its access tokens say' });
+
+export const configSchema = authorizationServerSchema
+  .extend({
+    mode: z
+      .enum(['broker', 'resource-server'])
+      .default('broker')
+      .meta({ description: 'Whether Sightline or the provider gives out the access tokens' }),
+    preset: z.enum(presetNames).default('generic'),
+    issuer: providerUrl.optional().meta({ description: 'Exactly as the provider writes it' }),
+    tenant: z.guid().optional().meta({ description: 'Entra ID: the directory (tenant) id' }),
+    hostedDomains: z.array(domain).min(1).optional().meta({ description: 'Google: the domains of your company' }),
+    name: z.string().min(1).max(60).optional().meta({ description: 'On the button: Sign in with …' }),
+    clientId: credential,
+    clientSecret: credential.optional(),
+    privateKey: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'PKCS #8 PEM, in place of a secret (private_key_jwt)' }),
+    privateKeyId: z.string().min(1).max(200).optional(),
+    clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).optional(),
+    scopes: z
+      .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope'))
+      .default(['openid', 'email', 'profile'])
+      .refine((list) => list.includes('openid'), 'must hold openid'),
+    parameters: z
+      .record(z.string().min(1), z.string())
+      .default({})
+      .meta({ description: 'Sent along to the sign-in page: prompt, organization, kc_idp_hint, …' }),
+    userinfo: flag.optional().meta({ description: 'Whether the userinfo endpoint is asked too' }),
+    claims: z
+      .strictObject({
+        subject: claimPath.optional(),
+        email: claimPath.optional(),
+        emailVerified: claimPath.optional(),
+        name: claimPath.optional(),
+        groups: claimPath.optional(),
+      })
+      .prefault({}),
+    emailTrust: z.enum(emailTrusts).optional().meta({ description: 'When an address counts as the person’s own' }),
+    memberships: z.array(membership).max(500).default([]),
+    accessTokens: accessTokens.optional(),
+    enterpriseManaged: z
+      .strictObject({
+        enabled: flag.default(false),
+        issuer: providerUrl.optional().meta({ description: 'Who signs the assertions, if not the issuer' }),
+      })
+      .prefault({})
+      .meta({ description: 'Whether ID-JAG assertions are taken for tokens (enterprise-managed authorization)' }),
+  })
+  .superRefine(checkConfig);
+
+export type OidcConfig = z.output<typeof configSchema>;
+
+function isProviderUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname, search, hash, username } = new URL(value);
+  if (search !== '' || hash !== '' || username !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}

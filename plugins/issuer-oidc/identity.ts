@@ -1,0 +1,40 @@
+import { SightlineError } from '../../src/contract/index.ts';
+import type { ExternalIdentity } from '../../src/contract/index.ts';
+import { textAt, textsAt } from './claims.ts';
+import type { ClaimPath, Claims } from './claims.ts';
+import { vouchedEmail } from './email.ts';
+import type { EmailRules } from './email.ts';
+import { membershipsOf } from './memberships.ts';
+import type { MembershipRule } from './memberships.ts';
+
+export interface IdentityRules extends EmailRules {
+  readonly issuer: string;
+  readonly subject: ClaimPath;
+  readonly name: ClaimPath;
+  readonly memberships: readonly MembershipRule[];
+  /** Google: the company's domains. Whoever has an account at Google gets as far as our callback. */
+  readonly hostedDomains?: readonly string[];
+}
+
+/** OpenID Connect Core §2: at most 255 ASCII characters. */
+const subjectPattern = /^[\x20-\x7e]{1,255}$/;
+const maxNameLength = 100;
+
+/** Who the verified claims speak of; undefined where they do not say. Throws `forbidden` with a sentence for the person. */
+export function identityOf(claims: Claims, rules: IdentityRules): ExternalIdentity | undefined {
+  const subject = textAt(claims, rules.subject);
+  if (subject === undefined || !subjectPattern.test(subject)) return undefined;
+  const { hostedDomains } = rules;
+  if (hostedDomains !== undefined && !textsAt(claims, ['hd']).some((domain) => hostedDomains.includes(domain))) {
+    throw new SightlineError('forbidden', "Sign in with your company's account: this one is not of its domain.");
+  }
+  const email = vouchedEmail(claims, rules);
+  const name = textAt(claims, rules.name)?.replaceAll(/\p{C}/gu, '').trim().slice(0, maxNameLength);
+  return {
+    issuer: rules.issuer,
+    subject,
+    ...(email === undefined ? {} : { email }),
+    ...(name === undefined || name === '' ? {} : { name }),
+    memberships: membershipsOf(claims, email, rules.memberships),
+  };
+}

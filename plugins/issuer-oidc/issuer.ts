@@ -1,0 +1,118 @@
+import { SightlineError } from '../../src/contract/index.ts';
+import type { Component, Issuer, IssuerHost, TokenIntrospection, TokenTrust } from '../../src/contract/index.ts';
+import { algorithms } from './algorithms.ts';
+import { clientAuthentication } from './client-authentication.ts';
+import type { OidcConfig } from './config.ts';
+import { createProvider } from './provider.ts';
+import type { Provider } from './provider.ts';
+import { settingsOf } from './settings.ts';
+import type { Settings } from './settings.ts';
+import { createSignIn } from './sign-in.ts';
+import { tokenClaims } from './token-claims.ts';
+import type { TokenRules } from './token-claims.ts';
+
+/** People sign in at the company's provider; the access tokens are ours (broker) or the provider's (resource server). */
+export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
+  const settings = settingsOf(config);
+  const { logger, now } = host;
+  if (settings.issuer === host.authUrl) {
+    throw new SightlineError('config_invalid', 'issuer.issuer is this service itself: name the identity provider.');
+  }
+  const authentication = clientAuthentication(config, settings.clientAuthentication);
+  const providerOf = (issuer: string) =>
+    createProvider({ issuer, clientId: config.clientId, authentication, now, logger });
+  const provider = providerOf(settings.issuer);
+  const signIn = createSignIn({
+    provider,
+    clientId: config.clientId,
+    name: settings.name,
+    scopes: config.scopes,
+    parameters: config.parameters,
+    userinfo: settings.userinfo,
+    rules: settings.identity,
+    now,
+    logger,
+  });
+  const { signingKeyDays, clients } = config;
+
+  if (config.mode === 'broker') {
+    const assertions = config.enterpriseManaged.enabled ? [assertionTrust(config, settings, provider, providerOf)] : [];
+    const server = host.authorizationServer({ signingKeyDays, clients, people: true, assertions });
+    return {
+      ...server,
+      ...told(server, provider),
+      trusts: [server.trust],
+      authorizationServers: [server.issuer],
+      signIn,
+    };
+  }
+
+  const server = host.authorizationServer({ signingKeyDays, clients, people: false });
+  const rules = tokenRules(config, settings);
+  const audiences = config.accessTokens?.audiences;
+  const accepted = {
+    issuer: settings.issuer,
+    ...(audiences === undefined ? {} : { audiences }),
+    claims: (payload) => tokenClaims(payload, rules),
+  } satisfies Partial<TokenTrust>;
+  const introspection = introspectionOf(config, accepted);
+  return {
+    ...told(server, provider),
+    start: (signal) => server.start(signal),
+    stop: () => server.stop(),
+    handle: (request, response, address) => server.handle(request, response, address),
+    trusts: [server.trust, { ...accepted, algorithms, keys: provider.keys }],
+    ...(introspection === undefined ? {} : { introspection }),
+    // Ours is not listed: clients that people use take any of them, and nobody can sign in there. Who has an API key is
+    // told where to exchange it.
+    authorizationServers: [settings.issuer],
+    signIn,
+  };
+}
+
+/** A provider that is down is told of, but does not make this service unwell: tokens and sessions live on. */
+function told(server: Component, provider: Provider): Pick<Component, 'health'> {
+  return {
+    async health(signal) {
+      const health = await server.health(signal);
+      const failure = provider.failure();
+      return health.ok && failure !== undefined ? { ok: true, detail: `the identity provider: ${failure}` } : health;
+    },
+  };
+}
+
+function tokenRules(config: OidcConfig, settings: Settings): TokenRules {
+  const { organization, scopes = {}, roles = {}, rolesClaim } = config.accessTokens ?? {};
+  return {
+    identity: settings.tokenIdentity,
+    ...(organization === undefined ? {} : { organization }),
+    scopes: new Map(Object.entries(scopes)),
+    ...(rolesClaim === undefined ? {} : { roles: { claim: rolesClaim, scopes: new Map(Object.entries(roles)) } }),
+  };
+}
+
+function introspectionOf(
+  config: OidcConfig,
+  accepted: Pick<TokenIntrospection, 'issuer' | 'audiences' | 'claims'>,
+): TokenIntrospection | undefined {
+  const configured = config.accessTokens?.introspection;
+  if (configured === undefined) return undefined;
+  const { endpoint, clientId = config.clientId, clientSecret = config.clientSecret ?? '' } = configured;
+  // RFC 6749 §2.3.1: both are form-encoded first.
+  const pair = [clientId, clientSecret].map(encodeURIComponent).join(':');
+  return { ...accepted, endpoint, authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+/** An ID-JAG says `client_id` and `scope` as access tokens do, and speaks of the person as ID tokens do. */
+function assertionTrust(
+  config: OidcConfig,
+  settings: Settings,
+  provider: Provider,
+  providerOf: (issuer: string) => Provider,
+): Omit<TokenTrust, 'type' | 'audiences'> {
+  const issuer = config.enterpriseManaged.issuer ?? settings.issuer;
+  const rules: TokenRules = { identity: { ...settings.identity, issuer }, scopes: new Map() };
+  const { keys } = issuer === settings.issuer ? provider : providerOf(issuer);
+  // One without a scope gives none.
+  return { issuer, algorithms, keys, claims: (payload) => tokenClaims({ scope: '', ...payload }, rules) };
+}

@@ -1,0 +1,68 @@
+import { SightlineError } from '../../src/contract/index.ts';
+import type { ExternalMembership, Role } from '../../src/contract/index.ts';
+import { claimAt, isObject, textsAt } from './claims.ts';
+import type { ClaimPath, Claims } from './claims.ts';
+import { domainOf } from './email.ts';
+
+/** Gives a membership where everything it asks for holds. What a token does not say holds for nobody. */
+export interface MembershipRule {
+  readonly role: Role;
+  /** Name or id of the organization, or the claim that says it. */
+  readonly organization: string | { readonly claim: ClaimPath };
+  /** The vouched address is in one of these. */
+  readonly emailDomains?: readonly string[];
+  /** The claim holds one of these. */
+  readonly groups?: { readonly claim: ClaimPath; readonly anyOf: readonly string[] };
+}
+
+const maxOrganizations = 100;
+const maxNameLength = 200;
+
+/** One for each organization, the stronger role where rules differ. */
+export function membershipsOf(
+  claims: Claims,
+  email: string | undefined,
+  rules: readonly MembershipRule[],
+): readonly ExternalMembership[] {
+  const found = new Map<string, Role>();
+  const domain = email === undefined ? undefined : domainOf(email);
+  for (const rule of rules) {
+    if (rule.emailDomains !== undefined && !(domain !== undefined && rule.emailDomains.includes(domain))) continue;
+    if (rule.groups !== undefined && !holds(claims, rule.groups)) continue;
+    for (const organization of organizationsOf(claims, rule)) {
+      if (found.get(organization) !== 'admin') found.set(organization, rule.role);
+    }
+  }
+  if (found.size > maxOrganizations) {
+    throw new SightlineError('forbidden', 'Your company puts you into more organizations than can be taken here.');
+  }
+  return [...found].map(([organization, role]) => ({ organization, role }));
+}
+
+function holds(claims: Claims, { claim, anyOf }: NonNullable<MembershipRule['groups']>): boolean {
+  if (isElsewhere(claims, claim[0])) {
+    throw new SightlineError(
+      'forbidden',
+      'Your company has you in more groups than fit into a sign-in, so nothing can be said about your rights here. ' +
+        'Ask an administrator of its directory to send only the groups that are assigned to this application.',
+    );
+  }
+  const values = textsAt(claims, claim);
+  return anyOf.some((value) => values.includes(value));
+}
+
+/**
+ * Of a person in more than 200 groups Entra ID does not write the groups, but where to ask for them (OpenID Connect Core
+ * §5.6.2). Taking that for "in no group" would take rights away that the person has.
+ */
+function isElsewhere(claims: Claims, name: string): boolean {
+  const names = claimAt(claims, ['_claim_names']);
+  return (
+    (isObject(names) && Object.hasOwn(names, name)) || (name === 'groups' && claimAt(claims, ['hasgroups']) === true)
+  );
+}
+
+function organizationsOf(claims: Claims, { organization }: MembershipRule): readonly string[] {
+  if (typeof organization === 'string') return [organization];
+  return textsAt(claims, organization.claim).filter((name) => name.length <= maxNameLength);
+}

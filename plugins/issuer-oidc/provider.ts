@@ -1,0 +1,120 @@
+import { createRemoteJWKSet, customFetch as joseFetch } from 'jose';
+import type { JWTVerifyGetKey } from 'jose';
+import * as oidc from 'openid-client';
+import { SightlineError } from '../../src/contract/index.ts';
+import type { Logger } from '../../src/contract/index.ts';
+import { ProviderUnreachable, providerFetch } from './fetch.ts';
+
+/** The company's identity provider, as it describes itself (OpenID Connect Discovery). */
+export interface Provider {
+  /** Rejects with `unavailable` while it has not been heard of. */
+  configuration(): Promise<oidc.Configuration>;
+  /** Its signing keys. Rejects with anything but jose's "no such key" where they cannot be had. */
+  readonly keys: JWTVerifyGetKey;
+  /** For an operator: why it could not be asked the last time. */
+  failure(): string | undefined;
+}
+
+export interface ProviderOptions {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly authentication: oidc.ClientAuth;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+const timeoutMs = 5_000;
+const keysCooldownMs = 30_000;
+const keysMaxAgeMs = 600_000;
+const metadataMaxAgeMs = 3_600_000;
+/** After a failure it is left alone for a while, however many people want to sign in. */
+const cooldownMs = 5_000;
+
+/** Nothing is asked before somebody needs it, so that the gateway starts while the provider is down. */
+export function createProvider(options: ProviderOptions): Provider {
+  const { issuer, now, logger } = options;
+  let known: { readonly configuration: oidc.Configuration; readonly readAt: number } | undefined;
+  let failed: { readonly message: string; readonly at: number } | undefined;
+  let reading: Promise<void> | undefined;
+  let keySet: { readonly href: string; readonly keys: JWTVerifyGetKey } | undefined;
+
+  async function read(): Promise<void> {
+    try {
+      const configuration = await discover(options);
+      known = { configuration, readAt: now().getTime() };
+      failed = undefined;
+    } catch (error) {
+      const message = reasonOf(error);
+      failed = { message, at: now().getTime() };
+      logger.error({ issuer, reason: message }, 'The identity provider cannot be asked who it is.');
+    } finally {
+      reading = undefined;
+    }
+  }
+
+  async function configuration(): Promise<oidc.Configuration> {
+    const time = now().getTime();
+    const fresh = known !== undefined && time - known.readAt < metadataMaxAgeMs;
+    const coolingDown = failed !== undefined && time - failed.at < cooldownMs;
+    if (!fresh && !coolingDown) await (reading ??= read());
+    // What it said before is used on while it is down.
+    if (known === undefined) throw unreachable();
+    return known.configuration;
+  }
+
+  const keys: JWTVerifyGetKey = async (header, token) => {
+    const { jwks_uri: href } = (await configuration()).serverMetadata();
+    if (href === undefined) throw new ProviderUnreachable('the provider names no keys');
+    if (keySet?.href !== href) {
+      keySet = {
+        href,
+        keys: createRemoteJWKSet(new URL(href), {
+          timeoutDuration: timeoutMs,
+          cooldownDuration: keysCooldownMs,
+          cacheMaxAge: keysMaxAgeMs,
+          [joseFetch]: providerFetch,
+        }),
+      };
+    }
+    return await keySet.keys(header, token);
+  };
+
+  return { configuration, keys, failure: () => failed?.message };
+}
+
+export function unreachable(): SightlineError {
+  return new SightlineError('unavailable', 'The identity provider cannot be reached now. Try again in a minute.', {
+    retryAfterSeconds: cooldownMs / 1_000,
+  });
+}
+
+async function discover({ issuer, clientId, authentication }: ProviderOptions): Promise<oidc.Configuration> {
+  const insecure = new URL(issuer).protocol === 'http:';
+  const configuration = await oidc.discovery(new URL(issuer), clientId, undefined, authentication, {
+    timeout: timeoutMs / 1_000,
+    // The library sends forms and nothing else.
+    [oidc.customFetch]: (url, { method, headers, body, signal }) =>
+      providerFetch(url, {
+        method,
+        headers,
+        body: body instanceof URLSearchParams ? body : null,
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    execute: insecure ? [oidc.allowInsecureRequests] : [],
+  });
+  const metadata = configuration.serverMetadata();
+  // Tokens are compared with it letter by letter, so that a slash too many would refuse them all.
+  if (metadata.issuer !== issuer) {
+    throw new ProviderUnreachable(`it calls itself ${metadata.issuer}: write that as issuer.issuer`);
+  }
+  if (!insecure && metadata.jwks_uri?.startsWith('https:') !== true) {
+    throw new ProviderUnreachable('its keys are not at an https URL');
+  }
+  return configuration;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'something else than an error was thrown';
+  const cause = error instanceof ProviderUnreachable && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${error.message}${cause}`;
+}

@@ -1,0 +1,80 @@
+import type { ClaimPath } from './claims.ts';
+import type { OidcConfig } from './config.ts';
+import type { IdentityRules } from './identity.ts';
+import type { MembershipRule } from './memberships.ts';
+import { presets } from './presets.ts';
+
+/** The config with all that its preset fills in. */
+export interface Settings {
+  readonly issuer: string;
+  readonly name: string;
+  readonly userinfo: boolean;
+  readonly clientAuthentication: 'client_secret_basic' | 'client_secret_post';
+  /** Of ID tokens, and of ID-JAG assertions. */
+  readonly identity: IdentityRules;
+  /** Of access tokens. */
+  readonly tokenIdentity: IdentityRules;
+}
+
+export function settingsOf(config: OidcConfig): Settings {
+  const preset = presets[config.preset];
+  const claims = { ...preset.claims, ...defined(config.claims) };
+  const issuer = issuerOf(config);
+  const { hostedDomains } = config;
+  const identity: IdentityRules = {
+    issuer,
+    subject: claims.subject,
+    email: claims.email,
+    emailVerified: claims.emailVerified,
+    name: claims.name,
+    trust: config.emailTrust ?? preset.emailTrust,
+    memberships: config.memberships.map((rule) => membershipRule(rule, claims.groups)),
+    ...(hostedDomains === undefined ? {} : { hostedDomains }),
+  };
+  return {
+    issuer,
+    name: config.name ?? preset.name,
+    userinfo: config.userinfo ?? preset.userinfo,
+    clientAuthentication: config.clientAuthentication ?? preset.clientAuthentication,
+    identity,
+    tokenIdentity: {
+      ...identity,
+      subject: config.accessTokens?.subject ?? config.claims.subject ?? preset.tokenSubject ?? claims.subject,
+    },
+  };
+}
+
+/** As the provider writes it in its tokens, to the slash. */
+function issuerOf({ preset, issuer, tenant }: OidcConfig): string {
+  switch (preset) {
+    case 'entra':
+      return issuer ?? `https://login.microsoftonline.com/${tenant ?? ''}/v2.0`;
+    case 'google':
+      return issuer ?? 'https://accounts.google.com';
+    case 'auth0':
+      return `${(issuer ?? '').replace(/\/$/, '')}/`;
+    case 'generic':
+    case 'okta':
+    case 'keycloak':
+      return issuer ?? '';
+  }
+}
+
+function membershipRule(rule: OidcConfig['memberships'][number], groups: ClaimPath): MembershipRule {
+  const { role, organization, organizationClaim, emailDomain, group, claim = groups } = rule;
+  return {
+    role,
+    organization: organizationClaim === undefined ? (organization ?? '') : { claim: organizationClaim },
+    ...(emailDomain === undefined ? {} : { emailDomains: emailDomain }),
+    ...(group === undefined ? {} : { groups: { claim, anyOf: group } }),
+  };
+}
+
+function defined<Values extends object>(values: Values): { [Key in keyof Values]?: NonNullable<Values[Key]> } {
+  const copy: { [Key in keyof Values]?: NonNullable<Values[Key]> } = {};
+  for (const key in values) {
+    const value = values[key];
+    if (value !== undefined && value !== null) copy[key] = value;
+  }
+  return copy;
+}

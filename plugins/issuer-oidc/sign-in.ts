@@ -1,0 +1,123 @@
+import { timingSafeEqual } from 'node:crypto';
+import { jwtVerify } from 'jose';
+import * as oidc from 'openid-client';
+import { z } from 'zod';
+import type { ExternalIdentity, Logger, RedirectSignIn } from '../../src/contract/index.ts';
+import { algorithms } from './algorithms.ts';
+import type { Claims } from './claims.ts';
+import { identityOf } from './identity.ts';
+import type { IdentityRules } from './identity.ts';
+import { createOnce } from './once.ts';
+import type { Provider } from './provider.ts';
+import { again, signInFailure } from './sign-in-failure.ts';
+
+export interface SignInOptions {
+  readonly provider: Provider;
+  readonly clientId: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly userinfo: boolean;
+  readonly rules: IdentityRules;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+/** Long enough for a second factor and a forgotten password. */
+const lifetimeMs = 15 * 60_000;
+const maxCallbackLength = 16_384;
+
+const stateSchema = z.strictObject({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirectUri: z.url(),
+  /** Epoch milliseconds. */
+  expiresAt: z.number(),
+});
+type State = z.output<typeof stateSchema>;
+
+/** Authorization code with PKCE, state and nonce. The provider's tokens are read and dropped. */
+export function createSignIn(options: SignInOptions): RedirectSignIn {
+  const { provider, logger, now } = options;
+  const once = createOnce(() => now().getTime());
+
+  async function begin(redirectUri: string) {
+    const configuration = await provider.configuration();
+    const verifier = oidc.randomPKCECodeVerifier();
+    const kept: State = {
+      state: oidc.randomState(),
+      nonce: oidc.randomNonce(),
+      verifier,
+      redirectUri,
+      expiresAt: now().getTime() + lifetimeMs,
+    };
+    const url = oidc.buildAuthorizationUrl(configuration, {
+      ...options.parameters,
+      redirect_uri: redirectUri,
+      scope: options.scopes.join(' '),
+      state: kept.state,
+      nonce: kept.nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    return { url: url.href, state: JSON.stringify(kept) };
+  }
+
+  async function finish(callback: URL, text: string): Promise<ExternalIdentity> {
+    const kept = readState(text);
+    if (kept === undefined || kept.expiresAt <= now().getTime()) throw again();
+    if (callback.search.length > maxCallbackLength || !sameText(callback.searchParams.get('state'), kept.state)) {
+      throw again();
+    }
+    // Before anything is asked, so that of two at once one alone gets through.
+    if (!once(kept.state, kept.expiresAt)) throw again();
+    try {
+      const identity = identityOf(await claimsOf(callback, kept), options.rules);
+      if (identity !== undefined) return identity;
+    } catch (error) {
+      throw signInFailure(error, logger);
+    }
+    throw signInFailure(new Error('the claim that names the person is missing'), logger);
+  }
+
+  async function claimsOf(callback: URL, kept: State): Promise<Claims> {
+    const configuration = await provider.configuration();
+    // The redirect URI must be the one of the request, whatever our own proxy made of it.
+    const answer = new URL(kept.redirectUri);
+    answer.search = callback.search;
+    const tokens = await oidc.authorizationCodeGrant(configuration, answer, {
+      pkceCodeVerifier: kept.verifier,
+      expectedState: kept.state,
+      expectedNonce: kept.nonce,
+      idTokenExpected: true,
+    });
+    // The library leaves the signature to TLS (OpenID Connect Core §3.1.3.7, 6).
+    const { payload } = await jwtVerify(tokens.id_token ?? '', provider.keys, {
+      issuer: options.rules.issuer,
+      audience: options.clientId,
+      algorithms: [...algorithms],
+      clockTolerance: 30,
+    });
+    const { userinfo_endpoint: endpoint } = configuration.serverMetadata();
+    if (!options.userinfo || endpoint === undefined) return payload;
+    const more = await oidc.fetchUserInfo(configuration, tokens.access_token, payload.sub ?? '');
+    // What is signed goes before what is not.
+    return { ...more, ...payload };
+  }
+
+  return { kind: 'redirect', name: options.name, begin, finish };
+}
+
+function readState(text: string): State | undefined {
+  try {
+    return stateSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function sameText(given: string | null, expected: string): boolean {
+  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
