@@ -24,6 +24,7 @@ import {
 } from '../../src/contract-tests/storage/stage.ts';
 import type { Connection } from './dialect.ts';
 import plugin from './index.ts';
+import { migrations } from './migrations/index.ts';
 import { sqlite } from './sqlite/dialect.ts';
 import { explain } from './sqlite/errors.ts';
 import { openDatabase } from './sqlite/open.ts';
@@ -230,6 +231,36 @@ describe('a schema of a newer version', () => {
     }
     expect(migrations()).toEqual(before);
     raw.close();
+  });
+});
+
+describe('a store of before people could sign in', () => {
+  it('keeps its people and members, as given here', async () => {
+    const old = sqlite(file).connect();
+    const [id, userId] = [newId('org'), newId('usr')];
+    await old.exclusively(async (transaction) => {
+      await transaction.migrate.latest({
+        tableName: 'schema_migrations',
+        migrationSource: {
+          getMigrations: async () => migrations.filter(([name]) => name < '0008'),
+          getMigrationName: ([name]: (typeof migrations)[number]) => name,
+          getMigration: async ([, { up }]: (typeof migrations)[number]) => ({ up, down: async () => {} }),
+        },
+      });
+      await transaction('organizations').insert({ id, name: 'Acme', name_key: 'acme', created_at: 1 });
+      const address = { email: 'ada@example.org', email_key: 'ada@example.org' };
+      await transaction('users').insert({ id: userId, ...address, name: 'Ada', enabled: true, created_at: 1 });
+      await transaction('members').insert({ organization_id: id, user_id: userId, role: 'admin', created_at: 1 });
+    });
+    await old.close();
+    const storage = await start();
+    const { people } = storage.directory;
+    const user = await people.credentials('ada@example.org');
+    expect(user).toEqual({
+      user: { id: userId, email: 'ada@example.org', name: 'Ada', enabled: true, createdAt: new Date(1) },
+    });
+    await people.syncMemberships(userId, []);
+    expect(await storage.workspace(id).members.list()).toMatchObject([{ role: 'admin' }]);
   });
 });
 

@@ -13,6 +13,7 @@ import { isolationPromises } from './storage/isolation.ts';
 import { issuingPromises } from './storage/issuing.ts';
 import { keyPromises } from './storage/keys.ts';
 import { peoplePromises } from './storage/people.ts';
+import { providedMembershipPromises } from './storage/provided-memberships.ts';
 import { scanPromises } from './storage/scans.ts';
 import { sessionPromises } from './storage/sessions.ts';
 import type { MakeStorage } from './storage/stage.ts';
@@ -28,6 +29,7 @@ export function storageContract(runner: Runner, make: MakeStorage): void {
     });
     directoryPromises(runner, make);
     peoplePromises(runner, make);
+    providedMembershipPromises(runner, make);
     sessionPromises(runner, make);
     invitationPromises(runner, make);
     grantPromises(runner, make);
