@@ -136,6 +136,7 @@ const ours = () =>
       serve(
         createHttpApp({
           issuer,
+          pages: (_request, _response, next) => next(),
           publicUrl: url,
           authUrl: url,
           resource,

@@ -6,21 +6,25 @@ import { createApiKeys } from '../auth/api-keys.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../auth/challenge.ts';
 import { createIngestTokens } from '../auth/ingest-tokens.ts';
 import { createVerifier } from '../auth/verifier.ts';
-import { isId, scopes, SightlineError } from '../contract/index.ts';
+import { isId, scopes } from '../contract/index.ts';
 import type { Host, PluginKind } from '../contract/index.ts';
+import { clients } from '../clients/index.ts';
 import { createHttpApp } from '../http/app.ts';
+import { clientAddress } from '../http/security.ts';
 import { createInvestigationWorker } from '../investigation/worker.ts';
 import { createAuditWriter } from '../kernel/audit.ts';
 import { createRateLimit } from '../kernel/rate-limit.ts';
 import type { LoadedPlugin } from '../kernel/registry.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
 import { createOtlpReceiver } from '../otlp/receiver.ts';
+import { createPeople } from '../people/create-people.ts';
 import { createCostGuard } from '../sql/cost-guard.ts';
 import { createGovernance } from '../sql/governance.ts';
 import { createKeptResults } from '../sql/kept-results.ts';
 import { createQueryPipeline, defaultPipelineLimits } from '../sql/pipeline.ts';
-import { createTools } from '../tools/index.ts';
+import { createTools, describeIngest } from '../tools/index.ts';
 import { createQueryOtel } from '../tools/query-otel.ts';
+import { createPages } from '../web/pages.ts';
 import { agentQuery } from './agent-query.ts';
 import type { Cradle } from './cradle.ts';
 import { collectorSource, ingestSource, noIngest, receivingSink } from './ingest-source.ts';
@@ -65,6 +69,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
       plugins.agent.create({ ...host('agent'), dialect: telemetry.dialect, query: agentQuery(pipeline) }),
     ).singleton(),
 
+    people: asFunction(({ storage }: Cradle) => createPeople({ storage, logger, now })).singleton(),
     keys: asFunction(({ storage }: Cradle) => createApiKeys({ storage, now })).singleton(),
     ingestTokens: asFunction(({ storage }: Cradle) =>
       createIngestTokens({ storage, vault: foundation.vault }),
@@ -77,12 +82,12 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
       if (collector !== undefined) return collectorSource(collector, storage.directory);
       return receivingSink(config, telemetry) === undefined ? noIngest : ingestSource(ingestTokens, urls.publicUrl);
     }).singleton(),
-    verifier: asFunction(({ issuer, storage }: Cradle) =>
+    verifier: asFunction(({ issuer, storage, people }: Cradle) =>
       createVerifier({
         issuer,
         resource: urls.resource,
         directory: storage.directory,
-        admit: () => Promise.reject(new SightlineError('forbidden', 'Nobody here has this identity.')),
+        admit: (claims) => people.admit(claims),
         markUsed: (organizationId, used) => {
           const { keys, grants } = storage.workspace(organizationId);
           const marked = isId('ak', used) ? keys.markUsed(used, now()) : grants.markUsed(used, now());
@@ -179,9 +184,30 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    http: asFunction(({ issuer, serving }: Cradle) =>
+    pages: asFunction(({ people, storage, keys, issuer, ingest, agent, worker }: Cradle) =>
+      createPages({
+        people,
+        storage,
+        keys,
+        signIn: issuer.signIn,
+        authorizationRequests: issuer.authorizationRequests,
+        ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
+        clients,
+        authUrl: urls.authUrl,
+        resource: urls.resource,
+        tokenUrl: `${urls.authUrl}/oauth2/token`,
+        engine: agent.engine,
+        wake: () => worker.wake(),
+        vault: foundation.vault,
+        clientAddress: (request) => clientAddress(request, config.trustProxy),
+        logger,
+        now,
+      }),
+    ).singleton(),
+    http: asFunction(({ issuer, pages, serving }: Cradle) =>
       createHttpApp({
         issuer,
+        pages,
         publicUrl: urls.publicUrl,
         authUrl: urls.authUrl,
         resource: urls.resource,

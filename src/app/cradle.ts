@@ -12,6 +12,8 @@ import type { Governance } from '../sql/governance.ts';
 import type { KeptResults } from '../sql/kept-results.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
 import type { IngestSource } from '../tools/index.ts';
+import type { People } from '../people/people.ts';
+import type { createPages } from '../web/pages.ts';
 import type { Organizations } from './organizations.ts';
 import type { Serving } from './serving.ts';
 import type { Urls } from './urls.ts';
@@ -32,6 +34,7 @@ export interface Cradle {
   readonly telemetry: Telemetry;
   readonly agent: Agent;
 
+  readonly people: People;
   readonly keys: ApiKeys;
   readonly ingestTokens: IngestTokens;
   readonly organizations: Organizations;
@@ -48,6 +51,7 @@ export interface Cradle {
   readonly tools: readonly Tool[];
   readonly receiver: OtlpReceiver;
   readonly mcp: Listener;
+  readonly pages: ReturnType<typeof createPages>;
   readonly http: Listener;
   readonly router: Router;
 }

@@ -52,6 +52,7 @@ describe('the HTTP application', () => {
   const listen = async (changes: Partial<HttpAppOptions> = {}) => {
     const app = createHttpApp({
       issuer,
+      pages: (_request, _response, next) => next(),
       publicUrl: 'http://gateway.example',
       authUrl: 'http://gateway.example',
       resource: 'http://gateway.example/mcp',

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import express, { type ErrorRequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { SightlineError } from '../contract/index.ts';
 import type { Issuer, Logger } from '../contract/index.ts';
 import { livez, readyz, type HealthReport } from './health.ts';
@@ -9,6 +9,8 @@ import { clientAddress, hostCheck, onlyGet, openToBrowsers, securityHeaders } fr
 
 export interface HttpAppOptions {
   readonly issuer: Issuer;
+  /** What people see; it passes on what is not of theirs. */
+  readonly pages: RequestHandler;
   readonly publicUrl: string;
   readonly authUrl: string;
   /** The MCP endpoint. */
@@ -35,7 +37,7 @@ export function createHttpApp(options: HttpAppOptions): (request: IncomingMessag
   const { issuer, publicUrl, trustProxy, logger } = options;
   const headers = new Map(securityHeaders(publicUrl));
   const isOurs = hostCheck(options.allowedHosts);
-  const app = createPages(options);
+  const app = createSite(options);
 
   return (request, response) => {
     response.setHeaders(headers);
@@ -51,7 +53,7 @@ export function createHttpApp(options: HttpAppOptions): (request: IncomingMessag
   };
 }
 
-function createPages(options: HttpAppOptions): express.Express {
+function createSite(options: HttpAppOptions): express.Express {
   const { issuer, authUrl, resource, resourceName, resourceMetadata, logger } = options;
   const app = express();
   app.disable('x-powered-by');
@@ -76,6 +78,7 @@ function createPages(options: HttpAppOptions): express.Express {
   const token = issuer.handle ? { tokenUrl: `${authUrl}/oauth2/token` } : {};
   app.all('/', onlyGet, landingPage({ name: resourceName, resource, ...token }));
 
+  app.use(options.pages);
   app.use((_request, response) => sendError(response, 404, 'not_found', 'There is nothing at this address.'));
   // Express knows an error handler by its four parameters.
   const onError: ErrorRequestHandler = (error: unknown, _request, response, _next) =>

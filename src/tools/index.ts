@@ -8,6 +8,7 @@ import { createReadIncident } from './read-incident.ts';
 import { createSendChatReply } from './send-chat-reply.ts';
 import { createStartChat } from './start-chat.ts';
 
+export { describeIngest } from './get-ingest-config.ts';
 export type { IngestConfig, IngestSource } from './get-ingest-config.ts';
 
 export interface ToolDependencies {

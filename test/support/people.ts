@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { RunningGateway } from './gateway.ts';
+import { sightline, sightlineJson } from './gateway.ts';
+import { Person } from './person.ts';
+
+export const password = 'correct horse battery staple';
+
+export interface NewPerson {
+  readonly email: string;
+  readonly organization: string;
+  readonly role: 'admin' | 'member';
+}
+
+/** A person with an account and the password above, as an operator makes one: command line, link, form. */
+export async function createPerson(gateway: RunningGateway, person: NewPerson): Promise<Person> {
+  const { email, organization, role } = person;
+  const made = await sightline(gateway.dataDirectory, ['org', 'create', organization, '--json']);
+  if (made.code !== 0 && !made.stderr.includes('conflict')) throw new Error(made.stderr);
+  const { password_url: link } = await sightlineJson(
+    gateway.dataDirectory,
+    ['user', 'create', '--email', email, '--org', organization, '--role', role],
+    z.object({ password_url: z.string() }),
+  );
+  const browser = new Person(gateway.url);
+  await browser.press(await browser.open(link), 'Set password', { password });
+  return browser;
+}
