@@ -62,6 +62,7 @@ function get(url: URL, addresses: readonly string[], network: Network, signal: A
   const port = url.port === '' ? 443 : Number(url.port);
   const request = httpsRequest(url, {
     // Without an agent no connection is shared, and no proxy of the environment stands between.
+    defaultPort: 443,
     createConnection: () => network.connect({ host: url.hostname, port, addresses }),
     headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'Sightline' },
     maxHeaderSize: 16_384,
