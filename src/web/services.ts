@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiKeys } from '../auth/api-keys.ts';
+import type { IngestTokens } from '../auth/ingest-tokens.ts';
 import type { Client } from '../clients/client.ts';
 import type { AuthorizationRequests, Logger, OrganizationId, SignIn, Storage, Vault } from '../contract/index.ts';
 import type { People } from '../people/people.ts';
@@ -14,6 +15,8 @@ export interface PageServices {
   readonly authorizationRequests?: AuthorizationRequests | undefined;
   /** How telemetry is sent; `not_found`, with a sentence for the person, where none can be. */
   readonly ingest: (organizationId: OrganizationId) => Promise<IngestDescription>;
+  /** Absent where telemetry goes through a company's own collector, or none can be sent. */
+  readonly ingestTokens?: Pick<IngestTokens, 'rotate' | 'revoke'> | undefined;
   /** How the MCP clients are configured. */
   readonly clients: readonly Client[];
   /** {auth_url}, below which the pages stand. */

@@ -3,8 +3,12 @@ import { accountPage } from './account/account.ts';
 import { changePasswordPage } from './account/change-password.ts';
 import { revokeOwnApplicationPage } from './account/revoke-application.ts';
 import { signOutEverywherePage } from './account/sign-out-everywhere.ts';
+import { chatPages } from './chats/index.ts';
 import { consentPage } from './consent/consent.ts';
+import { incidentPages } from './incidents/index.ts';
+import { integrationPages } from './integrations/index.ts';
 import { invitationPage } from './invitation.ts';
+import { memberPages } from './members/index.ts';
 import { organizationsPage } from './organizations.ts';
 import { passwordPage } from './password.ts';
 import { callbackPage } from './sign-in/callback.ts';
@@ -26,4 +30,8 @@ export const allPages: readonly AnyPage[] = [
   changePasswordPage,
   signOutEverywherePage,
   revokeOwnApplicationPage,
+  ...incidentPages,
+  ...chatPages,
+  ...memberPages,
+  ...integrationPages,
 ];

@@ -1,0 +1,127 @@
+import type { Chat, ChatMessage, Incident, MessagePart } from '../../../contract/index.ts';
+import { copyable, moment, warning } from '../../components.ts';
+import { parseForm } from '../../forms.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { renderInline, renderMarkdown } from '../../markdown/render.ts';
+import { definePage } from '../../page.ts';
+import type { MemberVisit, View } from '../../page.ts';
+import { findChat } from './find.ts';
+import { authorOf, messageForm, messageSchema } from './message.ts';
+import { chatStatusWords } from './table.ts';
+
+const perPage = 50;
+const mostParts = 100;
+
+export const chatPage = definePage({
+  path: '/chats/:id',
+  access: 'member',
+  async get(visit) {
+    return chatView(visit, await findChat(visit.workspace, visit.params['id'] ?? ''), {});
+  },
+  async post(visit, form, { engine, wake }) {
+    const { workspace, params, user } = visit;
+    const chat = await findChat(workspace, params['id'] ?? '');
+    const read = parseForm(messageSchema, form);
+    if (!read.ok) {
+      return chatView(visit, chat, { value: form.get('message') ?? '', problem: read.problems['message'] });
+    }
+    const { message, once } = read.values;
+    const reply = { message, author: authorOf(user), engine, idempotencyKey: once };
+    await workspace.chats.reply(chat.id, reply);
+    wake();
+    return { redirect: `/chats/${chat.id}` };
+  },
+});
+
+interface Typed {
+  readonly value?: string;
+  readonly problem?: string | undefined;
+}
+
+async function chatView(visit: MemberVisit, chat: Chat, typed: Typed): Promise<View> {
+  const { workspace, search, to, user } = visit;
+  const before = beforeSeq(search.get('before'), chat);
+  const afterSeq = Math.max(0, before - 1 - perPage);
+  const [messages, incident] = await Promise.all([
+    workspace.chats.messages(chat.id, { afterSeq, limit: Math.max(1, before - 1 - afterSeq) }),
+    chat.incidentId === undefined ? undefined : workspace.incidents.get(chat.incidentId),
+  ]);
+  const newest = before > chat.lastSeq;
+  const here = to(`/chats/${chat.id}`);
+  return {
+    title: chat.title,
+    ...(typed.value !== undefined && { status: 400 }),
+    body: html`${incident && about(incident, visit)}
+      <p class="soft">
+        ${chatStatusWords[chat.status]}. Started by
+        ${chat.createdBy.id === user.id ? 'you' : html`<bdi>${chat.createdBy.name}</bdi>`}, ${moment(chat.createdAt)}.
+      </p>
+      ${afterSeq > 0 && html`<p><a href="${here}?before=${afterSeq + 1}">Earlier messages</a></p>`}
+      ${messages.map((message) => messageHtml(message, user.id))}
+      ${newest ? ending(visit, chat, typed) : html`<p><a href="${here}">The newest messages</a></p>`}
+      <p><a href="${to('/chats')}">All chats</a></p>`,
+  };
+}
+
+/** Messages before this one are shown; without a wish, the newest. */
+function beforeSeq(asked: string | null, { lastSeq }: Chat): number {
+  const seq = Number(asked ?? lastSeq + 1);
+  return Number.isInteger(seq) && seq > 1 && seq <= lastSeq ? seq : lastSeq + 1;
+}
+
+function about(incident: Incident, { to }: MemberVisit): Html {
+  return html`<p>
+    About <a href="${to(`/incidents/${incident.key}`)}">${incident.key}: <bdi>${incident.title}</bdi></a
+    >.
+  </p>`;
+}
+
+function ending(visit: MemberVisit, chat: Chat, typed: Typed): Html {
+  const own = chat.createdBy.kind === 'user' && chat.createdBy.id === visit.user.id;
+  if (chat.status === 'running') {
+    return html`<p role="status">
+        The agent is at work. <a href="${visit.to(`/chats/${chat.id}`)}">Look again</a> for its answer.
+      </p>
+      ${own && replyForm(visit, chat, typed)}`;
+  }
+  if (own) {
+    return html`${chat.status === 'waiting' && warning('The agent waits for your answer.')}${replyForm(visit, chat, typed)}`;
+  }
+  return html`<p class="soft">
+    Only who started this chat may reply to it. <a href="${visit.to('/chats/new')}">Start a chat of your own</a> about
+    the same matter.
+  </p>`;
+}
+
+function replyForm(visit: MemberVisit, chat: Chat, { value, problem }: Typed): Html {
+  const form = { action: `/chats/${chat.id}`, label: 'Your reply', button: 'Reply', value, problem };
+  return html`<div class="card">${messageForm(visit, form)}</div>`;
+}
+
+function messageHtml({ seq, role, author, time, content, parts }: ChatMessage, viewer: string): Html {
+  const who = role === 'agent' ? 'The agent' : author.id === viewer ? 'You' : html`<bdi>${author.name}</bdi>`;
+  return html`<article class="card" id="message-${seq}" aria-labelledby="author-${seq}">
+    <h2 id="author-${seq}">${who} <small>${moment(time)}</small></h2>
+    ${role === 'user' ? html`<p class="wrap" dir="auto">${content}</p>` : renderMarkdown(content, 2)}
+    ${partsHtml(seq, parts.slice(0, mostParts))}
+  </article>`;
+}
+
+function partsHtml(seq: number, parts: readonly MessagePart[]): Html {
+  const findings = parts.filter((part) => part.type === 'finding');
+  const queries = parts.filter((part) => part.type === 'query');
+  return html`${
+    findings.length > 0 &&
+    html`<h3>Findings</h3>
+      <ul>
+        ${findings.map(({ evidence_id: id, text }) => html`<li>${renderInline(text)} <small>(${id})</small></li>`)}
+      </ul>`
+  }${queries.map(
+    ({ evidence_id: id, sql }, index) =>
+      html`<details>
+        <summary>Query ${id}</summary>
+        ${copyable(`sql-${seq}-${index}`, sql)}
+      </details>`,
+  )}`;
+}

@@ -1,0 +1,6 @@
+import { chatPage } from './chat.ts';
+import { chatsPage } from './list.ts';
+import { newChatPage } from './new.ts';
+
+/** `new` stands before the pattern that it would match. */
+export const chatPages = [chatsPage, newChatPage, chatPage] as const;

@@ -1,0 +1,57 @@
+import type { ChatStatus } from '../../../contract/index.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { definePage } from '../../page.ts';
+import type { MemberVisit } from '../../page.ts';
+import { chatStatusWords, chatTable } from './table.ts';
+
+const perPage = 25;
+const statuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const satisfies readonly ChatStatus[];
+
+export const chatsPage = definePage({
+  path: '/chats',
+  access: 'member',
+  async get(visit) {
+    const { search, workspace, user, to } = visit;
+    const status = statuses.find((known) => known === search.get('status'));
+    const mine = search.get('mine') === 'yes';
+    const cursor = search.get('after');
+    const page = await workspace.chats.list({
+      limit: perPage,
+      ...(status && { statuses: [status] }),
+      ...(mine && { createdBy: user.id }),
+      ...(cursor !== null && { cursor }),
+    });
+    const filtered = status !== undefined || mine || cursor !== null;
+    return {
+      title: 'Chats',
+      body: html`<p><a class="button" href="${to('/chats/new')}">Ask the agent</a></p>
+        ${filterForm(visit, status, mine)}
+        ${chatTable(page.items, { to, user, empty: filtered ? 'No chat matches.' : 'Nobody has asked the agent anything yet.' })}
+        ${page.nextCursor !== undefined && html`<p><a class="button quiet" href="${olderPath(visit, page.nextCursor)}">Older chats</a></p>`}`,
+    };
+  },
+});
+
+function filterForm({ to }: MemberVisit, status: ChatStatus | undefined, mine: boolean): Html {
+  return html`<form method="get" action="${to('/chats')}" class="card actions">
+    <div>
+      <label for="status">Status</label>
+      <select id="status" name="status">
+        <option value="">All</option>
+        ${statuses.map((each) => html`<option value="${each}" ${each === status && html` selected`}>${chatStatusWords[each]}</option>`)}
+      </select>
+    </div>
+    <div class="choice">
+      <input type="checkbox" id="mine" name="mine" value="yes" ${mine && html` checked`} />
+      <label for="mine">Started by me</label>
+    </div>
+    <button class="quiet">Show</button>
+  </form>`;
+}
+
+function olderPath({ to, search }: MemberVisit, cursor: string): string {
+  const next = new URLSearchParams(search);
+  next.set('after', cursor);
+  return `${to('/chats')}?${next.toString()}`;
+}

@@ -1,0 +1,78 @@
+import type { Incident, Investigation, InvestigationStatus } from '../../../contract/index.ts';
+import { moment } from '../../components.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { renderInline } from '../../markdown/render.ts';
+import type { PathTo } from '../../paths.ts';
+
+const words = {
+  queued: 'Waits for its turn',
+  running: 'The agent is at work',
+  waiting: 'The agent asked something and waits for the answer',
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+} as const satisfies Record<InvestigationStatus, string>;
+
+const mostClaims = 50;
+
+/** The newest that did not fail and was not cancelled, else the newest. */
+export function chooseInvestigation(investigations: readonly Investigation[]): Investigation | undefined {
+  return investigations.find(({ status }) => status !== 'failed' && status !== 'cancelled') ?? investigations[0];
+}
+
+export function investigationSection(investigations: readonly Investigation[], incident: Incident, to: PathTo): Html {
+  const chosen = chooseInvestigation(investigations);
+  if (chosen === undefined) {
+    return html`<h2>Investigation</h2>
+      <p class="soft">Nothing has been investigated yet.</p>`;
+  }
+  const { conclusion, failure } = chosen;
+  return html`<h2>Investigation</h2>
+    <p>
+      ${words[chosen.status]}. Asked
+      ${moment(chosen.askedAt)}${chosen.finishedAt && html`, ended ${moment(chosen.finishedAt)}`}, by
+      <bdi>${chosen.engine}</bdi>. ${investigations.length > 1 && `It is the latest of ${investigations.length}.`}
+    </p>
+    ${failure !== undefined && html`<p class="alert">${failure}</p>`}
+    ${
+      conclusion &&
+      html`<dl>
+          <dt>Root cause</dt>
+          <dd>${conclusion.root_cause === '' ? 'Not found' : renderInline(conclusion.root_cause)}</dd>
+          <dt>Confidence</dt>
+          <dd>${conclusion.confidence}</dd>
+          ${
+            conclusion.service !== '' &&
+            html`<dt>Service</dt>
+              <dd><bdi>${conclusion.service}</bdi></dd>`
+          }
+          ${
+            conclusion.category !== '' &&
+            html`<dt>Kind</dt>
+              <dd><bdi>${conclusion.category}</bdi></dd>`
+          }
+        </dl>
+        ${
+          conclusion.claims.length > 0 &&
+          html`<ul>
+            ${conclusion.claims
+              .slice(0, mostClaims)
+              .map(
+                ({ text, status, evidence_ids: ids }) =>
+                  html`<li>
+                    ${status === 'hypothesis' && html`<em>Perhaps:</em> `}${renderInline(text)}${ids.length > 0 && html` <small>(${ids.join(', ')})</small>`}
+                  </li>`,
+              )}
+          </ul>`
+        }
+        ${
+          conclusion.not_checked !== undefined &&
+          conclusion.not_checked.length > 0 &&
+          html`<p>Not checked: ${renderInline(conclusion.not_checked.join('; '))}.</p>`
+        }`
+    }
+    <p>
+      <a href="${to(`/incidents/${incident.key}/evidence`)}">The evidence: each question, its SQL and what came back</a>
+    </p>`;
+}

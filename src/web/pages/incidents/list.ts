@@ -1,0 +1,80 @@
+import { incidentStatuses } from '../../../contract/index.ts';
+import type { Incident, IncidentStatusFilter } from '../../../contract/index.ts';
+import { moment } from '../../components.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { definePage } from '../../page.ts';
+import type { MemberVisit } from '../../page.ts';
+import { table } from '../../table.ts';
+import { waitingText, waitsFor } from './waiting.ts';
+import { severityWords, statusWords } from './words.ts';
+
+const perPage = 25;
+const filters = ['open', ...incidentStatuses] as const;
+
+export const incidentsPage = definePage({
+  path: '/incidents',
+  access: 'member',
+  async get(visit) {
+    const { search, workspace, user } = visit;
+    const status = filters.find((known) => known === search.get('status'));
+    const mine = search.get('waiting') === 'me';
+    const cursor = search.get('after');
+    const page = await workspace.incidents.list({
+      limit: perPage,
+      ...(status && { statuses: [status] }),
+      ...(mine && { waitingOn: [user.email] }),
+      ...(cursor !== null && { cursor }),
+    });
+    return {
+      title: 'Incidents',
+      body: html`${filterForm(visit, status, mine)}
+      ${table({
+        label: 'Incidents, newest first',
+        columns: ['Incident', 'Status', 'Severity', 'Waits on', 'Services', 'Started'],
+        rows: page.items.map((incident) => row(visit, incident)),
+        empty: status || mine || cursor !== null ? 'No incident matches.' : 'There has been no incident yet.',
+      })}
+      ${page.nextCursor !== undefined && html`<p><a class="button quiet" href="${olderPath(visit, page.nextCursor)}">Older incidents</a></p>`}`,
+    };
+  },
+});
+
+function row({ to, user }: MemberVisit, incident: Incident): readonly Html[] {
+  const forViewer = waitsFor(incident, user.email) !== 'others';
+  const { reason } = incident.waitingOn;
+  const waiting = waitingText(incident, user.email);
+  return [
+    html`<a href="${to(`/incidents/${incident.key}`)}"><bdi>${incident.title}</bdi></a> <small>${incident.key}</small>`,
+    html`${statusWords[incident.status]}`,
+    html`${severityWords[incident.severity]}`,
+    forViewer ? html`<strong>${waiting}</strong>${reason !== undefined && html`<br /><bdi>${reason}</bdi>`}` : waiting,
+    html`<bdi>${incident.services.slice(0, 5).join(', ')}</bdi>${incident.services.length > 5 && ' and more'}`,
+    moment(incident.startedAt),
+  ];
+}
+
+function filterForm({ to }: MemberVisit, status: IncidentStatusFilter | undefined, mine: boolean): Html {
+  const option = (value: string, label: string, chosen: boolean): Html =>
+    html`<option value="${value}" ${chosen && html` selected`}>${label}</option>`;
+  return html`<form method="get" action="${to('/incidents')}" class="card actions">
+    <div>
+      <label for="status">Status</label>
+      <select id="status" name="status">
+        ${option('', 'All', status === undefined)}${option('open', 'Open', status === 'open')}
+        ${incidentStatuses.map((each) => option(each, statusWords[each], each === status))}
+      </select>
+    </div>
+    <div class="choice">
+      <input type="checkbox" id="waiting" name="waiting" value="me" ${mine && html` checked`} />
+      <label for="waiting">Waits on me</label>
+    </div>
+    <button class="quiet">Show</button>
+  </form>`;
+}
+
+function olderPath({ to, search }: MemberVisit, cursor: string): string {
+  const next = new URLSearchParams(search);
+  next.set('after', cursor);
+  return `${to('/incidents')}?${next.toString()}`;
+}

@@ -1,0 +1,26 @@
+import { definePage } from '../../page.ts';
+import { applicationsPage, revokeApplicationPage } from './applications.ts';
+import { keyPage } from './key.ts';
+import { retirePage, revokePage, rotatePage } from './key-changes.ts';
+import { keysPage } from './keys.ts';
+import { endTokenPage, rotateTokenPage, telemetryPage } from './telemetry.ts';
+
+const integrationsPage = definePage({
+  path: '/integrations',
+  access: 'member',
+  get: ({ role }) => ({ redirect: role === 'admin' ? '/integrations/api-keys' : '/integrations/telemetry' }),
+});
+
+export const integrationPages = [
+  integrationsPage,
+  keysPage,
+  keyPage,
+  rotatePage,
+  retirePage,
+  revokePage,
+  telemetryPage,
+  rotateTokenPage,
+  endTokenPage,
+  applicationsPage,
+  revokeApplicationPage,
+] as const;

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import type { IngestTokens } from '../../../auth/ingest-tokens.ts';
+import { isId, SightlineError } from '../../../contract/index.ts';
+import type { IngestTokenId } from '../../../contract/index.ts';
+import { copyable, notice, warning } from '../../components.ts';
+import { confirmation } from '../../confirmation.ts';
+import { requireForm } from '../../forms.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { definePage } from '../../page.ts';
+import type { MemberVisit } from '../../page.ts';
+import type { IngestDescription, PageServices } from '../../services.ts';
+
+const path = '/integrations/telemetry';
+const hidden = '••••••••';
+
+/** Where and how telemetry is sent. The token is an admin's to see. */
+export const telemetryPage = definePage({
+  path,
+  access: 'member',
+  async get(visit, services) {
+    const described = await describe(visit, services);
+    if (described instanceof SightlineError) {
+      return {
+        title: 'Telemetry',
+        body: html`<p>${described.message}</p>
+          ${described.hint !== undefined && html`<p class="soft">${described.hint}</p>`}`,
+      };
+    }
+    const ours = services.ingestTokens !== undefined;
+    const admin = visit.role === 'admin';
+    return {
+      title: 'Telemetry',
+      body: html`${admin && ours && previousNotice(visit)}
+        <p>
+          ${ours ? 'Send OpenTelemetry (OTLP) here.' : 'This organization’s telemetry goes through a collector of its own, into the warehouse that is queried here.'}
+        </p>
+        <dl>
+          <dt>Endpoint</dt>
+          <dd><code>${described.endpoint}</code></dd>
+          <dt>Protocol</dt>
+          <dd><code>${described.protocol}</code></dd>
+          ${Object.entries(described.signals).map(
+            ([name, url]) =>
+              html`<dt>${name[0]?.toUpperCase()}${name.slice(1)}</dt>
+                <dd><code>${url}</code></dd>`,
+          )}
+          <dt>Token</dt>
+          <dd><code>${admin ? described.token : hidden}</code></dd>
+        </dl>
+        ${admin ? forAdmins(visit, described, ours) : forMembers(described)}`,
+    };
+  },
+});
+
+/** `not_found` is no failure of the page: there is nothing that can be sent, and the sentence says why. */
+async function describe(
+  { organization }: MemberVisit,
+  { ingest }: PageServices,
+): Promise<IngestDescription | SightlineError> {
+  try {
+    return await ingest(organization.id);
+  } catch (error) {
+    if (error instanceof SightlineError && error.code === 'not_found') return error;
+    throw error;
+  }
+}
+
+function forAdmins({ to }: MemberVisit, { env, collector_yaml: yaml }: IngestDescription, ours: boolean): Html {
+  return html`${warning('The token can only write telemetry, but anyone who has it can write in this organization’s name. Keep it as a secret.')}
+    <h2>For an application with an OpenTelemetry SDK</h2>
+    ${copyable('environment', environment(env))}
+    <h2>For an OpenTelemetry collector</h2>
+    ${copyable('collector', yaml)}
+    ${ours && html`<p><a class="button quiet" href="${to(`${path}/rotate`)}">Rotate the token</a></p>`}`;
+}
+
+/** Whatever may hold the token is left out whole: a header may hold it encoded, and secrets of the collector's beside it. */
+function forMembers({ env }: IngestDescription): Html {
+  const shown = Object.entries(env).map(([name, value]) => [name, name.endsWith('_HEADERS') ? hidden : value] as const);
+  return html`<p class="soft">An admin sees the token, and can give it to you.</p>
+    <h2>For an application with an OpenTelemetry SDK</h2>
+    ${copyable('environment', environment(Object.fromEntries(shown)))}`;
+}
+
+function environment(env: Readonly<Record<string, string>>): string {
+  return Object.entries(env)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n');
+}
+
+/** The token before the newest has no other place where it is named. */
+function previousNotice({ search, to }: MemberVisit): Html | false {
+  if (search.get('done') === 'ended') return notice('The token before is ended: who shows it is refused from now on.');
+  const previous = search.get('previous') ?? '';
+  return (
+    isId('it', previous) &&
+    html`<div class="notice" role="status">
+      <p>
+        There is a new token. The one before, <code>${previous}</code>, works until you end it: once no sender uses it
+        any more.
+      </p>
+      <p><a class="button quiet small" href="${to(`${path}/tokens/${previous}/end`)}">End the token before</a></p>
+    </div>`
+  );
+}
+
+const rotateForm = z.object({ before: z.enum(['keep', 'end']) });
+
+export const rotateTokenPage = definePage({
+  path: `${path}/rotate`,
+  access: 'admin',
+  get(visit, services) {
+    tokensOf(services);
+    return confirmation(visit, {
+      title: 'Rotate the ingest token?',
+      text: 'A new token is made. Every sender has to be given it.',
+      fields: html`<fieldset>
+        <legend>The token before</legend>
+        <div class="choice">
+          <input type="radio" id="keep" name="before" value="keep" checked /><label for="keep"
+            >Goes on working until I end it <small>Nothing is lost while senders change over.</small></label
+          >
+        </div>
+        <div class="choice">
+          <input type="radio" id="end" name="before" value="end" /><label for="end"
+            >Ends at once
+            <small>For a token that somebody else may have: what is sent with it is refused from now on.</small></label
+          >
+        </div>
+      </fieldset>`,
+      button: 'Rotate',
+      action: `${path}/rotate`,
+      back: path,
+    });
+  },
+  async post({ organization, actor }, form, services) {
+    const tokens = tokensOf(services);
+    const { before } = requireForm(rotateForm, form);
+    const { previous } = await tokens.rotate(organization.id, actor);
+    if (previous === undefined) return { redirect: path };
+    if (before === 'keep') return { redirect: `${path}?previous=${previous}` };
+    await tokens.revoke(organization.id, previous, actor);
+    return { redirect: `${path}?done=ended` };
+  },
+});
+
+export const endTokenPage = definePage({
+  path: `${path}/tokens/:id/end`,
+  access: 'admin',
+  async get(visit, services) {
+    tokensOf(services);
+    const id = tokenId(visit.params['id']);
+    return confirmation(visit, {
+      title: 'End an ingest token?',
+      text: html`What is sent with <code>${id}</code> is refused from the next request on.`,
+      button: 'End the token',
+      action: `${path}/tokens/${id}/end`,
+      back: path,
+    });
+  },
+  async post({ params, organization, actor }, _form, services) {
+    await tokensOf(services).revoke(organization.id, tokenId(params['id']), actor);
+    return { redirect: `${path}?done=ended` };
+  },
+});
+
+function tokensOf({ ingestTokens }: PageServices): Pick<IngestTokens, 'rotate' | 'revoke'> {
+  if (ingestTokens) return ingestTokens;
+  throw new SightlineError('not_found', 'The token belongs to a collector that is not managed here.');
+}
+
+function tokenId(text: string | undefined): IngestTokenId {
+  if (text !== undefined && isId('it', text)) return text;
+  throw new SightlineError('not_found', 'There is no such ingest token in this organization.');
+}
