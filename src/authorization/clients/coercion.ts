@@ -15,7 +15,7 @@ const claims = z.object({
   token_endpoint_auth_methods_supported: strings.nullish(),
   jwks_uri: z.string().nullish(),
   jwks: z.object({ keys: z.array(z.record(z.string(), z.json())).min(1).max(20) }).nullish(),
-  client_secret: z.unknown(),
+  client_secret: z.unknown().optional(),
 });
 
 export type Claims = z.output<typeof claims>;
