@@ -184,7 +184,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    pages: asFunction(({ people, storage, keys, issuer, ingest, agent, worker }: Cradle) =>
+    pages: asFunction(({ people, storage, keys, issuer, ingest, ingestTokens, telemetry, agent, worker }: Cradle) =>
       createPages({
         people,
         storage,
@@ -192,6 +192,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         signIn: issuer.signIn,
         authorizationRequests: issuer.authorizationRequests,
         ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
+        ingestTokens: receivingSink(config, telemetry) && ingestTokens,
         clients,
         authUrl: urls.authUrl,
         resource: urls.resource,
