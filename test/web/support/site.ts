@@ -1,0 +1,188 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { describeIngest, ingestSource } from '../../../src/app/ingest-source.ts';
+import { issuerHost } from '../../../src/app/issuer-host.ts';
+import { createOrganizations } from '../../../src/app/organizations.ts';
+import { createApiKeys } from '../../../src/auth/api-keys.ts';
+import { createIngestTokens } from '../../../src/auth/ingest-tokens.ts';
+import { testHost } from '../../../src/contract-tests/host.ts';
+import type {
+  AuthorizationRequests,
+  Issuer,
+  Logger,
+  Organization,
+  Role,
+  SignIn,
+  Storage,
+  User,
+} from '../../../src/contract/index.ts';
+import { createHttpApp } from '../../../src/http/app.ts';
+import { clientAddress } from '../../../src/http/security.ts';
+import { createPeople } from '../../../src/people/create-people.ts';
+import { createPasswords } from '../../../src/people/passwords.ts';
+import type { People } from '../../../src/people/people.ts';
+import { createPages } from '../../../src/web/pages.ts';
+import type { PageServices } from '../../../src/web/services.ts';
+import issuerPlugin from '../../../plugins/issuer-builtin/index.ts';
+import storagePlugin from '../../../plugins/storage-knex/index.ts';
+import { removeDirectory, temporaryDirectory } from '../../support/gateway.ts';
+import { listen } from '../../support/listen.ts';
+import { counted } from './counted.ts';
+import { TestBrowser } from './test-browser.ts';
+
+export const password = 'correct horse battery staple';
+
+export interface SiteOptions {
+  /** Absent: the address listened on. */
+  readonly authUrl?: string;
+  readonly signIn?: SignIn;
+  readonly authorizationRequests?: AuthorizationRequests;
+  /** More than the pages of signing in need. */
+  readonly services?: (made: Pick<PageServices, 'storage' | 'vault' | 'authUrl' | 'now'>) => Partial<PageServices>;
+}
+
+/** The pages over HTTP, with everything real beneath them but the telemetry. */
+export interface Site {
+  readonly authUrl: string;
+  /** `host:port` it listens at. */
+  readonly address: string;
+  readonly storage: Storage;
+  readonly people: People;
+  readonly issuer: Issuer;
+  /** Milliseconds that the pages' clock is ahead. */
+  ahead: number;
+  /** Everything that was logged, as JSON. */
+  readonly log: string[];
+  /** Calls of storage since the last time this was asked. */
+  calls(): number;
+  browser(): TestBrowser;
+  /** Another instance over the same storage. */
+  another(): Promise<Site>;
+  organization(name: string): Promise<Organization>;
+  /** With the password above. */
+  person(email: string, memberships?: readonly (readonly [Organization, Role])[]): Promise<User>;
+  close(): Promise<void>;
+}
+
+export async function openSite(options: SiteOptions = {}): Promise<Site> {
+  const directory = await temporaryDirectory();
+  const log: string[] = [];
+  const logger = keepingLogger(log);
+  const host = testHost(directory, { logger });
+  const storage = storagePlugin.create(storagePlugin.configSchema.parse({}), host);
+  await storage.start(AbortSignal.timeout(30_000));
+  await storage.migrate();
+  const site = await serve(storage, { ...options, vault: host.vault, directory, log, logger });
+  return {
+    ...site,
+    async close() {
+      await site.close();
+      await storage.stop();
+      await removeDirectory(directory);
+    },
+  };
+}
+
+type Served = SiteOptions & {
+  readonly vault: ReturnType<typeof testHost>['vault'];
+  readonly directory: string;
+  readonly log: string[];
+  readonly logger: Logger;
+};
+
+async function serve(storage: Storage, served: Served): Promise<Site> {
+  const { vault, directory, log, logger } = served;
+  const server: Server = createServer((request, response) => app(request, response));
+  const port = await listen(server);
+  const address = `127.0.0.1:${port}`;
+  const authUrl = served.authUrl ?? `http://${address}`;
+  const clock = { ahead: 0 };
+  const now = () => new Date(Date.now() + clock.ahead);
+  let calls = 0;
+  const watched = counted(storage, () => (calls += 1));
+  const people = createPeople({ storage: watched, logger, now, passwords: createPasswords({ logN: 10 }) });
+  const ingestTokens = createIngestTokens({ storage: watched, vault, now });
+  const ingest = ingestSource(ingestTokens, authUrl);
+  const host = testHost(directory, { logger, now, vault, publicUrl: authUrl, authUrl });
+  const resource = `${authUrl}/mcp`;
+  const issuer = issuerPlugin.create(issuerPlugin.configSchema.parse({}), issuerHost(host, storage, resource));
+  await issuer.start(AbortSignal.timeout(30_000));
+  const pages = createPages({
+    people,
+    storage: watched,
+    keys: createApiKeys({ storage: watched, now }),
+    signIn: served.signIn ?? issuer.signIn,
+    authorizationRequests: served.authorizationRequests ?? issuer.authorizationRequests,
+    ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
+    clients: [],
+    authUrl,
+    resource,
+    tokenUrl: `${authUrl}/oauth2/token`,
+    engine: 'none',
+    wake: () => undefined,
+    vault,
+    clientAddress: (request) => clientAddress(request, false),
+    logger,
+    now,
+    ...served.services?.({ storage: watched, vault, authUrl, now }),
+  });
+  const app = createHttpApp({
+    issuer,
+    pages,
+    publicUrl: authUrl,
+    authUrl,
+    resource,
+    resourceName: 'Sightline',
+    resourceMetadata: {},
+    health: async () => ({ ok: true, components: {} }),
+    ready: () => true,
+    allowedHosts: [address, `localhost:${port}`, new URL(authUrl).host],
+    trustProxy: false,
+    logger,
+  });
+
+  return {
+    authUrl,
+    address,
+    storage,
+    people,
+    issuer,
+    log,
+    get ahead() {
+      return clock.ahead;
+    },
+    set ahead(ms) {
+      clock.ahead = ms;
+    },
+    calls() {
+      const made = calls;
+      calls = 0;
+      return made;
+    },
+    browser: () => new TestBrowser(address, authUrl),
+    another: () => serve(storage, served),
+    organization: (name) => createOrganizations({ storage, ingestTokens }).create(name),
+    async person(email, memberships = []) {
+      const user = await storage.directory.createUser({ email, name: email.split('@')[0] ?? email });
+      for (const [{ id }, role] of memberships) await storage.workspace(id).members.add(user.id, role);
+      const { token } = await people.createPasswordLink(user.id);
+      return people.setPasswordByLink(token, password);
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await issuer.stop();
+    },
+  };
+}
+
+function keepingLogger(log: string[]): Logger {
+  const keep = (fields: object, message: string) => {
+    const text = JSON.stringify({ ...fields, message }, (_key, value: unknown) =>
+      value instanceof Error ? `${value.name}: ${value.message} ${value.stack}` : value,
+    );
+    log.push(text);
+  };
+  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep, child: () => logger };
+  return logger;
+}
