@@ -19,6 +19,7 @@ export * from './secrets.ts';
 export { roles, scopes } from './auth.ts';
 export type * from './auth.ts';
 export * from './schema.ts';
+export { repairedJson } from './repaired-json.ts';
 export * from './incident.ts';
 export type * from './access.ts';
 export type * from './audit.ts';

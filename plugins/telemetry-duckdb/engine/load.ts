@@ -2,11 +2,11 @@ import { BIGINT, BOOLEAN, DOUBLE, DuckDBDataChunk, VARCHAR, type DuckDBConnectio
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decodeBatch } from '../../../src/contract/batch-codec.ts';
 import type { BatchColumn, TelemetryBatch } from '../../../src/contract/batch.ts';
+import { repairedJson } from '../../../src/contract/repaired-json.ts';
 import { otelTables, tableNames, type TableName } from '../../../src/contract/schema.ts';
 import type { Committed } from '../protocol.ts';
 import type { Database } from './database.ts';
 import type { Job } from './job.ts';
-import { repairedJson } from './repair.ts';
 import { positions, stagedType, unstage } from './schema.ts';
 
 const stagingTypes = { BIGINT, DOUBLE, BOOLEAN, VARCHAR } as const;

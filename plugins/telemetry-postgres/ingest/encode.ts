@@ -1,6 +1,11 @@
-import { otelTables, type BatchColumn, type ColumnType, type TelemetryBatch } from '../../../src/contract/index.ts';
+import {
+  otelTables,
+  repairedJson,
+  type BatchColumn,
+  type ColumnType,
+  type TelemetryBatch,
+} from '../../../src/contract/index.ts';
 import { indexedTexts } from '../setup/tables.ts';
-import { repairedJson } from './repair.ts';
 
 type Cell = (row: number) => string;
 

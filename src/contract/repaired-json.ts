@@ -1,8 +1,8 @@
-import type { ColumnType } from '../../../src/contract/schema.ts';
+import type { ColumnType } from './schema.ts';
 
 /**
- * JSON text that the engine certainly reads: of the right shape, each key once, no lone surrogates, no NUL. Lossy where
- * it must be; used only after the engine refused a load.
+ * JSON text that any engine certainly reads into a column of the type: of the right shape, each key once, no lone
+ * surrogates, no NUL. Lossy where it must be; for what the engine refused, or certainly would.
  */
 export function repairedJson(text: string, type: ColumnType): string {
   let value: unknown;
