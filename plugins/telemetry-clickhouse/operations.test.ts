@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ask } from '../../src/contract-tests/telemetry/warehouse.ts';
-import { engineMissing } from '../../test/support/clickhouse/engine.ts';
 import { ClickHouseServer } from '../../test/support/clickhouse/server.ts';
+import { describeOnEngine } from '../../test/support/clickhouse/with-engine.ts';
 import plugin from './index.ts';
 import { ownTables } from './setup/own-tables.ts';
 import { createTelemetry, newOrganization } from './support/harness.ts';
 
-const suite = engineMissing() === undefined ? describe : describe.skip;
 const boundary = { mode: 'column', column: 'organization' };
 const tablesIn = (database: string) => ['spans', 'metrics', 'logs'].map((table) => `${database}.sightline_${table}`);
 const signal = AbortSignal.timeout(60_000);
 
-suite("an operator's commands over HTTP", () => {
+describeOnEngine("an operator's commands over HTTP", () => {
   let server: ClickHouseServer;
   beforeAll(async () => {
     server = await ClickHouseServer.start();

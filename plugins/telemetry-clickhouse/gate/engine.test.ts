@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { SqlGate } from '../../../src/contract/index.ts';
 import { sqlGates } from '../../../src/gate/index.ts';
 import { sqlHelpers } from '../../../src/sql/helpers.ts';
-import { engineMissing } from '../../../test/support/clickhouse/engine.ts';
 import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
+import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { legitimate } from '../support/legitimate.ts';
 import { plainTables } from '../support/plain-tables.ts';
 import { policy } from './policy.ts';
-
-const missing = engineMissing();
-const whenHere = missing === undefined ? describe : describe.skip;
 
 /** Operators as a caller may write them in a row, without brackets: the grouping is the engine's. */
 const binary = ['+', '-', '*', '/', '%', ' DIV ', ' MOD ', '||', '=', '==', '!=', '<>', '<', '>=', '<=>'];
@@ -71,7 +68,7 @@ function inOrder(rows: string, sql: string): string {
   return /ORDER BY/.test(sql) ? rows : rows.split('\n').toSorted().join('\n');
 }
 
-whenHere('what the gate writes for ClickHouse', () => {
+describeOnEngine('what the gate writes for ClickHouse', () => {
   let server: ClickHouseServer;
   let gate: SqlGate;
   const written = async (sql: string) =>

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { otelTables, tableNames } from '../../../src/contract/index.ts';
 import type { ReadRules } from '../../../src/contract/index.ts';
+import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { jsonAttribute } from '../json-attributes.ts';
-import { engineIsInstalled, openEngine, remove } from '../support/layouts/engine.ts';
+import { openEngine, remove } from '../support/layouts/engine.ts';
 import type { Engine } from '../support/layouts/engine.ts';
 import { build, layouts } from '../support/layouts/index.ts';
 import type { Layout } from '../support/layouts/index.ts';
 import { mapped } from '../support/layouts/mapped.ts';
 import { firstDay, spans } from '../support/layouts/telemetry.ts';
 
-const suite = engineIsInstalled() ? describe : describe.skip;
 const day = 86_400_000;
 const window = { start: new Date(firstDay + day), end: new Date(firstDay + day + 3_600_000) };
 
-suite('a preset over its real tables', () => {
+describeOnEngine('a preset over its real tables', () => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await openEngine();

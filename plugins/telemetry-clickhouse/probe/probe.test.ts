@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../../src/contract/index.ts';
+import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { literal } from '../quote.ts';
 import { access } from '../setup/access.ts';
 import type { Access } from '../setup/access.ts';
 import { physicalTables } from '../setup/physical-tables.ts';
-import { engineIsInstalled, openEngine, remove } from '../support/layouts/engine.ts';
+import { openEngine, remove } from '../support/layouts/engine.ts';
 import type { Engine } from '../support/layouts/engine.ts';
 import { build, layouts } from '../support/layouts/index.ts';
 import { isTenant, mapped, physicalColumns } from '../support/layouts/mapped.ts';
@@ -15,12 +16,11 @@ import { everything, failingAt } from '../support/probing.ts';
 import { probeWarehouse } from './index.ts';
 import type { ProbeOptions } from './index.ts';
 
-const suite = engineIsInstalled() ? describe : describe.skip;
 const tenants = ['acme', 'globex'].filter(isTenant);
 /** The embedded engine shows query ids to no policy: one process is one organization's. */
 const acme = (using: string) => using.replaceAll(/decodeURLComponent\(.*?\)\[1\]\)/g, literal('acme'));
 
-suite('the probe of a warehouse', () => {
+describeOnEngine('the probe of a warehouse', () => {
   let directory: string;
   let opened: Mapped;
   let good: Access;

@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { mappingHelpers } from '../../../src/warehouse/mapping.ts';
-import { engineIsInstalled, openEngine, remove } from '../support/layouts/engine.ts';
+import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
+import { openEngine, remove } from '../support/layouts/engine.ts';
 import type { Engine } from '../support/layouts/engine.ts';
 import { layouts } from '../support/layouts/index.ts';
 import { mapped } from '../support/layouts/mapped.ts';
 import { inspectWarehouse } from './inspect.ts';
 
-const suite = engineIsInstalled() ? describe : describe.skip;
-
-suite('a look at a warehouse', () => {
+describeOnEngine('a look at a warehouse', () => {
   let engine: Engine;
   beforeEach(async () => {
     engine = await openEngine();

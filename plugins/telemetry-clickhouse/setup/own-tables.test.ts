@@ -1,11 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { literal } from '../quote.ts';
-import { engineIsInstalled, openEngine, remove } from '../support/layouts/engine.ts';
+import { openEngine, remove } from '../support/layouts/engine.ts';
 import { ownTables } from './own-tables.ts';
 
-const suite = engineIsInstalled() ? describe : describe.skip;
-
-suite('tables of our own', () => {
+describeOnEngine('tables of our own', () => {
   it('bring the tables of an earlier version up to date, and can be run again', async () => {
     await using admin = await openEngine();
     const now = ownTables({ database: 'now', prefix: '' });

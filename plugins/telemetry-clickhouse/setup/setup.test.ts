@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ResolvedMapping, Tenancy } from '../../../src/contract/index.ts';
+import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { literal } from '../quote.ts';
-import { engineIsInstalled, openEngine, remove } from '../support/layouts/engine.ts';
+import { openEngine, remove } from '../support/layouts/engine.ts';
 import type { Engine } from '../support/layouts/engine.ts';
 import { build, layouts } from '../support/layouts/index.ts';
 import { isTenant, mapped, physicalColumns } from '../support/layouts/mapped.ts';
@@ -15,7 +16,6 @@ import { ownTables } from './own-tables.ts';
 import { physicalTables } from './physical-tables.ts';
 import { profileSettings } from './profile.ts';
 
-const suite = engineIsInstalled() ? describe : describe.skip;
 const tenants = ['acme', "o'brien"].filter(isTenant);
 
 function options(
@@ -36,7 +36,7 @@ function options(
   };
 }
 
-suite('the setup of a warehouse', () => {
+describeOnEngine('the setup of a warehouse', () => {
   let admin: Engine;
   beforeAll(async () => {
     admin = await openEngine();

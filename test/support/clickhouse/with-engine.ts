@@ -7,3 +7,10 @@ export function withEngine(suites: () => void): void {
   if (missing === undefined) suites();
   else describe.skip(`ClickHouse: ${missing}`, () => it('is asked nothing', () => undefined));
 }
+
+/** One suite on the real engine; skipped, and said why, where it cannot run. */
+export function describeOnEngine(title: string, suite: () => void): void {
+  const missing = engineMissing();
+  if (missing === undefined) describe(title, suite);
+  else describe.skip(`${title}: ${missing}`, suite);
+}

@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Rows } from '../../rows.ts';
@@ -57,17 +56,6 @@ export function newDirectory(): string {
 
 export function remove(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
-}
-
-/** The engine is not there for every platform; then its tests are skipped. */
-export function engineIsInstalled(): boolean {
-  const suffix = process.platform === 'linux' ? '-gnu' : '';
-  try {
-    createRequire(import.meta.url).resolve(`@chdb/lib-${process.platform}-${process.arch}${suffix}/package.json`);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function configuration(directory: string, usersXml: string | undefined): readonly string[] {
