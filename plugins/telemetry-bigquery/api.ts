@@ -67,11 +67,13 @@ const idleMs = 3_000;
 export class Api {
   readonly projectId: string;
   readonly #client: BigQuery;
+  readonly #keyFilename: string | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  private constructor(projectId: string, client: BigQuery) {
+  private constructor(projectId: string, client: BigQuery, keyFilename: string | undefined) {
     this.projectId = projectId;
     this.#client = client;
+    this.#keyFilename = keyFilename;
   }
 
   /** The client is loaded here and not before: a gateway with another warehouse pays nothing for it. */
@@ -82,9 +84,8 @@ export class Api {
       // Retried here, where it is known whether anybody still waits.
       autoRetry: false,
       ...(apiEndpoint === undefined ? {} : { apiEndpoint }),
-      ...(keyFilename === undefined ? {} : { keyFilename }),
     });
-    return new Api(projectId, client);
+    return new Api(projectId, client, keyFilename);
   }
 
   /** Rejects with an ApiFailure, or with the signal's reason. */
@@ -110,9 +111,28 @@ export class Api {
   }
 
   #once(request: ApiRequest): Promise<unknown> {
-    const answered = this.#ask(request).finally(() => this.#underWay.delete(answered));
+    const answered = this.#identified()
+      .then(() => this.#ask(request))
+      .finally(() => this.#underWay.delete(answered));
     this.#underWay.add(answered);
     return answered;
+  }
+
+  /**
+   * Given the file's name in its options, the client would warn on standard error of files that strangers wrote. This is how
+   * it reads the operator's own, which GOOGLE_APPLICATION_CREDENTIALS names.
+   */
+  async #identified(): Promise<void> {
+    const { authClient } = this.#client;
+    if (this.#keyFilename === undefined || authClient.cachedCredential !== null) return;
+    try {
+      await authClient._getApplicationCredentialsFromFilePath(this.#keyFilename);
+    } catch (cause) {
+      // The parser's error quotes the text, which may hold a key.
+      throw cause instanceof SyntaxError
+        ? new ApiFailure('The credential file is no JSON', '', 0)
+        : new ApiFailure('The credential file cannot be used', '', 0, cause);
+    }
   }
 
   #ask({ method, project, path, query, body, timeoutMs = requestTimeoutMs }: ApiRequest): Promise<unknown> {

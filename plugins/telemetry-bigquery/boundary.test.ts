@@ -1,4 +1,8 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { ask } from '../../src/contract-tests/telemetry/warehouse.ts';
 import { rejection } from '../../src/contract-tests/runner.ts';
 import { collectorTables } from '../../test/support/bigquery/layouts.ts';
@@ -69,6 +73,26 @@ describe('a boundary of BigQuery’s own', () => {
       operatorMessage: expect.stringContaining('telemetry.connections'),
       message: expect.not.stringContaining('connections'),
     });
+  });
+
+  it('of connections reads a credential file with no word on standard error, and quotes none that it cannot', async () => {
+    const warn = jest.spyOn(console, 'warn');
+    const directory = await mkdtemp(join(tmpdir(), 'sl-credentials-'));
+    const broken = join(directory, 'broken.json');
+    await writeFile(broken, 'private_key: MIIE');
+    const made = await start((keyFilename) => ({
+      boundary: 'connection',
+      tenancy: { boundary: { mode: 'connection' } },
+      connections: { acme: { keyFilename }, globex: { keyFilename: broken } },
+      mapping: usual.mapping,
+    }));
+    await ask(made.telemetry, acme, 'SELECT name FROM otel.spans');
+    const failed = await rejection(ask(made.telemetry, globex, 'SELECT name FROM otel.spans'));
+    expect(failed).toMatchObject({ code: 'telemetry_unavailable' });
+    expect(inspect(failed, { depth: 10 })).not.toContain('MIIE');
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+    await rm(directory, { recursive: true });
   });
 
   it('that is only the predicate shows nothing of a row before it is known whose it is', async () => {
