@@ -8,10 +8,20 @@ export interface Network {
 }
 
 export function networkOf(address: string): Network {
-  const plain = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
-  if (!isIPv6(plain)) return { near: plain.slice(0, 64), wide: plain.slice(0, 64).replace(/\.\d+$/, '') };
+  const plain = address.replace(/%.*$/, '');
+  if (!isIPv6(plain)) return ofIPv4(plain.slice(0, 64));
   const groups = expanded(plain);
+  if (groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff') {
+    const bytes = groups
+      .slice(6)
+      .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
+    return ofIPv4(bytes.join('.'));
+  }
   return { near: `${groups.slice(0, 4).join(':')}::/64`, wide: `${groups.slice(0, 3).join(':')}::/48` };
+}
+
+function ofIPv4(address: string): Network {
+  return { near: address, wide: address.replace(/\.\d+$/, '') };
 }
 
 /** The eight groups, without leading zeros. */

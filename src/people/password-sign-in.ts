@@ -30,7 +30,7 @@ const freeTriesAtChange = 10;
 export function createPasswordSignIns(options: PasswordSignInsOptions): PasswordSignIns {
   const { storage, passwords, throttle, trail, logger, now } = options;
   const { directory } = storage;
-  const changes = createLeakyBuckets({ leakMs: 900_000, now, capacity: 10_000 });
+  const changes = createLeakyBuckets({ size: freeTriesAtChange, leakMs: 900_000, now, capacity: 10_000 });
 
   async function keep(user: User, hash: string): Promise<void> {
     await directory.people.setPassword(user.id, hash);
@@ -81,7 +81,7 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
       const user = await directory.findUser(userId);
       if (user === undefined) throw new SightlineError('not_found', 'There is no such account.');
       checkPassword(next, user.email);
-      const wait = changes.wait(userId, freeTriesAtChange);
+      const wait = changes.wait(userId);
       if (wait > 0) throw tooMany(wait);
       changes.add(userId);
       const account = await directory.people.credentials(user.email);

@@ -9,9 +9,10 @@ import type { Lane } from './work-queue.ts';
  * Slows the guessing of passwords without giving anybody a way to lock others out.
  *
  * Failures are counted by account and network, by account and wide network (IPv4 /24, IPv6 /48), and by network over all
- * accounts. Some are free, and what is beyond them has to wait until one has leaked away; what comes sooner is refused
- * before anything is computed. One network so has about a hundred guesses a day at one account, a wide one three times as
- * many, and trying one password at many accounts ends after fifty, with one a minute from then on.
+ * accounts. Some are free, and what is beyond them has to wait until one has leaked away, a quarter of an hour at most;
+ * what comes sooner is refused before anything is computed. One network so has about a hundred guesses a day at one
+ * account, a wide one three times as many, and trying one password at many accounts ends after fifty, with one a minute
+ * from then on.
  *
  * Against guessing from many networks: while an account is under attack, a network that is new to it has three free tries
  * instead of ten. No counter is the account's own and refuses by itself: that would hand everybody who knows an address
@@ -62,13 +63,15 @@ const mostAtOnce = 4;
 const knownMs = 30 * dayMs;
 
 export function createThrottle({ now, logger }: { readonly now: () => Date; readonly logger: Logger }): Throttle {
-  const buckets = (leakMs: number) => createLeakyBuckets({ leakMs, now, capacity });
-  const byPair = buckets(15 * minuteMs);
-  const byWidePair = buckets(5 * minuteMs);
-  const byNetwork = buckets(minuteMs);
-  const byAccount = buckets(15 * minuteMs);
+  const buckets = (size: number, leakMs: number) => createLeakyBuckets({ size, leakMs, now, capacity });
+  const byPair = buckets(freeTries, 15 * minuteMs);
+  const byWidePair = buckets(freeTriesOfWideNetwork, 5 * minuteMs);
+  const byNetwork = buckets(freeTriesOfNetwork, minuteMs);
+  const byAccount = buckets(attack, 15 * minuteMs);
   /** When the right password was last shown, by account and network. */
   const known = new RecentMap<number>(capacity);
+  /** Wrong ones by account and known network, since the last right one. They hold up nothing. */
+  const mistakes = new RecentMap<number>(capacity);
   const underWay = new Map<string, number>();
 
   function isKnown(pair: string): boolean {
@@ -76,20 +79,23 @@ export function createThrottle({ now, logger }: { readonly now: () => Date; read
   }
 
   function atKnownNetwork(account: string, pair: string, network: string): Try {
-    byPair.add(pair);
     return {
       lane: 'known',
       succeeded() {
         byPair.empty(pair);
+        mistakes.delete(pair);
         known.set(pair, now().getTime());
       },
       failed() {
-        const failures = byPair.level(pair);
-        if (failures % attack === 0)
-          logger.warn({ account, network, failures }, 'many wrong passwords at a known network');
-        if (failures > freeTries) throw tooMany(byPair.wait(pair, freeTries));
+        const failures = (mistakes.get(pair) ?? 0) + 1;
+        mistakes.set(pair, failures);
+        byPair.add(pair);
+        if (failures % attack === 0) {
+          logger.warn({ account, network, failures }, 'many wrong passwords for one account at a network known to it');
+        }
+        if (failures > freeTries) throw tooMany(byPair.wait(pair));
       },
-      abandoned: () => byPair.takeBack(pair),
+      abandoned() {},
     };
   }
 
@@ -97,7 +103,11 @@ export function createThrottle({ now, logger }: { readonly now: () => Date; read
     byPair.add(pair);
     byWidePair.add(widePair);
     byNetwork.add(network);
+    const wasCalm = byAccount.level(account) < attack;
     byAccount.add(account);
+    if (wasCalm && byAccount.level(account) === attack) {
+      logger.warn({ account, network }, 'many wrong passwords for one account');
+    }
     underWay.set(network, (underWay.get(network) ?? 0) + 1);
     const end = (): void => {
       const left = (underWay.get(network) ?? 1) - 1;
@@ -118,11 +128,7 @@ export function createThrottle({ now, logger }: { readonly now: () => Date; read
         byPair.empty(pair);
         known.set(pair, now().getTime());
       },
-      failed() {
-        end();
-        if (byAccount.level(account) === attack)
-          logger.warn({ account, network }, 'many wrong passwords for one account');
-      },
+      failed: end,
       abandoned: takeBack,
     };
   }
@@ -137,8 +143,8 @@ export function createThrottle({ now, logger }: { readonly now: () => Date; read
       const free = byAccount.level(account) < attack ? freeTries : freeTriesUnderAttack;
       const wait = Math.max(
         byPair.wait(pair, free),
-        byWidePair.wait(widePair, freeTriesOfWideNetwork),
-        byNetwork.wait(near, freeTriesOfNetwork),
+        byWidePair.wait(widePair),
+        byNetwork.wait(near),
         (underWay.get(near) ?? 0) < mostAtOnce ? 0 : 1,
       );
       if (wait > 0) throw tooMany(wait);

@@ -113,6 +113,7 @@ describe('the change of a password', () => {
     );
   });
 
+  it.each(['purple moose sings', '8372910465', 'пароль из слов', '🙂🙃🙂😀🦊🐢🦉🐝🐙🦋'])(
     'takes %s, since there are no rules of composition',
     async (next) => {
       const user = await person(world, 'ada@example.com');
