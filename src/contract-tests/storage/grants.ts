@@ -70,6 +70,7 @@ export function grantPromises(runner: Runner, make: MakeStorage): void {
 
     it('are live with the person, the role and the scopes they have now', async () => {
       const [here, there] = await stage().workspaces();
+      await here.members.add((await stage().person()).id, 'admin');
       const user = await stage().member(here);
       const grant = newGrant(user.id, { scopes: ['telemetry:read', 'incidents:read'] });
       await here.grants.create(grant);

@@ -88,6 +88,15 @@ export function sessionPromises(runner: Runner, make: MakeStorage): void {
       expect(await here().find(foreign.hash)).not.toBeUndefined();
     });
 
+    it('are nothing while the account is disabled, also one that began at that moment', async () => {
+      const { people } = stage().storage.directory;
+      const user = await stage().person();
+      await people.setEnabled(user.id, false);
+      const session = newSession(user.id);
+      await there().create(session);
+      expect(await here().find(session.hash)).toBeUndefined();
+    });
+
     it('are not made twice, nor for nobody', async () => {
       const user = await stage().person();
       const session = newSession(user.id);
