@@ -1,0 +1,34 @@
+import { issuerHost } from '../../../src/app/issuer-host.ts';
+import { testHost } from '../../../src/contract-tests/host.ts';
+import type { Issuer, Logger, RedirectSignIn } from '../../../src/contract/index.ts';
+import { testClock, type Clock, type TestStore } from '../../../test/issuer/support.ts';
+import plugin from '../index.ts';
+
+export const authUrl = 'http://127.0.0.1:8099';
+export const redirectUri = `${authUrl}/sign-in/callback`;
+export const resource = `${authUrl}/mcp`;
+export const secret = 'the secret of the client';
+
+export interface Making {
+  readonly authUrl?: string;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** The plugin, given the host that the gateway gives it. `config` is what stands in the config file. */
+export function makeOidcIssuer(store: TestStore, config: object, making: Making = {}): Issuer {
+  const { authUrl: url = authUrl, clock = testClock(), logger } = making;
+  const host = testHost(store.directory, {
+    authUrl: url,
+    publicUrl: url,
+    vault: store.vault,
+    now: clock.now,
+    ...(logger === undefined ? {} : { logger }),
+  });
+  return plugin.create(plugin.configSchema.parse(config), issuerHost(host, store.storage, `${url}/mcp`));
+}
+
+export function redirectSignIn({ signIn }: Issuer): RedirectSignIn {
+  if (signIn.kind !== 'redirect') throw new Error('people are to sign in elsewhere');
+  return signIn;
+}
