@@ -4,6 +4,9 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { telemetryHost } from '../src/app/telemetry-host.ts';
+import { claude } from '../src/clients/claude.ts';
+import { cursor } from '../src/clients/cursor.ts';
+import { vscode } from '../src/clients/vscode.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { noOrganizations, testHost } from '../src/contract-tests/host.ts';
@@ -114,11 +117,14 @@ describe('the documents', () => {
     expect(links.every((link) => !link.startsWith('/'))).toBe(true);
   });
 
-  it('the README lists the clients with the endpoint as it is', async () => {
-    const text = await read('README.md');
-    for (const client of ['Claude Code', 'Cursor', 'VS Code', 'curl']) expect(text).toContain(client);
-    for (const [snippet] of text.matchAll(/`(\{"(?:mcpServers|servers)".*?\})`/g)) {
-      expect(JSON.stringify(JSON.parse(snippet.slice(1, -1)))).toContain('http://127.0.0.1:8080/mcp');
-    }
-  });
+  it.each([claude, cursor, vscode])(
+    'the README configures $title as the pages and the command line do',
+    async (client) => {
+      const url = 'http://127.0.0.1:8080/mcp';
+      const connection = { url, tokenUrl: 'http://127.0.0.1:8080/oauth2/token' };
+      const command = client.snippets(connection).find(({ text }) => text.startsWith('claude '))?.text;
+      const said = command ?? `${client.file?.path}\`: \`${JSON.stringify(client.file?.document(connection))}`;
+      expect(await read('README.md')).toContain(`| ${client.title} | \`${said}\` |`);
+    },
+  );
 });
