@@ -60,7 +60,7 @@ function blockHtml(block: Block, below: number): Html {
             ${row.map((cell) => html`<td>${inlineHtml(cell)}</td>`)}
           </tr>`,
       );
-      return html`<div class="scroll" tabindex="0">
+      return html`<div class="table" tabindex="0" role="group" aria-label="Table">
         <table>
           <thead>
             <tr>

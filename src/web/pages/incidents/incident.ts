@@ -10,7 +10,7 @@ import { chatTable } from '../chats/table.ts';
 import { answerForm } from './answer.ts';
 import { findIncident } from './find.ts';
 import { investigationSection } from './investigation.ts';
-import { waitingText, waitsFor } from './waiting.ts';
+import { waitedOn, waitsForViewer } from './waiting.ts';
 import { severityWords, statusWords } from './words.ts';
 
 const mostChats = 20;
@@ -30,7 +30,7 @@ export const incidentPage = definePage({
       workspace.chats.list({ incidentId: incident.id, limit: mostChats }),
     ]);
     const asked = chats.items.find(({ createdBy, status }) => createdBy.id === user.id && status === 'waiting');
-    const forViewer = waitsFor(incident, user.email) !== 'others';
+    const forViewer = waitsForViewer(incident, user.email);
     return {
       title: `${incident.key}: ${incident.title}`,
       body: html`${forViewer && waitingNotice(visit, incident, asked)} ${facts(incident, user.email)}
@@ -60,7 +60,7 @@ export const incidentPage = definePage({
 function waitingNotice(visit: MemberVisit, incident: Incident, asked: Chat | undefined): Html {
   const { reason, since } = incident.waitingOn;
   return html`<section class="warning" aria-labelledby="waiting">
-    <h2 id="waiting">${waitingText(incident, visit.user.email)}</h2>
+    <h2 id="waiting">This incident waits on ${waitedOn(incident, visit.user.email)}</h2>
     <p dir="auto">${reason ?? 'Nobody wrote why.'}</p>
     <p class="soft">Since ${moment(since)}.</p>
     ${answerForm(visit, incident, asked)}
@@ -80,7 +80,7 @@ function facts(incident: Incident, email: string): Html {
   const why = waitingOn.reason;
   return html`<dl>
     ${fact('Status', statusWords[incident.status])} ${fact('Severity', severityWords[incident.severity])}
-    ${fact('Waits on', html`${waitingText(incident, email)}${why !== undefined && html`: <bdi>${why}</bdi>`}`)}
+    ${fact('Waits on', html`${waitedOn(incident, email)}${why !== undefined && html`: <bdi>${why}</bdi>`}`)}
     ${fact('Services', words(services.slice(0, 50).join(', ')))} ${fact('Environment', words(environment))}
     ${fact('Assigned to', words(assignee))} ${fact('Source', words(source))} ${fact('Started', moment(startedAt))}
     ${fact('Detected', moment(detectedAt))} ${fact('Mitigated', mitigatedAt && moment(mitigatedAt))}

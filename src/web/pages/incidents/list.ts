@@ -6,7 +6,7 @@ import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
 import { table } from '../../table.ts';
-import { waitingText, waitsFor } from './waiting.ts';
+import { waitedOn, waitsForViewer } from './waiting.ts';
 import { severityWords, statusWords } from './words.ts';
 
 const perPage = 25;
@@ -41,9 +41,8 @@ export const incidentsPage = definePage({
 });
 
 function row({ to, user }: MemberVisit, incident: Incident): readonly Html[] {
-  const forViewer = waitsFor(incident, user.email) !== 'others';
   const { reason } = incident.waitingOn;
-  const waiting = waitingText(incident, user.email);
+  const waiting = waitedOn(incident, user.email);
   return [
     html`<a href="${to(`/incidents/${incident.key}`)}"><bdi>${incident.title}</bdi></a> <small>${incident.key}</small>`,
     html`${statusWords[incident.status]}`,

@@ -3,28 +3,26 @@ import type { Incident } from '../../../contract/index.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 
-/** Whether an incident waits for the person who looks at it: by name, or for anybody of the workspace. */
-export type WaitsFor = 'viewer' | 'anybody' | 'others';
-
-export function waitsFor({ waitingOn }: Pick<Incident, 'waitingOn'>, email: string): WaitsFor {
-  if (waitingOn.party !== 'human') return 'others';
-  if (waitingOn.name === undefined) return 'anybody';
-  return foldCase(waitingOn.name) === foldCase(email) ? 'viewer' : 'others';
+/** Whether an incident waits for the person who looks at it: by name, or for anybody of the organization. */
+export function waitsForViewer({ waitingOn }: Pick<Incident, 'waitingOn'>, email: string): boolean {
+  return waitingOn.party === 'human' && (waitingOn.name === undefined || isViewer(waitingOn.name, email));
 }
 
-/** "Waits on you", in plain words. */
-export function waitingText(incident: Pick<Incident, 'waitingOn'>, email: string): Html {
-  const { party, name } = incident.waitingOn;
-  const named = name === undefined ? '' : html` (<bdi>${name}</bdi>)`;
+/** Behind "Waits on". */
+export function waitedOn({ waitingOn: { party, name } }: Pick<Incident, 'waitingOn'>, email: string): Html {
   switch (party) {
     case 'human':
-      if (name === undefined) return html`Waits on somebody of this organization`;
-      return waitsFor(incident, email) === 'viewer' ? html`Waits on you` : html`Waits on <bdi>${name}</bdi>`;
+      if (name === undefined) return html`anybody of this organization`;
+      return isViewer(name, email) ? html`you` : html`<bdi>${name}</bdi>`;
     case 'agent':
-      return html`The agent is at work`;
+      return html`the agent`;
     case 'external':
-      return html`Waits on somebody outside${named}`;
+      return name === undefined ? html`somebody outside` : html`<bdi>${name}</bdi>, outside`;
     case 'none':
-      return html`Waits on nobody`;
+      return html`nobody`;
   }
+}
+
+function isViewer(name: string, email: string): boolean {
+  return foldCase(name) === foldCase(email);
 }
