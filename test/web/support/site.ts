@@ -72,15 +72,11 @@ export async function openSite(options: SiteOptions = {}): Promise<Site> {
   const storage = storagePlugin.create(storagePlugin.configSchema.parse({}), host);
   await storage.start(AbortSignal.timeout(30_000));
   await storage.migrate();
-  const site = await serve(storage, { ...options, vault: host.vault, directory, log, logger });
-  return {
-    ...site,
-    async close() {
-      await site.close();
-      await storage.stop();
-      await removeDirectory(directory);
-    },
+  const closed = async () => {
+    await storage.stop();
+    await removeDirectory(directory);
   };
+  return serve(storage, { ...options, vault: host.vault, directory, log, logger }, closed);
 }
 
 type Served = SiteOptions & {
@@ -90,7 +86,7 @@ type Served = SiteOptions & {
   readonly logger: Logger;
 };
 
-async function serve(storage: Storage, served: Served): Promise<Site> {
+async function serve(storage: Storage, served: Served, closed?: () => Promise<void>): Promise<Site> {
   const { vault, directory, log, logger } = served;
   const server: Server = createServer((request, response) => app(request, response));
   const port = await listen(server);
@@ -172,6 +168,7 @@ async function serve(storage: Storage, served: Served): Promise<Site> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await issuer.stop();
+      await closed?.();
     },
   };
 }
