@@ -47,7 +47,9 @@ function row({ to, user }: MemberVisit, incident: Incident): readonly Html[] {
     html`<a href="${to(`/incidents/${incident.key}`)}"><bdi>${incident.title}</bdi></a> <small>${incident.key}</small>`,
     html`${statusWords[incident.status]}`,
     html`${severityWords[incident.severity]}`,
-    forViewer ? html`<strong>${waiting}</strong>${reason !== undefined && html`<br /><bdi>${reason}</bdi>`}` : waiting,
+    waitsForViewer(incident, user.email)
+      ? html`<strong>${waiting}</strong>${reason !== undefined && html`<br /><bdi>${reason}</bdi>`}`
+      : waiting,
     html`<bdi>${incident.services.slice(0, 5).join(', ')}</bdi>${incident.services.length > 5 && ' and more'}`,
     moment(incident.startedAt),
   ];
