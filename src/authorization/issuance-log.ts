@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditRecord, Logger, OrganizationId, Storage } from '../contract/index.ts';
-import type { ProvenKey } from './exchange.ts';
+
+/** A token that was given out. */
+export interface Issued {
+  readonly organizationId: OrganizationId;
+  /** The key or the person. */
+  readonly subject: string;
+  /** What made it possible: the key's secret, or the grant. */
+  readonly target: string;
+}
 
 /** Writes `token.issued` audit records in groups, so that a token does not wait for the disk. */
 export interface IssuanceLog {
-  add(key: ProvenKey): void;
+  add(token: Issued): void;
   /** Resolves when everything added before is written. */
   flush(): Promise<void>;
 }
@@ -37,13 +45,13 @@ export function createIssuanceLog(storage: Storage, logger: Logger, now: () => D
   }
 
   return {
-    add({ organizationId, id, secretId }) {
+    add({ organizationId, subject, target }) {
       const record: AuditRecord = {
         at: now(),
         event: 'token.issued',
-        subject: id,
+        subject,
         requestId: randomUUID(),
-        target: secretId,
+        target,
         outcome: 'ok',
       };
       const group = waiting.get(organizationId);

@@ -1,46 +1,48 @@
 import Provider, { errors, type Adapter, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
-import { isId, type KeyId, type Logger } from '../contract/index.ts';
-import type { Attempts } from './attempts.ts';
-import { claimsOfKey } from './claims.ts';
-import type { ProvenKey } from './exchange.ts';
-import { isOurResource } from './resource.ts';
+import { isId } from '../contract/index.ts';
+import type { Logger } from '../contract/index.ts';
+import { claimsOfKey, claimsOfPerson } from './claims.ts';
+import { clientSecretMatches } from './clients/index.ts';
+import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
+import type { Issued } from './issuance-log.ts';
+import { apiKeyClient, type KeyExchange } from './key-exchange.ts';
+import { grantedToken, type peopleConfiguration, settleTokenRequest } from './people-grants.ts';
+import { authorizePath, lifetimes, revocationPath, tokenLifetime, tokenPath } from './protocol.ts';
+import { isOurResource, isLoopback } from './resource.ts';
+import { everyScope } from './scopes.ts';
 import type { SigningKey } from './signing-keys.ts';
-
-/** Of an access token, in seconds. */
-export const tokenLifetime = 3600;
-
-export const tokenPath = '/oauth2/token';
 
 export interface ProviderOptions {
   readonly issuer: string;
   readonly resource: string;
   readonly signingKey: SigningKey;
-  readonly prove: (id: KeyId | undefined, secret: string) => Promise<ProvenKey | undefined>;
-  readonly attempts: Attempts;
-  readonly addressOf: (request: KoaContextWithOIDC['req']) => string;
-  readonly issued: (key: ProvenKey) => void;
+  readonly keys: KeyExchange;
+  readonly adapter: (model: string) => Adapter;
+  /** Absent where only API keys are exchanged. */
+  readonly people: ReturnType<typeof peopleConfiguration> | undefined;
+  /** Whether a client is one of the configuration, whose addresses an operator has chosen. */
+  readonly isConfigured: (clientId: string) => boolean;
+  readonly issued: (token: Issued) => void;
   readonly logger: Logger;
 }
 
-/**
- * oidc-provider, reduced to one grant: client credentials against our API keys. It is cheap to make (a millisecond), so a
- * new signing key gets a new Provider.
- */
+/** oidc-provider, in our terms. It is cheap to make (a millisecond), so a new signing key gets a new Provider. */
 export function createProvider(options: ProviderOptions): Provider {
-  const { issuer, resource, signingKey, prove, attempts, addressOf, issued, logger } = options;
-  const exchanges = new WeakMap<object, Exchange>();
+  const { issuer, resource, signingKey, keys, adapter, people, issued, logger } = options;
 
   const configuration = {
-    adapter: refusing,
+    adapter,
     clients: [apiKeyClient],
     jwks: { keys: [{ ...signingKey.privateJwk, kid: signingKey.kid, use: 'sig', alg: 'ES256' }] },
-    // No response type and no `offline_access` scope: client credentials is the only grant there is.
     responseTypes: [],
+    // No `offline_access`: who gets a refresh token is said by the client's metadata.
     scopes: [],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
+    ...people,
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
-    routes: { token: tokenPath },
-    ttl: { ClientCredentials: tokenLifetime },
+    clientBasedCORS: () => true,
+    routes: { authorization: authorizePath, token: tokenPath, revocation: revocationPath },
+    ttl: lifetimes,
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
@@ -55,7 +57,8 @@ export function createProvider(options: ProviderOptions): Provider {
             throw new errors.InvalidTarget(`the only resource here is ${resource}`);
           }
           return {
-            scope: grantedScope(ctx),
+            // What a person's token may do, their grant says.
+            scope: keys.is(ctx) ? keys.grantedScope(ctx) : everyScope,
             audience: resource,
             accessTokenTTL: tokenLifetime,
             accessTokenFormat: 'jwt',
@@ -63,128 +66,98 @@ export function createProvider(options: ProviderOptions): Provider {
           };
         },
       },
-      revocation: { enabled: false },
+      revocation: {
+        enabled: people !== undefined,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
       rpInitiatedLogout: { enabled: false },
       userinfo: { enabled: false },
     },
     formats: {
       customizers: {
-        jwt: (ctx, _token, { payload }) => {
-          Object.assign(payload, claimsOfKey(keyOf(ctx)));
+        jwt: (ctx, token, { payload }) => {
+          if (token.kind === 'AccessToken') {
+            const { grantId, ...account } = grantedToken(token);
+            Object.assign(payload, claimsOfPerson(account, grantId));
+          } else {
+            Object.assign(payload, claimsOfKey(keys.keyOf(ctx)));
+          }
         },
       },
     },
-    renderError: (ctx, out) => {
-      ctx.body = out;
+    renderError: (ctx, out, error) => {
+      if (!browserRoutes.has(ctx.oidc.route)) {
+        ctx.body = out;
+        return;
+      }
+      ctx.set(errorPageHeaders);
+      const code = error instanceof errors.SessionNotFound ? 'session_not_found' : out.error;
+      ctx.body = errorPage(failureOf(code, out.error_description));
     },
   } satisfies Configuration;
 
   const provider = new Provider(issuer, configuration);
+  // Host and X-Forwarded-Proto are the issuer's by the time the library sees them.
+  provider.proxy = true;
+  authenticateClients(provider, options);
 
-  /** No token without a key of ours behind it, whatever brought the library here. */
-  function keyOf(ctx: object): ProvenKey {
-    const key = exchanges.get(ctx)?.key;
-    if (!key) throw new errors.InvalidClient('no API key was shown');
-    return key;
-  }
-
-  /**
-   * What was asked for as far as the key has it; all that the key has when nothing was. Partly granting is what RFC 6749
-   * §3.3 provides for, and what the official MCP clients need: they ask for every scope that the resource's metadata lists.
-   */
-  function grantedScope(ctx: KoaContextWithOIDC): string {
-    const has: readonly string[] = keyOf(ctx).scopes;
-    const params = ctx.oidc.params ?? {};
-    const asked = typeof params['scope'] === 'string' ? new Set(params['scope'].split(' ')) : undefined;
-    const granted = asked ? has.filter((scope) => asked.has(scope)) : has;
-    if (granted.length === 0) {
-      throw new errors.InvalidScope(
-        `this key has none of the requested scopes; it has ${has.join(' ')}`,
-        has.join(' '),
-      );
+  provider.on('grant.success', (ctx) => {
+    const token = ctx.oidc.entities.AccessToken;
+    if (token) {
+      const { grantId, userId, organizationId } = grantedToken(token);
+      issued({ organizationId, subject: userId, target: grantId });
+    } else {
+      const { id, organizationId, secretId } = keys.keyOf(ctx);
+      issued({ organizationId, subject: id, target: secretId });
     }
-    params['scope'] = granted.join(' ');
-    return granted.join(' ');
-  }
-
-  /**
-   * Every client id, known or not, is the same client to the library: an API key, with nothing in its metadata that could
-   * tell one from another. So authority cannot come from client metadata, and an unknown id costs what a known one costs.
-   */
-  const { Client } = provider;
-  const findRegistered = Client.find.bind(Client);
-  let apiKey: Awaited<ReturnType<typeof findRegistered>>;
-  Client.find = async (shown) => {
-    const ctx = Provider.ctx;
-    if (ctx) exchanges.set(ctx, { clientId: isId('ak', shown) ? shown : undefined });
-    return (apiKey ??= await findRegistered(apiKeyClient.client_id));
-  };
-
-  Client.prototype.compareClientSecret = async (shown: string) => {
-    const ctx = Provider.ctx;
-    const exchange = ctx && exchanges.get(ctx);
-    if (!exchange) return false;
-    try {
-      exchange.key = await prove(exchange.clientId, shown);
-    } catch (cause) {
-      logger.error({ error: cause }, 'A token was refused, since API keys cannot be looked up.');
-      ctx.set('Retry-After', '2');
-      throw temporarily('the server cannot look up keys at the moment', 503, 'temporarily_unavailable', cause);
-    }
-    if (exchange.key) return true;
-    const address = addressOf(ctx.req);
-    const wait = attempts.fail(address, exchange.clientId ?? '');
-    logger.debug({ address, clientId: exchange.clientId }, 'A token request showed a wrong secret.');
-    if (wait === undefined) return false;
-    ctx.set('Retry-After', String(wait));
-    throw temporarily(`too many failed attempts; try again in ${wait} seconds`, 429, 'slow_down');
-  };
-
-  provider.on('grant.success', (ctx) => issued(keyOf(ctx)));
+  });
+  // Before the person has said anything, a link could use us to send them to any page that registered itself (RFC 9700
+  // §4.11.2): there they are told of the error here.
+  provider.on('authorization.error', (ctx, error) => {
+    if (leadsAway(ctx, options.isConfigured)) error.allow_redirect = false;
+  });
+  provider.on('authorization.success', (ctx) => {
+    // The library would send a cookie for a session that is not kept.
+    Object.assign(ctx.oidc.session ?? {}, { destroyed: true });
+  });
   // These events carry the whole request, with the secret in its body: of it nothing but the error may reach the log.
-  provider.on('server_error', (_ctx, error) => logger.error({ error }, 'The token endpoint failed.'));
-  provider.onerror = (error) => logger.warn({ error }, 'A token response could not be sent.');
+  provider.on('server_error', (_ctx, error) => logger.error({ error }, 'The authorization server failed.'));
+  provider.onerror = (error) => logger.warn({ error }, 'An answer of the authorization server could not be sent.');
   return provider;
 }
 
-/** One token request on its way. */
-interface Exchange {
-  /** As shown by the client, if it is written like a key's id. */
-  readonly clientId: KeyId | undefined;
-  /** Set once a secret of the key was shown. */
-  key?: ProvenKey | undefined;
-}
+const browserRoutes = new Set(['authorization', 'resume']);
+/** Where clients authenticate. */
+const clientRoutes = new Set(['token', 'revocation']);
 
-const apiKeyClient = {
-  client_id: 'api-key',
-  // Never compared: compareClientSecret is ours. The library wants one for a client that authenticates by secret.
-  client_secret: 'unused',
-  token_endpoint_auth_method: 'client_secret_basic',
-  grant_types: ['client_credentials'],
-  response_types: [],
-  redirect_uris: [],
-} as const;
+function authenticateClients({ Client }: Provider, { keys, resource }: ProviderOptions): void {
+  const findRegistered = Client.find.bind(Client);
+  let apiKey: Awaited<ReturnType<typeof findRegistered>>;
 
-/** JWTs of the client credentials grant leave nothing behind, so there is nothing to store or to find. */
-function refusing(model: string): Adapter {
-  const refuse = async () => {
-    throw new Error(`this issuer keeps no ${model}`);
+  Client.find = async (shown) => {
+    const ctx = Provider.ctx;
+    const known = isId('ak', shown) || shown === apiKeyClient.client_id ? undefined : await findRegistered(shown);
+    if (!ctx || !clientRoutes.has(ctx.oidc.route)) return known;
+    if (known) {
+      settleTokenRequest(ctx.oidc, resource);
+      return known;
+    }
+    keys.begin(ctx, shown);
+    return (apiKey ??= await findRegistered(apiKeyClient.client_id));
   };
-  return {
-    upsert: refuse,
-    find: refuse,
-    findByUserCode: refuse,
-    findByUid: refuse,
-    consume: refuse,
-    destroy: refuse,
-    revokeByGrantId: refuse,
+
+  Client.prototype.compareClientSecret = async function compareClientSecret(shown: string) {
+    const ctx = Provider.ctx;
+    if (!ctx) return false;
+    if (keys.is(ctx)) return keys.authenticate(ctx, shown);
+    return clientSecretMatches(this, shown) || keys.refuse(ctx, this.clientId);
   };
 }
 
-function temporarily(description: string, status: number, code: string, cause?: unknown): errors.OIDCProviderError {
-  const error = new errors.OIDCProviderError(status, code, { cause });
-  error.error_description = description;
-  // The library hides what a 5xx says; these words are ours.
-  error.expose = true;
-  return error;
+function leadsAway({ oidc }: KoaContextWithOIDC, isConfigured: (clientId: string) => boolean): boolean {
+  if (oidc.route !== 'authorization' || (oidc.client && isConfigured(oidc.client.clientId))) return false;
+  const target = oidc.params?.['redirect_uri'];
+  if (typeof target !== 'string' || !URL.canParse(target)) return true;
+  const { protocol, hostname } = new URL(target);
+  return (protocol === 'https:' || protocol === 'http:') && !isLoopback(hostname);
 }

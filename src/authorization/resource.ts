@@ -1,5 +1,10 @@
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
+/** @param hostname as URL writes it. */
+export function isLoopback(hostname: string): boolean {
+  return loopback.has(hostname);
+}
+
 /**
  * Whether an RFC 8707 resource indicator means the MCP endpoint. Clients send it as it is, with a slash at the end, or the
  * bare origin; on a loopback address they may know us by another of its names.
@@ -10,7 +15,7 @@ export function isOurResource(indicator: string, resource: string): boolean {
   const asked = new URL(indicator);
   const ours = new URL(resource);
   if (asked.username !== '' || asked.password !== '' || asked.search !== '' || asked.hash !== '') return false;
-  const bothLoopback = loopback.has(asked.hostname) && loopback.has(ours.hostname);
+  const bothLoopback = isLoopback(asked.hostname) && isLoopback(ours.hostname);
   if (asked.protocol !== ours.protocol || asked.port !== ours.port) return false;
   if (asked.hostname !== ours.hostname && !bothLoopback) return false;
   const path = asked.pathname.replace(/\/$/, '');

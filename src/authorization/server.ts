@@ -1,29 +1,24 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { SightlineError } from '../contract/index.ts';
-import type {
-  AuthorizationRequests,
-  AuthorizationServer,
-  AuthorizationServerOptions,
-  IssuerHost,
-} from '../contract/index.ts';
+import type { IncomingMessage } from 'node:http';
+import Provider from 'oidc-provider';
+import { isId, SightlineError } from '../contract/index.ts';
+import type { AuthorizationServer, AuthorizationServerOptions, IssuerHost } from '../contract/index.ts';
+import { createAdapter } from './adapter.ts';
 import { createAttempts } from './attempts.ts';
 import { tokenClaims } from './claims.ts';
-import { createEndpoints, documentCacheSeconds } from './endpoints.ts';
+import { createClients } from './clients/index.ts';
+import { createAuthorizationRequests } from './consent.ts';
+import { createEndpoints, documentCacheSeconds, type Answer } from './endpoints.ts';
 import { createKeyProof } from './exchange.ts';
+import { createReach } from './failures.ts';
+import { createGrantEnd } from './grant-end.ts';
+import { createHousekeeping } from './housekeeping.ts';
 import { createIssuanceLog } from './issuance-log.ts';
-import { createProvider, tokenLifetime } from './provider.ts';
+import { createKeyExchange } from './key-exchange.ts';
+import { authorizationServerMetadata } from './metadata.ts';
+import { peopleConfiguration } from './people-grants.ts';
+import { tokenLifetime } from './protocol.ts';
+import { createProvider } from './provider.ts';
 import { createSigningKeys } from './signing-keys.ts';
-
-/** Until people can authorize clients. */
-const noRequests: AuthorizationRequests = {
-  find: async () => undefined,
-  approve: async () => {
-    throw new SightlineError('not_found', 'There is no such authorization request.');
-  },
-  deny: async () => {
-    throw new SightlineError('not_found', 'There is no such authorization request.');
-  },
-};
 
 /** How often each instance looks whether another has replaced the signing keys, or whether it is due itself. */
 const refreshMs = 60_000;
@@ -31,15 +26,17 @@ const day = 86_400_000;
 
 export type AuthorizationServerHost = Omit<IssuerHost, 'authorizationServer'>;
 
-/** Mints tokens: oidc-provider for the protocol, our storage for keys and signing keys. */
+/** Mints tokens: oidc-provider for the protocol, our storage for keys, clients, grants and signing keys. */
 export function createAuthorizationServer(
   options: AuthorizationServerOptions,
   host: AuthorizationServerHost,
 ): AuthorizationServer {
-  const { storage, logger, now, resource, authUrl } = host;
-  const keys = createSigningKeys({
+  const { storage, logger, now, resource, authUrl, vault } = host;
+  const addresses = new WeakMap<IncomingMessage, string>();
+  const addressOf = (request: IncomingMessage) => addresses.get(request) ?? request.socket.remoteAddress ?? '';
+  const signingKeys = createSigningKeys({
     storage,
-    vault: host.vault,
+    vault,
     now,
     schedule: {
       rotateEvery: options.signingKeyDays * day,
@@ -49,12 +46,45 @@ export function createAuthorizationServer(
     onRead: useKeys,
   });
   const issuances = createIssuanceLog(storage, logger, now);
-  const attempts = createAttempts(now);
-  const prove = createKeyProof(storage);
-  const addresses = new WeakMap<IncomingMessage, string>();
+  const keys = createKeyExchange({ prove: createKeyProof(storage), attempts: createAttempts(now), addressOf, logger });
+  const clients = createClients({
+    config: options.clients,
+    issuer: authUrl,
+    repository: {
+      register: (client, mostUnused) => storage.directory.clients.register(client, mostUnused),
+      find: (id) => storage.directory.clients.find(id),
+      markUsed: (id, at) => storage.directory.clients.markUsed(id, at),
+    },
+    now,
+    logger,
+    caller: () => (Provider.ctx ? addressOf(Provider.ctx.req) : ''),
+  });
+  const reach = createReach(logger);
+  const adapter = createAdapter({
+    artifacts: () => storage.directory.artifacts,
+    findClient: async (id) => {
+      const client = await clients.find(id);
+      return client && structuredClone(client);
+    },
+    revokeGrant: createGrantEnd(storage, now),
+    reach,
+    vault,
+    now,
+    logger,
+  });
+  const people = options.people
+    ? peopleConfiguration({
+        issuer: authUrl,
+        directory: () => storage.directory,
+        clients,
+        reach,
+        cookieKey: vault.derive('oauth-cookies'),
+      })
+    : undefined;
+  const configured = new Set(options.clients.registered.map(({ clientId }) => clientId));
+  const housekeeping = createHousekeeping(storage, now, logger);
 
-  type TokenEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
-  let token: { readonly kid: string; readonly endpoint: TokenEndpoint } | undefined;
+  let current: { readonly kid: string; readonly provider: Provider; readonly run: Answer } | undefined;
   let jwks = '{"keys":[]}';
   let timer: NodeJS.Timeout | undefined;
   let refreshing = Promise.resolve();
@@ -62,26 +92,31 @@ export function createAuthorizationServer(
 
   /** The Provider is bound to its signing key; when another key is current a new one takes its place between two requests. */
   function useKeys(): void {
-    jwks = JSON.stringify({ keys: keys.published() });
-    const signingKey = keys.current();
-    if (token?.kid === signingKey.kid) return;
+    jwks = JSON.stringify({ keys: signingKeys.published() });
+    const signingKey = signingKeys.current();
+    if (current?.kid === signingKey.kid) return;
     const provider = createProvider({
       issuer: authUrl,
       resource,
       signingKey,
-      prove,
-      attempts,
-      addressOf: (request) => addresses.get(request) ?? request.socket.remoteAddress ?? '',
-      issued: (key) => issuances.add(key),
+      keys,
+      adapter,
+      people,
+      isConfigured: (id) => configured.has(id),
+      issued: (token) => {
+        issuances.add(token);
+        const { organizationId, target } = token;
+        if (isId('gra', target)) void storage.workspace(organizationId).grants.markUsed(target, now());
+      },
       logger,
     });
     const callback = provider.callback();
-    token = { kid: signingKey.kid, endpoint: (request, response) => void callback(request, response) };
+    current = { kid: signingKey.kid, provider, run: (request, response) => void callback(request, response) };
   }
 
   async function refresh(): Promise<void> {
     try {
-      await keys.refresh();
+      await signingKeys.refresh();
       failure = undefined;
     } catch (error) {
       failure = 'the signing keys cannot be read from storage';
@@ -91,11 +126,15 @@ export function createAuthorizationServer(
 
   const endpoints = createEndpoints({
     issuer: authUrl,
+    resource,
+    metadata: JSON.stringify(authorizationServerMetadata(authUrl, options, clients)),
     jwks: () => jwks,
-    token: (request, response) => {
-      if (token) token.endpoint(request, response);
+    protocol: (request, response) => {
+      if (current) current.run(request, response);
       else response.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end();
     },
+    people: options.people,
+    register: (request, response) => void clients.register(request, response, addressOf(request)),
   });
 
   return {
@@ -103,11 +142,20 @@ export function createAuthorizationServer(
     trust: {
       issuer: authUrl,
       algorithms: ['ES256'],
-      keys: keys.verificationKey,
+      keys: signingKeys.verificationKey,
       type: 'at+jwt',
       claims: tokenClaims,
     },
-    authorizationRequests: noRequests,
+    authorizationRequests: createAuthorizationRequests({
+      provider: () => {
+        if (current) return current.provider;
+        throw new SightlineError('unavailable', 'The service is starting.', { retryAfterSeconds: 1 });
+      },
+      storage,
+      resource,
+      clients,
+      now,
+    }),
     handle(request, response, address) {
       if (address !== undefined) addresses.set(request, address);
       return endpoints(request, response);
@@ -115,17 +163,19 @@ export function createAuthorizationServer(
 
     async start(signal) {
       signal.throwIfAborted();
-      await keys.refresh();
+      await signingKeys.refresh();
       signal.throwIfAborted();
       failure = undefined;
       timer = setInterval(() => {
         refreshing = refresh();
       }, refreshMs).unref();
+      housekeeping.start();
     },
     async stop() {
       clearInterval(timer);
       timer = undefined;
       await refreshing;
+      await housekeeping.stop();
       failure = 'stopped';
       await issuances.flush();
     },

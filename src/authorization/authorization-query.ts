@@ -1,0 +1,53 @@
+import { isOurResource } from './resource.ts';
+import { everyScope, knownScopes } from './scopes.ts';
+
+/**
+ * All of an authorization request that the protocol library gets to see. OpenID's parameters are left out (`nonce`,
+ * `max_age`, `login_hint` …): we are no OpenID provider, and the library refuses them in a request without `openid`.
+ */
+const passed = new Set([
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'resource',
+  'code_challenge',
+  'code_challenge_method',
+  'prompt',
+  // For the library to refuse by name.
+  'request',
+  'request_uri',
+  'registration',
+]);
+
+/**
+ * Rewrites the query of an authorization request in our terms: scopes that are not ours are dropped and all are meant where
+ * none is left, every name of the MCP endpoint becomes the one it has. What comes twice stays twice, for the library to refuse.
+ */
+export function authorizationQuery(query: string, resource: string): string {
+  const asked = new URLSearchParams(query);
+  const params = new URLSearchParams([...asked].filter(([name]) => passed.has(name)));
+  if (params.getAll('scope').length < 2)
+    params.set('scope', knownScopes(params.get('scope') ?? '').join(' ') || everyScope);
+  const resources = canonicalResources(params.getAll('resource'), resource);
+  params.delete('resource');
+  for (const each of resources) params.append('resource', each);
+  if (params.getAll('prompt').length < 2) settlePrompt(params);
+  // Any other mode would be answered by a page with a script in it.
+  if (params.has('response_mode') && params.get('response_mode') !== 'query')
+    params.set('response_mode', 'unsupported');
+  return params.toString();
+}
+
+/** Each resource of ours by its one name, once; others as they are. */
+export function canonicalResources(indicators: readonly string[], resource: string): readonly string[] {
+  return [...new Set(indicators.map((each) => (isOurResource(each, resource) ? resource : each)))];
+}
+
+/** We always ask; so all that a prompt can tell us is that we may not. */
+function settlePrompt(params: URLSearchParams): void {
+  const prompts = params.get('prompt')?.split(' ') ?? [];
+  if (!prompts.includes('none')) params.delete('prompt');
+}

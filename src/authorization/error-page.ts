@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+
+/** Shown to a person whose browser cannot be sent back to the application. */
+export interface Failure {
+  readonly title: string;
+  readonly text: string;
+  /** For the application's maker: the protocol's code and description. */
+  readonly detail: string;
+}
+
+const style =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1.25rem}h1{font-size:1.4rem}code{font-size:.85rem;overflow-wrap:anywhere}';
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+export const errorPageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+} as const;
+
+const words: Readonly<Record<string, readonly [title: string, text: string]>> = {
+  invalid_client: [
+    'This application is not known here',
+    'The application that sent you could not be identified. Remove the connection in it and add it again.',
+  ],
+  invalid_client_metadata: [
+    'This application cannot be connected',
+    'What the application says about itself is not acceptable here. Its maker has to correct it.',
+  ],
+  invalid_redirect_uri: [
+    'This application cannot be connected',
+    'It asked to be answered at an address that it has not registered, so nothing was sent there.',
+  ],
+  session_not_found: [
+    'This request has ended',
+    'It took too long, was answered already, or began in another browser. Go back to the application and connect again.',
+  ],
+  temporarily_unavailable: ['Please try again in a moment', 'The service cannot answer right now.'],
+  server_error: ['Something went wrong on our side', 'Please try again. If it happens again, tell your administrator.'],
+};
+
+const otherwise = [
+  'This application’s request cannot be answered',
+  'Nothing was given to the application. Go back to it and connect again; if that does not help, tell its maker.',
+] as const;
+
+export function failureOf(error: string, description: string | undefined): Failure {
+  const [title, text] = (Object.hasOwn(words, error) ? words[error] : undefined) ?? otherwise;
+  return { title, text, detail: description === undefined ? error : `${error}: ${description}` };
+}
+
+/** A page of its own: no script, nothing loaded, everything escaped. */
+export function errorPage({ title, text, detail }: Failure): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(text)}</p>
+<p><code>${escapeHtml(detail)}</code></p>
+</main>
+</body>
+</html>
+`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+}

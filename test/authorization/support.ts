@@ -1,0 +1,292 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import issuerPlugin from '../../plugins/issuer-builtin/index.ts';
+import { issuerHost } from '../../src/app/issuer-host.ts';
+import { testHost } from '../../src/contract-tests/host.ts';
+import { SightlineError } from '../../src/contract/index.ts';
+import type {
+  AuthorizationRequest,
+  Issuer,
+  Logger,
+  Organization,
+  OrganizationId,
+  Scope,
+  User,
+} from '../../src/contract/index.ts';
+import {
+  form,
+  listen,
+  openStore,
+  signal,
+  testClock,
+  type Clock,
+  type TestServer,
+  type TestStore,
+} from '../issuer/support.ts';
+
+export { form, operator, signal, testClock } from '../issuer/support.ts';
+
+export const desktop = { clientId: 'desktop', redirectUri: 'http://127.0.0.1/callback' } as const;
+export const website = {
+  clientId: 'website',
+  clientSecret: 'website-secret-website-secret-website-secret',
+  redirectUri: 'https://app.example/callback',
+} as const;
+
+const registered = [
+  { clientId: desktop.clientId, clientName: 'Desktop', redirectUris: [desktop.redirectUri] },
+  {
+    clientId: website.clientId,
+    clientName: 'Website',
+    redirectUris: [website.redirectUri],
+    clientSecret: website.clientSecret,
+  },
+];
+
+/** An authorization server over a store, with a consent page that answers and takes JSON. */
+export interface TestAuthorization {
+  readonly url: string;
+  readonly issuer: Issuer;
+  stop(): Promise<void>;
+}
+
+export interface World {
+  readonly store: TestStore;
+  readonly clock: Clock;
+  readonly user: User;
+  readonly organization: Organization;
+  readonly servers: readonly TestAuthorization[];
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export interface WorldOptions {
+  /** Instances over one storage, behind one address each; they share the first one's issuer. */
+  readonly instances?: number;
+  readonly logger?: Logger;
+}
+
+export async function openWorld({ instances = 1, logger }: WorldOptions = {}): Promise<World> {
+  const clock = testClock();
+  const store = await openStore(clock);
+  const user = await addMember(store, store.organization.id, 'ada@example.com');
+  const servers: TestAuthorization[] = [];
+  const listening: TestServer[] = [];
+  for (let index = 0; index < instances; index += 1) {
+    const server = await listen();
+    listening.push(server);
+    const authUrl = listening[0]?.url ?? server.url;
+    const issuer = issuerPlugin.create(
+      issuerPlugin.configSchema.parse({ clients: { registered } }),
+      issuerHost(
+        testHost(store.directory, {
+          authUrl,
+          publicUrl: authUrl,
+          vault: store.vault,
+          now: clock.now,
+          ...(logger ? { logger } : {}),
+        }),
+        store.storage,
+        `${authUrl}/mcp`,
+      ),
+    );
+    await issuer.start(signal());
+    server.serve(withConsentPage(issuer));
+    servers.push({
+      url: server.url,
+      issuer,
+      async stop() {
+        await issuer.stop();
+        await server.close();
+      },
+    });
+  }
+  return {
+    store,
+    clock,
+    user,
+    organization: store.organization,
+    servers,
+    url: servers[0]?.url ?? '',
+    async stop() {
+      for (const server of servers) await server.stop();
+      await store.close();
+    },
+  };
+}
+
+export async function addMember(store: TestStore, organizationId: OrganizationId, email: string): Promise<User> {
+  const user =
+    (await store.storage.directory.findUser(email)) ??
+    (await store.storage.directory.createUser({ email, name: email }));
+  await store.storage.workspace(organizationId).members.add(user.id, 'member');
+  return user;
+}
+
+/** GET tells what waits, POST decides it as its JSON body says. What the web pages do, without their words. */
+function withConsentPage(issuer: Issuer): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    if (issuer.handle?.(request, response)) return;
+    if (!request.url?.startsWith('/consent/')) return void response.writeHead(404).end('elsewhere');
+    decide(issuer, request, response).catch((error: unknown) => {
+      const code = error instanceof SightlineError ? error.code : 'internal';
+      response.writeHead(error instanceof SightlineError ? error.status : 500).end(JSON.stringify({ code }));
+    });
+  };
+}
+
+async function decide(issuer: Issuer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const requests = issuer.authorizationRequests;
+  if (!requests) throw new Error('this issuer asks for no consent');
+  if (request.method === 'GET') {
+    const found = await requests.find(request, response);
+    response.writeHead(found ? 200 : 404).end(JSON.stringify(found ?? {}));
+    return;
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  const decision: { consent?: Parameters<typeof requests.approve>[2] } = JSON.parse(Buffer.concat(chunks).toString());
+  const location = decision.consent
+    ? await requests.approve(request, response, decision.consent)
+    : await requests.deny(request, response);
+  response.writeHead(303, { location }).end();
+}
+
+/** Keeps cookies by path as a browser does, and follows nothing by itself. */
+export class Browser {
+  readonly #cookies = new Map<string, { readonly value: string; readonly path: string; readonly header: string }>();
+
+  async get(url: string): Promise<Response> {
+    return this.#send(url, {});
+  }
+
+  async post(url: string, body: unknown): Promise<Response> {
+    return this.#send(url, { method: 'POST', body: JSON.stringify(body) });
+  }
+
+  /** As they were set. */
+  cookieHeaders(): readonly string[] {
+    return [...this.#cookies.values()].map(({ header }) => header);
+  }
+
+  async #send(url: string, init: RequestInit): Promise<Response> {
+    const { pathname } = new URL(url);
+    const cookie = [...this.#cookies]
+      .filter(([, { path }]) => pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`))
+      .map(([key, { value }]) => `${key.slice(key.indexOf(' ') + 1)}=${value}`)
+      .join('; ');
+    const response = await fetch(url, { ...init, redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
+    for (const header of response.headers.getSetCookie()) {
+      const [pair = '', ...attributes] = header.split('; ');
+      const name = pair.slice(0, pair.indexOf('='));
+      const path = attributes.find((each) => each.startsWith('path='))?.slice(5) ?? '/';
+      const ended = header.includes('expires=Thu, 01 Jan 1970');
+      if (ended) this.#cookies.delete(`${path} ${name}`);
+      else this.#cookies.set(`${path} ${name}`, { value: pair.slice(pair.indexOf('=') + 1), path, header });
+    }
+    return response;
+  }
+}
+
+export function pkce(): { readonly verifier: string; readonly challenge: string } {
+  const verifier = randomBytes(32).toString('base64url');
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
+}
+
+export type Params = Readonly<Record<string, string | undefined>>;
+
+/** The address a client sends a browser to. An undefined parameter is left out. */
+export function authorizeUrl(url: string, challenge: string, params: Params = {}): string {
+  const query = new URLSearchParams();
+  const all: Params = {
+    response_type: 'code',
+    client_id: desktop.clientId,
+    redirect_uri: desktop.redirectUri,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    state: 'the-state',
+    ...params,
+  };
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) query.append(name, value);
+  return `${url}/oauth2/authorize?${query.toString()}`;
+}
+
+export function locationOf(response: Response): string {
+  const location = response.headers.get('location');
+  if (location === null) throw new Error(`no redirect: ${response.status}`);
+  return location;
+}
+
+/** What waits for a word at the consent page. */
+export async function waiting(browser: Browser, page: string): Promise<AuthorizationRequest> {
+  const response = await browser.get(page);
+  if (response.status !== 200) throw new Error(`nothing waits: ${response.status}`);
+  const found: AuthorizationRequest = JSON.parse(await response.text());
+  return found;
+}
+
+export interface Approval {
+  readonly user?: User;
+  readonly organization?: Organization;
+  readonly scopes?: readonly Scope[];
+}
+
+/** From the authorization request to the client's redirect, the person saying yes. */
+export async function authorize(
+  world: World,
+  params: Params = {},
+  { user = world.user, organization = world.organization, scopes }: Approval = {},
+  browser = new Browser(),
+): Promise<{ readonly callback: URL; readonly verifier: string; readonly code: string; readonly browser: Browser }> {
+  const { verifier, challenge } = pkce();
+  const page = locationOf(await browser.get(authorizeUrl(world.url, challenge, params)));
+  const asked = await waiting(browser, page);
+  const consent = { userId: user.id, organizationId: organization.id, scopes: scopes ?? asked.scopes };
+  const decided = await browser.post(page, { consent });
+  const callback = new URL(locationOf(await browser.get(locationOf(decided))));
+  return { callback, verifier, code: callback.searchParams.get('code') ?? '', browser };
+}
+
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token?: string;
+  readonly expires_in: number;
+  readonly scope: string;
+}
+
+export function redeem(
+  url: string,
+  { code, verifier }: { readonly code: string; readonly verifier: string },
+  extra: Record<string, string> = {},
+): Promise<Response> {
+  const fields = {
+    grant_type: 'authorization_code',
+    client_id: desktop.clientId,
+    redirect_uri: desktop.redirectUri,
+    code,
+    code_verifier: verifier,
+  };
+  return fetch(`${url}/oauth2/token`, form({ ...fields, ...extra }));
+}
+
+export function refresh(url: string, token: string | undefined, extra: Record<string, string> = {}): Promise<Response> {
+  const fields = { grant_type: 'refresh_token', client_id: desktop.clientId, refresh_token: token ?? '' };
+  return fetch(`${url}/oauth2/token`, form({ ...fields, ...extra }));
+}
+
+/** The tokens of a good answer; throws with what a refused one says. */
+export async function tokensOf(response: Response): Promise<Tokens> {
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`no tokens: ${response.status} ${text}`);
+  const tokens: Tokens = JSON.parse(text);
+  return tokens;
+}
+
+export async function signIn(world: World, params: Params = {}, approval: Approval = {}): Promise<Tokens> {
+  return tokensOf(await redeem(world.url, await authorize(world, params, approval)));
+}
+
+export async function refusal(response: Response): Promise<{ readonly status: number; readonly error: string }> {
+  const body: { error: string } = JSON.parse(await response.text());
+  return { status: response.status, error: body.error };
+}
