@@ -123,8 +123,8 @@ export function createIdentities({ storage, invitations, trail, logger }: Identi
       if (wanted.length === 0 && !invited) throw nothingLetsIn();
       return await created(email, identity);
     } catch (error) {
-      // The person's other browser was first.
-      const other = isConflict(error) ? await people.identity(issuer, subject) : undefined;
+      // The person's other browser may have been first, and made the account that was in the way.
+      const other = error instanceof SightlineError ? await people.identity(issuer, subject) : undefined;
       if (other !== undefined) return other;
       throw error;
     }
@@ -166,10 +166,6 @@ export function createIdentities({ storage, invitations, trail, logger }: Identi
 }
 
 const byProvider = 'identity-provider';
-
-function isConflict(error: unknown): boolean {
-  return error instanceof SightlineError && error.code === 'conflict';
-}
 
 function nothingLetsIn(): SightlineError {
   return forbidden(
