@@ -27,7 +27,7 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
     clientId: config.clientId,
     name: settings.name,
     scopes: config.scopes,
-    parameters: config.parameters,
+    parameters: settings.parameters,
     userinfo: settings.userinfo,
     rules: settings.identity,
     now,

@@ -9,6 +9,8 @@ export interface Settings {
   readonly issuer: string;
   readonly name: string;
   readonly userinfo: boolean;
+  /** Sent along to the sign-in page. */
+  readonly parameters: Readonly<Record<string, string>>;
   readonly clientAuthentication: 'client_secret_basic' | 'client_secret_post';
   /** Of ID tokens, and of ID-JAG assertions. */
   readonly identity: IdentityRules;
@@ -35,6 +37,8 @@ export function settingsOf(config: OidcConfig): Settings {
     issuer,
     name: config.name ?? preset.name,
     userinfo: config.userinfo ?? preset.userinfo,
+    // Google then offers accounts of the company alone. It is a hint: what comes back is looked at.
+    parameters: { ...(hostedDomains === undefined ? {} : { hd: hostedDomain(hostedDomains) }), ...config.parameters },
     clientAuthentication: config.clientAuthentication ?? preset.clientAuthentication,
     identity,
     tokenIdentity: {
@@ -58,6 +62,11 @@ function issuerOf({ preset, issuer, tenant }: OidcConfig): string {
     case 'keycloak':
       return issuer ?? '';
   }
+}
+
+function hostedDomain(domains: readonly string[]): string {
+  const [first = '*', ...others] = domains;
+  return others.length === 0 ? first : '*';
 }
 
 function membershipRule(rule: OidcConfig['memberships'][number], groups: ClaimPath): MembershipRule {
