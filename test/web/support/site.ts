@@ -32,6 +32,9 @@ import { TestBrowser } from './test-browser.ts';
 
 export const password = 'correct horse battery staple';
 
+/** An OAuth client that the configuration knows. */
+export const desktop = { clientId: 'desktop', clientName: 'Desktop', redirectUris: ['http://127.0.0.1/callback'] };
+
 export interface SiteOptions {
   /** Absent: the address listened on. */
   readonly authUrl?: string;
@@ -101,7 +104,8 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
   const ingest = ingestSource(ingestTokens, authUrl);
   const host = testHost(directory, { logger, now, vault, publicUrl: authUrl, authUrl });
   const resource = `${authUrl}/mcp`;
-  const issuer = issuerPlugin.create(issuerPlugin.configSchema.parse({}), issuerHost(host, storage, resource));
+  const config = issuerPlugin.configSchema.parse({ clients: { registered: [desktop] } });
+  const issuer = issuerPlugin.create(config, issuerHost(host, storage, resource));
   await issuer.start(AbortSignal.timeout(30_000));
   const pages = createPages({
     people,

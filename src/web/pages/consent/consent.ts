@@ -58,7 +58,13 @@ function consentView(
   if (!destination) throw new SightlineError('invalid_argument', 'The application asked for an answer to nowhere.');
   return {
     title: 'Allow access?',
-    body: consentBody({ visit, asked, destination, memberships, problem: problem === undefined ? undefined : alert(problem) }),
+    body: consentBody({
+      visit,
+      asked,
+      destination,
+      memberships,
+      problem: problem === undefined ? undefined : alert(problem),
+    }),
     card: true,
     // Chromium holds the redirect after the POST against form-action.
     formAction: destination.source,

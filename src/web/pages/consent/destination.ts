@@ -10,12 +10,14 @@ export interface Destination {
   readonly source: string;
 }
 
+/** Schemes that a browser gives a meaning of its own. */
+const neverLinks = new Set(['about:', 'blob:', 'data:', 'file:', 'filesystem:', 'javascript:', 'vbscript:']);
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** @param redirectOrigin `https://example.com`, `http://127.0.0.1:4711`, `cursor:`. Undefined for anything else. */
 export function destinationOf(redirectOrigin: string, client: AuthorizationClient): Destination | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*:)(?:\/\/[A-Za-z0-9.:[\]_-]*)?$/.exec(redirectOrigin)?.[1];
-  if (scheme === undefined) return undefined;
+  if (scheme === undefined || neverLinks.has(scheme)) return undefined;
   if (scheme !== 'http:' && scheme !== 'https:') {
     return {
       text: `the application on this computer that opens ${scheme} links`,
