@@ -53,11 +53,17 @@ const idTokens: readonly [string, string, Claims, object][] = [
     'entra',
     `/${tenant}/v2.0`,
     {
-      ...{ ver: '2.0', tid: tenant, oid, sub: 'pairwise-of-the-client', name: 'Alice', email: 'alice@acme.com' },
-      ...{ preferred_username: 'admin@globex.com', roles: ['Sightline.Member', 'Sightline.Admin'] },
+      ver: '2.0',
+      tid: tenant,
+      oid,
+      sub: 'pairwise-of-the-client',
+      name: 'Alice',
+      email: 'alice@acme.com',
+      xms_edov: true,
+      preferred_username: 'admin@globex.com',
+      roles: ['Sightline.Member', 'Sightline.Admin'],
     },
-    // The address is not vouched for: nobody said that the tenant owns its domain.
-    { subject: oid, name: 'Alice', memberships: admin },
+    { subject: oid, email: 'alice@acme.com', name: 'Alice', memberships: admin },
   ],
   [
     'okta',
@@ -75,8 +81,14 @@ const idTokens: readonly [string, string, Claims, object][] = [
     'keycloak',
     '/realms/acme',
     {
-      ...{ sub: 'f:1:alice', typ: 'ID', azp: 'sightline', acr: '1', name: 'Alice', email: 'alice@acme.com' },
-      ...{ email_verified: true, realm_access: { roles: ['offline_access', 'sightline-member'] } },
+      sub: 'f:1:alice',
+      typ: 'ID',
+      azp: 'sightline',
+      acr: '1',
+      name: 'Alice',
+      email: 'alice@acme.com',
+      email_verified: true,
+      realm_access: { roles: ['offline_access', 'sightline-member'] },
     },
     { subject: 'f:1:alice', email: 'alice@acme.com', name: 'Alice', memberships: member },
   ],
@@ -84,8 +96,12 @@ const idTokens: readonly [string, string, Claims, object][] = [
     'google',
     '',
     {
-      ...{ sub: '10769150350006150715113082367', azp: '1234567890-example.apps.googleusercontent.com', hd: 'acme.com' },
-      ...{ email: 'alice@acme.com', email_verified: true, name: 'Alice' },
+      sub: '10769150350006150715113082367',
+      azp: '1234567890-example.apps.googleusercontent.com',
+      hd: 'acme.com',
+      email: 'alice@acme.com',
+      email_verified: true,
+      name: 'Alice',
     },
     { subject: '10769150350006150715113082367', email: 'alice@acme.com', name: 'Alice', memberships: member },
   ],
@@ -103,6 +119,23 @@ describe('an example file of a broker', () => {
     const identity = await signIn.finish(await comeBack(url, redirectUri), state);
     expect(identity).toEqual({ issuer: standIn.issuer, ...expected });
     expect(issuer.authorizationServers).toEqual(['http://127.0.0.1:8099']);
+  });
+
+  it('of Entra ID believes no address of a domain that the tenant does not own', async () => {
+    const { standIn, issuer } = await exampleAt('entra', '');
+    const signIn = redirectSignIn(issuer);
+    for (const owned of [undefined, false, '0']) {
+      standIn.says.idToken = {
+        oid,
+        email: 'ceo@globex.com',
+        email_verified: true,
+        upn: 'ceo@globex.com',
+        xms_edov: owned,
+      };
+      const { url, state } = await signIn.begin(redirectUri);
+      const identity = await signIn.finish(await comeBack(url, redirectUri), state);
+      expect(identity).toEqual({ issuer: standIn.issuer, subject: oid, memberships: [] });
+    }
   });
 
   it('of Google asks for the company, and takes nobody else', async () => {
@@ -124,8 +157,15 @@ const accessTokens: readonly [string, string, string, Claims, object][] = [
     `/${tenant}/v2.0`,
     api,
     {
-      ...{ aud: api, ver: '2.0', tid: tenant, oid, sub: 'pairwise-of-the-api', azp: 'claude', azpacr: '0' },
-      ...{ scp: 'Sightline.Read', roles: ['Sightline.Member'] },
+      aud: api,
+      ver: '2.0',
+      tid: tenant,
+      oid,
+      sub: 'pairwise-of-the-api',
+      azp: 'claude',
+      azpacr: '0',
+      scp: 'Sightline.Read',
+      roles: ['Sightline.Member'],
     },
     {
       identity: { subject: oid, memberships: member },
@@ -138,8 +178,13 @@ const accessTokens: readonly [string, string, string, Claims, object][] = [
     '/oauth2/default',
     'http://127.0.0.1:8099/mcp',
     {
-      ...{ aud: 'http://127.0.0.1:8099/mcp', ver: 1, cid: '0oa2', uid: '00u1', sub: 'alice@acme.com' },
-      ...{ scp: ['openid', 'telemetry:read'], groups: ['engineering'] },
+      aud: 'http://127.0.0.1:8099/mcp',
+      ver: 1,
+      cid: '0oa2',
+      uid: '00u1',
+      sub: 'alice@acme.com',
+      scp: ['openid', 'telemetry:read'],
+      groups: ['engineering'],
     },
     { identity: { subject: '00u1', memberships: member }, scopes: ['telemetry:read'], clientId: '0oa2' },
   ],
@@ -148,8 +193,13 @@ const accessTokens: readonly [string, string, string, Claims, object][] = [
     '/',
     endpoint,
     {
-      ...{ aud: [endpoint, 'https://acme.eu.auth0.com/userinfo'], sub: 'auth0|1', azp: 'cursor' },
-      ...{ scope: 'openid chats:read', org_id: 'org_1', org_name: 'acme', permissions: ['chats:write'] },
+      aud: [endpoint, 'https://acme.eu.auth0.com/userinfo'],
+      sub: 'auth0|1',
+      azp: 'cursor',
+      scope: 'openid chats:read',
+      org_id: 'org_1',
+      org_name: 'acme',
+      permissions: ['chats:write'],
     },
     {
       identity: { subject: 'auth0|1', memberships: [{ organization: 'acme', role: 'member' }] },
@@ -163,8 +213,13 @@ const accessTokens: readonly [string, string, string, Claims, object][] = [
     '/realms/acme',
     'http://127.0.0.1:8099/mcp',
     {
-      ...{ aud: ['http://127.0.0.1:8099/mcp', 'account'], typ: 'Bearer', sub: 'f:1:alice', azp: 'vscode', acr: '1' },
-      ...{ scope: 'openid profile', realm_access: { roles: ['sightline-member'] } },
+      aud: ['http://127.0.0.1:8099/mcp', 'account'],
+      typ: 'Bearer',
+      sub: 'f:1:alice',
+      azp: 'vscode',
+      acr: '1',
+      scope: 'openid profile',
+      realm_access: { roles: ['sightline-member'] },
     },
     {
       identity: { subject: 'f:1:alice', memberships: member },
