@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 
 export interface Certificate {
   readonly cert: string;
@@ -9,7 +9,8 @@ export interface Certificate {
 export function selfSigned(...hosts: readonly string[]): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(Buffer.from('06082a8648ce3d040302', 'hex'));
-  const commonName = sequence(Buffer.from('0603550403', 'hex'), der(0x0c, Buffer.from(hosts[0] ?? 'test')));
+  // Unlike every other's: an issuer is looked up by its name.
+  const commonName = sequence(Buffer.from('0603550403', 'hex'), der(0x0c, Buffer.from(randomUUID())));
   const name = sequence(der(0x31, commonName));
   const names = sequence(...hosts.map((host) => der(0x82, Buffer.from(host))));
   const subjectAltName = sequence(Buffer.from('0603551d11', 'hex'), der(0x04, names));
@@ -26,7 +27,7 @@ export function selfSigned(...hosts: readonly string[]): Certificate {
   );
   const signature = sign('sha256', toBeSigned, privateKey);
   const certificate = sequence(toBeSigned, ecdsaWithSha256, der(0x03, Buffer.from([0]), signature));
-  const base64 = certificate.toString('base64').replace(/.{64}/g, '$&\n');
+  const base64 = certificate.toString('base64').replace(/.{64}(?=.)/g, '$&\n');
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),

@@ -19,25 +19,29 @@ export async function readBody(request: IncomingMessage): Promise<unknown> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
     throw new errors.InvalidClientMetadata('client metadata is sent as application/json');
   }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    if (!Buffer.isBuffer(chunk)) throw new TypeError('the request was decoded before it came here');
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) {
-      throw new RegistrationRefused(
-        413,
-        'invalid_client_metadata',
-        `client metadata has at most ${maxBodyBytes} bytes`,
-      );
-    }
-    chunks.push(chunk);
-  }
+  const body = await read(request);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(body.toString('utf8'));
   } catch (cause) {
     throw new errors.InvalidClientMetadata('client metadata is a JSON object', { cause });
   }
+}
+
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      const part = Buffer.from(chunk);
+      bytes += part.length;
+      if (bytes > maxBodyBytes) break;
+      chunks.push(part);
+    }
+  } catch {
+    throw new RegistrationRefused(400, 'invalid_client_metadata', 'the request ended before its body did');
+  }
+  if (bytes <= maxBodyBytes) return Buffer.concat(chunks);
+  throw new RegistrationRefused(413, 'invalid_client_metadata', `client metadata has at most ${maxBodyBytes} bytes`);
 }
 
 export function answer(response: ServerResponse, status: number, body: object): void {
