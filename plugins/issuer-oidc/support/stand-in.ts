@@ -24,6 +24,7 @@ export interface StandIn {
   tokenFailure: { readonly status: number; readonly error: string } | undefined;
   /** In place of the ID token that it made. */
   replaceIdToken: string | undefined;
+  /** What it was asked, and not what it answered. */
   readonly count: Record<'discovery' | 'keys' | 'token' | 'userinfo', number>;
   /** Bodies and headers that its token endpoint was sent. */
   readonly tokenRequests: { readonly body: Claims; readonly authorization: string | undefined }[];
@@ -45,6 +46,7 @@ export async function startStandIn(path = ''): Promise<StandIn> {
   let kid = await addKey(mock);
   const server = createServer((request, response) => {
     if (request.url === '/jwks') standIn.count.keys += 1;
+    if (request.url === '/token') standIn.count.token += 1;
     service.requestHandler(request, response);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -109,7 +111,6 @@ export async function startStandIn(path = ''): Promise<StandIn> {
     },
   );
   service.on(Events.BeforeResponse, (response: MutableResponse) => {
-    standIn.count.token += 1;
     if (standIn.replaceIdToken !== undefined && response.body !== '') {
       response.body['id_token'] = standIn.replaceIdToken;
     }
