@@ -1,4 +1,4 @@
-import { hashSecret, SightlineError } from '../contract/index.ts';
+import { hashSecret } from '../contract/index.ts';
 import { createCookie } from './cookies.ts';
 import type { SignedInVisit } from './page.ts';
 import type { PageServices } from './services.ts';
@@ -37,12 +37,11 @@ export function shownOnce({ authUrl, vault, now }: Pick<PageServices, 'authUrl' 
   };
 }
 
-/** What a browser sends may be anything; what is not ours shows nothing. */
+/** What a browser sends may be anything; what cannot be opened shows nothing. */
 function opened(open: () => Uint8Array): string | undefined {
   try {
     return Buffer.from(open()).toString();
-  } catch (error) {
-    if (error instanceof SightlineError && error.code === 'config_invalid') return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }

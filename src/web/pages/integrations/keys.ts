@@ -21,7 +21,7 @@ const createForm = z.object({
     .min(1, 'A key needs a name.')
     .max(100, 'A name has at most 100 characters.')
     .refine((name) => !/\p{Cc}/u.test(name) && name.isWellFormed(), 'A name has no control characters.'),
-  scopes: z.array(z.enum(scopes)).min(1, 'Choose at least one.').max(scopes.length),
+  scopes: z.array(z.enum(scopes, 'Choose from these.')).min(1, 'Choose at least one.').max(scopes.length),
 });
 
 /** The organization's API keys; a POST here makes one. */
