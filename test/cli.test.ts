@@ -124,6 +124,7 @@ describe('organizations and keys', () => {
         name: z.literal('Ada'),
         org: z.literal('Acme'),
         role: z.literal('admin'),
+        password_url: z.url(),
       }),
       made,
     );

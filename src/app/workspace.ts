@@ -9,6 +9,8 @@ import type { Holder } from '../kernel/exclusive.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { loadPlugin } from '../kernel/registry.ts';
 import { createVault, loadMasterKeys } from '../kernel/vault.ts';
+import { createPeople } from '../people/create-people.ts';
+import type { People } from '../people/people.ts';
 import { prepareDirectory } from './data-directory.ts';
 import { createOrganizations } from './organizations.ts';
 import type { Organizations } from './organizations.ts';
@@ -52,6 +54,7 @@ export interface OpenWorkspace extends Foundation {
   readonly migrations: MigrationReport;
   readonly keys: ApiKeys;
   readonly ingestTokens: IngestTokens;
+  readonly people: People;
   readonly organizations: Organizations;
   /** The gateway that holds this data directory, if it answers. */
   runningGateway(): Promise<Holder | undefined>;
@@ -60,7 +63,7 @@ export interface OpenWorkspace extends Foundation {
 
 export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> {
   const foundation = await layFoundation(settings);
-  const { config, file, now, vault, dataDirectory } = foundation;
+  const { config, file, now, vault, dataDirectory, logger } = foundation;
   const { plugin, ...section } = config.storage;
   const loaded = await loadPlugin('storage', { kind: 'storage', plugin, config: section }, file);
   const storage = loaded.create(foundation.host(config.listen.port, loaded.label));
@@ -72,6 +75,7 @@ export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> 
     migrations: await storage.migrate(),
     keys: createApiKeys({ storage, now }),
     ingestTokens,
+    people: createPeople({ storage, logger, now }),
     organizations: createOrganizations({ storage, ingestTokens }),
     async runningGateway() {
       const holder = readHolder(dataDirectory);

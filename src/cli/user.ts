@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { SightlineError } from '../contract/index.ts';
-import { act, findOrganization, withWorkspace } from './command.ts';
+import { deriveUrls } from '../app/urls.ts';
+import type { OpenWorkspace } from '../app/workspace.ts';
+import { roles, SightlineError } from '../contract/index.ts';
+import type { Role, User } from '../contract/index.ts';
+import { act, findOrganization, operator, requireGateway, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import { table } from './output.ts';
-
-const roles = ['admin', 'member'] as const;
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('user').description(summary);
@@ -15,27 +16,106 @@ export const register: Register = (program, output, summary) => {
     .option('--name <name>', 'shown name (default: the address)')
     .option('--org <name>', 'organization, by name or id (required)')
     .option('--role <role>', `${roles.join(' or ')}`, 'member');
-  const shape = z.object({ email: z.string(), name: z.string().optional(), org: z.string(), role: z.string() });
-  act(create, output, shape, async ({ settings, options }) => {
-    const role = z.enum(roles).safeParse(options.role);
-    if (!role.success) throw new SightlineError('invalid_argument', `A role is ${roles.join(' or ')}.`);
-    const email = z.email().max(254).safeParse(options.email.trim());
-    if (!email.success)
-      throw new SightlineError('invalid_argument', `${JSON.stringify(options.email)} is no e-mail address.`);
+  const created = z.object({ email: z.string(), name: z.string().optional(), org: z.string(), role: z.string() });
+  act(create, output, created, async ({ settings, options }) => {
+    const role = roleOf(options.role);
+    const email = addressOf(options.email);
     await withWorkspace(settings, async (workspace) => {
+      const { storage, people } = workspace;
       const organization = await findOrganization(workspace, options.org);
-      const { directory } = workspace.storage;
+      const pages = await pagesUrl(workspace);
       const user =
-        (await directory.findUser(email.data)) ??
-        (await directory.createUser({ email: email.data, name: options.name ?? email.data }));
-      await workspace.storage.workspace(organization.id).members.add(user.id, role.data);
+        (await storage.directory.findUser(email)) ??
+        (await storage.directory.createUser({ email, name: options.name ?? email }));
+      await people.addMember(organization.id, user.id, role, operator());
+      const link = (await needsPassword(workspace, user)) ? await passwordLink(workspace, pages, user) : undefined;
       output.result(
-        { id: user.id, email: user.email, name: user.name, org: organization.name, role: role.data },
+        {
+          id: user.id,
+          email: user.email,
+          name: user.name,
+          org: organization.name,
+          role,
+          ...(link !== undefined && { password_url: link.url }),
+        },
         () =>
-          `${user.email} (${user.id}) is ${role.data === 'admin' ? 'an admin' : 'a member'} of ${organization.name}.`,
+          [
+            `${user.email} (${user.id}) is ${called(role)} of ${organization.name}.`,
+            ...(link === undefined ? elsewhere(workspace) : link.lines),
+          ].join('\n'),
       );
     });
   });
+
+  const invite = group
+    .command('invite')
+    .description('make a link by which somebody joins an organization')
+    .option('--email <address>', 'e-mail address (required)')
+    .option('--org <name>', 'organization, by name or id (required)')
+    .option('--role <role>', `${roles.join(' or ')}`, 'member');
+  act(invite, output, created.omit({ name: true }), async ({ settings, options }) => {
+    const role = roleOf(options.role);
+    const email = addressOf(options.email);
+    await withWorkspace(settings, async (workspace) => {
+      const organization = await findOrganization(workspace, options.org);
+      const pages = await pagesUrl(workspace);
+      const { invitation, token } = await workspace.people.invite({
+        organizationId: organization.id,
+        email,
+        role,
+        actor: operator(),
+      });
+      const url = `${pages}/invitation?token=${token}`;
+      output.result(
+        {
+          id: invitation.id,
+          email: invitation.email,
+          org: organization.name,
+          role,
+          url,
+          expires_at: invitation.expiresAt.toISOString(),
+        },
+        () =>
+          [
+            `${invitation.email} is invited to ${organization.name} as ${called(role)}. Send them this link, which works once and for 7 days:`,
+            url,
+          ].join('\n'),
+      );
+    });
+  });
+
+  const password = group
+    .command('password')
+    .argument('<email>')
+    .description('make a link with which a person sets a password');
+  act(password, output, z.object({}), async ({ settings, operands: [email = ''] }) => {
+    await withWorkspace(settings, async (workspace) => {
+      const [because] = elsewhere(workspace);
+      if (because !== undefined) throw new SightlineError('conflict', because);
+      const user = await findUser(workspace, email);
+      const { url, expiresAt, lines } = await passwordLink(workspace, await pagesUrl(workspace), user);
+      output.result({ email: user.email, url, expires_at: expiresAt.toISOString() }, () => lines.join('\n'));
+    });
+  });
+
+  for (const [verb, enabled] of [
+    ['disable', false],
+    ['enable', true],
+  ] as const) {
+    const command = group
+      .command(verb)
+      .argument('<email>')
+      .description(
+        enabled ? 'let a disabled person in again' : 'shut a person out at once, sessions and applications too',
+      );
+    act(command, output, z.object({}), async ({ settings, operands: [email = ''] }) => {
+      await withWorkspace(settings, async (workspace) => {
+        const user = await findUser(workspace, email);
+        await workspace.people.setEnabled(user.id, enabled, operator());
+        output.result({ id: user.id, email: user.email, enabled }, () => `${user.email} is ${verb}d.`);
+      });
+    });
+  }
 
   const list = group
     .command('list')
@@ -48,7 +128,7 @@ export const register: Register = (program, output, summary) => {
         options.org === undefined ? await directory.organizations() : [await findOrganization(workspace, options.org)];
       const rows: { id: string; email: string; name: string; org: string; role: string; enabled: boolean }[] = [];
       for (const { id, name: org } of organizations) {
-        for (const { user, role } of await workspace.storage.workspace(id).members.list()) {
+        for (const { user, role } of await workspace.people.members(id)) {
           rows.push({ id: user.id, email: user.email, name: user.name, org, role, enabled: user.enabled });
         }
       }
@@ -56,10 +136,80 @@ export const register: Register = (program, output, summary) => {
         table(
           output,
           ['email', 'name', 'organization', 'role', 'id'],
-          rows.map(({ id, email, name, org, role }) => [email, name, org, role, id]),
+          rows.map(({ id, email, name, org, role, enabled }) => [
+            email,
+            name,
+            org,
+            enabled ? role : `${role} (disabled)`,
+            id,
+          ]),
           'There is nobody yet. Make an account with: sightline user create',
         ),
       );
     });
   });
 };
+
+interface PasswordLink {
+  readonly url: string;
+  readonly expiresAt: Date;
+  readonly lines: readonly string[];
+}
+
+async function passwordLink({ people }: OpenWorkspace, pages: string, user: User): Promise<PasswordLink> {
+  const { token, expiresAt } = await people.createPasswordLink(user.id);
+  const url = `${pages}/password?token=${token}`;
+  return {
+    url,
+    expiresAt,
+    lines: [`With this link ${user.email} sets a password. It works once and for an hour:`, url],
+  };
+}
+
+/** Where the pages stand: as configured, else where the gateway runs or will run. */
+async function pagesUrl(workspace: OpenWorkspace): Promise<string> {
+  const { config } = workspace;
+  const configured = config.authUrl ?? config.publicUrl;
+  if (configured !== undefined) return configured;
+  const running = await workspace.runningGateway();
+  if (running !== undefined) return running.url;
+  // Port 0 is a free one, which nobody knows yet.
+  return config.listen.port === 0 ? requireGateway(workspace) : deriveUrls(config, config.listen.port).authUrl;
+}
+
+async function needsPassword(workspace: OpenWorkspace, user: User): Promise<boolean> {
+  if (elsewhere(workspace).length > 0 || !user.enabled) return false;
+  return (await workspace.storage.directory.people.credentials(user.email))?.hash === undefined;
+}
+
+/** Why there are no passwords here, where that is so. */
+function elsewhere({ config }: OpenWorkspace): readonly string[] {
+  const { plugin } = config.issuer;
+  return plugin === 'builtin'
+    ? []
+    : [`People sign in where the issuer plugin ${plugin} says, without a password here.`];
+}
+
+async function findUser({ storage }: OpenWorkspace, email: string): Promise<User> {
+  const user = await storage.directory.findUser(email);
+  if (user !== undefined) return user;
+  throw new SightlineError('not_found', `There is nobody with the address ${JSON.stringify(email.slice(0, 100))}.`, {
+    hint: 'sightline user list names those there are.',
+  });
+}
+
+function roleOf(text: string): Role {
+  const role = z.enum(roles).safeParse(text);
+  if (role.success) return role.data;
+  throw new SightlineError('invalid_argument', `A role is ${roles.join(' or ')}.`);
+}
+
+function addressOf(text: string): string {
+  const email = z.email().max(254).safeParse(text.trim());
+  if (email.success) return email.data;
+  throw new SightlineError('invalid_argument', `${JSON.stringify(text)} is no e-mail address.`);
+}
+
+function called(role: Role): string {
+  return role === 'admin' ? 'an admin' : 'a member';
+}

@@ -41,6 +41,9 @@ export function createPasswordLinks({ storage, passwords, signIns, now }: Passwo
     endPasswordLinks: endAll,
 
     async createPasswordLink(userId) {
+      const user = await directory.findUser(userId);
+      if (user === undefined) throw new SightlineError('not_found', 'There is no such account.');
+      if (!user.enabled) throw new SightlineError('conflict', `The account ${user.email} is disabled.`);
       const token = generateSecret(prefix);
       const expiresAt = new Date(now().getTime() + lifeMs);
       await endAll(userId);

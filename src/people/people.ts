@@ -46,7 +46,10 @@ export interface People {
   setPasswordByLink(token: string, next: string): Promise<User>;
   /** Whether the link still works, and whose it is. */
   passwordLink(token: string): Promise<User | undefined>;
-  /** For the operator: a token with which the person sets a password, for an hour. */
+  /**
+   * For the operator: a token with which the person sets a password, for an hour; one made before ends. `conflict` where the
+   * account is disabled.
+   */
   createPasswordLink(userId: UserId): Promise<{ readonly token: string; readonly expiresAt: Date }>;
   setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void>;
 
