@@ -66,8 +66,13 @@ export function moment(date: Date): Html {
 }
 
 /** A name that a stranger chose: without what would reorder or hide the text around it, and not longer than a name. */
-export function strangersName(name: string): Html {
+export function plainName(name: string): string {
   const plain = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   const letters = Array.from(plain);
-  return html`<bdi>${letters.length > 60 ? `${letters.slice(0, 60).join('')}…` : plain}</bdi>`;
+  return letters.length > 60 ? `${letters.slice(0, 60).join('')}…` : plain;
+}
+
+/** Such a name in a sentence, whichever way its letters run. */
+export function strangersName(name: string): Html {
+  return html`<bdi>${plainName(name)}</bdi>`;
 }

@@ -47,7 +47,7 @@ nav ul { list-style: none; margin: 0; padding: 0; display: flex; flex-wrap: wrap
 nav a { display: inline-block; padding: .3rem .7rem; border-radius: .4rem; color: var(--soft); text-decoration: none; }
 nav a:hover { background: var(--code); color: var(--text); }
 nav a[aria-current] { color: var(--text); font-weight: 600; background: var(--code); }
-.who { display: flex; align-items: center; gap: .5rem; font-size: .9rem; }
+.who { margin-left: auto; display: flex; align-items: center; gap: .5rem; font-size: .9rem; }
 .sections { border-bottom: 1px solid var(--line); margin-bottom: 1.5rem; padding-bottom: .5rem; }
 main { max-width: 72rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 main:focus { outline: none; }
@@ -116,7 +116,11 @@ dd { margin: 0; }
 .plain { list-style: none; padding: 0; }
 .plain > li { margin: 0 0 .6rem; }
 .plain button { justify-content: flex-start; gap: .6rem; }
+.plain button.wide { max-width: 32rem; }
+main > .card .field { max-width: 32rem; }
 .entry { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: flex-start; padding: .75rem 0; border-top: 1px solid var(--line); }
+.plain > .entry { margin: 0; }
+.entry:last-child { padding-bottom: 0; }
 .entry small { display: block; }
 summary { cursor: pointer; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -124,6 +128,8 @@ summary { cursor: pointer; }
 @media (max-width: 40rem) {
   .alone { padding-top: 1.5rem; }
   main { padding-top: 1.25rem; }
+  .top nav { margin-left: -.7rem; }
+  .who { margin-left: 0; }
   .card { padding: 1.15rem; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .6rem; }

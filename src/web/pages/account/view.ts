@@ -1,5 +1,5 @@
 import type { Grant } from '../../../contract/index.ts';
-import { field, moment, strangersName } from '../../components.ts';
+import { field, moment, plainName, strangersName } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { SignedInVisit, View } from '../../page.ts';
@@ -76,9 +76,7 @@ function applicationsSection({ to, csrf }: SignedInVisit, applications: readonly
             </div>
             <form method="post" action="${to(revokeApplicationPath)}">
               ${csrf}<input type="hidden" name="grant" value="${id}" />
-              <button class="danger small">
-                Revoke<span class="hidden"> the access of ${strangersName(clientName)}</span>
-              </button>
+              <button class="danger small" aria-label="Revoke the access of ${plainName(clientName)}">Revoke</button>
             </form>
           </li>`,
       )}

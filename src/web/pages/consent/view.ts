@@ -18,12 +18,6 @@ export function consentBody({ visit, asked, destination, memberships, problem }:
   const { to, csrf, user, request } = visit;
   const { client, scopes } = asked;
   const here = request.url ?? '/';
-  const buttons = (allow: boolean) =>
-    html`<div class="actions">
-      ${allow && html`<button name="answer" value="allow">Allow</button>`}
-      <button class="quiet" name="answer" value="deny">Deny</button>
-    </div>`;
-
   return html`${problem}
     <p><strong>${strangersName(client.name)}</strong> asks for access to your organization in Sightline.</p>
     <dl>
@@ -53,7 +47,10 @@ export function consentBody({ visit, asked, destination, memberships, problem }:
               </fieldset>`
       }
       <p class="soft">You can take this back at any time, under Account.</p>
-      ${buttons(memberships.length > 0)}
+      <div class="actions">
+        ${memberships.length > 0 && html`<button name="answer" value="allow">Allow</button>`}
+        <button class="quiet" name="answer" value="deny" formnovalidate>Deny</button>
+      </div>
     </form>
     <hr />
     <form method="post" action="${to('/sign-out')}">
