@@ -150,6 +150,8 @@ describe('signing in at a stand-in', () => {
       await expect(finish(callback, state)).rejects.toMatchObject({ code: 'forbidden' });
     }
     expect(provider.count.token).toBe(0);
+    // What others send does not end the person's own sign-in.
+    await expect(finish(good, state)).resolves.toMatchObject({ subject: 'alice' });
   });
 
   it('takes an answer once, of two at once one alone', async () => {

@@ -67,7 +67,7 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
   async function finish(callback: URL, text: string): Promise<ExternalIdentity> {
     const kept = readState(text);
     if (kept === undefined || kept.expiresAt <= now().getTime()) throw again();
-    if (callback.search.length > maxCallbackLength || !sameText(callback.searchParams.get('state'), kept.state)) {
+    if (callback.search.length > maxCallbackLength || !isState(callback.searchParams.getAll('state'), kept.state)) {
       throw again();
     }
     // Before anything is asked, so that of two at once one alone gets through.
@@ -117,7 +117,7 @@ function readState(text: string): State | undefined {
   }
 }
 
-function sameText(given: string | null, expected: string): boolean {
-  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
+function isState([given = '', ...more]: readonly string[], expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return more.length === 0 && one.length === other.length && timingSafeEqual(one, other);
 }
