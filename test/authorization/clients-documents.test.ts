@@ -98,6 +98,17 @@ describe('a client metadata document', () => {
     expect(await clients.describe(id)).toEqual({ id, name: 'Example', known: 'document', host: 'client.example' });
   });
 
+  it('may hold its public keys itself, of which only what a signature needs is kept', async () => {
+    const key = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'one' };
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+    const document = { ...good, token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ ...key, deep: 0 }] } };
+    serve(JSON.stringify(document).replace('"deep":0', `"deep":${deep}`));
+    await expect(room().clients.find(id)).resolves.toMatchObject({
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: { keys: [key] },
+    });
+  });
+
   it('has none of its redirect URIs used to which an answer must not go', async () => {
     const bad = ['javascript:alert(1)', 'http://client.example/', 'https://client.example/#', 'data:text/html,x'];
     serve({ ...good, redirect_uris: [...bad, 'http://127.0.0.1/callback'] });
@@ -149,6 +160,15 @@ describe('a client metadata document', () => {
       'has its keys where nothing is fetched',
       { ...good, token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://127.0.0.1/jwks.json' },
       /^jwks_uri/,
+    ],
+    [
+      'shows its private key to everyone',
+      {
+        ...good,
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks: { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd' }] },
+      },
+      /^jwks/,
     ],
     ['cannot use codes', { ...good, response_types: ['token'] }, /^response_types/],
     ['wants only another grant', { ...good, grant_types: ['client_credentials'] }, /^grant_types/],
@@ -262,12 +282,15 @@ describe('what is kept of documents', () => {
 
   it('does not let one caller’s flood be a client’s failure', async () => {
     net.serve = (_request, response) => response.writeHead(500).end();
-    const { clients, clock } = room();
+    const { clients, clock, lines } = room();
     for (let index = 0; index < 30; index += 1) {
       await clients.find(`https://client.example/${index}`).catch(() => {});
     }
     serve(good);
+    const logged = () => lines.filter(({ level }) => level !== 'debug').length;
+    const before = logged();
     await expect(clients.find(id)).rejects.toMatchObject({ error: 'temporarily_unavailable' });
+    expect(logged()).toBe(before);
     clock.advance(3_000);
     await expect(clients.find(id)).resolves.toMatchObject({ client_id: id });
   });

@@ -111,7 +111,7 @@ describe('a URL that is fetched', () => {
   );
 
   it('is of an allowed host and port where hosts are listed, and only those', () => {
-    const listed = createUrlRules(['Client.Example', 'other.example:8443']);
+    const listed = createUrlRules(['Client.Example:443', 'other.example:8443']);
     const asked = [
       'client.example/a',
       'client.example:8443/a',
@@ -125,6 +125,13 @@ describe('a URL that is fetched', () => {
     ]);
     expect(listed(new URL('https://sub.client.example/a'))).toBe(false);
   });
+
+  it.each(['https://client.example', 'client.example/a', '*.example', 'user@client.example', 'client example', ''])(
+    'is of no host that is listed as %j: that stops the start',
+    (entry) => {
+      expect(() => createUrlRules([entry])).toThrow('must be a host or host:port');
+    },
+  );
 });
 
 describe('the fetch of a document', () => {

@@ -1,6 +1,6 @@
 import { errors } from 'oidc-provider';
 import { z } from 'zod';
-import { authMethods, grantTypes, type AuthMethod, type ClientMetadata } from './metadata.ts';
+import { authMethods, grantTypes, jwksSchema, type AuthMethod, type ClientMetadata } from './metadata.ts';
 import { applicationType, redirectUriFault } from './redirect-uris.ts';
 
 const strings = z.array(z.string());
@@ -14,7 +14,7 @@ const claims = z.object({
   token_endpoint_auth_method: z.string().nullish(),
   token_endpoint_auth_methods_supported: strings.nullish(),
   jwks_uri: z.string().nullish(),
-  jwks: z.object({ keys: z.array(z.record(z.string(), z.json())).min(1).max(20) }).nullish(),
+  jwks: jwksSchema.nullish(),
   client_secret: z.unknown().optional(),
 });
 

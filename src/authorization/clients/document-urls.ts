@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { SightlineError } from '../../contract/index.ts';
 
 /** Longest client id that is kept with a grant. */
 const longest = 255;
@@ -6,9 +7,9 @@ const longest = 255;
 /** Which URLs may be fetched: https at a host's own port, or at what the configuration lists. */
 export type UrlRules = (url: URL) => boolean;
 
-/** `allowedHosts` are `host` or `host:port`; without them any host is allowed, at port 443. */
+/** `allowedHosts` are `host` or `host:port`; without them any host is allowed, at port 443. Throws `config_invalid`. */
 export function createUrlRules(allowedHosts?: readonly string[]): UrlRules {
-  const allowed = allowedHosts && new Set(allowedHosts.map((host) => host.toLowerCase()));
+  const allowed = allowedHosts && new Set(allowedHosts.map(allowedHost));
   return (url) =>
     url.protocol === 'https:' &&
     url.username === '' &&
@@ -18,6 +19,12 @@ export function createUrlRules(allowedHosts?: readonly string[]): UrlRules {
     isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 &&
     !url.hostname.endsWith('.') &&
     (allowed ? allowed.has(url.host) : url.port === '');
+}
+
+function allowedHost(entry: string): string {
+  const url = URL.parse(`https://${entry}`);
+  if (url && !/[/@?#*\s]/.test(entry)) return url.host;
+  throw new SightlineError('config_invalid', `The allowed host ${entry} of OAuth clients must be a host or host:port.`);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { errors } from 'oidc-provider';
 import type { Logger } from '../../contract/index.ts';
+import { temporarily } from '../failures.ts';
 import { documentLifetime } from './document-lifetime.ts';
 import { clientOfDocument } from './document-metadata.ts';
 import { DocumentUnavailable, type DocumentFetch } from './document-fetch.ts';
@@ -78,10 +79,19 @@ export function createDocuments({ fetch, rules, pinned, now, logger }: Documents
       );
       return keep(id, clientOfDocument(id, pinned.get(id), rules), retryMs);
     }
+    // The same for every reason: the reasons would tell a stranger which names our network knows.
+    const answer = temporarily(
+      'the metadata document of the client cannot be read at the moment',
+      503,
+      'temporarily_unavailable',
+    );
+    // What one caller has used up must not be another's failure, nor fill the log.
+    if (error instanceof BudgetExceeded) {
+      logger.debug({ clientId: id, error }, 'A client metadata document is not fetched now.');
+      throw answer;
+    }
     logger.warn({ clientId: id, error }, 'A client metadata document cannot be had.');
-    const answer = unavailable();
-    // What one caller has used up must not be another's failure.
-    if (!(error instanceof BudgetExceeded)) failed.set(id, { error: answer, until: now().getTime() + retryMs });
+    failed.set(id, { error: answer, until: now().getTime() + retryMs });
     throw answer;
   }
 
@@ -106,12 +116,4 @@ function parse(text: string): unknown {
   } catch (cause) {
     throw new errors.InvalidClientMetadata('the document is not JSON', { cause });
   }
-}
-
-/** The same for every reason: the reasons would tell a stranger which names our network knows. */
-function unavailable(): errors.OIDCProviderError {
-  const error = new errors.OIDCProviderError(503, 'temporarily_unavailable');
-  error.error_description = 'the metadata document of the client cannot be read at the moment';
-  error.expose = true;
-  return error;
 }

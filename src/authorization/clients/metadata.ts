@@ -5,6 +5,24 @@ export type AuthMethod = (typeof authMethods)[number];
 
 export const grantTypes = ['authorization_code', 'refresh_token'] as const;
 
+const text = z.string().optional();
+
+/** A public key (RFC 7517). Members of no use to a signature are dropped; one that holds its private part is refused. */
+const jwk = z.object({
+  kty: z.string(),
+  kid: text,
+  use: text,
+  alg: text,
+  crv: text,
+  x: text,
+  y: text,
+  n: text,
+  e: text,
+  d: z.undefined().optional(),
+});
+
+export const jwksSchema = z.object({ keys: z.array(jwk).min(1).max(20) });
+
 /**
  * All that is known of a client, in the words of RFC 7591 as oidc-provider reads them. Nothing in it gives authority: what
  * a client may do is what a person consented to. So there is no `scope` either, which would only stand in the way of a
@@ -21,7 +39,7 @@ export const clientMetadataSchema = z.strictObject({
   /** SHA-256 of the secret, see `clientSecretMatches`. */
   client_secret: z.string().optional(),
   jwks_uri: z.string().optional(),
-  jwks: z.object({ keys: z.array(z.record(z.string(), z.json())) }).optional(),
+  jwks: jwksSchema.optional(),
 });
 
 export type ClientMetadata = z.output<typeof clientMetadataSchema>;
