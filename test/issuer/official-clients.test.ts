@@ -32,6 +32,7 @@ describe('the official MCP clients', () => {
     const resource = `${server.url}/mcp`;
     const app = createHttpApp({
       issuer,
+      pages: (_request, _response, next) => next(),
       publicUrl: server.url,
       authUrl: server.url,
       resource,

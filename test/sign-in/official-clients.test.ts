@@ -14,14 +14,20 @@ const info = { name: 'sightline-test', version: '0.0.0' };
 const loopback = 'http://127.0.0.1:41414/callback';
 const scopes = 'telemetry:read ingest:read incidents:read chats:read chats:write';
 
-const shapes: Readonly<Record<string, MemoryClientOptions>> = {
-  'a client that registers itself': { redirectUrl: loopback },
+const document = 'https://claude.ai/oauth/claude-code-client-metadata';
+
+/** What each says its id is, too. */
+const shapes = {
+  'a client that registers itself': { options: { redirectUrl: loopback }, id: /^dcr_/ },
   'a client known by its document': {
-    redirectUrl: 'http://localhost:53682/callback',
-    metadataUrl: 'https://claude.ai/oauth/claude-code-client-metadata',
+    options: { redirectUrl: 'http://localhost:53682/callback', metadataUrl: document },
+    id: document,
   },
-  'a client known from the configuration': { redirectUrl: loopback, information: { client_id: 'backoffice' } },
-};
+  'a client known from the configuration': {
+    options: { redirectUrl: loopback, information: { client_id: 'backoffice' } },
+    id: 'backoffice',
+  },
+} as const satisfies Readonly<Record<string, { readonly options: MemoryClientOptions; readonly id: string | RegExp }>>;
 
 describe('official clients sign a person in', () => {
   let gateway: RunningGateway;
@@ -73,28 +79,23 @@ describe('official clients sign a person in', () => {
     return connected;
   };
 
-  describe.each(Object.entries(shapes))('%s', (_name, options) => {
+  describe.each(Object.entries(shapes))('%s', (_name, { options, id }) => {
     it.each([
       ['SDK v1', connectV1],
       ['SDK v2', connectV2],
-    ] as const)('with %s, from the first 401 to a tool call', async (sdk, connect) => {
-      // SDK v1 does not know documents: it registers, or is known.
-      const oauth = new MemoryClient(sdk === 'SDK v1' ? { ...options, metadataUrl: undefined } : options);
+    ] as const)('with %s, from the first 401 to a tool call', async (_sdk, connect) => {
+      const oauth = new MemoryClient(options);
       const client = await connect(oauth);
       const result = await client.callTool({ name: 'list_chats', arguments: {} });
       expect(result.isError ?? false).toBe(false);
       await client.close();
       expect(oauth.asked).toHaveLength(1);
+      expect(oauth.destination.searchParams.get('client_id')).toMatch(id);
       expect(decodeJwt(oauth.kept?.access_token ?? '')).toMatchObject({
         kind: 'user',
         aud: endpoint.href,
         scope: scopes,
       });
-      if (sdk === 'SDK v2' && options.metadataUrl)
-        expect(oauth.destination.searchParams.get('client_id')).toBe(options.metadataUrl);
-      expect(oauth.registrations).toHaveLength(
-        oauth.destination.searchParams.get('client_id')?.startsWith('dcr_') ? 1 : 0,
-      );
     });
   });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { OAuthClientProvider as ProviderV2 } from '@modelcontextprotocol/client';
+import type { OAuthClientProvider as ProviderV2, OAuthDiscoveryState } from '@modelcontextprotocol/client';
 import type { OAuthClientProvider as ProviderV1 } from '@modelcontextprotocol/sdk/client/auth.js';
 import { z } from 'zod';
 
@@ -22,9 +22,9 @@ export class MemoryClient implements ProviderV1, ProviderV2 {
   readonly clientMetadataUrl?: string;
   readonly clientMetadata;
   readonly asked: URL[] = [];
-  readonly registrations: Information[] = [];
   kept: Tokens | undefined;
   #information: Information | undefined;
+  #discovered: OAuthDiscoveryState | undefined;
   #verifier = '';
 
   constructor({ redirectUrl, information, metadataUrl, scope }: MemoryClientOptions) {
@@ -50,7 +50,6 @@ export class MemoryClient implements ProviderV1, ProviderV2 {
   }
 
   saveClientInformation(information: Information): void {
-    this.registrations.push(information);
     this.#information = information;
   }
 
@@ -64,6 +63,14 @@ export class MemoryClient implements ProviderV1, ProviderV2 {
 
   redirectToAuthorization(url: URL): void {
     this.asked.push(url);
+  }
+
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovered = state;
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#discovered;
   }
 
   saveCodeVerifier(verifier: string): void {
