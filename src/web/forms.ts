@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { SightlineError } from '../contract/index.ts';
 
-const mostBytes = 16 * 1024;
+/** Eight thousand characters, the longest message to the agent, of nine bytes each in this encoding. */
+const mostBytes = 96 * 1024;
 
-/** The fields of a form, at most 16 kB. `invalid_argument` for another content type, `payload_too_large` beyond. */
+/** The fields of a form, at most 96 kB. `invalid_argument` for another content type, `payload_too_large` beyond. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/x-www-form-urlencoded') {
@@ -68,5 +69,5 @@ function typeOf(def: unknown): unknown {
 }
 
 function tooLarge(): SightlineError {
-  return new SightlineError('payload_too_large', 'The form holds more than 16 kB.');
+  return new SightlineError('payload_too_large', 'The form holds more than 96 kB.');
 }

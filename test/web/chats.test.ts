@@ -90,6 +90,13 @@ describe('the pages of chats', () => {
     expect((await place.workspace.chats.get(chat.id))?.status).toBe('running');
   });
 
+  it('take the longest message in any script', async () => {
+    const message = '障'.repeat(8_000);
+    const asked = await mia.browser.submit('/chats/new', { message });
+    const { items } = await place.workspace.chats.list({ limit: 1 });
+    expect(asked.headers.location).toBe(`/chats/${items[0]?.id}`);
+  });
+
   it('have no form for anybody else, and take nothing from them', async () => {
     const chat = await start(ada, 'Mine alone');
     await answer(chat, 'Yes', []);
