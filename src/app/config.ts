@@ -11,6 +11,7 @@ const kinds = ['storage', 'issuer', 'telemetry', 'agent'] as const satisfies rea
 const shipped = [
   ['storage', 'knex'],
   ['issuer', 'builtin'],
+  ['issuer', 'oidc'],
   ['telemetry', 'duckdb'],
   ['telemetry', 'postgres'],
   ['telemetry', 'clickhouse'],
