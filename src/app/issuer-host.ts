@@ -1,8 +1,21 @@
-import { createAuthorizationServer } from '../authorization/server.ts';
+import { type AuthorizationServerHost, createAuthorizationServer } from '../authorization/server.ts';
+import { SightlineError } from '../contract/index.ts';
 import type { Host, IssuerHost, Storage } from '../contract/index.ts';
 
-/** What an issuer plugin is given: the host, where accounts are kept, and an authorization server to run. */
-export function issuerHost(host: Host, storage: Storage, resource: string): IssuerHost {
+/**
+ * What an issuer plugin is given: the host, where accounts are kept, and an authorization server to run.
+ * @param admit the account of an identity that a provider vouches for.
+ */
+export function issuerHost(
+  host: Host,
+  storage: Storage,
+  resource: string,
+  admit: AuthorizationServerHost['admit'] = nobody,
+): IssuerHost {
   const given = { ...host, storage, resource };
-  return { ...given, authorizationServer: (options) => createAuthorizationServer(options, given) };
+  return { ...given, authorizationServer: (options) => createAuthorizationServer(options, { ...given, admit }) };
 }
+
+const nobody: AuthorizationServerHost['admit'] = async () => {
+  throw new SightlineError('forbidden', 'Identity providers let nobody in here.');
+};

@@ -1,21 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 import { z } from 'zod';
-import { newId, SightlineError } from '../contract/index.ts';
-import type { AuthorizationRequest, AuthorizationRequests, Consent, GrantId, Storage } from '../contract/index.ts';
+import { SightlineError } from '../contract/index.ts';
+import type { AuthorizationRequest, AuthorizationRequests, Consent, GrantId } from '../contract/index.ts';
 import { accountId } from './account.ts';
 import type { Clients } from './clients/index.ts';
+import type { GrantRecords } from './grant-records.ts';
 import { knownScopes } from './scopes.ts';
 
 export interface ConsentOptions {
   readonly provider: () => Provider;
-  readonly storage: Pick<Storage, 'workspace'>;
+  readonly grants: Pick<GrantRecords, 'begin'>;
   /** The MCP endpoint. */
   readonly resource: string;
   readonly clients: Pick<Clients, 'describe' | 'markUsed'>;
-  readonly now: () => Date;
 }
 
 const paramsSchema = z.object({ client_id: z.string(), redirect_uri: z.url(), scope: z.string() });
@@ -28,7 +27,7 @@ type Result = Parameters<Provider['interactionResult']>[2];
  * and binds to the consent page's own path.
  */
 export function createAuthorizationRequests(options: ConsentOptions): AuthorizationRequests {
-  const { storage, resource, clients, now } = options;
+  const { grants, resource, clients } = options;
 
   async function interactionOf(request: IncomingMessage, response: ServerResponse): Promise<Interaction | undefined> {
     try {
@@ -53,27 +52,12 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
   }
 
   async function keepGrant(asked: AuthorizationRequest, consent: Consent): Promise<GrantId> {
-    const id = newId('gra', now().getTime());
-    const { userId, organizationId, scopes } = consent;
-    const { grants, audit } = storage.workspace(organizationId);
-    // Refused where the person is no member.
-    await grants.create({
-      id,
-      userId,
-      clientId: asked.client.id,
-      clientName: asked.client.name,
-      redirectOrigin: asked.redirectOrigin,
-      scopes,
-    });
-    const account = accountId(consent);
+    const id = await grants.begin({ ...consent, client: asked.client, redirectOrigin: asked.redirectOrigin });
     const { Grant } = options.provider();
-    const grant = new Grant({ accountId: account, clientId: asked.client.id });
+    const grant = new Grant({ accountId: accountId(consent), clientId: asked.client.id });
     grant.jti = id;
-    grant.addResourceScope(resource, [...scopes]);
+    grant.addResourceScope(resource, [...consent.scopes]);
     await grant.save();
-    await audit.append([
-      { at: now(), event: 'grant.created', subject: userId, requestId: randomUUID(), target: id, outcome: 'ok' },
-    ]);
     return id;
   }
 

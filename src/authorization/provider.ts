@@ -1,13 +1,21 @@
-import Provider, { errors, type Adapter, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import Provider, {
+  errors,
+  type Adapter,
+  type Configuration,
+  type KoaContextWithOIDC,
+  type ResourceServer,
+  type TokenEndpointGrantContext,
+} from 'oidc-provider';
 import { isId } from '../contract/index.ts';
 import type { Logger } from '../contract/index.ts';
 import { claimsOfKey, claimsOfPerson } from './claims.ts';
 import { clientSecretMatches } from './clients/index.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
+import type { AssertionGrant } from './grants/id-jag.ts';
 import type { Issued } from './issuance-log.ts';
 import { apiKeyClient, type KeyExchange } from './key-exchange.ts';
 import { grantedToken, type peopleConfiguration, settleTokenRequest } from './people-grants.ts';
-import { authorizePath, lifetimes, revocationPath, tokenLifetime, tokenPath } from './protocol.ts';
+import { assertionGrant, authorizePath, lifetimes, revocationPath, tokenLifetime, tokenPath } from './protocol.ts';
 import { isOurResource, isLoopback } from './resource.ts';
 import { everyScope } from './scopes.ts';
 import type { SigningKey } from './signing-keys.ts';
@@ -20,6 +28,8 @@ export interface ProviderOptions {
   readonly adapter: (model: string) => Adapter;
   /** Absent where only API keys are exchanged. */
   readonly people: ReturnType<typeof peopleConfiguration> | undefined;
+  /** Absent where no identity provider's assertions are taken. */
+  readonly assertion: AssertionGrant | undefined;
   /** Whether a client is one of the configuration, whose addresses an operator has chosen. */
   readonly isConfigured: (clientId: string) => boolean;
   readonly issued: (token: Issued) => void;
@@ -29,6 +39,14 @@ export interface ProviderOptions {
 /** oidc-provider, in our terms. It is cheap to make (a millisecond), so a new signing key gets a new Provider. */
 export function createProvider(options: ProviderOptions): Provider {
   const { issuer, resource, signingKey, keys, adapter, people, issued, logger } = options;
+
+  const endpoint = (scope: string): ResourceServer => ({
+    scope,
+    audience: resource,
+    accessTokenTTL: tokenLifetime,
+    accessTokenFormat: 'jwt',
+    jwt: { sign: { alg: 'ES256', kid: signingKey.kid } },
+  });
 
   const configuration = {
     adapter,
@@ -56,14 +74,8 @@ export function createProvider(options: ProviderOptions): Provider {
           if (!isOurResource(indicator, resource)) {
             throw new errors.InvalidTarget(`the only resource here is ${resource}`);
           }
-          return {
-            // What a person's token may do, their grant says.
-            scope: keys.is(ctx) ? keys.grantedScope(ctx) : everyScope,
-            audience: resource,
-            accessTokenTTL: tokenLifetime,
-            accessTokenFormat: 'jwt',
-            jwt: { sign: { alg: 'ES256', kid: signingKey.kid } },
-          };
+          // What a person's token may do, their grant says.
+          return endpoint(keys.is(ctx) ? keys.grantedScope(ctx) : everyScope);
         },
       },
       revocation: {
@@ -90,6 +102,8 @@ export function createProvider(options: ProviderOptions): Provider {
         ctx.body = out;
         return;
       }
+      // The library counts some errors as redirects, which this is not.
+      if (ctx.status < 400) ctx.status = 400;
       ctx.set(errorPageHeaders);
       const code = error instanceof errors.SessionNotFound ? 'session_not_found' : out.error;
       ctx.body = errorPage(failureOf(code, out.error_description));
@@ -97,6 +111,17 @@ export function createProvider(options: ProviderOptions): Provider {
   } satisfies Configuration;
 
   const provider = new Provider(issuer, configuration);
+  if (options.assertion) {
+    const grant = options.assertion;
+    const mint = async (ctx: TokenEndpointGrantContext) => {
+      const { scope, ...granted } = await grant(ctx);
+      const token = new provider.AccessToken({ ...granted, client: ctx.oidc.client, gty: 'id-jag', scope });
+      token.resourceServer = new provider.ResourceServer(resource, endpoint(scope));
+      ctx.oidc.entity('AccessToken', token);
+      ctx.body = { access_token: await token.save(), expires_in: tokenLifetime, token_type: 'Bearer', scope };
+    };
+    provider.registerGrantType(assertionGrant, mint, ['assertion', 'scope', 'resource'], 'resource');
+  }
   // Host and X-Forwarded-Proto are the issuer's by the time the library sees them.
   provider.proxy = true;
   authenticateClients(provider, options);

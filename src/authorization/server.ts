@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import Provider from 'oidc-provider';
 import { isId, SightlineError } from '../contract/index.ts';
-import type { AuthorizationServer, AuthorizationServerOptions, IssuerHost } from '../contract/index.ts';
+import type {
+  AuthorizationServer,
+  AuthorizationServerOptions,
+  ExternalTokenClaims,
+  IssuerHost,
+} from '../contract/index.ts';
+import type { Account } from './account.ts';
 import { createAdapter } from './adapter.ts';
 import { createAttempts } from './attempts.ts';
 import { tokenClaims } from './claims.ts';
@@ -10,7 +16,8 @@ import { createAuthorizationRequests } from './consent.ts';
 import { createEndpoints, documentCacheSeconds, type Answer } from './endpoints.ts';
 import { createKeyProof } from './exchange.ts';
 import { createReach } from './failures.ts';
-import { createGrantEnd } from './grant-end.ts';
+import { createGrantRecords } from './grant-records.ts';
+import { createAssertionGrant, withAssertionGrant } from './grants/id-jag.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createIssuanceLog } from './issuance-log.ts';
 import { createKeyExchange } from './key-exchange.ts';
@@ -24,7 +31,10 @@ import { createSigningKeys } from './signing-keys.ts';
 const refreshMs = 60_000;
 const day = 86_400_000;
 
-export type AuthorizationServerHost = Omit<IssuerHost, 'authorizationServer'>;
+export interface AuthorizationServerHost extends Omit<IssuerHost, 'authorizationServer'> {
+  /** The account of an identity that a provider vouches for. Rejects with `forbidden` where there is none. */
+  readonly admit: (claims: ExternalTokenClaims) => Promise<Account>;
+}
 
 /** Mints tokens: oidc-provider for the protocol, our storage for keys, clients, grants and signing keys. */
 export function createAuthorizationServer(
@@ -59,14 +69,15 @@ export function createAuthorizationServer(
     logger,
     caller: () => (Provider.ctx ? addressOf(Provider.ctx.req) : ''),
   });
+  const grants = createGrantRecords(storage, now);
   const reach = createReach(logger);
   const adapter = createAdapter({
     artifacts: () => storage.directory.artifacts,
     findClient: async (id) => {
       const client = await clients.find(id);
-      return client && structuredClone(client);
+      return client && structuredClone(assertion ? withAssertionGrant(client) : client);
     },
-    revokeGrant: createGrantEnd(storage, now),
+    revokeGrant: (id) => grants.end(id),
     reach,
     vault,
     now,
@@ -81,6 +92,21 @@ export function createAuthorizationServer(
         cookieKey: vault.derive('oauth-cookies'),
       })
     : undefined;
+  const { assertions = [] } = options;
+  const assertion =
+    people && assertions.length > 0
+      ? createAssertionGrant({
+          issuer: authUrl,
+          resource,
+          trusts: assertions,
+          admit: host.admit,
+          grants,
+          artifacts: () => storage.directory.artifacts,
+          reach,
+          now,
+          logger,
+        })
+      : undefined;
   const configured = new Set(options.clients.registered.map(({ clientId }) => clientId));
   const housekeeping = createHousekeeping(storage, now, logger);
 
@@ -102,6 +128,7 @@ export function createAuthorizationServer(
       keys,
       adapter,
       people,
+      assertion,
       isConfigured: (id) => configured.has(id),
       issued: (token) => {
         issuances.add(token);
@@ -151,10 +178,9 @@ export function createAuthorizationServer(
         if (current) return current.provider;
         throw new SightlineError('unavailable', 'The service is starting.', { retryAfterSeconds: 1 });
       },
-      storage,
+      grants,
       resource,
       clients,
-      now,
     }),
     handle(request, response, address) {
       if (address !== undefined) addresses.set(request, address);
