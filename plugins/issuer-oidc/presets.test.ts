@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { jwtVerify } from 'jose';
@@ -263,9 +263,11 @@ describe('an example file of a resource server', () => {
   });
 });
 
-it('every example file is exercised', async () => {
+it('every example file is exercised, and in the guide', async () => {
   const exercised = [...idTokens, ...accessTokens].map(([name]) => `${name}.yaml`);
   expect((await readdir(folder)).toSorted()).toEqual([...exercised, 'generic-introspection.yaml'].toSorted());
+  const guide = await readFile(new URL('../../docs/identity-providers.md', import.meta.url), 'utf8');
+  for (const file of await readdir(folder)) expect(guide).toContain(`](../config/issuers/${file})`);
 });
 
 it('the providers’ own addresses are those that they write into their tokens', async () => {
