@@ -108,6 +108,7 @@ describe('the authorization server of ours', () => {
         issuer: 'https://idp.example',
         subject: 'alice',
         memberships: [{ organization: 'Acme', role: 'member' }],
+        partial: true,
       },
       scopes: [],
       clientId: 'claude',

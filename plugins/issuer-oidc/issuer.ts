@@ -113,6 +113,14 @@ function assertionTrust(
   const issuer = config.enterpriseManaged.issuer ?? settings.issuer;
   const rules: TokenRules = { identity: { ...settings.identity, issuer }, scopes: new Map() };
   const { keys } = issuer === settings.issuer ? provider : providerOf(issuer);
-  // One without a scope gives none.
-  return { issuer, algorithms, keys, claims: (payload) => tokenClaims({ scope: '', ...payload }, rules) };
+  return {
+    issuer,
+    algorithms,
+    keys,
+    claims(payload) {
+      // One without a scope gives none.
+      const claims = tokenClaims({ scope: '', ...payload }, rules);
+      return claims && { ...claims, identity: { ...claims.identity, partial: true } };
+    },
+  };
 }

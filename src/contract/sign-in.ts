@@ -30,6 +30,11 @@ export interface ExternalIdentity {
   readonly name?: string;
   /** What the configured rules make of the claims. Nobody gets in without one, here or by invitation. */
   readonly memberships: readonly ExternalMembership[];
+  /**
+   * An assertion made for one client, which says who somebody is and need not say the rest: memberships that the account
+   * has already stay as they are.
+   */
+  readonly partial?: boolean;
 }
 
 export interface ExternalMembership {

@@ -59,11 +59,12 @@ function isNamed({ id, name }: Organization, wanted: string): boolean {
 }
 
 function fingerprint({ identity, organization }: Parameters<Admit>[0]): string {
-  const { issuer, subject, email, memberships } = identity;
+  const { issuer, subject, email, memberships, partial = false } = identity;
   const text = JSON.stringify([
     issuer,
     subject,
     email,
+    partial,
     organization,
     memberships.map((each) => [each.organization, each.role]),
   ]);

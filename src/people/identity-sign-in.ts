@@ -22,7 +22,7 @@ import type { Trail } from './trail.ts';
  * nothing does.
  */
 export interface Identities {
-  /** The account with its memberships, at least one, made equal to what the provider says now. */
+  /** The account with its memberships, at least one, made equal to what the provider says now unless that is partial. */
   account(identity: ExternalIdentity, invitationToken?: string): Promise<Account>;
 }
 
@@ -158,7 +158,8 @@ export function createIdentities({ storage, invitations, trail, logger }: Identi
       if (invitation !== undefined && invitationToken !== undefined) {
         await invitations.acceptInvitation(invitationToken, { kind: 'existing', userId: user.id });
       }
-      const memberships = await synchronize(user, wanted);
+      const standing = identity.partial === true ? await people.memberships(user.id) : [];
+      const memberships = standing.length > 0 ? standing : await synchronize(user, wanted);
       if (memberships.length === 0) throw nothingLetsIn();
       return { user, memberships };
     },

@@ -73,6 +73,18 @@ describe('the admission of a token', () => {
     expect(await refusal(people.admit({ identity: mine, organization: 'Nowhere' }))).toEqual(foreign);
   });
 
+  it('takes nothing away by an assertion that says little, and lets in by one that says enough', async () => {
+    const admitting = [{ organization: 'Acme', role: 'admin' as const }];
+    const { userId } = await people.admit({ identity: identity({ memberships: admitting }) });
+    const said = [[], [member('Acme')], [member('Other')]];
+    for (const memberships of said) await people.admit({ identity: identity({ memberships, partial: true }) });
+    expect(await people.memberships(userId)).toMatchObject([{ organization: { name: 'Acme' }, role: 'admin' }]);
+    const grace = { subject: 'subject-2', email: 'grace@example.com', partial: true };
+    expect(await refusal(people.admit({ identity: identity(grace) }))).toMatchObject(refused('forbidden'));
+    const made = await people.admit({ identity: identity({ ...grace, memberships: [member('Acme')] }) });
+    expect(await people.memberships(made.userId)).toMatchObject([{ organization: { name: 'Acme' }, role: 'member' }]);
+  });
+
   it('is refused to who is in none, and to a disabled account', async () => {
     expect(await refusal(people.admit({ identity: identity() }))).toMatchObject(refused('forbidden'));
     const { userId } = await people.admit({ identity: identity({ memberships: [member('Acme')] }) });
