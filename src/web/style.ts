@@ -75,6 +75,8 @@ fieldset { border: 0; padding: 0; margin: 0 0 1.25rem; min-width: 0; }
 legend { font-weight: 600; padding: 0; margin-bottom: .4rem; }
 .choice { display: flex; gap: .65rem; align-items: flex-start; padding: .4rem 0; }
 .choice small { display: block; }
+.filter { display: flex; flex-wrap: wrap; gap: .75rem 1.25rem; align-items: end; margin: 0 0 1.5rem; }
+.filter select { min-width: 12rem; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center; margin: 1.25rem 0 0; }
 button, .button {
   font: inherit; font-weight: 600; cursor: pointer; min-height: 2.75rem; padding: .5rem 1.1rem; border-radius: .4rem; display: inline-flex;
@@ -95,6 +97,8 @@ button[hidden] { display: none; }
 .alert { background: var(--danger-soft); border-color: var(--danger); }
 .notice { background: var(--good-soft); border-color: var(--good-line); }
 .warning { background: var(--warn-soft); border-color: var(--warn-line); }
+.warning > h2:first-child, .markdown > :first-child { margin-top: 0; }
+.markdown > :last-child { margin-bottom: 0; }
 .alert > :last-child, .notice > :last-child, .warning > :last-child { margin-bottom: 0; }
 
 code, pre { font: .875rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
@@ -102,12 +106,14 @@ code { background: var(--code); padding: .1em .35em; border-radius: .25rem; over
 pre { background: var(--code); border: 1px solid var(--line); border-radius: .4rem; padding: .8rem 1rem; margin: 0 0 .75rem; overflow-x: auto; }
 pre code { background: none; padding: 0; overflow-wrap: normal; }
 .wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
-.table { overflow-x: auto; margin: 0 0 1.5rem; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); }
+.table { position: relative; overflow-x: auto; margin: 0 0 1.5rem; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); }
 table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; padding: .75rem 1rem 0; font-weight: 600; }
 th, td { text-align: left; vertical-align: top; padding: .65rem 1rem; border-bottom: 1px solid var(--line); }
 th { font-size: .85rem; color: var(--soft); font-weight: 600; white-space: nowrap; }
 tbody th { color: var(--text); font-size: 1rem; white-space: normal; }
+td { min-width: 9rem; }
+td .actions { margin: 0; }
 tbody tr:last-child > * { border-bottom: 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.25rem; margin: 0 0 1.25rem; }
 dt { color: var(--soft); }
@@ -123,6 +129,9 @@ main > .card .field { max-width: 32rem; }
 .entry:last-child { padding-bottom: 0; }
 .entry small { display: block; }
 summary { cursor: pointer; }
+details { margin: 0 0 1rem; }
+details[open] > summary { margin-bottom: .75rem; }
+blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--soft); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
 @media (max-width: 40rem) {

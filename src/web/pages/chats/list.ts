@@ -34,7 +34,7 @@ export const chatsPage = definePage({
 });
 
 function filterForm({ to }: MemberVisit, status: ChatStatus | undefined, mine: boolean): Html {
-  return html`<form method="get" action="${to('/chats')}" class="card actions">
+  return html`<form method="get" action="${to('/chats')}" class="filter">
     <div>
       <label for="status">Status</label>
       <select id="status" name="status">

@@ -58,7 +58,7 @@ function row({ to, user }: MemberVisit, incident: Incident): readonly Html[] {
 function filterForm({ to }: MemberVisit, status: IncidentStatusFilter | undefined, mine: boolean): Html {
   const option = (value: string, label: string, chosen: boolean): Html =>
     html`<option value="${value}" ${chosen && html` selected`}>${label}</option>`;
-  return html`<form method="get" action="${to('/incidents')}" class="card actions">
+  return html`<form method="get" action="${to('/incidents')}" class="filter">
     <div>
       <label for="status">Status</label>
       <select id="status" name="status">
