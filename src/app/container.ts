@@ -59,8 +59,8 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     serving: asValue(given.serving),
 
     storage: asFunction(() => plugins.storage.create(host('storage'))).singleton(),
-    issuer: asFunction(({ storage }: Cradle) =>
-      plugins.issuer.create(issuerHost(host('issuer'), storage, urls.resource)),
+    issuer: asFunction(({ storage, people }: Cradle) =>
+      plugins.issuer.create(issuerHost(host('issuer'), storage, urls.resource, (claims) => people.admit(claims))),
     ).singleton(),
     telemetry: asFunction(({ storage }: Cradle) =>
       plugins.telemetry.create(telemetryHost(host('telemetry'), storage.directory)),
