@@ -69,11 +69,8 @@ export class Scope {
 
   /** Locks the counter until the transaction ends and tells its value, 0 at first. */
   async lockCounter(name: string): Promise<number> {
-    await this.insertIfAbsent('counters', { name, value: 0 }, ['organization_id', 'name']);
-    // Not a change, but every engine takes the row's lock for it; SELECT … FOR UPDATE is not everywhere.
-    await this.from('counters')
-      .where({ name })
-      .update({ value: this.#knex.ref('value') });
+    // A row that is there gets the name it has: not a change, but every engine takes the row's lock for it at once.
+    await this.upsert('counters', { name, value: 0 }, ['organization_id', 'name'], ['name']);
     const row = await this.from('counters').where({ name }).first('value');
     return integer(row?.value ?? 0);
   }

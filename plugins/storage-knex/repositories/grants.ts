@@ -61,6 +61,12 @@ export class Grants implements GrantRepository {
 
 /** Deletes grants with every artifact of theirs, and tells how many. */
 export async function endGrants(scope: Scope, grants: Partial<Pick<GrantRow, 'id' | 'user_id'>>): Promise<number> {
+  // Not a change, but the lock that two who end one grant take in turn; each would read it below, and wait for the other.
+  const found = await scope
+    .from('grants')
+    .where(grants)
+    .update({ last_used_at: scope.raw('last_used_at', []) });
+  if (found === 0) return 0;
   await scope.artifactsOf(grants).delete();
   return scope.from('grants').where(grants).delete();
 }

@@ -19,7 +19,7 @@ export class Scans implements ScanRepository {
       throw new SightlineError('invalid_argument', 'A number of bytes must be an integer.');
     }
     return this.#database.write(async (scope) => {
-      await scope.insertIfAbsent('scan_usage', { day, bytes: 0 }, ['organization_id', 'day']);
+      await scope.upsert('scan_usage', { day, bytes: 0 }, ['organization_id', 'day'], ['day']);
       // One statement on the row itself, so that what others add at the same time is not lost.
       const sum =
         bytes < 0
