@@ -71,7 +71,7 @@ export function createInvitations({ storage, passwords, trail, now }: Invitation
       let user;
       if (as.kind === 'existing') {
         const account = await directory.findUser(as.userId);
-        if (account?.enabled !== true || foldCase(account.email) !== foldCase(invitation.email)) {
+        if (account === undefined || foldCase(account.email) !== foldCase(invitation.email)) {
           throw new SightlineError(
             'forbidden',
             `This invitation is for ${invitation.email}. Sign in with that account.`,

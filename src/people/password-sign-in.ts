@@ -38,7 +38,7 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
     await trail.recordOf(user.id, { event: 'password.changed', subject: user.id, target: user.id });
   }
 
-  /** The same password at today's cost. A sign-in does not fail for it. */
+  /** The same password at today's cost, which ends sessions as any other does, once. A sign-in does not fail for it. */
   async function renew(user: User, password: string, hash: string | undefined): Promise<void> {
     try {
       const renewed = await passwords.hash(password);

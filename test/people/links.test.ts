@@ -68,6 +68,11 @@ describe("a password's link", () => {
     expect(await refusal(world.people.setPasswordByLink(third.token, password))).toMatchObject(noLink);
     await world.people.setEnabled(ada.id, true, admin);
     expect(await world.people.passwordLink(third.token)).toBeUndefined();
+    const { people } = world.store.storage.directory;
+    const fourth = await world.people.createPasswordLink(ada.id);
+    await people.setEnabled(ada.id, false);
+    expect(await refusal(world.people.setPasswordByLink(fourth.token, password))).toMatchObject(noLink);
+    expect(await refusal(world.people.createPasswordLink(ada.id))).toMatchObject(refused('conflict', 'disabled'));
   });
 
   it('of one person says nothing of another', async () => {

@@ -72,6 +72,33 @@ describe('a sign-in with a password', () => {
   });
 });
 
+describe('an attack on an account', () => {
+  it('is refused unseen once there were too many, and its owner is let in all the same', async () => {
+    await person(world, 'ada@example.com');
+    await signIn('ada@example.com');
+    for (let count = 0; count < 10; count += 1) {
+      await refusal(signIn('ada@example.com', 'wrong wrong wrong', '192.0.2.66'));
+    }
+    const before = world.computed();
+    for (const given of ['wrong wrong wrong', password]) {
+      expect(await refusal(signIn('ada@example.com', given, '192.0.2.66'))).toMatchObject(
+        refused('rate_limited', 'too many wrong passwords'),
+      );
+    }
+    expect(world.computed()).toBe(before);
+    await expect(signIn('ada@example.com')).resolves.toBeDefined();
+    await expect(signIn('ada@example.com', password, '2001:db8::7')).resolves.toBeDefined();
+  });
+
+  it('from the network of its owner does not keep the owner out', async () => {
+    await person(world, 'ada@example.com');
+    await signIn('ada@example.com');
+    for (let count = 0; count < 30; count += 1) await refusal(signIn('ada@example.com', 'wrong wrong wrong'));
+    expect(await refusal(signIn('ada@example.com', 'wrong wrong wrong'))).toMatchObject(refused('rate_limited'));
+    await expect(signIn('ada@example.com')).resolves.toBeDefined();
+  });
+});
+
 describe('the change of a password', () => {
   it('needs the current one, ends all sessions, and is in the audit log', async () => {
     const ada = await person(world, 'ada@example.com');
