@@ -70,6 +70,10 @@ function artifactAdapter(model: string, options: AdapterOptions): Adapter {
           ...(expiresIn === undefined ? {} : { expiresAt: new Date(now().getTime() + expiresIn * 1000) }),
         }),
       );
+      // A client's assertion, which the library found unused a moment ago: one of those who did may go on.
+      if (model === 'ReplayDetection' && !(await reach(artifacts().consume(model, key, now())))) {
+        throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
+      }
     },
     async find(id) {
       const found = await reach(artifacts().find(model, idOf(id)));

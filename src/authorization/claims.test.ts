@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../contract/index.ts';
-import { claimsOfKey, tokenClaims } from './claims.ts';
+import { claimsOfKey, claimsOfPerson, tokenClaims } from './claims.ts';
 
 const id = newId('ak');
 const organizationId = newId('org');
@@ -43,5 +43,44 @@ describe('the claims of our tokens', () => {
     for (const wrong of wrongs) {
       expect([wrong, tokenClaims({ ...payload, ...wrong })]).toEqual([wrong, undefined]);
     }
+  });
+});
+
+describe('the claims of a person’s tokens', () => {
+  const userId = newId('usr');
+  const grantId = newId('gra');
+  const own = {
+    ...claimsOfPerson({ userId, organizationId }, grantId),
+    client_id: 'https://client.example/app.json',
+    scope: 'chats:write ingest:read openid',
+  };
+
+  it('come back as they went in', () => {
+    expect(tokenClaims(own)).toEqual({
+      kind: 'user',
+      subject: userId,
+      organizationId,
+      scopes: ['ingest:read', 'chats:write'],
+      clientId: 'https://client.example/app.json',
+      grantId,
+    });
+  });
+
+  it('are not read out of a payload that is not one of ours, nor a key’s out of a person’s', () => {
+    const wrongs: readonly Record<string, unknown>[] = [
+      { kind: 'key' },
+      { kind: 'external' },
+      { sub: newId('ak') },
+      { sub: `${userId}:${organizationId}` },
+      { org: undefined },
+      { org: userId },
+      { grant: undefined },
+      { grant: newId('sec') },
+      { client_id: '' },
+      { client_id: undefined },
+      { scope: undefined },
+    ];
+    for (const wrong of wrongs) expect([wrong, tokenClaims({ ...own, ...wrong })]).toEqual([wrong, undefined]);
+    expect(tokenClaims({ ...payload, kind: 'user' })).toBeUndefined();
   });
 });

@@ -12,6 +12,7 @@ import { createAdapter } from './adapter.ts';
 import { createAttempts } from './attempts.ts';
 import { tokenClaims } from './claims.ts';
 import { createClients } from './clients/index.ts';
+import { internet, type Network } from './clients/network.ts';
 import { createAuthorizationRequests } from './consent.ts';
 import { createEndpoints, documentCacheSeconds, type Answer } from './endpoints.ts';
 import { createKeyProof } from './exchange.ts';
@@ -36,10 +37,14 @@ export interface AuthorizationServerHost extends Omit<IssuerHost, 'authorization
   readonly admit: (claims: ExternalTokenClaims) => Promise<Account>;
 }
 
-/** Mints tokens: oidc-provider for the protocol, our storage for keys, clients, grants and signing keys. */
+/**
+ * Mints tokens: oidc-provider for the protocol, our storage for keys, clients, grants and signing keys.
+ * @param network what clients' documents and keys are fetched through.
+ */
 export function createAuthorizationServer(
   options: AuthorizationServerOptions,
   host: AuthorizationServerHost,
+  network: Network = internet,
 ): AuthorizationServer {
   const { storage, logger, now, resource, authUrl, vault } = host;
   const addresses = new WeakMap<IncomingMessage, string>();
@@ -68,6 +73,7 @@ export function createAuthorizationServer(
     now,
     logger,
     caller: () => (Provider.ctx ? addressOf(Provider.ctx.req) : ''),
+    network,
   });
   const grants = createGrantRecords(storage, now);
   const reach = createReach(logger);
@@ -75,7 +81,7 @@ export function createAuthorizationServer(
     artifacts: () => storage.directory.artifacts,
     findClient: async (id) => {
       const client = await clients.find(id);
-      return client && structuredClone(assertion ? withAssertionGrant(client) : client);
+      return client && (assertion ? withAssertionGrant(client) : client);
     },
     revokeGrant: (id) => grants.end(id),
     reach,

@@ -66,7 +66,7 @@ describe('a person authorizes a client', () => {
       iat: expect.any(Number),
       exp: (payload.iat ?? 0) + 3600,
     });
-    expect(world.servers[0]?.issuer.trusts[0].claims(payload)).toEqual({
+    expect(world.servers[0]?.server.trust.claims(payload)).toEqual({
       kind: 'user',
       subject: world.user.id,
       organizationId: world.organization.id,

@@ -1,30 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import issuerPlugin from '../../plugins/issuer-builtin/index.ts';
-import { issuerHost } from '../../src/app/issuer-host.ts';
-import { testHost } from '../../src/contract-tests/host.ts';
-import { SightlineError } from '../../src/contract/index.ts';
+import type { Network } from '../../src/authorization/clients/network.ts';
+import { type AuthorizationServerHost, createAuthorizationServer } from '../../src/authorization/server.ts';
+import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
+import { authorizationServerSchema, SightlineError } from '../../src/contract/index.ts';
 import type {
   AuthorizationRequest,
-  Issuer,
+  AuthorizationRequests,
+  AuthorizationServer,
+  AuthorizationServerOptions,
+  Consent,
   Logger,
   Organization,
   OrganizationId,
   Scope,
+  Storage,
   User,
 } from '../../src/contract/index.ts';
-import {
-  form,
-  listen,
-  openStore,
-  signal,
-  testClock,
-  type Clock,
-  type TestServer,
-  type TestStore,
-} from '../issuer/support.ts';
+import { form, listen, openStore, signal, testClock, type Clock, type TestStore } from '../issuer/support.ts';
 
-export { form, operator, signal, testClock } from '../issuer/support.ts';
+export { form } from '../issuer/support.ts';
 
 export const desktop = { clientId: 'desktop', redirectUri: 'http://127.0.0.1/callback' } as const;
 export const website = {
@@ -43,10 +38,10 @@ const registered = [
   },
 ];
 
-/** An authorization server over a store, with a consent page that answers and takes JSON. */
+/** An authorization server on an address, beside a consent page that answers and takes JSON. */
 export interface TestAuthorization {
   readonly url: string;
-  readonly issuer: Issuer;
+  readonly server: AuthorizationServer;
   stop(): Promise<void>;
 }
 
@@ -56,64 +51,65 @@ export interface World {
   readonly user: User;
   readonly organization: Organization;
   readonly servers: readonly TestAuthorization[];
+  /** Of the first server, which is the issuer. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-export interface WorldOptions {
-  /** Instances over one storage, behind one address each; they share the first one's issuer. */
+export interface WorldOptions extends Partial<Omit<AuthorizationServerOptions, 'clients' | 'signingKeyDays'>> {
+  /** Instances over one storage, each at an address of its own. */
   readonly instances?: number;
   readonly logger?: Logger;
+  readonly network?: Network;
+  readonly admit?: AuthorizationServerHost['admit'];
+  /** What people see, where a proxy stands before the servers. */
+  readonly authUrl?: (url: string) => string;
+  readonly storage?: (storage: Storage) => Storage;
 }
 
-export async function openWorld({ instances = 1, logger }: WorldOptions = {}): Promise<World> {
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const { instances = 1, network, authUrl: seen = (url) => url, storage: wrap = (storage) => storage } = options;
   const clock = testClock();
   const store = await openStore(clock);
   const user = await addMember(store, store.organization.id, 'ada@example.com');
-  const servers: TestAuthorization[] = [];
-  const listening: TestServer[] = [];
-  for (let index = 0; index < instances; index += 1) {
-    const server = await listen();
-    listening.push(server);
-    const authUrl = listening[0]?.url ?? server.url;
-    const issuer = issuerPlugin.create(
-      issuerPlugin.configSchema.parse({ clients: { registered } }),
-      issuerHost(
-        testHost(store.directory, {
-          authUrl,
-          publicUrl: authUrl,
-          vault: store.vault,
-          now: clock.now,
-          ...(logger ? { logger } : {}),
-        }),
-        store.storage,
-        `${authUrl}/mcp`,
-      ),
-    );
-    await issuer.start(signal());
-    server.serve(withConsentPage(issuer));
-    servers.push({
-      url: server.url,
-      issuer,
-      async stop() {
-        await issuer.stop();
-        await server.close();
-      },
-    });
-  }
+  const listening = await Promise.all(Array.from({ length: instances }, listen));
+  const url = listening[0]?.url ?? '';
+  const authUrl = seen(url);
+  const servers = await Promise.all(
+    listening.map(async (listener) => {
+      const { logger = silentLogger, admit = nobody, assertions = [], people = true } = options;
+      const host = testHost(store.directory, { authUrl, vault: store.vault, now: clock.now, logger });
+      const server = createAuthorizationServer(
+        { ...authorizationServerSchema.parse({ clients: { registered } }), people, assertions },
+        { ...host, storage: wrap(store.storage), resource: `${authUrl}/mcp`, admit },
+        network,
+      );
+      await server.start(signal());
+      listener.serve(withConsentPage(server));
+      const stop = async () => {
+        await server.stop();
+        await listener.close();
+      };
+      return { url: listener.url, server, stop };
+    }),
+  );
   return {
     store,
     clock,
     user,
     organization: store.organization,
     servers,
-    url: servers[0]?.url ?? '',
+    url,
     async stop() {
       for (const server of servers) await server.stop();
       await store.close();
     },
   };
 }
+
+const nobody: AuthorizationServerHost['admit'] = async () => {
+  throw new SightlineError('forbidden', 'Nobody is let in here.');
+};
 
 export async function addMember(store: TestStore, organizationId: OrganizationId, email: string): Promise<User> {
   const user =
@@ -124,20 +120,22 @@ export async function addMember(store: TestStore, organizationId: OrganizationId
 }
 
 /** GET tells what waits, POST decides it as its JSON body says. What the web pages do, without their words. */
-function withConsentPage(issuer: Issuer): (request: IncomingMessage, response: ServerResponse) => void {
+function withConsentPage(server: AuthorizationServer): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    if (issuer.handle?.(request, response)) return;
-    if (!request.url?.startsWith('/consent/')) return void response.writeHead(404).end('elsewhere');
-    decide(issuer, request, response).catch((error: unknown) => {
+    if (server.handle(request, response)) return;
+    if (!request.url?.includes('/consent/')) return void response.writeHead(404).end('elsewhere');
+    decide(server.authorizationRequests, request, response).catch((error: unknown) => {
       const code = error instanceof SightlineError ? error.code : 'internal';
       response.writeHead(error instanceof SightlineError ? error.status : 500).end(JSON.stringify({ code }));
     });
   };
 }
 
-async function decide(issuer: Issuer, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const requests = issuer.authorizationRequests;
-  if (!requests) throw new Error('this issuer asks for no consent');
+async function decide(
+  requests: AuthorizationRequests,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   if (request.method === 'GET') {
     const found = await requests.find(request, response);
     response.writeHead(found ? 200 : 404).end(JSON.stringify(found ?? {}));
@@ -145,7 +143,7 @@ async function decide(issuer: Issuer, request: IncomingMessage, response: Server
   }
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  const decision: { consent?: Parameters<typeof requests.approve>[2] } = JSON.parse(Buffer.concat(chunks).toString());
+  const decision: { readonly consent?: Consent } = JSON.parse(Buffer.concat(chunks).toString());
   const location = decision.consent
     ? await requests.approve(request, response, decision.consent)
     : await requests.deny(request, response);

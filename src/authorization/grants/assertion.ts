@@ -54,7 +54,9 @@ export function createAssertionCheck({ trusts, issuer, resource, now }: Assertio
         audience: issuer,
         algorithms: [...trust.algorithms],
         typ: 'oauth-id-jag+jwt',
-        requiredClaims: ['sub', 'iat', 'exp', 'jti'],
+        requiredClaims: ['sub', 'exp', 'jti'],
+        // Also asks for `iat`, and that it is not in the future.
+        maxTokenAge: longestLife,
         clockTolerance: clockToleranceSeconds,
         currentDate: now(),
       });
