@@ -23,7 +23,7 @@ const nowhere = 'http://nowhere.invalid';
  * would, since `/.//evil.example` and `/\evil.example` are paths only at first sight.
  */
 export function ownPath(value: string | null | undefined): string | undefined {
-  if (!value || value.length > 2_000 || !/^\/[\x21-\x7e]*$/.test(value) || value.includes('\\')) return undefined;
+  if (!value || value.length > 2_000 || !/^\/[\x21-\x7e]*$/.test(value)) return undefined;
   const url = URL.parse(value, nowhere);
   if (url?.origin !== nowhere || url.pathname.startsWith('//')) return undefined;
   return `${url.pathname}${url.search}`;

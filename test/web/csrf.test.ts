@@ -135,10 +135,13 @@ describe('the body of a form', () => {
 
   it('is refused beyond 96 kB, said or unsaid', async () => {
     const fields = { csrf, email: 'ada@acme.example', password, more: 'x'.repeat(96 * 1024) };
-    const said = await browser.post('/sign-in', fields);
+    // What is left of the body must not be read as the next request.
+    const kept = { connection: 'keep-alive' };
+    const said = await browser.post('/sign-in', fields, kept);
     expect([said.status, said.headers.connection]).toEqual([413, 'close']);
-    const unsaid = await browser.post('/sign-in', fields, { 'transfer-encoding': 'chunked' });
+    const unsaid = await browser.post('/sign-in', fields, { ...kept, 'transfer-encoding': 'chunked' });
     expect([unsaid.status, unsaid.headers.connection]).toEqual([413, 'close']);
+    expect((await browser.get('/sign-in', kept)).headers.connection).toBe('keep-alive');
     expect(browser.cookies.has('sightline')).toBe(false);
   });
 
