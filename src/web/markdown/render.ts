@@ -16,7 +16,7 @@ export function renderMarkdown(markdown: string, below: 1 | 2 | 3): Html {
   const cut = markdown.length > longest;
   const text = cut ? markdown.slice(0, longest).toWellFormed() : markdown;
   const note = cut ? html`<p class="soft">The rest is not shown: the text is too long.</p>` : undefined;
-  return html`<div class="markdown" dir="auto">${blocksHtml(parseBlocks(text), below)}${note}</div>`;
+  return html`<div class="markdown" dir="auto">${blocksHtml(parseBlocks(text), outline(below))}${note}</div>`;
 }
 
 /** Of a sentence or two, such as a claim: emphasis, code and links. */
@@ -24,22 +24,35 @@ export function renderInline(markdown: string): Html {
   return html`<bdi>${inlineHtml(parseInline(markdown))}</bdi>`;
 }
 
-function blocksHtml(blocks: readonly Block[], below: number): readonly Html[] {
-  return blocks.map((block) => blockHtml(block, below));
+/** The level in the page of a heading's own level in the text; called in the order of the text. */
+type LevelOf = (level: number) => number;
+
+/** Each heading is one deeper than the one it stands under, whatever level the text begins at or leaves out. */
+function outline(below: number): LevelOf {
+  const under: number[] = [];
+  return (level) => {
+    while ((under.at(-1) ?? 0) >= level) under.pop();
+    under.push(level);
+    return Math.min(6, below + under.length);
+  };
 }
 
-function blockHtml(block: Block, below: number): Html {
+function blocksHtml(blocks: readonly Block[], levelOf: LevelOf): readonly Html[] {
+  return blocks.map((block) => blockHtml(block, levelOf));
+}
+
+function blockHtml(block: Block, levelOf: LevelOf): Html {
   switch (block.type) {
     case 'heading':
-      return headingHtml(Math.min(6, block.level + below), inlineHtml(block.children));
+      return headingHtml(levelOf(block.level), inlineHtml(block.children));
     case 'paragraph':
       return html`<p>${inlineHtml(block.children)}</p>`;
     case 'code':
       return html`<pre tabindex="0"><code>${block.text}</code></pre>`;
     case 'quote':
-      return html`<blockquote>${blocksHtml(block.blocks, below)}</blockquote>`;
+      return html`<blockquote>${blocksHtml(block.blocks, levelOf)}</blockquote>`;
     case 'list': {
-      const items = block.items.map((item) => html`<li>${itemHtml(item, below)}</li>`);
+      const items = block.items.map((item) => html`<li>${itemHtml(item, levelOf)}</li>`);
       if (block.start === undefined)
         return html`<ul>
           ${items}
@@ -79,9 +92,9 @@ function blockHtml(block: Block, below: number): Html {
 }
 
 /** A line alone needs no paragraph of its own. */
-function itemHtml(item: readonly Block[], below: number): readonly Html[] {
+function itemHtml(item: readonly Block[], levelOf: LevelOf): readonly Html[] {
   return item.flatMap((block, index) =>
-    index === 0 && block.type === 'paragraph' ? inlineHtml(block.children) : [blockHtml(block, below)],
+    index === 0 && block.type === 'paragraph' ? inlineHtml(block.children) : [blockHtml(block, levelOf)],
   );
 }
 
