@@ -56,8 +56,9 @@ export function createProvider(options: ProviderOptions): Provider {
     const time = now().getTime();
     const fresh = known !== undefined && time - known.readAt < metadataMaxAgeMs;
     const coolingDown = failed !== undefined && time - failed.at < cooldownMs;
-    if (!fresh && !coolingDown) await (reading ??= read());
-    // What it said before is used on while it is down.
+    if (!fresh && !coolingDown) reading ??= read();
+    // What it said before is used on, so that nobody waits for a provider that is down.
+    if (known === undefined) await reading;
     if (known === undefined) throw unreachable();
     return known.configuration;
   }
