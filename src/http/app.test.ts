@@ -236,6 +236,7 @@ describe('the HTTP application', () => {
     expect(page.text).not.toContain('<test>');
     expect(page.text).not.toMatch(/<script|onload=|javascript:|style=/);
     expect(page.text).toContain('http://gateway.example/oauth2/token');
+    expect(page.text).toContain('href="http://gateway.example/sign-in"');
     expect(page.headers['content-security-policy']).toMatch(/style-src 'sha256-[A-Za-z0-9+/=]+'/);
     const json = await send('/', { headers: { accept: '*/*' } });
     expect(JSON.parse(json.text)).toEqual({

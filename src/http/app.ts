@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { SightlineError } from '../contract/index.ts';
+import { pagePaths, SightlineError } from '../contract/index.ts';
 import type { Issuer, Logger } from '../contract/index.ts';
 import { livez, readyz, type HealthReport } from './health.ts';
 import { sendError, sendJson } from './json.ts';
@@ -76,7 +76,8 @@ function createSite(options: HttpAppOptions): express.Express {
   );
 
   const token = issuer.handle ? { tokenUrl: `${authUrl}/oauth2/token` } : {};
-  app.all('/', onlyGet, landingPage({ name: resourceName, resource, ...token }));
+  const signInUrl = `${authUrl}${pagePaths.signIn}`;
+  app.all('/', onlyGet, landingPage({ name: resourceName, resource, signInUrl, ...token }));
 
   app.use(options.pages);
   app.use((_request, response) => sendError(response, 404, 'not_found', 'There is nothing at this address.'));

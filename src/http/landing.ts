@@ -23,6 +23,8 @@ export interface LandingOptions {
   readonly resource: string;
   /** Where API keys are exchanged; absent when the issuer is elsewhere. */
   readonly tokenUrl?: string;
+  /** Where people sign in to the pages. */
+  readonly signInUrl: string;
 }
 
 /** What a person sees who opens the address in a browser; a program gets the same in JSON. */
@@ -42,7 +44,7 @@ export function landingPage(options: LandingOptions): RequestHandler {
   };
 }
 
-function page({ name, resource, tokenUrl }: LandingOptions): string {
+function page({ name, resource, tokenUrl, signInUrl }: LandingOptions): string {
   const exchange = tokenUrl === undefined ? '' : tokenSection(tokenUrl);
   const connect = `claude mcp add --transport http sightline ${resource} \\\n  --header "Authorization: Bearer <access_token>"`;
   return `<!doctype html>
@@ -57,6 +59,7 @@ function page({ name, resource, tokenUrl }: LandingOptions): string {
 <main>
 <h1>${escape(name)}</h1>
 <p>This is an MCP server: coding agents and scripts read an organization’s telemetry, incidents and chats through it.</p>
+<p><a href="${escape(signInUrl)}">Sign in</a> to see incidents and chats, connect applications, or make API keys.</p>
 <h2>Endpoint</h2>
 <pre tabindex="0">${escape(resource)}</pre>
 ${exchange}<h2>Connect</h2>
