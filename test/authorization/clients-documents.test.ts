@@ -98,6 +98,11 @@ describe('a client metadata document', () => {
     expect(await clients.describe(id)).toEqual({ id, name: 'Example', known: 'document', host: 'client.example' });
   });
 
+  it('is of a client without a secret where it does not say how the client proves itself', async () => {
+    serve({ ...good, token_endpoint_auth_method: undefined });
+    await expect(room().clients.find(id)).resolves.toMatchObject({ token_endpoint_auth_method: 'none' });
+  });
+
   it('may hold its public keys itself, of which only what a signature needs is kept', async () => {
     const key = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'one' };
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
@@ -258,6 +263,9 @@ describe('what is kept of documents', () => {
     clock.advance(5 * minute);
     await expect(clients.find(id)).rejects.toMatchObject({ expose: true });
     await expect(clients.find(id)).rejects.toMatchObject({ expose: true });
+    fail(503);
+    clock.advance(minute);
+    await expect(clients.find(id)).rejects.toMatchObject({ error: 'temporarily_unavailable' });
   });
 
   it('takes what has changed', async () => {
