@@ -78,6 +78,10 @@ function sayCommands(output: Output, credentials: Credentials): void {
       output.style('dim', '# 3. ask the telemetry'),
       query,
       '',
+      'To sign in with a browser or an MCP client, make yourself an account first; it answers with a link:',
+      '',
+      `npm run -s sightline -- user create --email you@example.com --org ${organizationName} --role admin`,
+      '',
     ].join('\n'),
   );
 }
