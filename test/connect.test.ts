@@ -75,6 +75,17 @@ describe('sightline connect', () => {
     for (const { text } of json.snippets) expect(plain.stdout).toContain(text);
   });
 
+  it('shows a person who needs no key where to sign in, and writes no more than the URL', async () => {
+    const plain = await connect(['claude']);
+    expect(plain).toMatchObject({ code: 0, stderr: '' });
+    expect(plain.stdout).toContain(`${url}/mcp answers, and tokens are had at ${url}.`);
+    expect(plain.stdout).toContain(`\nclaude mcp add --transport http sightline ${url}/mcp\n`);
+    expect((await connect(['cursor', '--write'])).stdout).toContain('.cursor/mcp.json has it now.');
+    expect(JSON.parse(await readFile(join(box.directory, '.cursor/mcp.json'), 'utf8'))).toEqual({
+      mcpServers: { sightline: { url: `${url}/mcp` } },
+    });
+  });
+
   it('what it prints for a shell works there', async () => {
     const script = (await snippetsOf('ci')).findLast(({ language }) => language === 'sh')?.text ?? '';
     listed.parse(JSON.parse(await shell(script)));

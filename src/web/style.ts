@@ -48,6 +48,8 @@ nav a { display: inline-block; padding: .3rem .7rem; border-radius: .4rem; color
 nav a:hover { background: var(--code); color: var(--text); }
 nav a[aria-current] { color: var(--text); font-weight: 600; background: var(--code); }
 .who { margin-left: auto; display: flex; align-items: center; gap: .5rem; font-size: .9rem; }
+.who a { overflow-wrap: anywhere; }
+.who button { white-space: nowrap; }
 .sections { border-bottom: 1px solid var(--line); margin-bottom: 1.5rem; padding-bottom: .5rem; }
 main { max-width: 72rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 main:focus { outline: none; }
@@ -105,7 +107,8 @@ code, pre { font: .875rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, mon
 code { background: var(--code); padding: .1em .35em; border-radius: .25rem; overflow-wrap: anywhere; }
 pre { background: var(--code); border: 1px solid var(--line); border-radius: .4rem; padding: .8rem 1rem; margin: 0 0 .75rem; overflow-x: auto; }
 pre code { background: none; padding: 0; overflow-wrap: normal; }
-.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
+.wrap, .whole pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+.whole pre code { overflow-wrap: anywhere; }
 .table { position: relative; overflow-x: auto; margin: 0 0 1.5rem; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); }
 table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; padding: .75rem 1rem 0; font-weight: 600; }
@@ -128,7 +131,8 @@ main > .card .field { max-width: 32rem; }
 .plain > .entry { margin: 0; }
 .entry:last-child { padding-bottom: 0; }
 .entry small { display: block; }
-summary { cursor: pointer; }
+summary { cursor: pointer; font-weight: 600; }
+details[open] > summary { margin-bottom: .75rem; }
 details { margin: 0 0 1rem; }
 details[open] > summary { margin-bottom: .75rem; }
 blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--soft); }

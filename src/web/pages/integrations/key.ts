@@ -38,7 +38,7 @@ export const keyPage = definePage({
 
 function secretSection(key: ApiKey, secret: string): Html {
   return html`${warning('Copy the secret now: it is not shown again, and nobody can look it up.')}
-    <div class="card">
+    <div class="card whole">
       <h2>Client id</h2>
       ${copyable('client-id', key.id)}
       <h2>Client secret</h2>
