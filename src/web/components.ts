@@ -12,7 +12,6 @@ export interface Field {
   /** The autofill token of HTML: `username`, `new-password`. */
   readonly autocomplete?: string;
   readonly maxLength?: number;
-  readonly optional?: boolean;
 }
 
 /** A labelled input; its hint and its problem are read out with it. */
@@ -27,10 +26,10 @@ export function field({ name, label, type = 'text', value, hint, problem, ...res
       name="${name}"
       type="${type}"
       value="${value ?? ''}"
+      required
       ${[
         rest.autocomplete !== undefined && html` autocomplete="${rest.autocomplete}"`,
         rest.maxLength !== undefined && html` maxlength="${rest.maxLength}"`,
-        !rest.optional && html` required`,
         described !== '' && html` aria-describedby="${described}"`,
         problem !== undefined && html` aria-invalid="true"`,
       ]}
