@@ -4,7 +4,7 @@ import { sendJson } from './json.ts';
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.55 system-ui, sans-serif; }
-body { max-width: 44rem; margin: 3rem auto; padding: 0 1.25rem; }
+body { background: Canvas; color: CanvasText; max-width: 44rem; margin: 3rem auto; padding: 0 1.25rem; }
 h1 { font-size: 1.5rem; }
 h2 { font-size: 1.1rem; margin-top: 2rem; }
 pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid; border-radius: .4rem; }
