@@ -46,7 +46,7 @@ export function landingPage(options: LandingOptions): RequestHandler {
 
 function page({ name, resource, tokenUrl, signInUrl }: LandingOptions): string {
   const exchange = tokenUrl === undefined ? '' : tokenSection(tokenUrl);
-  const connect = `claude mcp add --transport http sightline ${resource} \\\n  --header "Authorization: Bearer <access_token>"`;
+  const connect = `claude mcp add --transport http sightline ${resource}`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -62,9 +62,10 @@ function page({ name, resource, tokenUrl, signInUrl }: LandingOptions): string {
 <p><a href="${escape(signInUrl)}">Sign in</a> to see incidents and chats, connect applications, or make API keys.</p>
 <h2>Endpoint</h2>
 <pre tabindex="0">${escape(resource)}</pre>
-${exchange}<h2>Connect</h2>
+<h2>Connect</h2>
+<p>The client opens a browser, where you sign in. In Claude Code, for one:</p>
 <pre tabindex="0">${escape(connect)}</pre>
-</main>
+${exchange}</main>
 </body>
 </html>
 `;
@@ -77,7 +78,7 @@ function tokenSection(tokenUrl: string): string {
     '  --data-urlencode client_id=ak_… \\',
     '  --data-urlencode client_secret=…',
   ].join('\n');
-  return `<h2>Get an access token with an API key (it lasts one hour)</h2>
+  return `<h2>For machines: an access token for an API key, good for one hour</h2>
 <pre tabindex="0">${escape(command)}</pre>
 `;
 }
