@@ -1,12 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorizationQuery } from './authorization-query.ts';
 import { registrationPath } from './clients/index.ts';
+import { callerOf, createThrottle } from './clients/throttle.ts';
+import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
 import { authorizePath, jwksPath, revocationPath, tokenPath } from './protocol.ts';
 
 /** A token request is a few hundred bytes. */
 const maxBodyBytes = 16_384;
 /** Seconds. Key sets change long before they are needed, see `publishBefore`. */
 export const documentCacheSeconds = 300;
+
+/** Authorizations that one address may begin: each is kept for an hour. A company's people come from one. */
+const perMinute = 300;
+const burst = 600;
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -22,16 +28,20 @@ export interface EndpointsOptions {
   readonly protocol: Answer;
   /** Whether people may authorize clients here. */
   readonly people: boolean;
+  /** The caller's network address. */
+  readonly addressOf: (request: IncomingMessage) => string;
+  readonly now: () => Date;
   /** Takes every method, and answers a page of any origin. */
   readonly register: Answer;
 }
 
 /** The issuer's paths and nothing else: answers false, having touched nothing, for every other one. */
 export function createEndpoints(options: EndpointsOptions): (...args: Parameters<Answer>) => boolean {
-  const { issuer, resource, metadata, jwks, protocol, people, register } = options;
+  const { issuer, resource, metadata, jwks, protocol, people, register, addressOf, now } = options;
   const prefix = new URL(issuer).pathname.replace(/\/$/, '');
   const enter = entrance(new URL(issuer), prefix);
   const document = readOnly(() => metadata);
+  const throttle = createThrottle({ perMinute, burst, now });
 
   /** A POST by a client, which no browser's cookie or page has a part in. */
   const posted = (path: string, run: Answer): Answer =>
@@ -50,6 +60,8 @@ export function createEndpoints(options: EndpointsOptions): (...args: Parameters
 
   const authorize: Answer = (request, response) => {
     if (request.method !== 'GET') return refuse(response, 405, 'a browser comes here by GET', { allow: 'GET' });
+    const wait = throttle(callerOf(addressOf(request)));
+    if (wait > 0) return showFailure(response, 429, 'slow_down', wait);
     const [, query = ''] = split(request.url ?? '');
     enter(request, `${authorizePath}?${authorizationQuery(query, resource)}`);
     return protocol(request, response);
@@ -154,6 +166,16 @@ function readOnly(text: () => string, type = 'application/json'): Answer {
     });
     response.end(body);
   };
+}
+
+function showFailure(response: ServerResponse, status: number, code: string, retryAfter: number): void {
+  const page = errorPage(failureOf(code, undefined));
+  response.writeHead(status, {
+    ...errorPageHeaders,
+    'content-length': Buffer.byteLength(page),
+    'retry-after': String(retryAfter),
+  });
+  response.end(page);
 }
 
 /** Never a redirect: whoever sent the browser here is unknown. */

@@ -39,6 +39,7 @@ const words: Readonly<Record<string, readonly [title: string, text: string]>> = 
     'It took too long, was answered already, or began in another browser. Go back to the application and connect again.',
   ],
   temporarily_unavailable: ['Please try again in a moment', 'The service cannot answer right now.'],
+  slow_down: ['Please wait a minute', 'Too many requests came from your network.'],
   server_error: ['Something went wrong on our side', 'Please try again. If it happens again, tell your administrator.'],
 };
 

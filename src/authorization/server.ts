@@ -167,6 +167,8 @@ export function createAuthorizationServer(
       else response.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end();
     },
     people: options.people,
+    addressOf,
+    now,
     register: (request, response) => void clients.register(request, response, addressOf(request)),
   });
 

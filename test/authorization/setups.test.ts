@@ -87,6 +87,21 @@ describe('an authorization server', () => {
     });
   });
 
+  it('lets one network begin so many authorizations at once, and more after a minute', async () => {
+    const own = await open({});
+    const target = authorizeUrl(own.url, pkce().challenge, { client_id: 'nobody' });
+    const begin = () => fetch(target, { redirect: 'manual' });
+    let refused: Response | undefined;
+    for (let sent = 0; sent < 3_000 && !refused; sent += 50) {
+      const answers = await Promise.all(Array.from({ length: 50 }, begin));
+      refused = answers.find(({ status }) => status === 429);
+    }
+    expect(refused?.headers.get('retry-after')).toBe('1');
+    expect(await refused?.text()).toContain('Please wait a minute');
+    own.clock.advance(60_000);
+    expect((await begin()).status).toBe(400);
+  });
+
   it('keeps keys and people’s clients apart: neither passes for the other', async () => {
     const { url, store } = await open({});
     const key = { organizationId: store.organization.id, name: 'k', scopes: everything, actor: operator };
