@@ -46,7 +46,7 @@ withChromium((launch) => {
         await page.goto(`${site.gateway.url}/integrations/api-keys`);
         await page.getByRole('textbox', { name: 'Name' }).fill(`Nightly report, ${view.name}`);
         await page.getByRole('button', { name: 'Create key' }).click();
-          const findings = [...(await look(page, 'key-created', view))];
+        const findings = [...(await look(page, 'key-created', view))];
 
         const seen = new Set<string>();
         const ahead = ['/', '/incidents'];
