@@ -155,6 +155,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         engine: agent.engine,
         wake: () => worker.wake(),
         now,
+        chatUrl: (chatId) => `${urls.authUrl}/chats/${chatId}`,
       }),
     ).singleton(),
     receiver: asFunction(({ storage, telemetry }: Cradle) =>

@@ -28,6 +28,7 @@ export type * from './authorization.ts';
 export type * from './people.ts';
 export type * from './sign-in.ts';
 export type * from './chat.ts';
+export { chatTitle } from './chat-title.ts';
 export type * from './investigation.ts';
 export type * from './record.ts';
 export type * from './scans.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { defineTool } from '../contract/index.ts';
+import { chatTitle, defineTool } from '../contract/index.ts';
 import type { Storage, Tool } from '../contract/index.ts';
 import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText } from './arguments.ts';
 import { authorOf } from './authors.ts';
 import { findIncident } from './references.ts';
-import { cutText, toolResult } from './result.ts';
+import { toolResult } from './result.ts';
 import { oneLine } from './untrusted.ts';
 
 const input = z.strictObject({
@@ -17,7 +17,6 @@ const input = z.strictObject({
 const output = z.object({ chat_id: z.string(), status: z.string(), url: z.string().optional() });
 
 /** The first words of a message stand for a title that was not given. */
-const derivedTitleLength = 80;
 
 export interface StartChatDependencies {
   readonly storage: Storage;
@@ -47,7 +46,7 @@ export function createStartChat(deps: StartChatDependencies): Tool {
       const incident =
         args.incident_id === undefined ? undefined : await findIncident(workspace, args.incident_id, deps.publicUrl);
       const { chat } = await workspace.chats.start({
-        title: oneLine(args.title ?? titleOf(args.message)),
+        title: oneLine(args.title ?? chatTitle(args.message)),
         message: args.message,
         author: await authorOf(principal, workspace),
         engine: deps.engine,
@@ -66,9 +65,4 @@ export function createStartChat(deps: StartChatDependencies): Tool {
       ]);
     },
   });
-}
-
-function titleOf(message: string): string {
-  const { text, cut } = cutText(oneLine(message), derivedTitleLength);
-  return cut ? `${text}…` : text;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chatTitle } from '../../../contract/index.ts';
 import type { Incident } from '../../../contract/index.ts';
 import { parseForm } from '../../forms.ts';
 import { html } from '../../html.ts';
@@ -9,7 +10,6 @@ import { authorOf, messageFields, messageForm } from './message.ts';
 
 const schema = z.object({ ...messageFields, incident: z.string().max(64).optional() });
 /** The first words of a message stand for a title. */
-const titleLength = 80;
 
 export const newChatPage = definePage({
   path: '/chats/new',
@@ -26,7 +26,7 @@ export const newChatPage = definePage({
     }
     const { message, once } = read.values;
     const { chat } = await workspace.chats.start({
-      title: titleOf(message),
+      title: chatTitle(message),
       message,
       author: authorOf(user),
       engine,
@@ -57,9 +57,4 @@ function formView(
       </p>
       ${messageForm(visit, { ...form, incident: incident?.key })}`,
   };
-}
-
-function titleOf(message: string): string {
-  const line = message.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
-  return line.length <= titleLength ? line : `${line.slice(0, titleLength - 1).replace(/[\u{D800}-\u{DBFF}]$/u, '')}…`;
 }
