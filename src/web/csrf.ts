@@ -1,19 +1,28 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { equalHashes, SightlineError } from '../contract/index.ts';
+import type { Organization } from '../contract/index.ts';
 import { createCookie } from './cookies.ts';
 import type { BrowserSession } from './session.ts';
 
 export const csrfField = 'csrf';
 
+/** Of the token and the organization; in neither of them. */
+const separator = '.';
+
 /** Whether a POST comes from a form of ours. The token is what counts; the headers refuse a stranger's page earlier. */
 export interface Csrf {
-  /** For a hidden field. Bound to the session, and before one to a cookie, since the sign-in form needs it as well. */
+  /**
+   * For a hidden field. Bound to the session, and before one to a cookie, since the sign-in form needs it as well. Behind
+   * it stands the organization that the page shows.
+   */
   token(request: IncomingMessage, response: ServerResponse, session: BrowserSession | undefined): string;
   /** Throws `forbidden` unless the headers allow that the browser was on a page of ours. */
   checkOrigin(request: IncomingMessage): void;
   /** Throws `forbidden` unless `shown` is this browser's token. */
   checkToken(request: IncomingMessage, session: BrowserSession | undefined, shown: string | null): void;
+  /** Throws `conflict` unless the form was opened in this organization: another tab may have gone to another since. */
+  checkOrganization(organization: Organization, shown: string | null): void;
 }
 
 export function createCsrf(authUrl: string): Csrf {
@@ -28,7 +37,7 @@ export function createCsrf(authUrl: string): Csrf {
 
   return {
     token(request, response, session) {
-      if (session) return tokenOf(session.token);
+      if (session) return [tokenOf(session.token), session.membership?.organization.id].filter(Boolean).join(separator);
       const known = visitor(request);
       if (known !== undefined) return tokenOf(known);
       const made = randomBytes(32).toString('base64url');
@@ -49,11 +58,22 @@ export function createCsrf(authUrl: string): Csrf {
 
     checkToken(request, session, shown) {
       const secret = session?.token ?? visitor(request);
-      if (secret === undefined || shown === null || !equalHashes(tokenOf(secret), shown)) {
+      const [token = ''] = (shown ?? '').split(separator);
+      if (secret === undefined || !equalHashes(tokenOf(secret), token)) {
         throw new SightlineError('forbidden', 'This form is out of date.', {
           hint: 'Open the page again and send it once more. Cookies have to be allowed for this site.',
         });
       }
+    },
+
+    checkOrganization({ id, name }, shown) {
+      const [, openedIn] = (shown ?? '').split(separator);
+      if (openedIn === id) return;
+      throw new SightlineError(
+        'conflict',
+        `This browser shows ${name} now, and the form was opened in another organization. Nothing was changed.`,
+        { hint: 'Go back to the other organization, or open the page again.' },
+      );
     },
   };
 }

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Router } from 'express';
 import type { Request, RequestHandler } from 'express';
 import { SightlineError } from '../contract/index.ts';
+import type { Organization } from '../contract/index.ts';
 import { serveAsset } from './assets.ts';
 import { createCsrf, csrfField } from './csrf.ts';
 import { failureView } from './failure.ts';
@@ -44,9 +45,10 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
     };
   };
 
-  const run = async <V extends Visit>(page: Acts<V>, visit: V, form?: URLSearchParams) => {
+  const run = async <V extends Visit>(page: Acts<V>, visit: V, form?: URLSearchParams, organization?: Organization) => {
     if (form === undefined) return page.get?.(visit, services);
     csrf.checkToken(visit.request, visit.session, form.get(csrfField));
+    if (organization) csrf.checkOrganization(organization, form.get(csrfField));
     return page.post?.(visit, form, services);
   };
 
@@ -65,7 +67,8 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
     if (page.access === 'admin' && role !== 'admin') {
       throw new SightlineError('forbidden', `Only admins of ${organization.name} can open this page.`);
     }
-    return run(page, { ...signedIn, organization, role, workspace: storage.workspace(organization.id) }, form);
+    const member = { ...signedIn, organization, role, workspace: storage.workspace(organization.id) };
+    return run(page, member, form, organization);
   };
 
   const show = (view: View, page: AnyPage | undefined, visit: Visit | undefined, response: ServerResponse): void => {
