@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,5 +50,34 @@ describe('the hold on a data directory', () => {
       await once(holder, 'exit');
     }
     holdExclusively(directory).release();
+  });
+
+  it('waits for the workers that a killed primary left, since they may still write', async () => {
+    const module = new URL('./exclusive.ts', import.meta.url).href;
+    const written = join(directory, 'written');
+    const script = `const { joinHold } = await import(${JSON.stringify(module)});
+      const { writeFileSync } = await import('node:fs');
+      joinHold(${JSON.stringify(directory)});
+      console.log('joined');
+      process.stdin.once('data', () => setTimeout(() => {
+        writeFileSync(${JSON.stringify(written)}, '');
+        process.exit();
+      }, 300));`;
+    const worker = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script],
+      { stdio: ['pipe', 'pipe', 'inherit'] },
+    );
+    const exited = once(worker, 'exit');
+    try {
+      await once(worker.stdout, 'data');
+      worker.stdin.write('end');
+      const held = holdExclusively(directory);
+      expect(existsSync(written)).toBe(true);
+      held.release();
+    } finally {
+      worker.kill('SIGKILL');
+      await exited;
+    }
   });
 });

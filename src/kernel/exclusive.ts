@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
@@ -17,28 +17,30 @@ export interface Exclusive {
   release(): void;
 }
 
+const lockFile = 'lock.sqlite';
+const workersFile = 'workers.sqlite';
+/** Workers whose primary died end at once, unless something keeps them busy. */
+const orphansMs = 10_000;
+
 /**
  * Takes the data directory for one gateway. The lock is SQLite's own on `lock.sqlite`: the operating system drops it when
- * the process dies, however it dies, so nothing goes stale. Throws `conflict`, naming the holder.
+ * the process dies, however it dies, so nothing goes stale. Waits a moment for workers that a killed primary left behind.
+ * Throws `conflict`, naming the holder.
  */
 export function holdExclusively(dataDirectory: string): Exclusive {
-  const file = join(dataDirectory, 'lock.sqlite');
   const holderFile = join(dataDirectory, 'gateway.json');
-  let database: DatabaseSync;
+  const database = lock(
+    dataDirectory,
+    lockFile,
+    'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
+  );
   try {
-    database = new DatabaseSync(file);
-    chmodSync(file, 0o600);
-    database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-  } catch (cause) {
-    const holder = readHolder(dataDirectory);
-    const who = holder ? `by process ${holder.pid}, which answers at ${holder.url}` : 'by another process';
-    const busy = errorField(cause, 'errcode') === 5;
-    throw busy
-      ? new SightlineError('conflict', `The data directory ${dataDirectory} is in use ${who}.`, {
-          cause,
-          hint: 'Stop that gateway first, or give this one another directory with --data.',
-        })
-      : new SightlineError('unavailable', `The data directory ${dataDirectory} cannot be locked.`, { cause });
+    if (existsSync(join(dataDirectory, workersFile))) {
+      lock(dataDirectory, workersFile, `PRAGMA busy_timeout = ${orphansMs}; BEGIN EXCLUSIVE`).close();
+    }
+  } catch (error) {
+    database.close();
+    throw error;
   }
   // A database that nobody refers to is closed by the garbage collector, and the lock is gone.
   locks.add(database);
@@ -56,6 +58,36 @@ export function holdExclusively(dataDirectory: string): Exclusive {
       locks.delete(database);
     },
   };
+}
+
+/**
+ * Makes this process, until it ends, one of those that the holder's successor waits for: workers write to the directory,
+ * and may outlive a primary that was killed by a moment.
+ */
+export function joinHold(dataDirectory: string): void {
+  locks.add(lock(dataDirectory, workersFile, 'PRAGMA busy_timeout = 1000; BEGIN; SELECT 1 FROM sqlite_schema'));
+}
+
+function lock(dataDirectory: string, name: string, statements: string): DatabaseSync {
+  const file = join(dataDirectory, name);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file);
+    chmodSync(file, 0o600);
+    database.exec(statements);
+    return database;
+  } catch (cause) {
+    database?.close();
+    const holder = readHolder(dataDirectory);
+    const who = holder ? `by process ${holder.pid}, which answers at ${holder.url}` : 'by another process';
+    const busy = errorField(cause, 'errcode') === 5;
+    throw busy
+      ? new SightlineError('conflict', `The data directory ${dataDirectory} is in use ${who}.`, {
+          cause,
+          hint: 'Stop that gateway first, or give this one another directory with --data.',
+        })
+      : new SightlineError('unavailable', `The data directory ${dataDirectory} cannot be locked.`, { cause });
+  }
 }
 
 /** Who says to hold the directory; left behind by a process that was killed, so ask whether it answers. */

@@ -42,6 +42,16 @@ describe('createRateLimit', () => {
     expect(() => createRateLimit({ perMinute: 1, burst: 0 })).toThrow(RangeError);
   });
 
+  it('counts what was let in elsewhere, into debt if need be', () => {
+    let now = 0;
+    const limit = createRateLimit({ perMinute: 60, burst: 3, now: () => now });
+    expect(limit.take(one)).toBe(0);
+    limit.debit(one, 4);
+    expect(limit.take(one)).toBe(3);
+    now += 3_000;
+    expect([limit.take(one), limit.take(one)]).toEqual([0, 1]);
+  });
+
   it('never admits more than burst and rate allow, whatever the clock does', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -100, max: 2_000 }), { maxLength: 200 }), (steps) => {

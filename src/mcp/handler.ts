@@ -19,6 +19,7 @@ import type { RpcMessage } from './message.ts';
 import { isObject, latestLegacyVersion, legacyVersions, meta, modernVersion, quote, rpcCode } from './protocol.ts';
 import type { Era } from './protocol.ts';
 import { createRunningCalls } from './running.ts';
+import type { RunningCalls } from './running.ts';
 
 export interface McpHandlerOptions {
   /** Served in this order. */
@@ -36,6 +37,8 @@ export interface McpHandlerOptions {
   readonly rateLimit: RateLimit;
   readonly audit: Audit;
   readonly logger: Logger;
+  /** Where other processes serve the same clients: knows their calls, too. */
+  readonly running?: RunningCalls;
   readonly limits?: Partial<McpLimits>;
 }
 
@@ -73,7 +76,7 @@ export function createMcpHandler(
 
   const catalog = createCatalog(tools, serverInfo);
   const gate = createGate(allowedHosts, allowedOrigins);
-  const running = createRunningCalls();
+  const running = options.running ?? createRunningCalls();
   const modernTail = `,"resultType":"complete","_meta":${JSON.stringify({ [meta.serverInfo]: serverInfo })}`;
   const discovery = JSON.stringify({
     supportedVersions: [modernVersion],

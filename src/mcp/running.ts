@@ -1,14 +1,17 @@
 import type { Principal } from '../contract/auth.ts';
 import type { RequestId } from './message.ts';
 
+/** Whose call it is. */
+export type Caller = Pick<Principal, 'organizationId' | 'subject'>;
+
 /**
  * Calls under way that a 2025 client may cancel by a second request. Best effort by nature: another replica's calls are not
  * here, and beyond `limit` a call simply cannot be cancelled.
  */
 export interface RunningCalls {
   /** Answers the function that takes the call out again. */
-  add(principal: Principal, sessionId: string | undefined, id: RequestId, controller: AbortController): () => void;
-  cancel(principal: Principal, sessionId: string | undefined, id: unknown): boolean;
+  add(caller: Caller, sessionId: string | undefined, id: RequestId, controller: AbortController): () => void;
+  cancel(caller: Caller, sessionId: string | undefined, id: unknown): boolean;
 }
 
 const ignore = (): void => {};
@@ -16,24 +19,24 @@ const ignore = (): void => {};
 export function createRunningCalls(limit = 10_000): RunningCalls {
   const running = new Map<string, AbortController>();
   return {
-    add(principal, sessionId, id, controller) {
+    add(caller, sessionId, id, controller) {
       if (sessionId === undefined || running.size >= limit) return ignore;
-      const key = keyOf(principal, sessionId, id);
+      const key = keyOf(caller, sessionId, id);
       running.set(key, controller);
       return () => {
         // A client that reuses an id has replaced the entry; it is the later call's.
         if (running.get(key) === controller) running.delete(key);
       };
     },
-    cancel(principal, sessionId, id) {
+    cancel(caller, sessionId, id) {
       if (sessionId === undefined || (typeof id !== 'string' && typeof id !== 'number')) return false;
-      const controller = running.get(keyOf(principal, sessionId, id));
+      const controller = running.get(keyOf(caller, sessionId, id));
       controller?.abort();
       return controller !== undefined;
     },
   };
 }
 
-function keyOf({ organizationId, subject }: Principal, sessionId: string, id: RequestId): string {
+function keyOf({ organizationId, subject }: Caller, sessionId: string, id: RequestId): string {
   return JSON.stringify([organizationId, subject, sessionId, id]);
 }

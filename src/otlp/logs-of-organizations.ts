@@ -7,6 +7,7 @@ import type { EncodedBatch } from './columns.ts';
 import { makeDirectory } from './files.ts';
 import { IngestLog, isLogName, LogWriteError, newLogName } from './ingest-log.ts';
 import { Loader } from './loader.ts';
+import { isWorkerDirectory } from './worker-directories.ts';
 
 const stopGraceMs = 3000;
 /** What a warehouse that keeps up has before it: about two loads. */
@@ -39,7 +40,8 @@ export class OrganizationLogs {
     await makeDirectory(this.#directory);
     for (const name of await readdir(this.#directory)) {
       if (isId('org', name)) await this.#store(name);
-      else this.#logger.warn({ name }, 'not an organization, left alone in the ingest directory');
+      else if (!isWorkerDirectory(name))
+        this.#logger.warn({ name }, 'not an organization, left alone in the ingest directory');
     }
   }
 

@@ -14,6 +14,8 @@ import { LogWriteError } from './ingest-log.ts';
 import { receiverLimits, type ReceiverLimits } from './intake-limits.ts';
 import { OrganizationLogs } from './logs-of-organizations.ts';
 import { Retention } from './retention.ts';
+import { leftDirectories, removeEmptied, workerDirectory } from './worker-directories.ts';
+import type { WorkerPlace } from './worker-directories.ts';
 
 export interface OtlpReceiverOptions {
   readonly directory: Pick<Directory, 'ingestTokenByHash' | 'organizations'>;
@@ -22,6 +24,8 @@ export interface OtlpReceiverOptions {
   readonly dataDirectory: string;
   /** How long rows are kept. */
   readonly retentionDays: number;
+  /** Where several processes are one gateway; by default this one is it. */
+  readonly worker?: WorkerPlace;
   readonly logger: Logger;
   readonly now: () => Date;
   readonly limits?: Partial<ReceiverLimits>;
@@ -49,7 +53,10 @@ class Receiver implements OtlpReceiver {
   readonly #limits: ReceiverLimits;
   readonly #budget: Budget;
   readonly #pool = new DecodePool();
+  readonly #worker: WorkerPlace;
   readonly #logs: OrganizationLogs | undefined;
+  /** Loaded and never written, by their directories. */
+  readonly #left = new Map<string, OrganizationLogs>();
   readonly #retention: Retention | undefined;
   #serving = false;
 
@@ -58,29 +65,54 @@ class Receiver implements OtlpReceiver {
     this.#logger = options.logger.child({ component: 'otlp' });
     this.#limits = { ...receiverLimits, ...options.limits };
     this.#budget = new Budget(this.#limits.total, this.#limits.organization);
-    const { sink, dataDirectory, directory, retentionDays, now } = options;
+    const { sink, directory, retentionDays, now, worker = { number: 1, of: 1 } } = options;
+    this.#worker = worker;
     if (sink === undefined) return;
-    this.#logs = new OrganizationLogs(join(dataDirectory, 'ingest'), sink, this.#logger);
+    this.#logs = new OrganizationLogs(workerDirectory(this.#ingest, worker), sink, this.#logger);
+    if (worker.number > 1) return;
     this.#retention = new Retention({ sink, directory, days: retentionDays, now, logger: this.#logger });
+  }
+
+  get #ingest(): string {
+    return join(this.#options.dataDirectory, 'ingest');
   }
 
   async start(): Promise<void> {
     if (this.#serving) return;
     await this.#logs?.recover();
+    await this.#adopt();
     this.#retention?.start();
     this.#serving = true;
+  }
+
+  /** Loads what workers left that there are no more. */
+  async #adopt(): Promise<void> {
+    const { sink } = this.#options;
+    if (sink === undefined) return;
+    for (const directory of await leftDirectories(this.#ingest, this.#worker)) {
+      const logs = new OrganizationLogs(directory, sink, this.#logger);
+      this.#left.set(directory, logs);
+      await logs.recover();
+    }
   }
 
   async stop(): Promise<void> {
     this.#serving = false;
     await this.#retention?.stop();
     await this.#logs?.stop();
+    for (const [directory, logs] of this.#left) {
+      await logs.stop();
+      await removeEmptied(directory);
+    }
+    this.#left.clear();
     await this.#pool.stop();
   }
 
   async health(): Promise<Health> {
     if (this.#logs === undefined) return { ok: true, detail: 'no telemetry is received here' };
-    const { failing, totalBehindBytes } = this.#logs;
+    const all = [this.#logs, ...this.#left.values()];
+    const failing = [...new Set(all.flatMap((logs) => logs.failing))];
+    const totalBehindBytes = all.reduce((sum, logs) => sum + logs.totalBehindBytes, 0);
     if (failing.length === 0) return { ok: true };
     // One organization's damaged file must not take the gateway away from all: what is received is safe in the log.
     return {

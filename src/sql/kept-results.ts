@@ -1,5 +1,7 @@
 import { newId, SightlineError } from '../contract/index.ts';
 import type { Principal } from '../contract/index.ts';
+import { readPage } from './kept-page.ts';
+import type { KeptPage, PageRequest } from './kept-page.ts';
 import type { QueryColumn, QueryWindow } from './result.ts';
 import type { RowSet } from './rows.ts';
 
@@ -26,13 +28,24 @@ export const defaultKeptResultsLimits: KeptResultsLimits = {
 };
 
 /** The role too: what one role may read is denied to another. */
-type Holder = Pick<Principal, 'subject' | 'organizationId' | 'role'>;
+export type Holder = Pick<Principal, 'subject' | 'organizationId' | 'role'>;
 
-export interface KeptResults {
+/** A page of a kept result, with what is said of the whole. */
+export type ReadPage = Omit<KeptResult, 'rows'> & KeptPage;
+
+/** What a tool sees of kept results, which another process may keep. As `KeptResults`. */
+export interface KeptPages {
+  keep(holder: Holder, result: KeptResult): Promise<string | undefined> | string | undefined;
+  page(holder: Holder, id: string, request: PageRequest): Promise<ReadPage> | ReadPage;
+}
+
+export interface KeptResults extends KeptPages {
   /** Keeps a result for its principal, at the cost of older ones; undefined when it is too large to keep at all. */
   keep(holder: Holder, result: KeptResult): string | undefined;
   /** Throws result_expired: gone, never there and another principal's are one and the same. */
   get(holder: Holder, id: string): KeptResult;
+  /** Throws as `get` does. */
+  page(holder: Holder, id: string, request: PageRequest): ReadPage;
   /** Forgets everything. */
   clear(): void;
 }
@@ -90,11 +103,14 @@ class Shelves implements KeptResults {
   get(holder: Holder, id: string): KeptResult {
     const entry = this.#shelves.get(shelfOf(holder))?.entries.get(id);
     if (entry === undefined || entry.until <= this.#now().getTime()) {
-      throw new SightlineError('result_expired', 'There is no kept result with this result_id.', {
-        hint: 'Results are kept for ten minutes, the newest few of each caller. Run the sql again.',
-      });
+      throw resultExpired();
     }
     return entry.result;
+  }
+
+  page(holder: Holder, id: string, request: PageRequest): ReadPage {
+    const kept = this.get(holder, id);
+    return { ...kept, ...readPage(kept, request) };
   }
 
   clear(): void {
@@ -151,6 +167,12 @@ class Shelves implements KeptResults {
       this.#armSweep();
     }, this.#limits.keepMs / 10).unref();
   }
+}
+
+export function resultExpired(): SightlineError {
+  return new SightlineError('result_expired', 'There is no kept result with this result_id.', {
+    hint: 'Results are kept for ten minutes, the newest few of each caller. Run the sql again.',
+  });
 }
 
 function shelfOf({ organizationId, subject, role }: Holder): string {

@@ -1,7 +1,6 @@
 import { defineTool, SightlineError } from '../contract/index.ts';
 import type { Dialect, Tool, ToolContext } from '../contract/index.ts';
-import type { KeptResults } from '../sql/kept-results.ts';
-import { readPage } from '../sql/kept-page.ts';
+import type { KeptPages } from '../sql/kept-results.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
 import type { QueryResult, Truncation } from '../sql/result.ts';
 import { describeQueryOtel } from './query-otel/describe.ts';
@@ -13,7 +12,7 @@ import { parseTime } from './time.ts';
 
 export interface QueryOtelParts {
   readonly pipeline: QueryPipeline;
-  readonly keptResults: KeptResults;
+  readonly keptResults: KeptPages;
   readonly dialect: Dialect;
   readonly now: () => Date;
   readonly limits?: QueryOtelLimits;
@@ -35,7 +34,7 @@ export function createQueryOtel(parts: QueryOtelParts): Tool<QueryOtelInputSchem
       renderAnswer(
         input.result_id === undefined
           ? await query(parts, limits, input, context)
-          : page(parts, limits, input.result_id, input, context),
+          : await page(parts, limits, input.result_id, input, context),
       ),
   });
 }
@@ -69,13 +68,13 @@ async function query(
 }
 
 /** Keeps what was read behind the returned rows, and says so. */
-function keep(
+async function keep(
   { readAhead, ...result }: QueryResult,
-  keptResults: KeptResults,
+  keptResults: KeptPages,
   principal: ToolContext['principal'],
-): Answer {
+): Promise<Answer> {
   if (readAhead === undefined || result.truncation === undefined) return result;
-  const resultId = keptResults.keep(principal, {
+  const resultId = await keptResults.keep(principal, {
     dialect: result.dialect,
     columns: result.columns,
     rows: readAhead.rows,
@@ -95,13 +94,13 @@ function keep(
   };
 }
 
-function page(
+async function page(
   { keptResults }: QueryOtelParts,
   limits: QueryOtelLimits,
   resultId: string,
   input: QueryOtelInput,
   { principal }: ToolContext,
-): Answer {
+): Promise<Answer> {
   refuseTogether(
     input,
     ['sql', 'start', 'end'],
@@ -109,9 +108,8 @@ function page(
     'A kept result is only read: send sql alone to run a query.',
   );
   const started = performance.now();
-  const kept = keptResults.get(principal, resultId);
   const offset = input.offset ?? 0;
-  const { rows, stoppedBy } = readPage(kept, {
+  const { rows, stoppedBy, ...kept } = await keptResults.page(principal, resultId, {
     offset,
     ...(input.contains === undefined ? {} : { contains: input.contains }),
     maxRows: input.max_rows ?? limits.defaultRows,
