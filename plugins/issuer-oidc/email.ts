@@ -22,8 +22,18 @@ const address =
 const ascii = /^[\x21-\x7e]+$/;
 const maxLength = 254;
 
-/** The address, if the provider vouches for it. */
-export function vouchedEmail(claims: Claims, rules: EmailRules): string | undefined {
+/**
+ * The address, if the provider vouches for it. What one of two sources says about an address is nothing about another
+ * address of the other.
+ */
+export function vouchedEmail(signed: Claims, more: Claims, rules: EmailRules): string | undefined {
+  const email = textAt(signed, rules.email);
+  if (email === undefined) return vouchedIn(more, rules);
+  const isSilent = claimAt(signed, rules.emailVerified) === undefined && textAt(more, rules.email) === email;
+  return vouchedIn(isSilent ? more : signed, rules);
+}
+
+function vouchedIn(claims: Claims, rules: EmailRules): string | undefined {
   const email = textAt(claims, rules.email);
   if (email === undefined || domainOf(email) === undefined) return undefined;
   switch (rules.trust) {
@@ -38,7 +48,8 @@ export function vouchedEmail(claims: Claims, rules: EmailRules): string | undefi
 
 /** In small letters; undefined where it is no address. */
 export function domainOf(email: string): string | undefined {
-  if (email.length > maxLength) return undefined;
+  // Accounts are found by addresses so folded: one that is told apart at the provider alone would find somebody else's.
+  if (email.length > maxLength || email.normalize('NFKC') !== email) return undefined;
   const domain = address.exec(email)?.[1];
   return domain !== undefined && ascii.test(domain) ? domain.toLowerCase() : undefined;
 }

@@ -80,7 +80,7 @@ describe('an address', () => {
     ['of a directory that is trusted', { email_verified: false }, 'always', alice.email],
     ['that is never believed', { email_verified: true }, 'never', undefined],
   ])('%s', (_name, claims, trust, expected) => {
-    expect(vouchedEmail({ email: alice.email, ...claims }, { ...rules, trust })).toBe(expected);
+    expect(vouchedEmail({ email: alice.email, ...claims }, {}, { ...rules, trust })).toBe(expected);
   });
 
   it.each([
@@ -97,6 +97,9 @@ describe('an address', () => {
     // Each of these folds to a k or an s.
     'alice@\u212Aelvin.com',
     'alice@a\u017Fme.com',
+    // Each of these is told apart from alice@acme.com by its provider, and not where addresses are compared here.
+    '\uFF41lice@acme.com',
+    'al\u2170ce@acme.com',
     `alice@${'a'.repeat(64)}.com`,
     `alice@${'a.'.repeat(130)}com`,
   ])('is not %j', (email) => {
@@ -195,6 +198,11 @@ describe('an identity', () => {
       subject: 'bob',
       memberships: [],
     });
+  });
+
+  it('has a name that is whole letters, where it is cut too', () => {
+    const name = identityOf({ ...alice, name: `${'a'.repeat(99)}\u{1F600}` }, rules)?.name;
+    expect(name).toBe('a'.repeat(99));
   });
 
   it.each<[string, unknown]>([

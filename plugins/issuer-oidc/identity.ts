@@ -19,17 +19,23 @@ export interface IdentityRules extends EmailRules {
 /** OpenID Connect Core §2: at most 255 ASCII characters. */
 const subjectPattern = /^[\x20-\x7e]{1,255}$/;
 const maxNameLength = 100;
+/** What is left of a letter of two units that was cut. */
+const half = /[\uD800-\uDBFF]$/;
 
-/** Who the verified claims speak of; undefined where they do not say. Throws `forbidden` with a sentence for the person. */
-export function identityOf(claims: Claims, rules: IdentityRules): ExternalIdentity | undefined {
+/**
+ * Who the verified claims speak of; undefined where they do not say. Throws `forbidden` with a sentence for the person.
+ * @param more of the same person, unsigned: what is signed goes before it.
+ */
+export function identityOf(signed: Claims, rules: IdentityRules, more: Claims = {}): ExternalIdentity | undefined {
+  const claims = { ...more, ...signed };
   const subject = textAt(claims, rules.subject);
   if (subject === undefined || !subjectPattern.test(subject)) return undefined;
   const { hostedDomains } = rules;
   if (hostedDomains !== undefined && !textsAt(claims, ['hd']).some((domain) => hostedDomains.includes(domain))) {
     throw new SightlineError('forbidden', "Sign in with your company's account: this one is not of its domain.");
   }
-  const email = vouchedEmail(claims, rules);
-  const name = textAt(claims, rules.name)?.replaceAll(/\p{C}/gu, '').trim().slice(0, maxNameLength);
+  const email = vouchedEmail(signed, more, rules);
+  const name = textAt(claims, rules.name)?.replaceAll(/\p{C}/gu, '').trim().slice(0, maxNameLength).replace(half, '');
   return {
     issuer: rules.issuer,
     subject,

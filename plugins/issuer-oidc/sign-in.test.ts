@@ -124,6 +124,24 @@ describe('signing in at a stand-in', () => {
     await expect(wholeWay()).rejects.toMatchObject(ended);
   });
 
+  it('does not take the word of userinfo about another address for the one that is signed', async () => {
+    make({ userinfo: true });
+    const vouched = async (idToken: object, userinfo: object) => {
+      provider.says.idToken = { sub: 'alice', ...idToken };
+      provider.says.userinfo = { sub: 'alice', ...userinfo };
+      return (await wholeWay()).email;
+    };
+    const signed = 'ceo@acme.com';
+    expect(await vouched({ email: signed }, { email: 'mallory@evil.com', email_verified: true })).toBeUndefined();
+    expect(await vouched({ email: signed }, { email_verified: true })).toBeUndefined();
+    expect(await vouched({ email_verified: true }, { email: signed, email_verified: false })).toBeUndefined();
+    expect(
+      await vouched({ email: signed, email_verified: false }, { email: signed, email_verified: true }),
+    ).toBeUndefined();
+    expect(await vouched({ email: signed }, { email: signed, email_verified: true })).toBe(signed);
+    expect(await vouched({}, { email: signed, email_verified: true })).toBe(signed);
+  });
+
   it('lets nobody finish who did not begin', async () => {
     const mine = await begin();
     const theirs = await begin();

@@ -4,7 +4,6 @@ import * as oidc from 'openid-client';
 import { z } from 'zod';
 import type { ExternalIdentity, Logger, RedirectSignIn } from '../../src/contract/index.ts';
 import { algorithms } from './algorithms.ts';
-import type { Claims } from './claims.ts';
 import { identityOf } from './identity.ts';
 import type { IdentityRules } from './identity.ts';
 import { createOnce } from './once.ts';
@@ -73,7 +72,7 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
     // Before anything is asked, so that of two at once one alone gets through.
     if (!once(kept.state, kept.expiresAt)) throw again();
     try {
-      const identity = identityOf(await claimsOf(callback, kept), options.rules);
+      const identity = await identityAt(callback, kept);
       if (identity !== undefined) return identity;
     } catch (error) {
       throw signInFailure(error, logger);
@@ -81,7 +80,7 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
     throw signInFailure(new Error('the claim that names the person is missing'), logger);
   }
 
-  async function claimsOf(callback: URL, kept: State): Promise<Claims> {
+  async function identityAt(callback: URL, kept: State): Promise<ExternalIdentity | undefined> {
     const configuration = await provider.configuration();
     // The redirect URI must be the one of the request, whatever our own proxy made of it.
     const answer = new URL(kept.redirectUri);
@@ -100,10 +99,10 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
       clockTolerance: 30,
     });
     const { userinfo_endpoint: endpoint } = configuration.serverMetadata();
-    if (!options.userinfo || endpoint === undefined) return payload;
+    const { rules } = options;
+    if (!options.userinfo || endpoint === undefined) return identityOf(payload, rules);
     const more = await oidc.fetchUserInfo(configuration, tokens.access_token, payload.sub ?? '');
-    // What is signed goes before what is not.
-    return { ...more, ...payload };
+    return identityOf(payload, rules, more);
   }
 
   return { kind: 'redirect', name: options.name, begin, finish };
