@@ -79,6 +79,8 @@ export interface PeopleRepository {
   credentials(email: string): Promise<{ readonly user: User; readonly hash?: string } | undefined>;
   /** Also ends every session of the person. */
   setPassword(userId: UserId, hash: string): Promise<void>;
+  /** The same where the hash kept is still `before`, which the caller has looked at; else false, and nothing changes. */
+  replacePassword(userId: UserId, before: string, hash: string): Promise<boolean>;
   /** Disabling also ends every session of the person. */
   setEnabled(userId: UserId, enabled: boolean): Promise<boolean>;
   memberships(userId: UserId): Promise<readonly Membership[]>;

@@ -34,20 +34,27 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
 
   async function keep(user: User, hash: string): Promise<void> {
     await directory.people.setPassword(user.id, hash);
+    await changed(user);
+  }
+
+  async function changed(user: User): Promise<void> {
     throttle.forget(user.email);
     await trail.recordOf(user.id, { event: 'password.changed', subject: user.id, target: user.id });
   }
 
   /** The same password at today's cost, which ends sessions as any other does, once. A sign-in does not fail for it. */
-  async function renew(user: User, password: string, hash: string | undefined): Promise<void> {
+  async function renew(user: User, password: string, hash: string): Promise<void> {
     try {
-      const renewed = await passwords.hash(password);
-      // It may have been changed while this one was computed.
-      const kept = await directory.people.credentials(user.email);
-      if (kept?.hash === hash) await directory.people.setPassword(user.id, renewed);
+      await directory.people.replacePassword(user.id, hash, await passwords.hash(password));
     } catch (error) {
       logger.warn({ err: error, userId: user.id }, 'a password could not be hashed anew');
     }
+  }
+
+  /** Whether the account has this password and is enabled, now that computing and waiting for a turn took their time. */
+  async function isStill({ email }: User, hash: string): Promise<boolean> {
+    const kept = await directory.people.credentials(email);
+    return kept?.hash === hash && kept.user.enabled;
   }
 
   return {
@@ -57,14 +64,16 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
       const attempt = throttle.begin(email, address);
       let account;
       let verdict;
+      let passes;
       try {
         account = email.length > longestEmail ? undefined : await directory.people.credentials(email);
         verdict = await passwords.verify(password, account?.hash, attempt.lane);
+        passes = verdict.right && account?.hash !== undefined && (await isStill(account.user, account.hash));
       } catch (error) {
         attempt.abandoned();
         throw error;
       }
-      if (account === undefined || !verdict.right || !account.user.enabled) {
+      if (account?.hash === undefined || !passes) {
         // The account only where there is one: what was typed as the address is now and then the password.
         logger.info({ userId: account?.user.id, address }, 'sign-in with a password refused');
         attempt.failed();
@@ -84,11 +93,17 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
       const wait = changes.wait(userId);
       if (wait > 0) throw tooMany(wait);
       changes.add(userId);
-      const account = await directory.people.credentials(user.email);
-      const { right } = await passwords.verify(current, account?.hash, 'known');
-      if (!right || !user.enabled) throw new SightlineError('forbidden', 'The current password is wrong.');
+      const hash = (await directory.people.credentials(user.email))?.hash;
+      const { right } = await passwords.verify(current, hash, 'known');
+      if (!right || hash === undefined || !user.enabled) throw wrongCurrent();
       changes.empty(userId);
-      await keep(user, await passwords.hash(next));
+      // An operator's link may have set another meanwhile: who knows the one before must not have the last word.
+      if (!(await directory.people.replacePassword(userId, hash, await passwords.hash(next)))) throw wrongCurrent();
+      await changed(user);
     },
   };
+}
+
+function wrongCurrent(): SightlineError {
+  return new SightlineError('forbidden', 'The current password is wrong.');
 }

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createPasswords } from '../../src/people/passwords.ts';
+import type { User } from '../../src/contract/index.ts';
+import type { People } from '../../src/people/people.ts';
 import { audited, home, openWorld, password, person, refusal, refused } from './support.ts';
 import type { World } from './support.ts';
 
@@ -147,4 +149,42 @@ describe('the change of a password', () => {
       await expect(world.people.changePassword(user.id, password, next)).resolves.toBeUndefined();
     },
   );
+});
+
+describe('a password that was changed while the one before was being looked at', () => {
+  const next = 'set by the link meanwhile';
+  const theirs = 'what the other one wanted';
+
+  /** People whose passwords are right, and another by the time that is known. */
+  async function overtaken(): Promise<{ readonly ada: User; readonly slow: People }> {
+    const ada = await person(world, 'ada@example.com');
+    const real = createPasswords({ logN: 10 });
+    const slow = world.another({
+      ...real,
+      async verify(text, hash, lane) {
+        const verdict = await real.verify(text, hash, lane);
+        const { token } = await world.people.createPasswordLink(ada.id);
+        await world.people.setPasswordByLink(token, next);
+        return verdict;
+      },
+    });
+    return { ada, slow };
+  }
+
+  it('lets nobody in any more', async () => {
+    const { slow } = await overtaken();
+    expect(await refusal(slow.signInWithPassword({ email: 'ada@example.com', password, address: home }))).toMatchObject(
+      refused('forbidden', 'The e-mail address or the password is wrong.'),
+    );
+    await expect(signIn('ada@example.com', next)).resolves.toBeDefined();
+  });
+
+  it('is not overwritten by who knew the one before', async () => {
+    const { ada, slow } = await overtaken();
+    expect(await refusal(slow.changePassword(ada.id, password, theirs))).toMatchObject(
+      refused('forbidden', 'current password'),
+    );
+    expect(await refusal(signIn('ada@example.com', theirs))).toMatchObject(refused('forbidden'));
+    await expect(signIn('ada@example.com', next)).resolves.toBeDefined();
+  });
 });

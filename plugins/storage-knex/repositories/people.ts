@@ -46,6 +46,15 @@ export class People implements PeopleRepository {
     });
   }
 
+  replacePassword(userId: UserId, before: string, hash: string): Promise<boolean> {
+    return this.#database.write(async (knex) => {
+      const user = knex<UserRow>('users').where({ id: userId, password_hash: before });
+      if ((await user.update({ password_hash: hash })) === 0) return false;
+      await endSessions(knex, userId);
+      return true;
+    });
+  }
+
   setEnabled(userId: UserId, enabled: boolean): Promise<boolean> {
     return this.#database.write(async (knex) => {
       const found = await knex<UserRow>('users').where({ id: userId }).update({ enabled });

@@ -31,6 +31,25 @@ export function peoplePromises(runner: Runner, make: MakeStorage): void {
       expect((await sessions.find(foreign.hash))?.user).toEqual(other);
     });
 
+    it('are replaced where they are still the same, by one of any number of callers', async () => {
+      const user = await stage().person();
+      await people().setPassword(user.id, 'first');
+      const session = newSession(user.id);
+      await stage().storage.directory.sessions.create(session);
+      expect(await people().replacePassword(user.id, 'another', 'second')).toBe(false);
+      expect((await people().credentials(user.email))?.hash).toBe('first');
+      expect(await stage().storage.directory.sessions.find(session.hash)).toBeDefined();
+      const replaced = await Promise.all(
+        ['a', 'b', 'c', 'd'].map((next, index) =>
+          (index % 2 === 0 ? stage().storage : stage().other).directory.people.replacePassword(user.id, 'first', next),
+        ),
+      );
+      expect(replaced.filter(Boolean)).toHaveLength(1);
+      expect((await people().credentials(user.email))?.hash).toBe(['a', 'b', 'c', 'd'][replaced.indexOf(true)]);
+      expect(await stage().storage.directory.sessions.find(session.hash)).toBeUndefined();
+      expect(await people().replacePassword(newId('usr'), 'first', 'next')).toBe(false);
+    });
+
     it('are not set for nobody', async () => {
       expect(await refusal(people().setPassword(newId('usr'), 'hash'))).toBe('not_found');
     });
