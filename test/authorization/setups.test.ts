@@ -16,6 +16,7 @@ import {
   refusal,
   signIn,
   tokensOf,
+  withArtifacts,
   type World,
   type WorldOptions,
 } from './support.ts';
@@ -129,16 +130,7 @@ describe('an authorization server', () => {
     await open({
       logger,
       storage: (storage) =>
-        Object.create(storage, {
-          workspace: { value: storage.workspace.bind(storage) },
-          directory: {
-            get: () => {
-              if (!down) return storage.directory;
-              const artifacts = { find: () => Promise.reject(new Error('SECRET-DSN')) };
-              return Object.create(storage.directory, { artifacts: { value: artifacts } });
-            },
-          },
-        }),
+        withArtifacts(storage, () => (down ? { find: () => Promise.reject(new Error('SECRET-DSN')) } : {})),
     });
     if (!world) throw new Error('it is open');
     const tokens = await signIn(world);

@@ -5,6 +5,7 @@ import { type AuthorizationServerHost, createAuthorizationServer } from '../../s
 import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
 import { authorizationServerSchema, SightlineError } from '../../src/contract/index.ts';
 import type {
+  ArtifactRepository,
   AuthorizationRequest,
   AuthorizationRequests,
   AuthorizationServer,
@@ -105,6 +106,29 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       await store.close();
     },
   };
+}
+
+/** The real storage, but for how it keeps artifacts. */
+export function withArtifacts(
+  storage: Storage,
+  change: (artifacts: ArtifactRepository) => Partial<ArtifactRepository>,
+): Storage {
+  return overlay(storage, {
+    get directory() {
+      const { directory } = storage;
+      return overlay(directory, { artifacts: overlay(directory.artifacts, change(directory.artifacts)) });
+    },
+  });
+}
+
+function overlay<Target extends object>(target: Target, changes: Partial<Target>): Target {
+  return new Proxy(target, {
+    get(_target, name) {
+      if (name in changes) return Reflect.get(changes, name);
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 const nobody: AuthorizationServerHost['admit'] = async () => {
