@@ -222,6 +222,19 @@ describe('the HTTP application', () => {
     expect(addresses).toEqual(['127.0.0.1', '203.0.113.9']);
   });
 
+  it.each([
+    ['203.0.113.9:50123', '203.0.113.9'],
+    ['[2001:db8::9]:50123', '2001:db8::9'],
+    ['[2001:db8::9]', '2001:db8::9'],
+    ['"[2001:db8::9]:50123"', '2001:db8::9'],
+    ['2001:db8::9', '2001:db8::9'],
+    ['unknown', 'unknown'],
+  ])('takes the address alone of %s: the port is another at each connection', async (written, address) => {
+    await listen({ trustProxy: 1 });
+    await send('/oauth2/token', { method: 'POST', headers: { 'x-forwarded-for': written } });
+    expect(addresses).toEqual([address]);
+  });
+
   it('believes the whole chain where every proxy is trusted', async () => {
     await listen({ trustProxy: true });
     await send('/oauth2/token', { method: 'POST', headers: { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' } });

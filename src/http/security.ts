@@ -45,14 +45,15 @@ export function clientAddress(request: IncomingMessage, trustProxy: boolean | nu
   const forwarded = trustProxy === false ? undefined : request.headers['x-forwarded-for'];
   if (forwarded === undefined) return peer;
   // Node joins repeated headers of this name by commas.
-  const chain = [
-    ...forwarded
-      .toString()
-      .split(',')
-      .map((entry) => entry.trim()),
-    peer,
-  ].toReversed();
+  const chain = [...forwarded.toString().split(',').map(addressOf), peer].toReversed();
   return chain[trustProxy === true ? chain.length - 1 : Math.min(Number(trustProxy), chain.length - 1)];
+}
+
+/** Some proxies write the port behind it (RFC 7239 §6), by which nobody may count as somebody else at each connection. */
+function addressOf(entry: string): string {
+  const text = entry.trim();
+  const [, bracketed, plain] = /^"?(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?"?$/.exec(text) ?? [];
+  return bracketed ?? plain ?? text;
 }
 
 /** RFC 9728 documents are read by clients in browsers too; they hold nothing secret. */
