@@ -11,7 +11,7 @@ import { knownScopes } from './scopes.ts';
 
 export interface ConsentOptions {
   readonly provider: () => Provider;
-  readonly grants: Pick<GrantRecords, 'begin'>;
+  readonly grants: Pick<GrantRecords, 'begin' | 'end'>;
   /** The MCP endpoint. */
   readonly resource: string;
   readonly clients: Pick<Clients, 'describe' | 'markUsed'>;
@@ -47,29 +47,27 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
   async function open(request: IncomingMessage, response: ServerResponse) {
     const interaction = await interactionOf(request, response);
     const asked = interaction && (await read(interaction));
-    if (!interaction || !asked) throw new SightlineError('not_found', 'This request has ended.');
+    if (!interaction || !asked) throw ended();
     return { interaction, asked };
   }
 
-  async function keepGrant(asked: AuthorizationRequest, consent: Consent): Promise<GrantId> {
-    const id = await grants.begin({ ...consent, client: asked.client, redirectOrigin: asked.redirectOrigin });
+  async function keepGrant(id: GrantId, asked: AuthorizationRequest, consent: Consent): Promise<void> {
     const { Grant } = options.provider();
     const grant = new Grant({ accountId: accountId(consent), clientId: asked.client.id });
     grant.jti = id;
     grant.addResourceScope(resource, [...consent.scopes]);
     await grant.save();
-    return id;
   }
 
   const finish = (request: IncomingMessage, response: ServerResponse, result: Result) =>
     options.provider().interactionResult(request, response, result, { mergeWithLastSubmission: false });
 
   return {
-    async find(request, response) {
+    find: inOurWords(async (request, response) => {
       const interaction = await interactionOf(request, response);
       return interaction && interaction.result === undefined ? read(interaction) : undefined;
-    },
-    async approve(request, response, consent) {
+    }),
+    approve: inOurWords(async (request, response, consent) => {
       const { interaction, asked } = await open(request, response);
       const granted = asked.scopes.filter((scope) => consent.scopes.includes(scope));
       if (granted.length === 0 || granted.length !== new Set(consent.scopes).size) {
@@ -79,17 +77,47 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
       if (interaction.result) {
         // A form sent twice: the browser goes where the first answer sends it.
         if (interaction.result.login?.accountId === account) return interaction.returnTo;
-        throw new SightlineError('not_found', 'This request has ended.');
+        throw ended();
       }
-      const grantId = await keepGrant(asked, { ...consent, scopes: granted });
-      await clients.markUsed(asked.client.id);
-      return finish(request, response, { login: { accountId: account }, consent: { grantId } });
-    },
-    async deny(request, response) {
-      const { interaction } = await open(request, response);
-      if (interaction.result) throw new SightlineError('not_found', 'This request has ended.');
+      const { client, redirectOrigin } = asked;
+      const grantId = await grants.begin({ ...consent, scopes: granted, client, redirectOrigin });
+      try {
+        await keepGrant(grantId, asked, { ...consent, scopes: granted });
+        await clients.markUsed(client.id);
+        return await finish(request, response, { login: { accountId: account }, consent: { grantId } });
+      } catch (error) {
+        // No code comes of it: among the person's connected applications it would be one that nobody can use.
+        await grants.end(grantId).catch(() => {});
+        throw error;
+      }
+    }),
+    deny: inOurWords(async (request, response) => {
+      const interaction = await interactionOf(request, response);
+      if (!interaction || interaction.result) throw ended();
       return finish(request, response, { error: 'access_denied', error_description: 'the person said no' });
-    },
+    }),
+  };
+}
+
+function ended(cause?: unknown): SightlineError {
+  return new SightlineError('not_found', 'This request has ended.', { cause });
+}
+
+/** The protocol's errors are for clients: a person is told to come back, or that there is nothing to answer any more. */
+function inOurWords<Arguments extends unknown[], Result>(
+  work: (...given: Arguments) => Promise<Result>,
+): (...given: Arguments) => Promise<Result> {
+  return async (...given) => {
+    try {
+      return await work(...given);
+    } catch (error) {
+      if (!(error instanceof errors.OIDCProviderError)) throw error;
+      if (error.statusCode < 500) throw ended(error);
+      throw new SightlineError('unavailable', 'This request cannot be answered at the moment.', {
+        retryAfterSeconds: 5,
+        cause: error,
+      });
+    }
   };
 }
 

@@ -84,7 +84,12 @@ const alwaysConsent = new interactionPolicy.Prompt(
     'consent_is_always_asked',
     'the person has to consent',
     'consent_required',
-    (ctx) => ctx.oidc.result?.login === undefined || ctx.oidc.result.consent === undefined,
+    ({ oidc: { result, account } }) => {
+      if (result?.login === undefined || result.consent === undefined) return true;
+      // Disabled, or no member any more, since they said yes.
+      if (!account) throw new errors.AccessDenied('the person has no access');
+      return false;
+    },
   ),
 );
 

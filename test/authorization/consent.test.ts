@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Storage } from '../../src/contract/index.ts';
+import { recordingLogger } from '../issuer/support.ts';
+import { testInternet, type Internet } from './clients-support.ts';
+import {
+  authorizeUrl,
+  Browser,
+  locationOf,
+  openWorld,
+  pkce,
+  redeem,
+  waiting,
+  withArtifacts,
+  type Params,
+  type World,
+} from './support.ts';
+
+const clientId = 'https://client.example/app.json';
+const redirectUri = 'https://client.example/callback';
+const document = {
+  client_id: clientId,
+  client_name: 'Friendly',
+  redirect_uris: [redirectUri],
+  token_endpoint_auth_method: 'none',
+};
+
+describe('a request that waits for a person', () => {
+  let world: World;
+  let net: Internet;
+  /** Of the models whose writing fails now. */
+  const failing = new Set<string>();
+  const { logger, lines } = recordingLogger();
+
+  const breakable = (storage: Storage) =>
+    withArtifacts(storage, (artifacts) => ({
+      async upsert(artifact) {
+        if (failing.has(artifact.model)) throw new Error('the disk is gone');
+        await artifacts.upsert(artifact);
+      },
+      async find(model, id) {
+        if (failing.has(`find ${model}`)) throw new Error('the disk is gone');
+        return artifacts.find(model, id);
+      },
+    }));
+
+  beforeEach(async () => {
+    failing.clear();
+    lines.length = 0;
+    net = await testInternet();
+    world = await openWorld({ network: net, storage: breakable, logger });
+  });
+  afterEach(async () => {
+    await world.stop();
+    await net.close();
+  });
+
+  const serve = (status: number, body: unknown) => {
+    net.serve = (_request, response) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+  const begin = async (params: Params = {}) => {
+    const browser = new Browser();
+    const { verifier, challenge } = pkce();
+    const page = locationOf(await browser.get(authorizeUrl(world.url, challenge, params)));
+    const { scopes } = await waiting(browser, page);
+    const consent = { userId: world.user.id, organizationId: world.organization.id, scopes };
+    return { browser, page, verifier, consent };
+  };
+  const grants = () => world.store.storage.workspace(world.organization.id).grants.list();
+
+  it('of a client whose document is gone meanwhile says to come back, and can be denied', async () => {
+    serve(200, document);
+    const { browser, page, consent } = await begin({ client_id: clientId, redirect_uri: redirectUri });
+    serve(404, {});
+    world.clock.advance(400_000);
+    for (const response of [await browser.get(page), await browser.post(page, { consent })]) {
+      expect([response.status, await response.json()]).toEqual([503, { code: 'unavailable' }]);
+    }
+    expect((await browser.post(page, {})).status).toBe(303);
+  });
+
+  it('of a client whose document is no good any more has ended, and can be denied', async () => {
+    serve(200, document);
+    const { browser, page, consent } = await begin({ client_id: clientId, redirect_uri: redirectUri });
+    serve(200, { ...document, redirect_uris: [] });
+    world.clock.advance(400_000);
+    for (const response of [await browser.get(page), await browser.post(page, { consent })]) {
+      expect([response.status, await response.json()]).toEqual([404, { code: 'not_found' }]);
+    }
+    expect((await browser.post(page, {})).status).toBe(303);
+  });
+
+  it('says to come back while storage is out of reach', async () => {
+    const { browser, page, consent } = await begin();
+    failing.add('find Interaction');
+    for (const response of [
+      await browser.get(page),
+      await browser.post(page, { consent }),
+      await browser.post(page, {}),
+    ]) {
+      expect([response.status, await response.json()]).toEqual([503, { code: 'unavailable' }]);
+    }
+    failing.clear();
+    expect((await browser.post(page, { consent })).status).toBe(303);
+  });
+
+  it('leaves no grant behind that leads nowhere, where an approval breaks off', async () => {
+    const { browser, page, verifier, consent } = await begin();
+    for (const model of ['Grant', 'Interaction']) {
+      failing.add(model);
+      expect([model, (await browser.post(page, { consent })).status, await grants()]).toEqual([model, 503, []]);
+      failing.clear();
+    }
+    const callback = new URL(locationOf(await browser.get(locationOf(await browser.post(page, { consent })))));
+    const code = callback.searchParams.get('code') ?? '';
+    expect((await redeem(world.url, { code, verifier })).status).toBe(200);
+    expect(await grants()).toHaveLength(1);
+  });
+
+  it('ends at the application where the person lost access between saying yes and going there', async () => {
+    const { people } = world.store.storage.directory;
+    const { browser, page, consent } = await begin();
+    const resume = locationOf(await browser.post(page, { consent }));
+    await people.setEnabled(world.user.id, false);
+    const callback = new URL(locationOf(await browser.get(resume)));
+    expect([callback.searchParams.get('error'), callback.searchParams.get('code')]).toEqual(['access_denied', null]);
+    expect(lines.filter((line) => line.includes('authorization server failed'))).toEqual([]);
+  });
+});
