@@ -12,29 +12,47 @@ export type Admit = (claims: Pick<ExternalTokenClaims, 'identity' | 'organizatio
 const keptMs = 300_000;
 const capacity = 10_000;
 
-export function createAdmit({ identities, now }: { readonly identities: Identities; readonly now: () => Date }): Admit {
-  const kept = new RecentMap<Admission & { readonly until: number }>(capacity);
-  const underWay = new Map<string, Promise<Admission>>();
+/** What came of the last that was said of a person: anything older may have been undone by it. */
+interface Kept {
+  readonly said: string;
+  readonly admission: Admission;
+  readonly until: number;
+}
 
-  async function admitAnew(key: string, claims: Parameters<Admit>[0]): Promise<Admission> {
+interface UnderWay {
+  readonly said: string;
+  readonly admission: Promise<Admission>;
+}
+
+export function createAdmit({ identities, now }: { readonly identities: Identities; readonly now: () => Date }): Admit {
+  const kept = new RecentMap<Kept>(capacity);
+  const underWay = new Map<string, UnderWay>();
+
+  async function admitAnew(person: string, said: string, claims: Parameters<Admit>[0]): Promise<Admission> {
+    kept.delete(person);
     try {
       const admission = choose(await identities.account(claims.identity), claims.organization);
-      kept.set(key, { ...admission, until: now().getTime() + keptMs });
+      kept.set(person, { said, admission, until: now().getTime() + keptMs });
       return admission;
     } finally {
-      underWay.delete(key);
+      underWay.delete(person);
     }
   }
 
   return async (claims) => {
-    const key = fingerprint(claims);
-    const known = kept.get(key);
-    if (known !== undefined && known.until > now().getTime()) return known;
-    let admission = underWay.get(key);
-    if (admission === undefined) {
-      admission = admitAnew(key, claims);
-      underWay.set(key, admission);
+    const person = JSON.stringify([claims.identity.issuer, claims.identity.subject]);
+    const said = fingerprint(claims);
+    for (;;) {
+      const known = kept.get(person);
+      if (known?.said === said && known.until > now().getTime()) return known.admission;
+      const other = underWay.get(person);
+      if (other === undefined) break;
+      if (other.said === said) return other.admission;
+      // One after another, so that what is kept is what was made so last.
+      await other.admission.catch(() => {});
     }
+    const admission = admitAnew(person, said, claims);
+    underWay.set(person, { said, admission });
     return admission;
   };
 }
@@ -59,10 +77,8 @@ function isNamed({ id, name }: Organization, wanted: string): boolean {
 }
 
 function fingerprint({ identity, organization }: Parameters<Admit>[0]): string {
-  const { issuer, subject, email, memberships, partial = false } = identity;
+  const { email, memberships, partial = false } = identity;
   const text = JSON.stringify([
-    issuer,
-    subject,
     email,
     partial,
     organization,

@@ -121,6 +121,30 @@ describe('the admission of a token', () => {
     expect(await people.memberships(userId)).toHaveLength(2);
   });
 
+  it('gives back what another token took away, once the person shows the better one again', async () => {
+    const good = identity({ memberships: [member('Acme')] });
+    const { userId } = await people.admit({ identity: good });
+    expect(await refusal(people.admit({ identity: identity() }))).toMatchObject(refused('forbidden'));
+    expect(await people.memberships(userId)).toEqual([]);
+    await people.admit({ identity: good });
+    expect(await people.memberships(userId)).toHaveLength(1);
+  });
+
+  it('is as the last of tokens says that come at once, and never as one that the last has overtaken', async () => {
+    const good = { identity: identity({ memberships: [member('Acme')] }) };
+    const poor = { identity: identity({ memberships: [member('Other')] }) };
+    await people.admit(good);
+    for (const [first, last, name] of [
+      [good, poor, 'Other'],
+      [poor, good, 'Acme'],
+    ] as const) {
+      const [, { userId }] = await Promise.all([people.admit(first), people.admit(last)]);
+      expect(await people.memberships(userId)).toMatchObject([{ organization: { name } }]);
+      await people.admit(last);
+      expect(await people.memberships(userId)).toMatchObject([{ organization: { name } }]);
+    }
+  });
+
   it('is looked at again after five minutes', async () => {
     const mine = identity({ memberships: [member('Acme')] });
     await people.admit({ identity: mine });
