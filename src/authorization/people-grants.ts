@@ -25,6 +25,12 @@ export interface PeopleOptions {
   readonly cookieKey: string;
 }
 
+/**
+ * Seconds that a client's assertion may have before it: each is kept until its end, and whoever registers can sign as many
+ * as they like.
+ */
+const longestProof = 3600;
+
 /** The half of the protocol library that people need: authorization codes, their consent, refresh tokens. */
 export function peopleConfiguration({ issuer, directory, clients, reach, cookieKey }: PeopleOptions) {
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
@@ -38,6 +44,10 @@ export function peopleConfiguration({ issuer, directory, clients, reach, cookieK
     /** The keys of clients, wherever they say those are. */
     fetch: clients.fetch,
     enabledJWA: { clientAuthSigningAlgValues: [...clientSigningAlgorithms] },
+    assertJwtClientAuthClaimsAndHeader: (_ctx, { exp }) => {
+      if (Number(exp) <= Date.now() / 1000 + longestProof) return;
+      throw new errors.InvalidClientAuth('the assertion lives too long');
+    },
     cookies: {
       keys: [cookieKey],
       names: {

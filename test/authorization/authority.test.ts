@@ -51,15 +51,15 @@ describe('a client that describes itself', () => {
     await net.close();
   });
 
-  const proof = (audience = world.url, claims = {}) =>
-    new SignJWT({ ...claims })
+  const proof = (audience = world.url, lifetime = '1m') =>
+    new SignJWT({})
       .setProtectedHeader({ alg: 'ES256', kid: 'own' })
       .setIssuer(clientId)
       .setSubject(clientId)
       .setAudience(audience)
       .setJti(crypto.randomUUID())
       .setIssuedAt()
-      .setExpirationTime('1m')
+      .setExpirationTime(lifetime)
       .sign(key);
   const proven = async (fields: Record<string, string>, assertion?: string) =>
     fetch(
@@ -129,6 +129,21 @@ describe('a client that describes itself', () => {
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(4);
     expect((await proven(fields)).status).toBe(200);
+  });
+
+  it('proves itself by what soon is over, since each proof is remembered until then', async () => {
+    const fields = { grant_type: 'refresh_token', refresh_token: 'none' };
+    const refused = { status: 401, error: 'invalid_client' };
+    expect(await refusal(await proven(fields, await proof(world.url, '59m')))).toEqual({
+      status: 400,
+      error: 'invalid_grant',
+    });
+    for (const lifetime of ['2h', '1000y']) {
+      expect([lifetime, await refusal(await proven(fields, await proof(world.url, lifetime)))]).toEqual([
+        lifetime,
+        refused,
+      ]);
+    }
   });
 
   it('as one that registered itself is no different', async () => {
