@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, customFetch as joseFetch } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch as joseFetch } from 'jose';
 import type { JWTVerifyGetKey } from 'jose';
 import * as oidc from 'openid-client';
 import { SightlineError } from '../../src/contract/index.ts';
@@ -36,6 +36,7 @@ export function createProvider(options: ProviderOptions): Provider {
   let known: { readonly configuration: oidc.Configuration; readonly readAt: number } | undefined;
   let failed: { readonly message: string; readonly at: number } | undefined;
   let reading: Promise<void> | undefined;
+  let keysFailedAt: number | undefined;
   let keySet: { readonly href: string; readonly keys: JWTVerifyGetKey } | undefined;
 
   async function read(): Promise<void> {
@@ -63,6 +64,23 @@ export function createProvider(options: ProviderOptions): Provider {
     return known.configuration;
   }
 
+  /** The library asks again for each token that it has no key for, also while all it gets is failures. */
+  async function fetchKeys(url: string, init: RequestInit): Promise<Response> {
+    if (keysFailedAt !== undefined && now().getTime() - keysFailedAt < cooldownMs) {
+      throw new ProviderUnreachable('its keys could not be had a moment ago');
+    }
+    try {
+      const response = await providerFetch(url, init);
+      if (response.status !== 200) throw new ProviderUnreachable(`the answer was ${response.status}`);
+      createLocalJWKSet(await response.clone().json());
+      keysFailedAt = undefined;
+      return response;
+    } catch (error) {
+      keysFailedAt = now().getTime();
+      throw error instanceof ProviderUnreachable ? error : new ProviderUnreachable('its keys cannot be read', error);
+    }
+  }
+
   const keys: JWTVerifyGetKey = async (header, token) => {
     const { jwks_uri: href } = (await configuration()).serverMetadata();
     if (href === undefined) throw new ProviderUnreachable('the provider names no keys');
@@ -73,7 +91,7 @@ export function createProvider(options: ProviderOptions): Provider {
           timeoutDuration: timeoutMs,
           cooldownDuration: keysCooldownMs,
           cacheMaxAge: keysMaxAgeMs,
-          [joseFetch]: providerFetch,
+          [joseFetch]: fetchKeys,
         }),
       };
     }

@@ -22,6 +22,8 @@ export interface StandIn {
   onRedirect: (url: URL) => void;
   /** In place of the token endpoint's answer. */
   tokenFailure: { readonly status: number; readonly error: string } | undefined;
+  /** Whether the endpoint of its keys answers 500. */
+  keysFail: boolean;
   /** In place of the ID token that it made. */
   replaceIdToken: string | undefined;
   /** What it was asked, and not what it answered. */
@@ -47,6 +49,7 @@ export async function startStandIn(path = ''): Promise<StandIn> {
   const server = createServer((request, response) => {
     if (request.url === '/jwks') standIn.count.keys += 1;
     if (request.url === '/token') standIn.count.token += 1;
+    if (request.url === '/jwks' && standIn.keysFail) return response.writeHead(500).end();
     service.requestHandler(request, response);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -68,6 +71,7 @@ export async function startStandIn(path = ''): Promise<StandIn> {
     says: { idToken: {}, accessToken: {}, accessTokenHeader: {}, userinfo: {}, metadata: {}, introspection: {} },
     onRedirect: () => {},
     tokenFailure: undefined,
+    keysFail: false,
     replaceIdToken: undefined,
     count: { discovery: 0, keys: 0, token: 0, userinfo: 0 },
     tokenRequests: [],
