@@ -125,10 +125,25 @@ describe("a provider's access token", () => {
     ['that is a logout token', { events: {} }],
     ['that Keycloak calls an ID token', { typ: 'ID' }],
     ['that Keycloak calls a refresh token', { typ: 'Refresh' }],
+    ['that Cognito calls an ID token', { token_use: 'id' }],
     ['of a person that is a list', { sub: ['alice'] }],
   ])('is refused %s', async (_name, claims) => {
     await expect(verifier(make())(await provider.mint({ ...good, ...claims }))).rejects.toMatchObject(refused);
     expect(admitted).toEqual([]);
+  });
+
+  it.each(['oauth-id-jag+jwt', 'application/logout+jwt', 'SECEVENT+JWT', 'id+jwt'])(
+    'is refused where its header says that it is something else: %s',
+    async (typ) => {
+      await expect(verifier(make())(await provider.mint(good, { typ }))).rejects.toMatchObject(refused);
+      expect(admitted).toEqual([]);
+    },
+  );
+
+  it.each(['JWT', 'at+jwt', 'application/AT+JWT', undefined])('may have the type %s', async (typ) => {
+    await expect(
+      verifier(make())(await provider.mint({ ...good, token_use: 'access' }, { typ })),
+    ).resolves.toBeDefined();
   });
 
   it('is refused unsigned, signed with the public key as a secret, with our secret, or by a stranger', async () => {
@@ -238,6 +253,23 @@ describe("a provider's access token", () => {
     await expect(verify(another)).resolves.toBeDefined();
   });
 
+  it('is no reason to ask a provider that is down for its keys again and again', async () => {
+    const verify = verifier(make());
+    await verify(await provider.mint(good));
+    provider.keysFail = true;
+    const later = Date.now() + 31_000;
+    jest.spyOn(Date, 'now').mockImplementation(() => later);
+    const before = provider.count.keys;
+    for (let index = 0; index < 20; index += 1) {
+      const token = await provider.mint(good, { kid: `forged-${index}` });
+      await expect(verify(token)).rejects.toMatchObject({ code: 'unavailable' });
+    }
+    expect(provider.count.keys - before).toBe(1);
+    provider.keysFail = false;
+    clock.advance(6_000);
+    await expect(verify(await provider.mint(good, { kid: 'forged' }))).rejects.toMatchObject(refused);
+  });
+
   it('turns away whom the directory puts into too many groups, in words', async () => {
     const token = await provider.mint({ ...good, groups: undefined, _claim_names: { groups: 'src1' } });
     await expect(verifier(make())(token)).rejects.toMatchObject({
@@ -249,7 +281,7 @@ describe("a provider's access token", () => {
 
 describe('an opaque token of a provider', () => {
   it('is what the provider says about it', async () => {
-    provider.says.introspection = {
+    const access = {
       active: true,
       aud: 'api',
       sub: 'alice',
@@ -258,10 +290,20 @@ describe('an opaque token of a provider', () => {
       groups: ['sre'],
       exp: Math.floor(Date.now() / 1_000) + 600,
     };
+    provider.says.introspection = access;
     const endpoint = `${provider.origin}/introspect`;
     const issuer = make({ audiences: ['api'], introspection: { endpoint, clientId: 'a:b', clientSecret: 'p%q r' } });
     expect(issuer.introspection?.authorization).toBe(`Basic ${Buffer.from('a%3Ab:p%25q%20r').toString('base64')}`);
     expect(await verifier(issuer)('opaque')).toMatchObject({ subject: userId, clientId: 'claude' });
+    // A provider knows its refresh tokens as well, and Hydra says so in the one word, WSO2 in the other.
+    for (const use of [{ token_use: 'refresh_token' }, { token_type: 'refresh_token' }, { token_type: 'Refresh' }]) {
+      provider.says.introspection = { ...access, ...use };
+      await expect(verifier(issuer)('opaque')).rejects.toMatchObject(refused);
+    }
+    for (const use of [{ token_use: 'access_token' }, { token_type: 'Bearer' }, { token_type: 'access_token' }]) {
+      provider.says.introspection = { ...access, ...use };
+      await expect(verifier(issuer)('opaque')).resolves.toBeDefined();
+    }
     provider.says.introspection = { active: false };
     await expect(verifier(issuer)('opaque')).rejects.toMatchObject(refused);
     await provider.pause();

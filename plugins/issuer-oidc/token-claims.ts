@@ -20,6 +20,8 @@ const clientClaims: readonly ClaimPath[] = [['azp'], ['cid'], ['appid'], ['clien
 const otherTokens: readonly string[] = ['at_hash', 'c_hash', 'events'];
 /** What Keycloak calls its refresh, ID and logout tokens in a claim. */
 const bearer = 'Bearer';
+/** What Cognito and Hydra call access tokens among others. */
+const accessUses = new Set<unknown>(['access', 'access_token']);
 
 /**
  * What a provider's access token or its answer about one says. Undefined where it does not name person, client and scopes:
@@ -31,6 +33,9 @@ export function tokenClaims(payload: JWTPayload, rules: TokenRules): ExternalTok
   if (clientId === undefined || granted === undefined) return undefined;
   if (otherTokens.some((name) => Object.hasOwn(payload, name))) return undefined;
   if (typeof payload['typ'] === 'string' && payload['typ'] !== bearer) return undefined;
+  if (Object.hasOwn(payload, 'token_use') && !accessUses.has(payload['token_use'])) return undefined;
+  // RFC 7662 says Bearer there; of a refresh token WSO2 says what it is.
+  if (textAt(payload, ['token_type'])?.toLowerCase().startsWith('refresh') === true) return undefined;
   const identity = identityOf(payload, rules.identity);
   if (identity === undefined) return undefined;
   const organization = rules.organization === undefined ? undefined : textAt(payload, rules.organization);

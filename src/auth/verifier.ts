@@ -86,11 +86,13 @@ export function createVerifier(options: VerifierOptions): Verifier {
     }
     const trust = trusted.get(named?.iss ?? '');
     if (trust === undefined) throw invalid('the access token is not valid');
-    const { payload } = await jwtVerify(token, trust.keys, { ...trust.checks, currentDate: now() }).catch(
-      (error: unknown) => {
-        throw tokenError(error, logger);
-      },
-    );
+    const { payload, protectedHeader } = await jwtVerify(token, trust.keys, {
+      ...trust.checks,
+      currentDate: now(),
+    }).catch((error: unknown) => {
+      throw tokenError(error, logger);
+    });
+    if (isOfAnotherKind(protectedHeader.typ)) throw invalid('the access token is not valid');
     const claims = trust.claims(payload);
     if (claims === undefined || payload.exp === undefined) throw invalid('the access token lacks a claim');
     return { value: { claims: await known(claims) }, expiresAt: (payload.exp + clockToleranceSeconds) * 1_000 };
@@ -163,6 +165,14 @@ function checksOf(trust: TokenTrust, resource: string) {
     ...(trust.type === undefined ? {} : { typ: trust.type }),
   } satisfies JWTVerifyOptions;
   return { keys: guardKeySet(trust.keys), checks, claims: (payload: JWTPayload) => trust.claims(payload) };
+}
+
+/**
+ * Few providers write `at+jwt` (RFC 9068), so that not all can be held to it; but what calls itself another kind (RFC 8725
+ * §3.11) is one: an assertion, a logout token.
+ */
+function isOfAnotherKind(type: string | undefined): boolean {
+  return type !== undefined && /\+jwt$/i.test(type) && !/^(application\/)?at\+jwt$/i.test(type);
 }
 
 /** Read before anything is checked, only to know whose keys to check with. Undefined where the token is no JWT. */
