@@ -88,7 +88,7 @@ export function createInvitations({ storage, passwords, trail, now }: Invitation
           throw new SightlineError('invalid_argument', `A name has 1 to ${longestName} characters.`);
         }
         checkPassword(as.password, invitation.email);
-        const passwordHash = await passwords.hash(as.password);
+        const passwordHash = await passwords.hash(as.password, invitation.id);
         user = await people.acceptInvitation(hash, { kind: 'password', name, hash: passwordHash });
       }
       if (user === undefined) throw ended();

@@ -55,7 +55,7 @@ export function createPasswordLinks({ storage, passwords, signIns, now }: Passwo
       const user = await find(token);
       if (user === undefined) throw ended();
       checkPassword(next, user.email);
-      const hash = await passwords.hash(next);
+      const hash = await passwords.hash(next, user.id);
       if (!(await artifacts.consume(model, hashSecret(token), now()))) throw ended();
       await signIns.keep(user, hash);
       await endAll(user.id);

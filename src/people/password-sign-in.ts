@@ -45,7 +45,7 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
   /** The same password at today's cost, which ends sessions as any other does, once. A sign-in does not fail for it. */
   async function renew(user: User, password: string, hash: string): Promise<void> {
     try {
-      await directory.people.replacePassword(user.id, hash, await passwords.hash(password));
+      await directory.people.replacePassword(user.id, hash, await passwords.hash(password, user.id));
     } catch (error) {
       logger.warn({ err: error, userId: user.id }, 'a password could not be hashed anew');
     }
@@ -67,7 +67,7 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
       let passes;
       try {
         account = email.length > longestEmail ? undefined : await directory.people.credentials(email);
-        verdict = await passwords.verify(password, account?.hash, attempt.lane);
+        verdict = await passwords.verify(password, account?.hash, attempt.place);
         passes = verdict.right && account?.hash !== undefined && (await isStill(account.user, account.hash));
       } catch (error) {
         attempt.abandoned();
@@ -94,11 +94,12 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
       if (wait > 0) throw tooMany(wait);
       changes.add(userId);
       const hash = (await directory.people.credentials(user.email))?.hash;
-      const { right } = await passwords.verify(current, hash, 'known');
+      const { right } = await passwords.verify(current, hash, { lane: 'known', party: userId });
       if (!right || hash === undefined || !user.enabled) throw wrongCurrent();
       changes.empty(userId);
       // An operator's link may have set another meanwhile: who knows the one before must not have the last word.
-      if (!(await directory.people.replacePassword(userId, hash, await passwords.hash(next)))) throw wrongCurrent();
+      if (!(await directory.people.replacePassword(userId, hash, await passwords.hash(next, userId))))
+        throw wrongCurrent();
       await changed(user);
     },
   };

@@ -3,11 +3,11 @@ import { describe, expect, it } from '@jest/globals';
 import { createPasswords } from './passwords.ts';
 
 const passwords = createPasswords({ logN: 4 });
-const lane = 'stranger';
+const place = { lane: 'stranger', party: '203.0.113' } as const;
 
 describe('passwords', () => {
   it('are hashed with scrypt at N=2^17, r=8, p=1 and a salt of 16 bytes', async () => {
-    const kept = await createPasswords().hash('four plain words here');
+    const kept = await createPasswords().hash('four plain words here', 'usr');
     const [, cost, salt = '', key] = /^\$scrypt\$(ln=17,r=8,p=1)\$([^$]+)\$([^$]+)$/.exec(kept) ?? [];
     expect(cost).toBe('ln=17,r=8,p=1');
     const bytes = Buffer.from(salt, 'base64');
@@ -22,31 +22,33 @@ describe('passwords', () => {
   });
 
   it('are never hashed alike twice', async () => {
-    expect(await passwords.hash('same')).not.toBe(await passwords.hash('same'));
+    expect(await passwords.hash('same', 'usr')).not.toBe(await passwords.hash('same', 'usr'));
   });
 
   it('match their hash and no other', async () => {
-    const kept = await passwords.hash('right');
-    expect(await passwords.verify('right', kept, lane)).toEqual({ right: true, outdated: false });
-    expect(await passwords.verify('wrong', kept, lane)).toEqual({ right: false, outdated: false });
-    expect(await passwords.verify('right', undefined, lane)).toEqual({ right: false, outdated: false });
+    const kept = await passwords.hash('right', 'usr');
+    expect(await passwords.verify('right', kept, place)).toEqual({ right: true, outdated: false });
+    expect(await passwords.verify('wrong', kept, place)).toEqual({ right: false, outdated: false });
+    expect(await passwords.verify('right', undefined, place)).toEqual({ right: false, outdated: false });
   });
 
   it('of another cost are checked at that cost and said to be outdated, only when right', async () => {
-    const kept = await createPasswords({ logN: 5 }).hash('right');
-    expect(await passwords.verify('right', kept, lane)).toEqual({ right: true, outdated: true });
-    expect(await passwords.verify('wrong', kept, lane)).toEqual({ right: false, outdated: false });
+    const kept = await createPasswords({ logN: 5 }).hash('right', 'usr');
+    expect(await passwords.verify('right', kept, place)).toEqual({ right: true, outdated: true });
+    expect(await passwords.verify('wrong', kept, place)).toEqual({ right: false, outdated: false });
   });
 
   it.each(['', 'plain', '$scrypt$ln=99,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'])(
     'whose hash is damaged (%j) are not let in',
     async (damaged) => {
-      await expect(passwords.verify('', damaged, lane)).rejects.toThrow('damaged');
+      await expect(passwords.verify('', damaged, place)).rejects.toThrow('damaged');
     },
   );
 
   it('wait for each other, two at once, and are refused when too many wait', async () => {
-    const all = await Promise.allSettled(Array.from({ length: 100 }, () => passwords.verify('wrong', undefined, lane)));
+    const all = await Promise.allSettled(
+      Array.from({ length: 100 }, () => passwords.verify('wrong', undefined, place)),
+    );
     const refused = all.filter((each) => each.status === 'rejected');
     expect(refused).toHaveLength(100 - 2 - 32);
     expect(refused[0]?.reason).toMatchObject({ code: 'unavailable' });

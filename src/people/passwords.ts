@@ -1,13 +1,14 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { createWorkQueue } from './work-queue.ts';
-import type { Lane } from './work-queue.ts';
+import type { Place } from './work-queue.ts';
 
 /** Hashes passwords. At most two are computed at once, each of which takes 128 MiB and a thread of Node's four. */
 export interface Passwords {
-  hash(password: string): Promise<string>;
+  /** @param party for whom: among those who are known. */
+  hash(password: string, party: string): Promise<string>;
   /** Costs the same where there is no hash to compare with. `unavailable` when too many wait. */
-  verify(password: string, hash: string | undefined, lane: Lane): Promise<Verdict>;
+  verify(password: string, hash: string | undefined, place: Place): Promise<Verdict>;
 }
 
 export interface Verdict {
@@ -43,16 +44,16 @@ export function createPasswords({ logN = 17 }: PasswordsOptions = {}): Passwords
   }
 
   return {
-    async hash(password) {
+    async hash(password, party) {
       const salt = randomBytes(16);
-      const key = await queue.run('known', () => compute(password, salt, logN));
+      const key = await queue.run({ lane: 'known', party }, () => compute(password, salt, logN));
       return `$scrypt$ln=${logN},r=${blockSize},p=1$${unpadded(salt)}$${unpadded(key)}`;
     },
 
-    async verify(password, hash, lane) {
+    async verify(password, hash, place) {
       const kept = hash === undefined ? undefined : parse(hash);
       const against = kept ?? { logN, salt: randomBytes(16), key: randomBytes(keyBytes) };
-      const key = await queue.run(lane, () => compute(password, against.salt, against.logN));
+      const key = await queue.run(place, () => compute(password, against.salt, against.logN));
       const right = timingSafeEqual(key, against.key) && kept !== undefined;
       return { right, outdated: right && against.logN !== logN };
     },

@@ -196,8 +196,8 @@ describe('a guess at a known network', () => {
   });
 
   it('waits in another lane than those of strangers', () => {
-    expect(throttle.begin(ada, home).lane).toBe('stranger');
+    expect(throttle.begin(ada, home).place.lane).toBe('stranger');
     show(true, ada, home);
-    expect(throttle.begin(ada, home).lane).toBe('known');
+    expect(throttle.begin(ada, home).place.lane).toBe('known');
   });
 });

@@ -2,8 +2,9 @@ import { foldCase, hashSecret, SightlineError } from '../contract/index.ts';
 import type { Logger } from '../contract/index.ts';
 import { createLeakyBuckets } from './leaky-buckets.ts';
 import { networkOf } from './network.ts';
+import type { Network } from './network.ts';
 import { RecentMap } from './recent-map.ts';
-import type { Lane } from './work-queue.ts';
+import type { Place } from './work-queue.ts';
 
 /**
  * Slows the guessing of passwords without giving anybody a way to lock others out.
@@ -40,7 +41,8 @@ export interface Throttle {
 
 /** Exactly one of the three is called, once. */
 export interface Try {
-  readonly lane: Lane;
+  /** In the queue of what is computed. */
+  readonly place: Place;
   succeeded(): void;
   /** Throws `rate_limited` where there were too many. */
   failed(): void;
@@ -78,9 +80,9 @@ export function createThrottle({ now, logger }: { readonly now: () => Date; read
     return now().getTime() - (known.get(pair) ?? -Infinity) < knownMs;
   }
 
-  function atKnownNetwork(account: string, pair: string, network: string): Try {
+  function atKnownNetwork(account: string, pair: string, widePair: string, network: string): Try {
     return {
-      lane: 'known',
+      place: { lane: 'known', party: widePair },
       succeeded() {
         byPair.empty(pair);
         mistakes.delete(pair);
@@ -99,7 +101,7 @@ export function createThrottle({ now, logger }: { readonly now: () => Date; read
     };
   }
 
-  function atNewNetwork(account: string, pair: string, widePair: string, network: string): Try {
+  function atNewNetwork(account: string, pair: string, widePair: string, { near: network, wide }: Network): Try {
     byPair.add(pair);
     byWidePair.add(widePair);
     byNetwork.add(network);
@@ -122,7 +124,8 @@ export function createThrottle({ now, logger }: { readonly now: () => Date; read
       byAccount.takeBack(account);
     };
     return {
-      lane: 'stranger',
+      // Whichever accounts are tried from there.
+      place: { lane: 'stranger', party: wide },
       succeeded() {
         takeBack();
         byPair.empty(pair);
@@ -136,10 +139,11 @@ export function createThrottle({ now, logger }: { readonly now: () => Date; read
   return {
     begin(email, address) {
       const account = accountKey(email);
-      const { near, wide } = networkOf(address);
+      const network = networkOf(address);
+      const { near, wide } = network;
       const pair = `${account} ${near}`;
-      if (isKnown(pair)) return atKnownNetwork(account, pair, near);
       const widePair = `${account} ${wide}`;
+      if (isKnown(pair)) return atKnownNetwork(account, pair, widePair, near);
       const free = byAccount.level(account) < attack ? freeTries : freeTriesUnderAttack;
       const wait = Math.max(
         byPair.wait(pair, free),
@@ -148,7 +152,7 @@ export function createThrottle({ now, logger }: { readonly now: () => Date; read
         (underWay.get(near) ?? 0) < mostAtOnce ? 0 : 1,
       );
       if (wait > 0) throw tooMany(wait);
-      return atNewNetwork(account, pair, widePair, near);
+      return atNewNetwork(account, pair, widePair, network);
     },
 
     forget(email) {

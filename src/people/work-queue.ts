@@ -3,14 +3,21 @@ import { SightlineError } from '../contract/index.ts';
 /** Runs a few pieces of work at once and lets a bounded number wait. */
 export interface WorkQueue {
   /**
-   * Lanes take turns, so that what strangers ask for holds up nobody known. Rejects with `unavailable` when the lane is
-   * full.
+   * Lanes take turns, so that what strangers ask for holds up nobody known, and so do the parties of a lane. Rejects with
+   * `unavailable` when the lane is full. Whoever has the most waiting there then makes room for who has less: many at once
+   * keep out nobody but themselves.
    */
-  run<Result>(lane: Lane, work: () => Promise<Result>): Promise<Result>;
+  run<Result>(place: Place, work: () => Promise<Result>): Promise<Result>;
 }
 
 export const lanes = ['known', 'stranger'] as const;
 export type Lane = (typeof lanes)[number];
+
+export interface Place {
+  readonly lane: Lane;
+  /** Who asks, as far as that can be told. */
+  readonly party: string;
+}
 
 export interface WorkQueueOptions {
   readonly atOnce: number;
@@ -18,45 +25,79 @@ export interface WorkQueueOptions {
   readonly mostWaiting: number;
 }
 
+interface Waiting {
+  readonly begin: () => void;
+  readonly refuse: (error: SightlineError) => void;
+}
+
+/** By party; the one whose turn is next is the first. */
+type Parties = Map<string, Waiting[]>;
+
 export function createWorkQueue({ atOnce, mostWaiting }: WorkQueueOptions): WorkQueue {
-  const waiting: Record<Lane, (() => void)[]> = { known: [], stranger: [] };
+  const waiting: Record<Lane, Parties> = { known: new Map(), stranger: new Map() };
   let running = 0;
   let last: Lane = 'stranger';
 
-  function next(): (() => void) | undefined {
+  function next(): Waiting | undefined {
     const turn = last === 'known' ? (['stranger', 'known'] as const) : lanes;
-    last = turn.find((lane) => waiting[lane].length > 0) ?? last;
-    return waiting[last].shift();
+    last = turn.find((lane) => waiting[lane].size > 0) ?? last;
+    return firstOf(waiting[last]);
   }
 
-  async function place(lane: Lane): Promise<void> {
+  async function wait({ lane, party }: Place): Promise<void> {
     if (running < atOnce) {
       running += 1;
       return;
     }
-    if (waiting[lane].length >= mostWaiting) {
-      throw new SightlineError(
-        'unavailable',
-        'Too many people are signing in at this moment. Try again in a few seconds.',
-        {
-          retryAfterSeconds: 5,
-        },
-      );
-    }
-    await new Promise<void>((resolve) => waiting[lane].push(resolve));
+    const parties = waiting[lane];
+    if (totalOf(parties) >= mostWaiting) makeRoom(parties, party);
+    await new Promise<void>((begin, refuse) => {
+      const own = parties.get(party);
+      if (own) own.push({ begin, refuse });
+      else parties.set(party, [{ begin, refuse }]);
+    });
   }
 
   return {
-    async run(lane, work) {
-      await place(lane);
+    async run(place, work) {
+      await wait(place);
       try {
         return await work();
       } finally {
         // The place goes to the next one as it is, so that nobody who comes now is first.
         const heir = next();
         if (heir === undefined) running -= 1;
-        else heir();
+        else heir.begin();
       }
     },
   };
+}
+
+function firstOf(parties: Parties): Waiting | undefined {
+  for (const [party, own] of parties) {
+    parties.delete(party);
+    const first = own.shift();
+    if (own.length > 0) parties.set(party, own);
+    return first;
+  }
+  return undefined;
+}
+
+function totalOf(parties: Parties): number {
+  return Array.from(parties.values(), ({ length }) => length).reduce((sum, length) => sum + length, 0);
+}
+
+/** Refuses the latest of the party with the most waiting, or, where `newcomer` would have as many, throws. */
+function makeRoom(parties: Parties, newcomer: string): void {
+  const [greediest] = [...parties.values()].toSorted((one, other) => other.length - one.length);
+  if (greediest === undefined || greediest.length <= (parties.get(newcomer)?.length ?? 0) + 1) throw full();
+  greediest.pop()?.refuse(full());
+}
+
+function full(): SightlineError {
+  return new SightlineError(
+    'unavailable',
+    'Too many people are signing in at this moment. Try again in a few seconds.',
+    { retryAfterSeconds: 5 },
+  );
 }

@@ -85,6 +85,18 @@ describe('the admission of a token', () => {
     expect(await people.memberships(made.userId)).toMatchObject([{ organization: { name: 'Acme' }, role: 'member' }]);
   });
 
+  it('by an assertion is refused as soon as the account is disabled or its membership has ended', async () => {
+    const said = { identity: identity({ partial: true }) };
+    const { userId } = await people.admit({ identity: identity({ memberships: [member('Acme')] }) });
+    await people.admit(said);
+    await people.setEnabled(userId, false, admin);
+    expect(await refusal(people.admit(said))).toMatchObject(refused('forbidden', 'disabled'));
+    await people.setEnabled(userId, true, admin);
+    await people.admit(said);
+    await people.removeMember(world.organization.id, userId, admin);
+    expect(await refusal(people.admit(said))).toMatchObject(refused('forbidden', 'no organization here'));
+  });
+
   it('is refused to who is in none, and to a disabled account', async () => {
     expect(await refusal(people.admit({ identity: identity() }))).toMatchObject(refused('forbidden'));
     const { userId } = await people.admit({ identity: identity({ memberships: [member('Acme')] }) });

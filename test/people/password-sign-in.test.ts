@@ -151,6 +151,37 @@ describe('the change of a password', () => {
   );
 });
 
+describe('many tries at once', () => {
+  const knocks = (count: number, email: (index: number) => string, address: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => signIn(email(index), 'wrong wrong wrong', address(index)));
+
+  it('at an account from a network known to it keep out nobody else', async () => {
+    await person(world, 'ada@example.com');
+    await person(world, 'mallory@example.com');
+    await signIn('ada@example.com');
+    await signIn('mallory@example.com', password, '198.51.100.9');
+    const flood = Promise.allSettled(
+      knocks(
+        200,
+        () => 'mallory@example.com',
+        () => '198.51.100.9',
+      ),
+    );
+    for (let count = 0; count < 5; count += 1) await expect(signIn('ada@example.com')).resolves.toBeDefined();
+    await flood;
+  });
+
+  it('from all over one network keep out nobody who is new elsewhere', async () => {
+    await person(world, 'ada@example.com');
+    const names = (index: number) => `nobody-${index}@example.com`;
+    const flood = Promise.allSettled(knocks(200, names, (index) => `2001:db8:0:${index.toString(16)}::1`));
+    for (let count = 1; count < 6; count += 1) {
+      await expect(signIn('ada@example.com', password, `203.0.${count}.7`)).resolves.toBeDefined();
+    }
+    await flood;
+  });
+});
+
 describe('a password that was changed while the one before was being looked at', () => {
   const next = 'set by the link meanwhile';
   const theirs = 'what the other one wanted';
@@ -161,8 +192,8 @@ describe('a password that was changed while the one before was being looked at',
     const real = createPasswords({ logN: 10 });
     const slow = world.another({
       ...real,
-      async verify(text, hash, lane) {
-        const verdict = await real.verify(text, hash, lane);
+      async verify(text, hash, place) {
+        const verdict = await real.verify(text, hash, place);
         const { token } = await world.people.createPasswordLink(ada.id);
         await world.people.setPasswordByLink(token, next);
         return verdict;

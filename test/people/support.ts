@@ -35,10 +35,10 @@ export async function openWorld(): Promise<World> {
   let computed = 0;
   const real = createPasswords({ logN });
   const counting: Passwords = {
-    hash: (text) => real.hash(text),
-    verify(text, hash, lane) {
+    hash: (text, party) => real.hash(text, party),
+    verify(text, hash, place) {
       computed += 1;
-      return real.verify(text, hash, lane);
+      return real.verify(text, hash, place);
     },
   };
   const another = (passwords: Passwords = counting): People =>
