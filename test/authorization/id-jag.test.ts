@@ -11,6 +11,7 @@ describe('a company’s assertion that a person may use a client', () => {
   let world: World;
   let key: CryptoKey;
   let down = false;
+  let admitted = 0;
 
   beforeAll(async () => {
     const pair = await generateKeyPair('ES256');
@@ -34,6 +35,7 @@ describe('a company’s assertion that a person may use a client', () => {
       instances: 2,
       assertions: [trust],
       admit: async ({ identity }) => {
+        admitted += 1;
         if (identity.subject !== 'ada') throw new SightlineError('forbidden', 'You have no account here.');
         return { userId: world.user.id, organizationId: world.organization.id };
       },
@@ -107,6 +109,10 @@ describe('a company’s assertion that a person may use a client', () => {
     expect(await world.store.storage.directory.liveGrant(grantId)).toBeUndefined();
   });
 
+  it('may name us in a list, alone', async () => {
+    expect((await show(await assert({ claims: { aud: [world.url] } }))).status).toBe(200);
+  });
+
   it('gives of its scopes those that are asked for', async () => {
     const scopeOf = async (asked: string, claims = {}) =>
       (await tokensOf(await show(await assert({ claims }), { scope: asked }))).scope;
@@ -130,7 +136,10 @@ describe('a company’s assertion that a person may use a client', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     world.clock.advance(299_000);
+    // Nor does it let in or back anybody on the way to its refusal.
+    const before = admitted;
     expect(await refusal(await show(assertion))).toEqual({ status: 400, error: 'invalid_grant' });
+    expect(admitted).toBe(before);
   });
 
   it('is refused where anything of it is not for us, for now or for this client', async () => {
@@ -150,6 +159,8 @@ describe('a company’s assertion that a person may use a client', () => {
         { aud: 'https://elsewhere.example' },
         { aud: `${world.url}/mcp` },
         { aud: [world.url, 'https://elsewhere.example'] },
+        { aud: [] },
+        { aud: [world.url, world.url] },
         { aud: undefined },
         { resource: 'https://elsewhere.example/mcp' },
         { resource: [`${world.url}/mcp`, 'https://elsewhere.example/mcp'] },

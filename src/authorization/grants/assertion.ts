@@ -30,13 +30,15 @@ export interface AssertionOptions {
   readonly now: () => Date;
 }
 
+const oneText = z.union([z.string(), z.tuple([z.string()]).transform(([only]) => only)]);
+
 const payloadSchema = z.object({
   jti: z.string().min(1),
   exp: z.number(),
   // One that means others, too, could be shown there by us.
-  aud: z.string(),
+  aud: oneText,
   client_id: z.string(),
-  resource: z.union([z.string(), z.tuple([z.string()]).transform(([only]) => only)]),
+  resource: oneText,
 });
 
 /**

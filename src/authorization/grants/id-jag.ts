@@ -46,12 +46,19 @@ export function createAssertionGrant(options: AssertionGrantOptions): AssertionG
   const { resource, admit, grants, artifacts, reach, now, logger } = options;
   const check = createAssertionCheck(options);
 
-  /** Throws unless this assertion was never shown before, to any instance. */
-  async function spend({ issuer, id, expiresAt }: Assertion): Promise<void> {
-    const seen = { model: 'IdJag', id: hashSecret(`${issuer} ${id}`) };
-    await reach(artifacts().upsert({ ...seen, payload: '{}', expiresAt }));
-    if (!(await reach(artifacts().consume(seen.model, seen.id, now()))))
-      throw new AssertionRefused('it was used before');
+  const recordOf = ({ issuer, id }: Assertion) => ({ model: 'IdJag', id: hashSecret(`${issuer} ${id}`) });
+
+  /** Looked at before the person is let in, for that alone may make an account and memberships. */
+  async function refuseSpent(assertion: Assertion): Promise<void> {
+    const { model, id } = recordOf(assertion);
+    if ((await reach(artifacts().find(model, id)))?.consumedAt !== undefined) throw usedBefore();
+  }
+
+  /** Throws unless this assertion was never taken before, by any instance. */
+  async function spend(assertion: Assertion): Promise<void> {
+    const record = recordOf(assertion);
+    await reach(artifacts().upsert({ ...record, payload: '{}', expiresAt: assertion.expiresAt }));
+    if (!(await reach(artifacts().consume(record.model, record.id, now())))) throw usedBefore();
   }
 
   return async (ctx) => {
@@ -65,6 +72,7 @@ export function createAssertionGrant(options: AssertionGrantOptions): AssertionG
     try {
       const assertion = await check(asserted, client.clientId);
       const scopes = grantedScopes(assertion.claims.scopes, scope);
+      await refuseSpent(assertion);
       const account = await admit(assertion.claims);
       await spend(assertion);
       const grantId = await grants.beginOrGoOn({
@@ -78,6 +86,10 @@ export function createAssertionGrant(options: AssertionGrantOptions): AssertionG
       throw inProtocol(error, client.clientId, logger);
     }
   };
+}
+
+function usedBefore(): AssertionRefused {
+  return new AssertionRefused('it was used before');
 }
 
 function grantedScopes(asserted: readonly Scope[], asked: string | undefined): readonly Scope[] {
