@@ -40,6 +40,8 @@ export function createAdmit({ identities, now }: { readonly identities: Identiti
   }
 
   return async (claims) => {
+    // An assertion is exchanged once, and nobody looks the account up behind it.
+    if (claims.identity.partial === true) return choose(await identities.account(claims.identity), claims.organization);
     const person = JSON.stringify([claims.identity.issuer, claims.identity.subject]);
     const said = fingerprint(claims);
     for (;;) {
@@ -77,12 +79,7 @@ function isNamed({ id, name }: Organization, wanted: string): boolean {
 }
 
 function fingerprint({ identity, organization }: Parameters<Admit>[0]): string {
-  const { email, memberships, partial = false } = identity;
-  const text = JSON.stringify([
-    email,
-    partial,
-    organization,
-    memberships.map((each) => [each.organization, each.role]),
-  ]);
+  const { email, memberships } = identity;
+  const text = JSON.stringify([email, organization, memberships.map((each) => [each.organization, each.role])]);
   return hash('sha256', text, 'base64');
 }
