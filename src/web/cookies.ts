@@ -23,11 +23,19 @@ export function createCookie(authUrl: string, suffix = ''): Cookie {
     read(request) {
       for (const pair of (request.headers.cookie ?? '').split(';')) {
         const equals = pair.indexOf('=');
-        if (equals !== -1 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+        if (equals !== -1 && trimmed(pair.slice(0, equals)) === name) return trimmed(pair.slice(equals + 1));
       }
       return undefined;
     },
     write,
     clear: (response) => write(response, '', 0),
   };
+}
+
+/**
+ * Without the blanks that a browser does not count either (RFC 6265bis §5.6). `trim` takes others off as well, and behind
+ * one of those a browser sees no `__Host-`: any host of the domain may plant such a cookie.
+ */
+function trimmed(text: string): string {
+  return text.replace(/^[ \t]+|[ \t]+$/g, '');
 }

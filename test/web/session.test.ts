@@ -129,6 +129,19 @@ describe('cookies over https', () => {
     expect((await browser.get('/team/account')).status).toBe(303);
   });
 
+  it.each(['\u{a0}', '\u{a0} \u{a0}'])(
+    'are not taken under a name that only looks like ours behind %j',
+    async (blank) => {
+      const browser = site.browser();
+      await browser.submit('/team/sign-in', { email: 'ada@acme.example', password });
+      const token = browser.cookies.get('__Host-sightline') ?? '';
+      const planted = (name: string) => site.browser().get('/team/account', { cookie: `a=b; ${name}=${token}` });
+      expect((await planted('__Host-sightline')).status).toBe(200);
+      // Another host of the domain may set it, for to the browser it has no prefix.
+      expect((await planted(`${blank}__Host-sightline`)).status).toBe(303);
+    },
+  );
+
   it('go with links below the path of authUrl, whether a proxy strips it or not', async () => {
     const browser = site.browser();
     const answer = await browser.submit('/team/sign-in', { email: 'ada@acme.example', password });
