@@ -20,6 +20,16 @@ describe('the pages of an account', () => {
   });
   afterEach(() => site.close());
 
+  it.each(['constructor', '__proto__', 'toString', 'nothing'])(
+    'say nothing was done that was not: %s',
+    async (done) => {
+      await browser.signIn('ada@acme.example', password);
+      const { status, text } = await browser.get(`/account?done=${done}`);
+      expect(status).toBe(200);
+      expect(text).not.toContain('role="status"');
+    },
+  );
+
   describe('changing the password', () => {
     const next = 'a wholly different sentence';
 
