@@ -16,6 +16,7 @@ import { createAuditWriter } from '../kernel/audit.ts';
 import { createRateLimit } from '../kernel/rate-limit.ts';
 import type { LoadedPlugin } from '../kernel/registry.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
+import { createRunningCalls } from '../mcp/running.ts';
 import { createOtlpReceiver } from '../otlp/receiver.ts';
 import { createPeople } from '../people/create-people.ts';
 import { createCostGuard } from '../sql/cost-guard.ts';
@@ -32,12 +33,17 @@ import { issuerHost } from './issuer-host.ts';
 import { createOrganizations } from './organizations.ts';
 import { routes } from './routes.ts';
 import { telemetryHost } from './telemetry-host.ts';
+import type { Seat } from './workers/seat.ts';
+import { shareRunningCalls } from './workers/shared-calls.ts';
+import { shareRateLimit } from './workers/shared-rate-limit.ts';
 
 export type LoadedPlugins = { readonly [Kind in PluginKind]: LoadedPlugin<Kind> };
 
 /** What is there before the first part is made. */
 export type Given = Pick<Cradle, 'foundation' | 'urls' | 'serving'> & {
   readonly plugins: LoadedPlugins;
+  /** Undefined where this process is the whole gateway. */
+  readonly seat: Seat | undefined;
 };
 
 export const product = { name: 'sightline', title: 'Sightline', version: '0.1.0' } as const;
@@ -48,7 +54,7 @@ const instructions =
 
 /** awilix only wires; lifecycle is ordered by hand in gateway.ts, since awilix disposes in parallel. */
 export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
-  const { foundation, plugins, urls } = given;
+  const { foundation, plugins, urls, seat } = given;
   const { logger, now, config } = foundation;
 
   const host = (kind: PluginKind): Host => foundation.host(urls.port, plugins[kind].label);
@@ -98,12 +104,13 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    rateLimit: asFunction(() =>
-      createRateLimit({
+    rateLimit: asFunction(() => {
+      const own = createRateLimit({
         perMinute: config.limits.requestsPerMinute,
         burst: Math.max(20, Math.ceil(config.limits.requestsPerMinute / 6)),
-      }),
-    ).singleton(),
+      });
+      return seat ? shareRateLimit(own, seat) : own;
+    }).singleton(),
     audit: asFunction(({ storage }: Cradle) => createAuditWriter({ storage, logger })).singleton(),
     governance: asFunction(() =>
       createGovernance({
@@ -135,7 +142,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         },
       }),
     ).singleton(),
-    keptResults: asFunction(() => createKeptResults({ now })).singleton(),
+    keptResults: asFunction(() => seat?.keptPages ?? createKeptResults({ now })).singleton(),
     worker: asFunction(({ storage, agent }: Cradle) =>
       createInvestigationWorker({
         storage,
@@ -164,6 +171,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         sink: receivingSink(config, telemetry),
         dataDirectory: foundation.dataDirectory,
         retentionDays: config.ingest.retentionDays,
+        ...(seat && { worker: seat }),
         logger,
         now,
       }),
@@ -182,6 +190,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         allowedOrigins: urls.allowedOrigins,
         rateLimit,
         audit,
+        ...(seat && { running: shareRunningCalls(createRunningCalls(), seat) }),
         logger,
       }),
     ).singleton(),

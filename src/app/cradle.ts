@@ -9,7 +9,7 @@ import type { RateLimiter } from '../kernel/rate-limit.ts';
 import type { OtlpReceiver } from '../otlp/receiver.ts';
 import type { CostGuard } from '../sql/cost-guard.ts';
 import type { Governance } from '../sql/governance.ts';
-import type { KeptResults } from '../sql/kept-results.ts';
+import type { KeptPages } from '../sql/kept-results.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
 import type { IngestSource } from '../tools/index.ts';
 import type { People } from '../people/people.ts';
@@ -46,7 +46,7 @@ export interface Cradle {
   /** Undefined where the config limits nothing. */
   readonly costGuard: CostGuard | undefined;
   readonly pipeline: QueryPipeline;
-  readonly keptResults: KeptResults;
+  readonly keptResults: KeptPages;
   readonly worker: InvestigationWorker;
   readonly tools: readonly Tool[];
   readonly receiver: OtlpReceiver;

@@ -1,23 +1,23 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { SightlineError } from '../contract/index.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Component } from '../contract/index.ts';
-import { errorField } from '../kernel/error-field.ts';
-import { holdExclusively } from '../kernel/exclusive.ts';
+import { holdExclusively, joinHold } from '../kernel/exclusive.ts';
 import type { Exclusive } from '../kernel/exclusive.ts';
 import { createLifecycle } from '../kernel/lifecycle.ts';
 import type { Lifecycle } from '../kernel/lifecycle.ts';
 import { loadPlugin } from '../kernel/registry.ts';
 import { holdBoundary } from './boundary.ts';
+import { Connections } from './connections.ts';
 import { createGatewayContainer } from './container.ts';
 import type { Given, LoadedPlugins } from './container.ts';
 import type { Cradle, Router } from './cradle.ts';
-import { drain } from './drain.ts';
 import { receivingSink } from './ingest-source.ts';
+import { listen, localUrl } from './listen.ts';
+import { longestCallMs } from './serving.ts';
 import type { Serving } from './serving.ts';
 import type { Settings } from './settings.ts';
 import { deriveUrls } from './urls.ts';
+import type { Seat } from './workers/seat.ts';
 import { layFoundation } from './workspace.ts';
 import type { Foundation } from './workspace.ts';
 
@@ -26,6 +26,8 @@ export interface Gateway {
   start(): Promise<void>;
   /** Finishes the requests in flight, then stops the parts in reverse order. Safe unstarted, safe twice. */
   stop(): Promise<void>;
+  /** Stops as one of several processes, of which the others are ready. */
+  retire(): Promise<void>;
   /** {base_url}; known once started. */
   readonly url: string;
   /** Whether telemetry can be sent to it; false where a warehouse is fed by another way. Known once started. */
@@ -39,24 +41,25 @@ export interface Gateway {
 
 const startTimeoutMs = 30_000;
 const stopTimeoutMs = 10_000;
-/** A `read_chat` may wait 25 s; a query as long as the configuration lets it. */
-const longestWaitMs = 25_000;
 
-export async function createGateway(settings: Settings): Promise<Gateway> {
-  return new RunningGateway(await layFoundation(settings));
+/** @param seat where several processes are one gateway: the place of this one, which another process holds the data for. */
+export async function createGateway(settings: Settings, seat?: Seat): Promise<Gateway> {
+  return new RunningGateway(await layFoundation(settings, seat && { worker: seat.number }), seat);
 }
 
 class RunningGateway implements Gateway {
   readonly #foundation: Foundation;
   readonly #lifecycle: Lifecycle;
   readonly #serving: Serving;
-  #server: Server | undefined;
+  readonly #seat: Seat | undefined;
+  #connections: Connections | undefined;
   #hold: Exclusive | undefined;
   #cradle: Cradle | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor(foundation: Foundation) {
+  constructor(foundation: Foundation, seat: Seat | undefined) {
     this.#foundation = foundation;
+    this.#seat = seat;
     this.#lifecycle = createLifecycle({ logger: foundation.logger, startTimeoutMs, stopTimeoutMs });
     this.#serving = { ready: false, health: () => this.#lifecycle.health() };
   }
@@ -83,26 +86,34 @@ class RunningGateway implements Gateway {
 
   async start(): Promise<void> {
     const { config, dataDirectory, file } = this.#foundation;
-    this.#hold = holdExclusively(dataDirectory);
+    const seat = this.#seat;
+    if (seat) joinHold(dataDirectory);
+    else this.#hold = holdExclusively(dataDirectory);
     const plugins = await loadPlugins(this.#foundation);
     let router: Router = (_request, response) => {
       response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
     };
-    // Listening first: the port, when it is a free one, is part of the issuer's name, and a port in use is told at once.
-    const server = createServer({ requestTimeout: 120_000, headersTimeout: 15_000 }, (request, response) => {
+    const server = createServer({ requestTimeout: 120_000, headersTimeout: 15_000 });
+    const connections = new Connections(server);
+    const route = (request: IncomingMessage, response: ServerResponse, waits: boolean): void => {
+      connections.answers(request, response);
       if (!server.listening) response.shouldKeepAlive = false;
-      router(request, response, false);
-    });
-    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => router(request, response, true));
+      router(request, response, waits);
+    };
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => route(request, response, false));
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => route(request, response, true));
     server.keepAliveTimeout = 65_000;
-    this.#server = server;
-    const port = await listen(server, config.listen);
+    this.#connections = connections;
+    // Listening first: the port, when it is a free one, is part of the issuer's name, and a port in use is told at once.
+    // A worker has its port from the primary, and takes no request that another one could answer before it can.
+    const port = seat ? seat.port : await listen(server, config.listen);
     const urls = deriveUrls(config, port);
     const given: Given = {
       foundation: this.#foundation,
       urls,
       serving: this.#serving,
       plugins,
+      seat,
     };
     const { cradle } = createGatewayContainer(given);
     this.#cradle = cradle;
@@ -124,20 +135,28 @@ class RunningGateway implements Gateway {
 
     ({ router } = cradle);
     this.#serving.ready = true;
-    this.#hold.announce(localUrl(config.listen.host, port));
+    if (seat) {
+      await listen(server, { host: config.listen.host, port });
+      seat.tell({ kind: 'serving' });
+      this.#foundation.logger.info({ pid: process.pid }, 'a worker serves');
+      return;
+    }
+    this.#hold?.announce(localUrl(config.listen.host, port));
     this.#foundation.logger.info({ url: urls.publicUrl, config: file ?? 'defaults', dataDirectory }, 'serving');
   }
 
   stop(): Promise<void> {
+    this.#serving.ready = false;
+    return this.retire();
+  }
+
+  retire(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
   }
 
   async #stop(): Promise<void> {
-    this.#serving.ready = false;
-    const { queryTimeoutSeconds } = this.#foundation.config.limits;
-    const longestCallMs = Math.max(longestWaitMs, queryTimeoutSeconds * 1_000);
-    if (this.#server) await drain(this.#server, longestCallMs + 5_000);
+    await this.#connections?.drain(longestCallMs(this.#foundation.config) + 5_000);
     await this.#lifecycle.stop();
     this.#hold?.release();
   }
@@ -157,36 +176,6 @@ async function loadPlugins({ config, file }: Foundation): Promise<LoadedPlugins>
     telemetry: await loadPlugin('telemetry', { kind: 'telemetry', ...reference(telemetry) }, file),
     agent: await loadPlugin('agent', { kind: 'agent', ...reference(agent) }, file),
   };
-}
-
-async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-  } catch (cause) {
-    const code = errorField(cause, 'code');
-    const why =
-      code === 'EADDRINUSE'
-        ? 'another program listens there'
-        : code === 'EACCES'
-          ? 'this user may not'
-          : code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
-            ? 'this machine has no such address'
-            : 'the operating system refused';
-    throw new SightlineError('unavailable', `Cannot listen on ${host}, port ${port}: ${why}.`, {
-      cause,
-      hint: 'Choose another with --port N, SIGHTLINE_PORT or listen.port; 0 takes a free one.',
-    });
-  }
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('unreachable: a TCP server has a port');
-  return address.port;
-}
-
-/** Where the commands of this machine reach the gateway, whatever stands before it for others. */
-function localUrl(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 function partOf(life: { start?: () => void; stop: () => Promise<void> }): Component {

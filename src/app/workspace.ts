@@ -28,11 +28,12 @@ export interface Foundation extends LoadedConfig {
   host(port: number, label: string): Host;
 }
 
-export async function layFoundation(settings: Settings): Promise<Foundation> {
+/** @param logged on every line of the log. */
+export async function layFoundation(settings: Settings, logged: object = {}): Promise<Foundation> {
   const loaded = await loadSettings(settings);
   const { dataDirectory, log } = loaded.config;
   prepareDirectory(dataDirectory);
-  const logger = createLogger(log);
+  const logger = createLogger(log).child(logged);
   const vault = createVault(await loadMasterKeys(dataDirectory, process.env['SIGHTLINE_MASTER_KEY']));
   const now = (): Date => new Date();
   return {

@@ -37,6 +37,7 @@ export type ReadPage = Omit<KeptResult, 'rows'> & KeptPage;
 export interface KeptPages {
   keep(holder: Holder, result: KeptResult): Promise<string | undefined> | string | undefined;
   page(holder: Holder, id: string, request: PageRequest): Promise<ReadPage> | ReadPage;
+  clear(): void;
 }
 
 export interface KeptResults extends KeptPages {
@@ -46,6 +47,8 @@ export interface KeptResults extends KeptPages {
   get(holder: Holder, id: string): KeptResult;
   /** Throws as `get` does. */
   page(holder: Holder, id: string, request: PageRequest): ReadPage;
+  /** Undefined where `page` throws. */
+  findPage(holder: Holder, id: string, request: PageRequest): ReadPage | undefined;
   /** Forgets everything. */
   clear(): void;
 }
@@ -101,16 +104,20 @@ class Shelves implements KeptResults {
   }
 
   get(holder: Holder, id: string): KeptResult {
-    const entry = this.#shelves.get(shelfOf(holder))?.entries.get(id);
-    if (entry === undefined || entry.until <= this.#now().getTime()) {
-      throw resultExpired();
-    }
-    return entry.result;
+    const result = this.#find(holder, id);
+    if (result === undefined) throw resultExpired();
+    return result;
   }
 
   page(holder: Holder, id: string, request: PageRequest): ReadPage {
-    const kept = this.get(holder, id);
-    return { ...kept, ...readPage(kept, request) };
+    const page = this.findPage(holder, id, request);
+    if (page === undefined) throw resultExpired();
+    return page;
+  }
+
+  findPage(holder: Holder, id: string, request: PageRequest): ReadPage | undefined {
+    const kept = this.#find(holder, id);
+    return kept && { ...kept, ...readPage(kept, request) };
   }
 
   clear(): void {
@@ -118,6 +125,11 @@ class Shelves implements KeptResults {
     this.#sweep = undefined;
     this.#shelves.clear();
     this.#bytes = 0;
+  }
+
+  #find(holder: Holder, id: string): KeptResult | undefined {
+    const entry = this.#shelves.get(shelfOf(holder))?.entries.get(id);
+    return entry === undefined || entry.until <= this.#now().getTime() ? undefined : entry.result;
   }
 
   #shelf(key: string): Shelf {

@@ -1,0 +1,54 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A client that was answered this long ago and sent nothing since is not about to. */
+const restMs = 1_000;
+const lookEveryMs = 50;
+
+/** A server's connections with the latest answer on each: all that has to be noted of a request, so that none is cut off. */
+export class Connections {
+  readonly #server: Server;
+  readonly #latest = new Map<Socket, ServerResponse | undefined>();
+
+  constructor(server: Server) {
+    this.#server = server;
+    server.on('connection', (socket: Socket) => {
+      this.#latest.set(socket, undefined);
+      socket.once('close', () => this.#latest.delete(socket));
+    });
+  }
+
+  answers({ socket }: IncomingMessage, response: ServerResponse): void {
+    this.#latest.set(socket, response);
+  }
+
+  /**
+   * Stops accepting and lets requests in flight finish, and those that kept-alive clients are sending at this moment: a
+   * connection is closed with its next answer, or after a second without a request. Cuts what is left at the deadline (ms).
+   */
+  async drain(deadlineMs: number): Promise<void> {
+    if (!this.#server.listening) return;
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    // An HTTP server's own `close` would cut every connection that is between two requests.
+    NetServer.prototype.close.call(this.#server, () => resolve());
+    const restingSince = new Map<Socket, number>();
+    const deadline = performance.now() + deadlineMs;
+    while (this.#latest.size > 0 && performance.now() < deadline) {
+      for (const [socket, response] of this.#latest) {
+        if (response === undefined || response.writableFinished) {
+          const since = restingSince.get(socket) ?? performance.now();
+          restingSince.set(socket, since);
+          if (performance.now() - since >= restMs) socket.destroy();
+        } else {
+          restingSince.delete(socket);
+          if (!response.headersSent) response.shouldKeepAlive = false;
+        }
+      }
+      await Promise.race([closed, delay(lookEveryMs)]);
+    }
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Server } from 'node:net';
+import { SightlineError } from '../contract/index.ts';
+import { errorField } from '../kernel/error-field.ts';
+
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+/** Answers the port. Throws `unavailable` with what to do. */
+export async function listen(server: Server, { host, port }: ListenAddress): Promise<number> {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (cause) {
+    const code = errorField(cause, 'code');
+    const why =
+      code === 'EADDRINUSE'
+        ? 'another program listens there'
+        : code === 'EACCES'
+          ? 'this user may not'
+          : code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
+            ? 'this machine has no such address'
+            : 'the operating system refused';
+    throw new SightlineError('unavailable', `Cannot listen on ${host}, port ${port}: ${why}.`, {
+      cause,
+      hint: 'Choose another with --port N, SIGHTLINE_PORT or listen.port; 0 takes a free one.',
+    });
+  }
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('unreachable: a TCP server has a port');
+  return address.port;
+}
+
+/** The port that others are to listen on. Throws as `listen` does. */
+export async function choosePort(address: ListenAddress): Promise<number> {
+  const server = createServer();
+  const port = await listen(server, address);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Where the commands of this machine reach the gateway, whatever stands before it for others. */
+export function localUrl(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

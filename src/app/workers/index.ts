@@ -1,0 +1,2 @@
+export { createPrimary } from './primary.ts';
+export { WorkerFailed } from './worker-process.ts';

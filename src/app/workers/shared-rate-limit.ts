@@ -1,0 +1,37 @@
+import type { Principal } from '../../contract/index.ts';
+import type { PartialRateLimiter, RateLimiter } from '../../kernel/rate-limit.ts';
+import type { Seat } from './seat.ts';
+
+const tellEveryMs = 50;
+
+/**
+ * One limit for a principal, whichever worker it calls. Dividing the limit would give a client that keeps one connection a
+ * part of what it may have, and asking on each request would cost each a turn of another process. So each worker counts at
+ * once and tells the others a moment later; a burst at several workers within that moment is paid back afterwards.
+ */
+export function shareRateLimit(limiter: PartialRateLimiter, { tell, hear }: Pick<Seat, 'tell' | 'hear'>): RateLimiter {
+  const counts = new Map<string, [Pick<Principal, 'organizationId' | 'subject'>, number]>();
+  hear((message) => {
+    if (message.kind !== 'admitted') return;
+    for (const [caller, count] of message.counts) limiter.debit(caller, count);
+  });
+  const tellAll = (): void => {
+    tell({ kind: 'admitted', counts: [...counts.values()] });
+    counts.clear();
+  };
+  return {
+    take({ organizationId, subject }) {
+      const wait = limiter.take({ organizationId, subject });
+      if (wait > 0) return wait;
+      const key = `${organizationId} ${subject}`;
+      const known = counts.get(key);
+      if (known === undefined) {
+        if (counts.size === 0) setTimeout(tellAll, tellEveryMs).unref();
+        counts.set(key, [{ organizationId, subject }, 1]);
+      } else {
+        known[1] += 1;
+      }
+      return 0;
+    },
+  };
+}
