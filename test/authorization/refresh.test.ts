@@ -10,6 +10,7 @@ import {
   signIn,
   tokensOf,
   website,
+  withDirectory,
   type Tokens,
   type World,
 } from './support.ts';
@@ -116,6 +117,34 @@ describe('a refresh token', () => {
     expect(await refusal(await refresh(world.url, renewed.refresh_token))).toEqual(gone);
     expect(await world.store.storage.directory.liveGrant(grantId(tokens))).toBeUndefined();
     expect((await revoke(renewed.refresh_token, { client_id: 'nobody' })).status).toBe(401);
+  });
+
+  it('that could not be ended, for storage failed half way, is ended by the next try', async () => {
+    let failing = false;
+    const own = await openWorld({
+      storage: (storage) =>
+        withDirectory(storage, (directory) => ({
+          async revokeGrant(id) {
+            if (failing) throw new Error('the disk is gone');
+            await directory.revokeGrant(id);
+          },
+        })),
+    });
+    const given = async (token: string | undefined) =>
+      (await fetch(`${own.url}/oauth2/revoke`, form({ client_id: 'desktop', token: token ?? '' }))).status;
+    const stolen = await signIn(own);
+    const thief = await tokensOf(await refresh(own.url, stolen.refresh_token));
+    const kept = await signIn(own);
+    own.clock.advance(31_000);
+    failing = true;
+    expect((await refresh(own.url, stolen.refresh_token)).status).toBe(503);
+    expect(await given(kept.refresh_token)).toBe(503);
+    failing = false;
+    expect(await refusal(await refresh(own.url, stolen.refresh_token))).toEqual(gone);
+    expect(await refusal(await refresh(own.url, thief.refresh_token))).toEqual(gone);
+    expect(await given(kept.refresh_token)).toBe(200);
+    expect(await own.store.storage.workspace(own.organization.id).grants.list()).toEqual([]);
+    await own.stop();
   });
 
   it('of an earlier authorization goes on when there is another: a person has several machines', async () => {

@@ -11,6 +11,7 @@ import type {
   AuthorizationServer,
   AuthorizationServerOptions,
   Consent,
+  Directory,
   Logger,
   Organization,
   OrganizationId,
@@ -113,10 +114,15 @@ export function withArtifacts(
   storage: Storage,
   change: (artifacts: ArtifactRepository) => Partial<ArtifactRepository>,
 ): Storage {
+  return withDirectory(storage, ({ artifacts }) => ({ artifacts: overlay(artifacts, change(artifacts)) }));
+}
+
+/** The real storage, but for some of its directory. */
+export function withDirectory(storage: Storage, change: (directory: Directory) => Partial<Directory>): Storage {
   return overlay(storage, {
     get directory() {
       const { directory } = storage;
-      return overlay(directory, { artifacts: overlay(directory.artifacts, change(directory.artifacts)) });
+      return overlay(directory, change(directory));
     },
   });
 }
