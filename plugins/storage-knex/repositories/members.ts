@@ -17,7 +17,7 @@ export class Members implements MemberRepository {
   }
 
   add(userId: UserId, role: Role): Promise<void> {
-    return this.#database.write((scope) => giveMembership(scope, userId, role, this.#now()), {
+    return this.#database.write((scope) => setMembership(scope, userId, role, this.#now()), {
       foreign_key: new SightlineError('not_found', 'There is no such user or organization.'),
     });
   }
@@ -38,7 +38,13 @@ export class Members implements MemberRepository {
   }
 }
 
+/** By an invitation, which lets somebody in and makes nobody less: they may have become an admin since it was made. */
 export async function giveMembership(scope: Scope, userId: UserId, role: Role, now: Date): Promise<void> {
+  const present = await scope.from('members').where({ user_id: userId }).first('role');
+  if (present?.role !== 'admin') await setMembership(scope, userId, role, now);
+}
+
+async function setMembership(scope: Scope, userId: UserId, role: Role, now: Date): Promise<void> {
   const row = { user_id: userId, role, source: 'given', created_at: now.getTime() } as const;
   await scope.upsert('members', row, ['organization_id', 'user_id'], ['role', 'source']);
 }

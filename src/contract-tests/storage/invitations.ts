@@ -152,6 +152,14 @@ export function invitationPromises(runner: Runner, make: MakeStorage): void {
       expect(await members(workspace)).toEqual([[account.id, 'admin']]);
     });
 
+    it('takes nothing from who became an admin meanwhile', async () => {
+      const account = await stage().person();
+      const { workspace, hash } = await invited({ email: account.email, role: 'member' });
+      await workspace.members.add(account.id, 'admin');
+      expect(await people().acceptInvitation(hash, { kind: 'existing', userId: account.id })).toEqual(account);
+      expect(await members(workspace)).toEqual([[account.id, 'admin']]);
+    });
+
     it('is not for another account, nor for one that is disabled, and stays open for its own', async () => {
       const [account, other] = [await stage().person(), await stage().person()];
       const { workspace, hash } = await invited({ email: account.email });
