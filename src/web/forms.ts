@@ -14,12 +14,18 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
   if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  // The stream stays open behind a refusal, so that the answer still goes out.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > mostBytes) throw tooLarge();
-    chunks.push(bytes);
+  try {
+    // The stream stays open behind a refusal, so that the answer still goes out.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size > mostBytes) throw tooLarge();
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    if (error instanceof SightlineError) throw error;
+    // The sender went away: nothing failed here, and strangers must not fill the log with it.
+    throw new SightlineError('invalid_argument', 'The form broke off.', { cause: error });
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openSite, password } from './support/site.ts';
 import type { Site } from './support/site.ts';
@@ -143,6 +145,19 @@ describe('the body of a form', () => {
     expect([unsaid.status, unsaid.headers.connection]).toEqual([413, 'close']);
     expect((await browser.get('/sign-in', kept)).headers.connection).toBe('keep-alive');
     expect(browser.cookies.has('sightline')).toBe(false);
+  });
+
+  it('is nothing for the operator where the sender goes away in the middle', async () => {
+    const before = site.log.length;
+    const socket = connect(Number(site.address.split(':')[1]), '127.0.0.1');
+    const head = `POST /sign-in HTTP/1.1\r\nHost: ${site.address}\r\nContent-Type: application/x-www-form-urlencoded`;
+    socket.write(`${head}\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n`);
+    // It is being read.
+    await once(socket, 'data');
+    socket.destroy();
+    await once(socket, 'close');
+    expect((await browser.get('/sign-in')).status).toBe(200);
+    expect(site.log.slice(before)).toEqual([]);
   });
 
   it('is refused where fields are missing or far too long', async () => {
