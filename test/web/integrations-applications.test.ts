@@ -43,6 +43,15 @@ describe('the page of connected applications', () => {
     expect(own?.text).not.toContain(admin.user.email);
   });
 
+  it('shows a name that its client chose without what would reorder or hide the text around it', async () => {
+    const id = await connect(member, `Ev\u{202e}il\u{200b} ${'x'.repeat(300)}`);
+    for (const shown of [path, `${path}/${id}/revoke`]) {
+      const { text } = await admin.browser.get(shown);
+      expect(text).toContain('Ev il x');
+      expect(text).not.toMatch(/[\u{202e}\u{200b}]|x{70}/u);
+    }
+  });
+
   it('tells how to connect one, with nothing secret in it', async () => {
     const page = readable((await member.browser.get(path)).text);
     expect(page).toContain(`claude mcp add --transport http sightline ${place.site.authUrl}/mcp`);

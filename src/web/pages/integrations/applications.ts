@@ -1,6 +1,6 @@
 import { isId, SightlineError } from '../../../contract/index.ts';
 import type { Grant } from '../../../contract/index.ts';
-import { moment } from '../../components.ts';
+import { moment, plainName, strangersName } from '../../components.ts';
 import { confirmation } from '../../confirmation.ts';
 import { html } from '../../html.ts';
 import type { Renderable } from '../../html.ts';
@@ -56,7 +56,7 @@ export const revokeApplicationPage = definePage({
     const grant = (await applicationsOf(visit, services)).find(({ id }) => id === visit.params['id']);
     if (grant === undefined) throw notConnected();
     return confirmation(visit, {
-      title: `Revoke ${grant.clientName}?`,
+      title: `Revoke ${plainName(grant.clientName)}?`,
       text: html`It acts for <bdi>${grant.user.email}</bdi> and is refused from the next request on. To use it again, it
         has to be connected again.`,
       button: 'Revoke',
@@ -80,10 +80,10 @@ function row({ to, role }: MemberVisit, grant: Grant): readonly Renderable[] {
     moment(createdAt),
     lastUsedAt ? moment(lastUsedAt) : 'Never',
     html`<a class="button quiet small" href="${to(`/integrations/applications/${id}/revoke`)}"
-      >Revoke<span class="hidden">: ${clientName}, ${user.email}</span></a
+      >Revoke<span class="hidden">: ${strangersName(clientName)}, ${user.email}</span></a
     >`,
   ];
-  const application = html`<bdi>${clientName}</bdi>`;
+  const application = strangersName(clientName);
   return role === 'admin' ? [application, html`<bdi>${user.email}</bdi>`, ...rest] : [application, ...rest];
 }
 
