@@ -95,7 +95,12 @@ function artifactAdapter(model: string, options: AdapterOptions): Adapter {
     async destroy(id) {
       // Both go with what `revokeByGrantId` ends, and no sooner: were the token gone and its grant still there, for storage
       // failed between, the next try would find nothing to end.
-      if (model !== 'Grant' && model !== 'RefreshToken') await reach(artifacts().destroy(model, idOf(id)));
+      if (model === 'Grant' || model === 'RefreshToken') return;
+      // The browser goes on: of several who found the same request, one, or each would get a code or a request of its own.
+      if (model === 'Interaction' && !(await reach(artifacts().consume(model, idOf(id), now())))) {
+        throw new errors.SessionNotFound('the request was answered already');
+      }
+      await reach(artifacts().destroy(model, idOf(id)));
     },
     async revokeByGrantId(grantId) {
       // The library asks each kind of token in turn, always access tokens, and one answer ends them all.

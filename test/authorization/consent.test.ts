@@ -29,6 +29,8 @@ describe('a request that waits for a person', () => {
   let net: Internet;
   /** Of the models whose writing fails now. */
   const failing = new Set<string>();
+  /** How many have to read the request before any of them goes on. */
+  const readers = { wanted: 0, here: 0, all: Promise.withResolvers<void>() };
   const { logger, lines } = recordingLogger();
 
   const breakable = (storage: Storage) =>
@@ -39,12 +41,19 @@ describe('a request that waits for a person', () => {
       },
       async find(model, id) {
         if (failing.has(`find ${model}`)) throw new Error('the disk is gone');
-        return artifacts.find(model, id);
+        const found = await artifacts.find(model, id);
+        if (model === 'Interaction' && readers.wanted > 0) {
+          readers.here += 1;
+          if (readers.here === readers.wanted) readers.all.resolve();
+          await readers.all.promise;
+        }
+        return found;
       },
     }));
 
   beforeEach(async () => {
     failing.clear();
+    Object.assign(readers, { wanted: 0, here: 0, all: Promise.withResolvers<void>() });
     lines.length = 0;
     net = await testInternet();
     world = await openWorld({ network: net, storage: breakable, logger });
@@ -115,6 +124,19 @@ describe('a request that waits for a person', () => {
     const code = callback.searchParams.get('code') ?? '';
     expect((await redeem(world.url, { code, verifier })).status).toBe(200);
     expect(await grants()).toHaveLength(1);
+  });
+
+  it.each([
+    ['answered, gives one code', true],
+    ['not answered yet, becomes one other', false],
+  ])('%s, however many times the browser goes on at once', async (_what, answered) => {
+    const { browser, page, consent } = await begin();
+    const resume = answered
+      ? locationOf(await browser.post(page, { consent }))
+      : `${world.url}/oauth2/authorize/${page.slice(page.lastIndexOf('/') + 1)}`;
+    readers.wanted = 5;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => browser.get(resume)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400, 400, 400, 400]);
   });
 
   it('ends at the application where the person lost access between saying yes and going there', async () => {
