@@ -80,7 +80,7 @@ function row({ to, role }: MemberVisit, grant: Grant): readonly Renderable[] {
     moment(createdAt),
     lastUsedAt ? moment(lastUsedAt) : 'Never',
     html`<a class="button quiet small" href="${to(`/integrations/applications/${id}/revoke`)}"
-      >Revoke<span class="hidden">: ${strangersName(clientName)}, ${user.email}</span></a
+      >Revoke<span class="hidden">: ${plainName(clientName)}, ${user.email}</span></a
     >`,
   ];
   const application = strangersName(clientName);
