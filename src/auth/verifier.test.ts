@@ -40,6 +40,7 @@ interface World {
   member: LiveMember | undefined;
   used: string[];
   granted: readonly Scope[];
+  readonly logged: unknown[];
 }
 
 function world() {
@@ -53,7 +54,9 @@ function world() {
     member: { email: 'a@example.com', role: 'admin' },
     used: [],
     granted: ['telemetry:read'],
+    logged: [],
   };
+  const logger: Logger = { ...silent, debug: (fields) => state.logged.push(fields) };
   const trust: TokenTrust = {
     issuer: issuerUrl,
     algorithms: ['ES256'],
@@ -96,7 +99,7 @@ function world() {
     },
     markUsed: (_organizationId, used) => state.used.push(used),
     now: () => new Date(state.now),
-    logger: silent,
+    logger,
   });
   return { state, verify: (token: string) => verify(carrying(`Bearer ${token}`)), request: verify };
 }
@@ -152,6 +155,13 @@ describe('createVerifier', () => {
     const { verify, state } = world();
     await expect(verify(await sign(payload, header))).rejects.toMatchObject(refused);
     expect(state.lookUps).toBe(0);
+  });
+
+  it('tells the log what is wrong with a token, and nothing of whose it is', async () => {
+    const { verify, state } = world();
+    const token = await sign({ ...good, aud: 'https://other.example', email: 'ada@example.com' });
+    await expect(verify(token)).rejects.toMatchObject(refused);
+    expect(state.logged).toEqual([{ code: 'ERR_JWT_CLAIM_VALIDATION_FAILED', claim: 'aud' }]);
   });
 
   it('takes an audience among several, and one within the clock tolerance', async () => {

@@ -214,7 +214,12 @@ function tokenError(error: unknown, logger: Logger): SightlineError {
       cause: error.cause,
     });
   }
-  logger.debug({ err: error }, 'access token refused');
+  // Without the error, which holds all that the token says of the person.
+  const code = error instanceof errors.JOSEError ? error.code : 'unknown';
+  logger.debug(
+    { code, ...(error instanceof errors.JWTClaimValidationFailed ? { claim: error.claim } : {}) },
+    'access token refused',
+  );
   if (error instanceof errors.JWTExpired) return invalid('the access token has expired');
   if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud') {
     return invalid('the access token is for another audience');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { SightlineError, toId, type AssertionTrust, type Scope } from '../../src/contract/index.ts';
-import { basic } from '../issuer/support.ts';
+import { basic, recordingLogger } from '../issuer/support.ts';
 import { desktop, form, openWorld, refusal, tokensOf, website, type World } from './support.ts';
 
 const issuer = 'https://login.example';
@@ -12,6 +12,7 @@ describe('a company’s assertion that a person may use a client', () => {
   let key: CryptoKey;
   let down = false;
   let admitted = 0;
+  const { logger, lines } = recordingLogger();
 
   beforeAll(async () => {
     const pair = await generateKeyPair('ES256');
@@ -33,6 +34,7 @@ describe('a company’s assertion that a person may use a client', () => {
     };
     world = await openWorld({
       instances: 2,
+      logger,
       assertions: [trust],
       admit: async ({ identity }) => {
         admitted += 1;
@@ -188,6 +190,16 @@ describe('a company’s assertion that a person may use a client', () => {
     expect(await refusal(await show(''))).toEqual({ status: 400, error: 'invalid_request' });
     const elsewhere = await show(await assert(), { resource: 'https://elsewhere.example' });
     expect(await refusal(elsewhere)).toEqual({ status: 400, error: 'invalid_target' });
+  });
+
+  it('tells the log what is wrong with it, and nothing of whose it is', async () => {
+    lines.length = 0;
+    for (const claims of [{ exp: 1 }, { aud: 'https://elsewhere.example' }, { client_id: undefined }]) {
+      await show(await assert({ claims: { ...claims, email: 'ada@example.com' } }));
+    }
+    expect(lines).toHaveLength(3);
+    expect(lines.join('\n')).toContain('ERR_JWT_EXPIRED');
+    expect(lines.join('\n')).not.toContain('ada');
   });
 
   it('is taken from a client that proves itself', async () => {

@@ -65,7 +65,8 @@ export function createAssertionCheck({ trusts, issuer, resource, now }: Assertio
       return payload;
     } catch (cause) {
       if (cause instanceof KeysOutOfReach) throw cause;
-      throw new AssertionRefused('its signature or its time is not good', { cause });
+      // Without the cause, which holds all that the assertion says of the person.
+      throw new AssertionRefused(`its signature or its time is not good: ${reasonOf(cause)}`);
     }
   }
 
@@ -85,6 +86,11 @@ export function createAssertionCheck({ trusts, issuer, resource, now }: Assertio
     const expiresAt = new Date((exp + 2 * clockToleranceSeconds) * 1000);
     return { claims, issuer: trust.issuer, id: jti, expiresAt };
   };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof joseErrors.JWTClaimValidationFailed) return `${error.code} ${error.claim}`;
+  return error instanceof joseErrors.JOSEError ? error.code : 'unknown';
 }
 
 /** Read before anything is checked, only to know whose keys to check with. */
