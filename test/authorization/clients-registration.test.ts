@@ -127,6 +127,18 @@ describe('a registration', () => {
     },
   );
 
+  it.each([
+    ['\u3164', 'Unnamed application'],
+    ['\u2800\u115F\uFFA0\uFE0F', 'Unnamed application'],
+    ['\u0301\u0302', 'Unnamed application'],
+    ['Claude\u3164\u3164Code', 'Claude Code'],
+    [`Z${'\u0335'.repeat(50)}algo`, 'Z\u0335\u0335\u0335algo'],
+    ['Tiếng Việt สวัสดีปู่ا', 'Tiếng Việt สวัสดีปู่ا'],
+    ['日本語 קוד 😀', '日本語 קוד 😀'],
+  ])('has a name that is seen and stays in its line: %j', async (name, shown) => {
+    expect(await clients.describe(await register({ client_name: name }))).toMatchObject({ name: shown });
+  });
+
   it('keeps no secret of a client that has none', async () => {
     const answer = await send({ redirect_uris: [callback], token_endpoint_auth_method: 'none' });
     expect(answer.json).not.toHaveProperty('client_secret');

@@ -29,12 +29,18 @@ export function readClaims(value: unknown): Claims {
   );
 }
 
-/** Text that a person is shown: in one line, and with nothing in it that turns the line around. */
+/**
+ * Text that a person is shown: in one line, with nothing in it that turns the line around, writes over the lines beside it
+ * or takes room unseen. Empty where nothing is left to see.
+ */
 export function displayName(name: string): string {
   const line = name
     .normalize('NFC')
-    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    // Of what is neither control nor space, fillers of scripts and the empty Braille pattern show nothing.
+    .replace(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]+/gu, ' ')
+    .replace(/(\p{M}{3})\p{M}+/gu, '$1')
     .trim();
+  if (!/[^\p{M} ]/u.test(line)) return '';
   return Array.from(line).slice(0, 100).join('').trim();
 }
 
