@@ -380,6 +380,7 @@ describe('clients of the configuration', () => {
     ['cannot be redirected to javascript:alert(1)', [{ ...registered[1], redirectUris: ['javascript:alert(1)'] }]],
     ['begins like an id', [{ ...registered[1], clientId: 'dcr_x' }]],
     ['begins like an id', [{ ...registered[1], clientId: 'ak_x' }]],
+    ['has an id that stands for all API keys', [{ ...registered[1], clientId: 'api-key' }]],
     ['has no name', [{ ...registered[1], clientName: '\u200B' }]],
   ])('stop the start where one %s', (fault, list) => {
     const { clients: config } = authorizationServerSchema.parse({ clients: { registered: list } });

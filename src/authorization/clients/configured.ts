@@ -1,4 +1,5 @@
 import { hashSecret, SightlineError, type AuthorizationServerConfig } from '../../contract/index.ts';
+import { apiKeyClient } from '../key-exchange.ts';
 import { clientMetadata, displayName } from './coercion.ts';
 import { grantTypes, type ClientMetadata } from './metadata.ts';
 import { redirectUriFault } from './redirect-uris.ts';
@@ -11,6 +12,7 @@ export function configuredClients(
   for (const { clientId, clientName, clientSecret, redirectUris } of registered) {
     if (clients.has(clientId)) throw invalid(clientId, 'is registered twice');
     if (/^(?:ak|dcr)_/.test(clientId)) throw invalid(clientId, 'begins like an id that is given out here');
+    if (clientId === apiKeyClient.client_id) throw invalid(clientId, 'has an id that stands for all API keys');
     for (const uri of redirectUris) {
       const fault = redirectUriFault(uri);
       if (fault !== undefined) throw invalid(clientId, `cannot be redirected to ${uri}: redirect URIs ${fault}`);
