@@ -24,6 +24,8 @@ interface Checked {
   readonly enterpriseManaged: { readonly enabled: boolean; readonly issuer?: string | undefined };
 }
 
+type Wrong = (path: readonly string[], message: string) => void;
+
 /** What the protocol itself says in the request. */
 const reserved = new Set([
   'client_id',
@@ -55,6 +57,8 @@ export function checkConfig(config: Checked, context: z.RefinementCtx): void {
   } else if (config.hostedDomains !== undefined) wrong(['hostedDomains'], 'only the preset google has it');
   if (issuer === undefined && preset !== 'entra' && preset !== 'google')
     wrong(['issuer'], `the preset ${preset} needs it`);
+  const url = issuer === undefined ? null : URL.parse(issuer);
+  if (url !== null) checkIssuer(url, config, wrong);
 
   if ((config.clientSecret === undefined) === (config.privateKey === undefined)) {
     wrong(['clientSecret'], 'say either clientSecret or privateKey');
@@ -76,7 +80,20 @@ export function checkConfig(config: Checked, context: z.RefinementCtx): void {
   }
 }
 
-function checkAccessTokens(config: Checked, wrong: (path: readonly string[], message: string) => void): void {
+/** Providers at whose address everybody is: a rule for the addresses of a company would let strangers and leavers in. */
+function checkIssuer({ hostname, pathname }: URL, { preset, tenant }: Checked, wrong: Wrong): void {
+  if (preset === 'entra' && tenant !== undefined && !pathname.toLowerCase().includes(tenant.toLowerCase())) {
+    wrong(['issuer'], 'is not of the tenant');
+  }
+  if (hostname.includes('microsoftonline.') && /^\/(common|organizations|consumers)\b/i.test(pathname)) {
+    wrong(['issuer'], 'is of all tenants at once: name yours');
+  }
+  if (hostname === 'accounts.google.com' && preset !== 'google') {
+    wrong(['preset'], 'must be google there, which tells accounts of your company from private ones');
+  }
+}
+
+function checkAccessTokens(config: Checked, wrong: Wrong): void {
   const { preset, issuer, accessTokens } = config;
   if (preset === 'entra' && accessTokens?.audiences === undefined) {
     wrong(['accessTokens', 'audiences'], 'the preset entra needs it: the application id of your API');

@@ -122,7 +122,7 @@ describe('an example file of a broker', () => {
   });
 
   it('of Entra ID believes no address of a domain that the tenant does not own', async () => {
-    const { standIn, issuer } = await exampleAt('entra', '');
+    const { standIn, issuer } = await exampleAt('entra', `/${tenant}/v2.0`);
     const signIn = redirectSignIn(issuer);
     for (const owned of [undefined, false, '0']) {
       standIn.says.idToken = {
