@@ -1,8 +1,15 @@
 import knex, { type Knex } from 'knex';
 import { SightlineError } from '../../src/contract/index.ts';
 import type { OrganizationId } from '../../src/contract/index.ts';
-import type { Connection, Fault, Lookup } from './dialect.ts';
+import { busy } from './busy.ts';
+import type { Connection, Fault, Lookup, Reach, SchemaSession } from './dialect.ts';
+import { persistently } from './persistence.ts';
 import { Scope } from './scope.ts';
+
+type Refusals = Partial<Record<Fault, SightlineError>>;
+
+/** Gives a transaction of the directory the only hand on an organization, and the way to its tables. */
+export type EnterScope = (organizationId: OrganizationId) => Promise<Scope>;
 
 /** A connected database. What it throws is a SightlineError; a driver's own error is only ever a `cause`. */
 export class Database {
@@ -13,23 +20,32 @@ export class Database {
     this.#connection = connection;
   }
 
+  /** For the directory, which sees the rows of all organizations. `work` may run again when the connection was lost. */
   read<Result>(work: (db: Knex) => Promise<Result>): Promise<Result> {
-    return this.#guard(() => work(this.#connection.reader));
+    return this.#read('directory', work);
   }
 
   /**
-   * One transaction that holds the write lock from its start; durable when it resolves. Keep it short. `refused` names the
-   * errors that a violated constraint stands for.
+   * One transaction of the directory, durable when it resolves. Keep it short; it may run again. Before it touches what an
+   * organization owns it enters the scope. `refused` names the errors that a violated constraint stands for.
    */
   write<Result>(
-    work: (transaction: Knex.Transaction) => Promise<Result>,
-    refused: Partial<Record<Fault, SightlineError>> = {},
+    work: (transaction: Knex, enter: EnterScope) => Promise<Result>,
+    refused: Refusals = {},
   ): Promise<Result> {
-    return this.#guard(() => this.#connection.writer.transaction(work), refused);
+    return this.#write('directory', work, refused);
   }
 
-  exclusively<Result>(work: (transaction: Knex.Transaction) => Promise<Result>): Promise<Result> {
+  exclusively<Result>(work: (session: SchemaSession) => Promise<Result>): Promise<Result> {
     return this.#guard(() => this.#connection.exclusively(work));
+  }
+
+  inspect<Result>(work: (db: Knex) => Promise<Result>): Promise<Result> {
+    return this.#guard(() => this.#connection.inspect(work));
+  }
+
+  concerns(): Promise<readonly string[]> {
+    return this.#guard(() => this.#connection.concerns());
   }
 
   /** See Connection.lookup. */
@@ -45,7 +61,11 @@ export class Database {
   }
 
   scoped(organizationId: OrganizationId): ScopedDatabase {
-    return new ScopedDatabase(this, organizationId);
+    return new ScopedDatabase(
+      organizationId,
+      (work) => this.#read(organizationId, work),
+      (work, refused) => this.#write(organizationId, work, refused),
+    );
   }
 
   close(): Promise<void> {
@@ -53,10 +73,47 @@ export class Database {
     return this.#connection.close();
   }
 
-  async #guard<Result>(
-    work: () => Promise<Result>,
-    refused: Partial<Record<Fault, SightlineError>> = {},
+  #read<Result>(reach: Reach, work: (db: Knex) => Promise<Result>): Promise<Result> {
+    return this.#guard(() =>
+      persistently(
+        () => this.#connection.read(reach, work),
+        (error) => this.#connection.setback(error),
+      ),
+    );
+  }
+
+  #write<Result>(
+    reach: Reach,
+    work: (transaction: Knex, enter: EnterScope) => Promise<Result>,
+    refused: Refusals,
   ): Promise<Result> {
+    let committing = false;
+    const attempt = (): Promise<Result> => {
+      committing = false;
+      return this.#connection.write(reach, async (transaction) => {
+        const result = await work(transaction, async (organizationId) => {
+          await this.#connection.claim(transaction, organizationId);
+          return new Scope(transaction, organizationId);
+        });
+        committing = true;
+        return result;
+      });
+    };
+    return this.#guard(
+      () =>
+        persistently(attempt, (error) => {
+          const setback = this.#connection.setback(error);
+          if (setback !== 'lost' || !committing) return setback;
+          throw new SightlineError('unavailable', 'The storage was lost while it kept a change; it may be kept or not.', {
+            hint: 'Look whether it is there before you repeat it.',
+            cause: error,
+          });
+        }),
+      refused,
+    );
+  }
+
+  async #guard<Result>(work: () => Promise<Result>, refused: Refusals = {}): Promise<Result> {
     try {
       return await work();
     } catch (error) {
@@ -64,18 +121,13 @@ export class Database {
     }
   }
 
-  #translate(error: unknown, refused: Partial<Record<Fault, SightlineError>>): SightlineError {
+  #translate(error: unknown, refused: Refusals): SightlineError {
     if (error instanceof SightlineError) return error;
     const fault = this.#connection.fault(error);
     const refusal = fault === undefined ? undefined : refused[fault];
     if (refusal !== undefined) return refusal;
     if (this.#closed) return new SightlineError('unavailable', 'The storage was stopped.', { cause: error });
-    if (error instanceof knex.KnexTimeoutError) {
-      return new SightlineError('unavailable', 'The storage has too much to do.', {
-        retryAfterSeconds: 1,
-        cause: error,
-      });
-    }
+    if (error instanceof knex.KnexTimeoutError) return busy(error);
     const failed = () => new SightlineError('internal', 'The storage failed.', { cause: error });
     return this.#connection.explain(error) ?? failed();
   }
@@ -84,23 +136,26 @@ export class Database {
 /** The database as an organization's repositories see it: only through a Scope. */
 export class ScopedDatabase {
   readonly organizationId: OrganizationId;
-  readonly #database: Database;
+  readonly #read: <Result>(work: (db: Knex) => Promise<Result>) => Promise<Result>;
+  readonly #write: <Result>(work: (db: Knex) => Promise<Result>, refused: Refusals) => Promise<Result>;
 
-  constructor(database: Database, organizationId: OrganizationId) {
-    this.#database = database;
+  constructor(
+    organizationId: OrganizationId,
+    read: <Result>(work: (db: Knex) => Promise<Result>) => Promise<Result>,
+    write: <Result>(work: (db: Knex) => Promise<Result>, refused: Refusals) => Promise<Result>,
+  ) {
     this.organizationId = organizationId;
+    this.#read = read;
+    this.#write = write;
   }
 
   read<Result>(work: (scope: Scope) => Promise<Result>): Promise<Result> {
-    return this.#database.read((knex) => work(new Scope(knex, this.organizationId)));
+    return this.#read((knex) => work(new Scope(knex, this.organizationId)));
   }
 
-  /** See Database.write. An organization that does not exist is `not_found`. */
-  write<Result>(
-    work: (scope: Scope) => Promise<Result>,
-    refused: Partial<Record<Fault, SightlineError>> = {},
-  ): Promise<Result> {
-    return this.#database.write((knex) => work(new Scope(knex, this.organizationId)), {
+  /** The only transaction that writes for the organization. One that does not exist is `not_found`. See Database.write. */
+  write<Result>(work: (scope: Scope) => Promise<Result>, refused: Refusals = {}): Promise<Result> {
+    return this.#write((knex) => work(new Scope(knex, this.organizationId)), {
       foreign_key: new SightlineError('not_found', 'The organization does not exist.'),
       ...refused,
     });

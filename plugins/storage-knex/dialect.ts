@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { SightlineError } from '../../src/contract/index.ts';
+import type { OrganizationId, SightlineError } from '../../src/contract/index.ts';
 
 /** Everything that differs between the databases behind knex. Nothing outside a dialect's folder names an engine. */
 export interface Dialect {
@@ -7,24 +7,51 @@ export interface Dialect {
   connect(): Connection;
 }
 
+/** Whose rows statements are about: one organization's, or those of the directory, which looks across all. */
+export type Reach = OrganizationId | 'directory';
+
 /** Refusals a repository answers itself. */
 export type Fault = 'duplicate' | 'foreign_key';
 
+/**
+ * What a failure left behind. `undone`: the database took the whole transaction back, for the sake of another one. `lost`: the
+ * connection ended, and only who sent a COMMIT cannot know what became of it.
+ */
+export type Setback = 'undone' | 'lost';
+
 export interface Connection {
-  /** For transactions that write. */
-  readonly writer: Knex;
   /** For single statements that read. They do not wait for a writer, and see what was committed before they began. */
-  readonly reader: Knex;
-  /** Runs `work` in a transaction while no other process does the same, for migrations. */
-  exclusively<Result>(work: (transaction: Knex.Transaction) => Promise<Result>): Promise<Result>;
+  read<Result>(reach: Reach, work: (db: Knex) => Promise<Result>): Promise<Result>;
+  /**
+   * One transaction; durable when it resolves. Of those of one organization there is one at a time, whichever process began
+   * it, and its statements see all that was committed before.
+   */
+  write<Result>(reach: Reach, work: (transaction: Knex) => Promise<Result>): Promise<Result>;
+  /** Makes a transaction of the directory the only one that writes for the organization, until it ends. */
+  claim(transaction: Knex, organizationId: OrganizationId): Promise<void>;
+  /** Runs `work` while no other process does the same, for migrations. */
+  exclusively<Result>(work: (session: SchemaSession) => Promise<Result>): Promise<Result>;
+  /** Looks without making anything, also at a store that does not exist yet. */
+  inspect<Result>(work: (db: Knex) => Promise<Result>): Promise<Result>;
   /** A one-row look-up for a hot path, with `?` for values. It sees what other processes committed before the call. */
   lookup(sql: string): Lookup;
   fault(error: unknown): Fault | undefined;
+  setback(error: unknown): Setback | undefined;
   /** An error of the driver or the operating system, in a sentence for an operator; undefined for any other. */
   explain(error: unknown): SightlineError | undefined;
+  /** What an operator should know of how the server is set up, a sentence each. */
+  concerns(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-export type Lookup = (
-  ...values: readonly string[]
-) => Readonly<Record<string, unknown>> | undefined | Promise<Readonly<Record<string, unknown>> | undefined>;
+export interface SchemaSession {
+  readonly knex: Knex;
+  /** Runs one migration. One that a crash cut short is finished the next time, wherever it stood. */
+  apply(name: string, up: (knex: Knex) => Promise<void>): Promise<void>;
+  /** What every table of an organization has beside its columns; called when all migrations are done. */
+  secure(): Promise<void>;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export type Lookup = (...values: readonly string[]) => Row | undefined | Promise<Row | undefined>;

@@ -1,21 +1,12 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
 import { apiVersion, definePlugin } from '../../src/contract/index.ts';
+import { configSchema } from './config.ts';
+import type { Dialect } from './dialect.ts';
+import { mysql } from './mysql/dialect.ts';
+import { postgres } from './postgres/dialect.ts';
+import { settingsOf } from './server/settings.ts';
 import { sqlite } from './sqlite/dialect.ts';
 import { KnexStorage } from './storage.ts';
-
-const configSchema = z.strictObject({
-  client: z.literal('sqlite').default('sqlite').meta({ description: 'The database: a SQLite file.' }),
-  filename: z
-    .string()
-    .min(1)
-    // It would be lost at the end, and each connection would see another one.
-    .refine((name) => name !== ':memory:' && !name.startsWith('file:'), 'must be the path of a file')
-    .optional()
-    .meta({
-      description: 'The SQLite file; a relative path counts from the data directory. Default: sightline.sqlite there.',
-    }),
-});
 
 /** What the gateway keeps, in a SQL database reached through knex. */
 export default definePlugin({
@@ -23,6 +14,17 @@ export default definePlugin({
   name: 'knex',
   apiVersion,
   configSchema,
-  create: ({ filename = 'sightline.sqlite' }, host) =>
-    new KnexStorage(sqlite(resolve(host.dataDirectory, filename)), host),
+  create(config, host) {
+    const dialect = (): Dialect => {
+      switch (config.client) {
+        case 'sqlite':
+          return sqlite(resolve(host.dataDirectory, config.filename ?? 'sightline.sqlite'));
+        case 'postgres':
+          return postgres(settingsOf(config));
+        case 'mysql':
+          return mysql(settingsOf(config));
+      }
+    };
+    return new KnexStorage(dialect(), host);
+  },
 });

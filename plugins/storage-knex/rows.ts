@@ -299,3 +299,26 @@ export interface OrganizationTables {
 }
 
 export type OrganizationTable = keyof OrganizationTables;
+
+const isOrganizationTable: Readonly<Record<OrganizationTable, true>> = {
+  members: true,
+  invitations: true,
+  grants: true,
+  counters: true,
+  api_keys: true,
+  api_key_secrets: true,
+  ingest_tokens: true,
+  incidents: true,
+  incident_services: true,
+  incident_documents: true,
+  incident_timeline: true,
+  chats: true,
+  chat_messages: true,
+  chat_requests: true,
+  investigations: true,
+  investigation_steps: true,
+  audit: true,
+  scan_usage: true,
+};
+
+export const organizationTables: readonly string[] = Object.keys(isOrganizationTable);

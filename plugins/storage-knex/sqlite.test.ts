@@ -22,10 +22,9 @@ import {
   newSession,
   newStep,
 } from '../../src/contract-tests/storage/stage.ts';
-import type { Connection } from './dialect.ts';
 import plugin from './index.ts';
 import { migrations } from './migrations/index.ts';
-import { sqlite } from './sqlite/dialect.ts';
+import { sqlite, type SqliteConnection } from './sqlite/dialect.ts';
 import { explain } from './sqlite/errors.ts';
 import { openDatabase } from './sqlite/open.ts';
 import { KnexStorage } from './storage.ts';
@@ -57,8 +56,8 @@ async function start(filename = file): Promise<KnexStorage> {
 }
 
 /** A storage whose connection the test can look into. */
-async function startSeen(): Promise<{ readonly storage: KnexStorage; readonly connection: Connection }> {
-  let seen: Connection | undefined;
+async function startSeen(): Promise<{ readonly storage: KnexStorage; readonly connection: SqliteConnection }> {
+  let seen: SqliteConnection | undefined;
   const storage = new KnexStorage({ connect: () => (seen = sqlite(file).connect()) }, testHost(directory));
   opened.push(storage);
   await storage.start(AbortSignal.timeout(20_000));
@@ -221,7 +220,7 @@ describe('a schema of a newer version', () => {
   it('is refused by name, and not touched', async () => {
     await (await start()).stop();
     const raw = new DatabaseSync(file);
-    raw.exec(`insert into schema_migrations (name, batch, migration_time) values ('9999-future', 2, 0)`);
+    raw.exec(`insert into schema_migrations (name, migration_time) values ('9999-future', 0)`);
     const migrations = () => raw.prepare('select name from schema_migrations order by name').all();
     const before = migrations();
     for (const open of [make().migrate(), make().start(AbortSignal.timeout(20_000))]) {
@@ -238,7 +237,8 @@ describe('a store of before people could sign in', () => {
   it('keeps its people and members, as given here', async () => {
     const old = sqlite(file).connect();
     const [id, userId] = [newId('org'), newId('usr')];
-    await old.exclusively(async (transaction) => {
+    await old.exclusively(async ({ knex: transaction }) => {
+      // As versions before this one recorded them.
       await transaction.migrate.latest({
         tableName: 'schema_migrations',
         migrationSource: {

@@ -3,6 +3,7 @@ import type {
   Directory,
   Health,
   Host,
+  MigrationPlan,
   MigrationReport,
   OrganizationId,
   Storage,
@@ -11,7 +12,7 @@ import type {
 import { ChatChanges } from './chat-changes.ts';
 import { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
-import { migrate } from './migrations/run.ts';
+import { migrate, planMigration } from './migrations/run.ts';
 import { Audit } from './repositories/audit.ts';
 import { Chats } from './repositories/chats.ts';
 import { KnexDirectory } from './repositories/directory.ts';
@@ -50,6 +51,7 @@ export class KnexStorage implements Storage {
     try {
       await this.migrate();
       signal.throwIfAborted();
+      for (const concern of await this.#require().database.concerns()) this.#host.logger.warn({}, concern);
     } catch (error) {
       await this.stop();
       throw error;
@@ -60,6 +62,12 @@ export class KnexStorage implements Storage {
   migrate(): Promise<MigrationReport> {
     this.#session ??= this.#open();
     return migrate(this.#session.database);
+  }
+
+  /** May be called without `start`, as `migrate`. */
+  planMigration(): Promise<MigrationPlan> {
+    this.#session ??= this.#open();
+    return planMigration(this.#session.database);
   }
 
   stop(): Promise<void> {

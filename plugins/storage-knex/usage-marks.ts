@@ -50,7 +50,8 @@ export class UsageMarks {
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const marks = [...this.#pending];
+    // In one order everywhere, so that two processes do not wait for each other.
+    const marks = [...this.#pending].toSorted(([left], [right]) => (left < right ? -1 : 1));
     this.#pending.clear();
     if (marks.length === 0) return;
     try {

@@ -24,12 +24,20 @@ import type { ScanRepository } from './scans.ts';
 export interface Storage extends Component {
   /** Brings the schema up to date; safe beside other instances doing the same. Runs before `start`'s callers get here. */
   migrate(): Promise<MigrationReport>;
+  /** What `migrate` would do, without doing it. Also before `start`; `stop` ends what it opened. */
+  planMigration(): Promise<MigrationPlan>;
   readonly directory: Directory;
   workspace(organizationId: OrganizationId): Workspace;
 }
 
 export interface MigrationReport {
   readonly applied: readonly string[];
+  readonly version: string;
+}
+
+export interface MigrationPlan {
+  readonly pending: readonly string[];
+  /** Of the schema when they are done. */
   readonly version: string;
 }
 

@@ -1,41 +1,60 @@
 import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/index.ts';
-import type { MigrationReport } from '../../../src/contract/index.ts';
+import type { MigrationPlan, MigrationReport } from '../../../src/contract/index.ts';
 import type { Database } from '../database.ts';
+import { time } from './columns.ts';
 import { migrations } from './index.ts';
 
 const recordTable = 'schema_migrations';
+const version = migrations.at(-1)?.[0] ?? '';
 
 /** Brings the schema up to date. Of several processes doing it at once one does the work and the others find it done. */
-export async function migrate(database: Database): Promise<MigrationReport> {
-  return database.exclusively(async (transaction) => {
-    await refuseNewer(transaction);
-    const [, applied]: [number, string[]] = await transaction.migrate.latest({
-      tableName: recordTable,
-      migrationSource: {
-        getMigrations: async () => [...migrations],
-        getMigrationName: ([name]) => name,
-        getMigration: async ([, migration]) => ({ up: (knex) => migration.up(knex), down: forwardOnly }),
-      } satisfies Knex.MigrationSource<(typeof migrations)[number]>,
-    });
-    return { applied, version: migrations.at(-1)?.[0] ?? '' };
+export function migrate(database: Database): Promise<MigrationReport> {
+  return database.exclusively(async ({ knex, apply, secure }) => {
+    if (!(await knex.schema.hasTable(recordTable))) await createRecord(knex);
+    const applied: string[] = [];
+    for (const [name, { up }] of await pending(knex)) {
+      await apply(name, up);
+      await knex(recordTable).insert({ name, migration_time: Date.now() });
+      applied.push(name);
+    }
+    await secure();
+    return { applied, version };
   });
 }
 
+/** What `migrate` would do, without doing it. */
+export function planMigration(database: Database): Promise<MigrationPlan> {
+  return database.inspect(async (knex) => {
+    const fresh = !(await knex.schema.hasTable(recordTable));
+    const names = (fresh ? migrations : await pending(knex)).map(([name]) => name);
+    return { pending: names, version };
+  });
+}
+
+async function pending(knex: Knex): Promise<typeof migrations> {
+  const recorded = await knex<{ id: number; name: string }>(recordTable).orderBy('id').select('name');
+  refuseNewer(recorded.map(({ name }) => name));
+  const done = new Set(recorded.map(({ name }) => name));
+  return migrations.filter(([name]) => !done.has(name));
+}
+
 /** A schema this version does not know may mean other things by the same names; writing to it could spoil it. */
-async function refuseNewer(transaction: Knex.Transaction): Promise<void> {
-  if (!(await transaction.schema.hasTable(recordTable))) return;
+function refuseNewer(recorded: readonly string[]): void {
   const known = new Set(migrations.map(([name]) => name));
-  const recorded = await transaction<{ name: string }>(recordTable).orderBy('id').select('name');
-  const unknown = recorded.findLast(({ name }) => !known.has(name));
+  const unknown = recorded.findLast((name) => !known.has(name));
   if (unknown === undefined) return;
   throw new SightlineError(
     'conflict',
-    `The storage has schema ${unknown.name}, which is newer than this version of Sightline knows (${migrations.at(-1)?.[0]}).`,
+    `The storage has schema ${unknown}, which is newer than this version of Sightline knows (${version}).`,
     { hint: 'Run the version that wrote it, or a later one, or restore the backup made before the upgrade.' },
   );
 }
 
-async function forwardOnly(): Promise<void> {
-  throw new Error('migrations go forward only');
+async function createRecord(knex: Knex): Promise<void> {
+  await knex.schema.createTable(recordTable, (table) => {
+    table.increments('id');
+    table.string('name', 255).notNullable();
+    time(table, 'migration_time').notNullable();
+  });
 }

@@ -71,6 +71,8 @@ export class Artifacts implements ArtifactRepository {
             ['model', 'id'],
             expired.map(({ model, id }) => [model, id]),
           )
+          // One that was saved again meanwhile lives.
+          .where('expires_at', '<=', before.getTime())
           .delete();
       });
       removed += batch;

@@ -21,8 +21,10 @@ export class InvestigationLeases {
       // The look takes no lock, so that idle workers cost the writers nothing; the update decides who gets it.
       const candidate = await this.#database.read((knex) => this.#next(knex, lease.now));
       if (candidate === undefined) return undefined;
-      const won = await this.#database.write((knex) =>
-        knex<InvestigationRow>('investigations')
+      const won = await this.#database.write(async (_, enter) => {
+        const scope = await enter(toId('org', candidate.organization_id));
+        return scope
+          .from('investigations')
           .where({ id: candidate.id })
           .where((free) => void claimable(free, lease.now))
           .update({
@@ -30,8 +32,8 @@ export class InvestigationLeases {
             lease_holder: lease.holder,
             lease_until: lease.until.getTime(),
             started_at: candidate.started_at ?? lease.now.getTime(),
-          }),
-      );
+          });
+      });
       if (won === 1) {
         this.#claims += 1;
         this.#turns.set(candidate.organization_id, this.#claims);

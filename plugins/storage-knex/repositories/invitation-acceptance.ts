@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { SightlineError, toId } from '../../../src/contract/index.ts';
 import type { InvitedAccount, OpenInvitation, User } from '../../../src/contract/index.ts';
+import type { EnterScope } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import type { InvitationRow, UserRow } from '../rows.ts';
-import { Scope } from '../scope.ts';
 import { insertIdentity } from './identities.ts';
 import { invitationCounter, toInvitation } from './invitations.ts';
 import { giveMembership } from './members.ts';
@@ -26,13 +26,14 @@ export async function openInvitation(knex: Knex, hash: string, now: Date): Promi
 /** Within a transaction. Undefined when the invitation is not open, or another caller was first. */
 export async function acceptInvitation(
   knex: Knex,
+  enter: EnterScope,
   hash: string,
   account: InvitedAccount,
   now: Date,
 ): Promise<User | undefined> {
   const invitation = await open(knex, hash, now).first();
   if (invitation === undefined) return undefined;
-  const scope = new Scope(knex, toId('org', invitation.organization_id));
+  const scope = await enter(toId('org', invitation.organization_id));
   await scope.lockCounter(invitationCounter);
   const taken = await scope.from('invitations').where({ id: invitation.id, hash }).delete();
   if (taken === 0) return undefined;

@@ -79,7 +79,7 @@ export class People implements PeopleRepository {
   }
 
   acceptInvitation(hash: string, account: InvitedAccount): Promise<User | undefined> {
-    return this.#database.write((knex) => acceptInvitation(knex, hash, account, this.#now()), {
+    return this.#database.write((knex, enter) => acceptInvitation(knex, enter, hash, account, this.#now()), {
       duplicate: identityTaken(),
     });
   }
@@ -121,7 +121,7 @@ export class People implements PeopleRepository {
     userId: UserId,
     memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
   ): Promise<void> {
-    return this.#database.write((knex) => syncMemberships(knex, userId, memberships, this.#now()), {
+    return this.#database.write((knex, enter) => syncMemberships(knex, enter, userId, memberships, this.#now()), {
       foreign_key: new SightlineError('not_found', 'There is no such organization.'),
     });
   }

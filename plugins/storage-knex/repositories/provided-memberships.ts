@@ -1,13 +1,15 @@
 import type { Knex } from 'knex';
 import { SightlineError, toId } from '../../../src/contract/index.ts';
 import type { OrganizationId, Role, UserId } from '../../../src/contract/index.ts';
+import type { EnterScope } from '../database.ts';
 import type { MemberRow, UserRow } from '../rows.ts';
-import { Scope } from '../scope.ts';
+import type { Scope } from '../scope.ts';
 import { endMembership } from './members.ts';
 
 /** Makes what an identity provider says of a person so; what was given here stays as it is. */
 export async function syncMemberships(
   knex: Knex,
+  enter: EnterScope,
   userId: UserId,
   memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
   now: Date,
@@ -20,10 +22,10 @@ export async function syncMemberships(
     .where({ user_id: userId, source: 'provider' })
     .select('organization_id');
   for (const { organization_id } of provided) {
-    if (!wanted.has(organization_id)) await endMembership(new Scope(knex, toId('org', organization_id)), userId);
+    if (!wanted.has(organization_id)) await endMembership(await enter(toId('org', organization_id)), userId);
   }
   for (const { organizationId, role } of memberships) {
-    await provide(new Scope(knex, organizationId), userId, role, now);
+    await provide(await enter(organizationId), userId, role, now);
   }
 }
 

@@ -1,12 +1,21 @@
+import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import knex, { type Knex } from 'knex';
-import type { Dialect } from '../dialect.ts';
+import type { Connection } from '../dialect.ts';
 import { NodeSqliteClient } from './client.ts';
 import { constraintFault, explain } from './errors.ts';
 import { openDatabase } from './open.ts';
 
-/** SQLite in a file, through the driver that is part of Node: nothing to install and nothing to compile. */
-export function sqlite(filename: string): Dialect {
+export interface SqliteConnection extends Connection {
+  readonly writer: Knex;
+  readonly reader: Knex;
+}
+
+/**
+ * SQLite in a file, through the driver that is part of Node: nothing to install and nothing to compile. Every transaction that
+ * writes holds the one write lock from its start, and so needs no other.
+ */
+export function sqlite(filename: string): { connect(): SqliteConnection } {
   return {
     connect() {
       const writer = connectKnex(filename, false);
@@ -15,11 +24,18 @@ export function sqlite(filename: string): Dialect {
       return {
         writer,
         reader,
+        read: (_reach, work) => work(reader),
+        write: (_reach, work) => writer.transaction(work),
+        claim: async () => {},
         // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
-        exclusively: (work) => writer.transaction(work),
+        exclusively: (work) =>
+          writer.transaction((knex) => work({ knex, apply: (_name, up) => up(knex), secure: async () => {} })),
+        inspect: (work) => inspect(filename, reader, work),
         lookup: (sql) => lookups.prepare(sql),
         fault: constraintFault,
+        setback: () => undefined,
         explain: (error) => explain(error, filename),
+        concerns: async () => [],
         async close() {
           lookups.close();
           // The writer last: only who may write can fold the log into the file and remove it.
@@ -29,6 +45,17 @@ export function sqlite(filename: string): Dialect {
       };
     },
   };
+}
+
+/** A file that is not there yet is looked at as an empty one, and not made. */
+async function inspect<Result>(filename: string, reader: Knex, work: (db: Knex) => Promise<Result>): Promise<Result> {
+  if (existsSync(filename)) return work(reader);
+  const nothing = connectKnex(':memory:', true);
+  try {
+    return await work(nothing);
+  } finally {
+    await nothing.destroy();
+  }
 }
 
 /**

@@ -1,0 +1,128 @@
+import knex, { type Knex } from 'knex';
+import MysqlClientOfKnex from 'knex/lib/dialects/mysql2/index.js';
+import type { MysqlQuery } from 'knex/lib/dialects/mysql2/index.js';
+import { createConnection } from 'mysql2';
+import type { Connection, ConnectionOptions } from 'mysql2';
+import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
+import { isLost, told } from './errors.ts';
+import { prepareSession, schemaSeconds, type SessionKind } from './session.ts';
+
+/** What knex keeps of a connection's settings: the driver's own, and some that are knex's alone, of which the driver warns. */
+interface KnexSettings {
+  readonly driver: ConnectionOptions;
+  readonly database: string;
+  readonly charset: string;
+  readonly collate: string;
+}
+
+/** Ours, which knex hands on as it is. */
+interface Handling {
+  /** How long a statement is waited for; undefined: as long as it takes. */
+  readonly answerMs: number | undefined;
+  readonly around: ((sql: string, run: () => Promise<void>) => Promise<void>) | undefined;
+}
+
+class MysqlClient extends MysqlClientOfKnex {
+  override _driver(): unknown {
+    return { createConnection: ({ driver }: KnexSettings) => createConnection(driver) };
+  }
+
+  override async acquireRawConnection(): Promise<Connection> {
+    try {
+      return await super.acquireRawConnection();
+    } catch (error) {
+      throw told(error);
+    }
+  }
+
+  override async destroyRawConnection(connection: Connection): Promise<void> {
+    // A peer that is gone would never answer a farewell.
+    if ('__knex__disposed' in connection) connection.destroy();
+    else await super.destroyRawConnection(connection);
+  }
+
+  // knex runs transactions on objects that only inherit from the client, which private members of a class do not survive.
+  override async _query(connection: Connection, query: string | MysqlQuery): Promise<MysqlQuery> {
+    const asked: MysqlQuery = typeof query === 'string' ? { sql: query } : query;
+    const { answerMs, around } = this.config.userParams;
+    if (answerMs !== undefined) asked.options = { ...asked.options, timeout: answerMs };
+    // What a statement answers that is not sent.
+    asked.response = [[], []];
+    try {
+      const run = async () => void (await super._query(connection, asked));
+      await (around === undefined ? run() : around(asked.sql, run));
+      return asked;
+    } catch (caught) {
+      const error = told(caught);
+      // Also where the server did not answer in time: what it still sends must not reach the next statement.
+      if (isLost(error)) {
+        Object.assign(connection, { __knex__disposed: error });
+        connection.destroy();
+      }
+      throw error;
+    }
+  }
+}
+
+export interface PoolOptions {
+  readonly max: number;
+  readonly session: SessionKind;
+  /** Of the tables that are made. */
+  readonly collate?: string;
+  /** Each statement passes here. */
+  readonly around?: Handling['around'];
+}
+
+export function connectKnex(settings: ServerSettings, { max, session, collate = '', around }: PoolOptions): Knex {
+  const connection: KnexSettings = {
+    driver: driverOptions(settings),
+    database: settings.database,
+    charset: 'utf8mb4',
+    collate,
+  };
+  const schema = session === 'schema';
+  const handling: Handling = { answerMs: schema ? undefined : settings.statementMs + networkMs, around };
+  return knex({
+    client: MysqlClient,
+    connection: { ...connection },
+    // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
+    compileSqlOnError: false,
+    acquireConnectionTimeout: schema ? schemaSeconds * 1_000 + connectMs : settings.acquireMs,
+    ...{ userParams: handling },
+    pool: {
+      min: 0,
+      max,
+      idleTimeoutMillis: idleMs,
+      createTimeoutMillis: schema ? schemaSeconds * 1_000 + connectMs : 2 * connectMs,
+      afterCreate: (raw: Connection, done: (error?: Error) => void) => {
+        prepareSession(raw, session, settings).then(
+          () => done(),
+          (error: Error) => {
+            raw.destroy();
+            done(error);
+          },
+        );
+      },
+    },
+    // What fails is thrown, and logged by who catches it.
+    log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
+  });
+}
+
+export function driverOptions(settings: ServerSettings): ConnectionOptions {
+  const { host, port, user, password, database, tls } = settings;
+  return {
+    ...(host.startsWith('/') ? { socketPath: host } : { host, port }),
+    user,
+    password,
+    database,
+    charset: 'utf8mb4',
+    connectTimeout: connectMs,
+    enableKeepAlive: true,
+    // Numbers beyond what JavaScript holds exactly come as text.
+    supportBigNumbers: true,
+    ...(tls !== false && {
+      ssl: { ...tls, verifyIdentity: tls.rejectUnauthorized, minVersion: 'TLSv1.2' },
+    }),
+  };
+}

@@ -1,0 +1,114 @@
+import type { Knex } from 'knex';
+import { z } from 'zod';
+import type { Connection, SchemaSession } from '../dialect.ts';
+import { Lookups } from '../server/lookups.ts';
+import type { ServerSettings } from '../server/settings.ts';
+import { Turns } from '../turns.ts';
+import { connectKnex } from './client.ts';
+import { constraintFault, explain, isLost, setback } from './errors.ts';
+import { type Change, journaled } from './journal.ts';
+import { openLink } from './lookups.ts';
+import { isMariaDb } from './session.ts';
+
+export interface MysqlConnection extends Connection {
+  readonly writer: Knex;
+  readonly reader: Knex;
+}
+
+/**
+ * MySQL and MariaDB. Transactions that write for an organization lock its row as they begin, and so follow each other as they do
+ * in a database with one write lock; those of different organizations do not wait for each other.
+ */
+export function mysql(settings: ServerSettings): { connect(): MysqlConnection } {
+  const { connections, acquireMs } = settings;
+  return {
+    connect() {
+      const writer = connectKnex(settings, { max: connections.writers, session: 'writer' });
+      const reader = connectKnex(settings, { max: connections.readers, session: 'reader' });
+      const lookups = new Lookups(connections.lookups, () => openLink(settings), isLost);
+      const turns = new Turns(acquireMs);
+      return {
+        writer,
+        reader,
+        read: (_reach, work) => work(reader),
+        write(reach, work) {
+          if (reach === 'directory') return writer.transaction(work);
+          return turns.take(reach, () =>
+            writer.transaction(async (transaction) => {
+              await lockOrganization(transaction, reach);
+              return work(transaction);
+            }),
+          );
+        },
+        claim: lockOrganization,
+        exclusively: (work) => exclusively(settings, writer, work),
+        inspect: (work) => work(reader),
+        lookup: (sql) => lookups.prepare(sql),
+        fault: constraintFault,
+        setback,
+        explain: (error) => explain(error, settings),
+        concerns: () => concerns(reader),
+        async close() {
+          await Promise.all([lookups.close(), reader.destroy(), writer.destroy()]);
+        },
+      };
+    },
+  };
+}
+
+async function lockOrganization(transaction: Knex, id: string): Promise<void> {
+  await transaction('organizations').where({ id }).forUpdate().first('id');
+}
+
+/** The session's own connection holds the lock of the schema; its journal goes another way. */
+async function exclusively<Result>(
+  settings: ServerSettings,
+  writer: Knex,
+  work: (session: SchemaSession) => Promise<Result>,
+): Promise<Result> {
+  let change: Change | undefined;
+  const knex = connectKnex(settings, {
+    max: 1,
+    session: 'schema',
+    collate: await collationOf(writer),
+    around: (sql, run) => (change === undefined || /^(?:select|show)\b/i.test(sql) ? run() : change(run)),
+  });
+  try {
+    return await work({
+      knex,
+      async apply(name, up) {
+        await journaled(writer, name, async (next) => {
+          change = next;
+          try {
+            await up(knex);
+          } finally {
+            change = undefined;
+          }
+        });
+      },
+      secure: async () => {},
+    });
+  } finally {
+    await knex.destroy();
+  }
+}
+
+/**
+ * Texts compare by their code points and to their last space. Others would take a hash, an id or an address for another one
+ * that differs in case, accent or trailing space.
+ */
+async function collationOf(knex: Knex): Promise<string> {
+  const [rows]: readonly unknown[] = await knex.raw('select version()');
+  return isMariaDb(rows) ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
+}
+
+async function concerns(knex: Knex): Promise<readonly string[]> {
+  const [rows] = z
+    .tuple([z.array(z.object({ flush: z.coerce.number() }))], z.unknown())
+    .parse(await knex.raw('select @@innodb_flush_log_at_trx_commit as flush'));
+  return rows.every(({ flush }) => flush === 1)
+    ? []
+    : [
+        'The storage runs with innodb_flush_log_at_trx_commit other than 1: what was acknowledged may be lost in a power cut.',
+      ];
+}

@@ -1,0 +1,132 @@
+import knex, { type Knex } from 'knex';
+import PostgresClientOfKnex from 'knex/lib/dialects/postgres/index.js';
+import type { PostgresQuery } from 'knex/lib/dialects/postgres/index.js';
+import PostgresTransaction from 'knex/lib/dialects/postgres/execution/pg-transaction.js';
+import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';
+import type { Client } from 'pg';
+import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
+import { textMember } from '../server/errors.ts';
+import { isLost, told } from './errors.ts';
+import { prepareSession } from './session.ts';
+
+/** knex's dialect, with transactions that begin as we say and errors that tell nothing of the rows. */
+class PostgresClient extends PostgresClientOfKnex {
+  override transaction(container: unknown, config: unknown, outer: unknown): Knex.Transaction {
+    return new Transaction(this, container, config, outer);
+  }
+
+  override columnCompiler(table: unknown, column: unknown): PostgresColumnCompiler {
+    return new ColumnCompiler(this, table, column);
+  }
+
+  override async acquireRawConnection(): Promise<Client> {
+    try {
+      return await super.acquireRawConnection();
+    } catch (error) {
+      throw told(error);
+    }
+  }
+
+  override async destroyRawConnection(connection: Client): Promise<void> {
+    // A peer that is gone would never answer a farewell.
+    if ('__knex__disposed' in connection) connection.connection.stream.destroy();
+    else await super.destroyRawConnection(connection);
+  }
+
+  // knex runs transactions on objects that only inherit from the client, which private members of a class do not survive.
+  override async _query(connection: Client, query: PostgresQuery): Promise<PostgresQuery> {
+    try {
+      const answered = await super._query(connection, query);
+      const { response } = answered;
+      // So PostgreSQL answers a COMMIT after a statement that failed.
+      if (query.sql === 'COMMIT;' && response !== undefined && 'command' in response && response.command !== 'COMMIT') {
+        throw new Error('the transaction was rolled back');
+      }
+      return answered;
+    } catch (caught) {
+      const error = told(caught);
+      // Also where the server did not answer in time: what it still sends must not reach the next statement.
+      if (isLost(error)) Object.assign(connection, { __knex__disposed: error });
+      throw error;
+    }
+  }
+}
+
+/** Begins with the statements that `beginning` was given. */
+class Transaction extends PostgresTransaction {
+  readonly #begin: string | undefined;
+
+  constructor(client: unknown, container: unknown, config: unknown, outer: unknown) {
+    super(client, container, config, outer);
+    this.#begin = textMember(config, 'begin');
+  }
+
+  override begin(connection: unknown): Knex.QueryBuilder {
+    return this.#begin === undefined ? super.begin(connection) : this.query(connection, this.#begin);
+  }
+}
+
+/** How a transaction begins; sent as one message, so that it costs no round trip more than a plain BEGIN. */
+export function beginning(begin: string): Knex.TransactionConfig & { readonly begin: string } {
+  // knex hands on what it does not know.
+  return { begin };
+}
+
+/**
+ * Texts order by their code points, as in the other databases; and no index depends on the operating system's collations,
+ * which change with its versions.
+ */
+class ColumnCompiler extends PostgresColumnCompiler {
+  text = 'text collate "C"';
+
+  override varchar(length: number): string {
+    return `${super.varchar(length)} collate "C"`;
+  }
+}
+
+export interface PoolOptions {
+  readonly max: number;
+  readonly statementMs: number | undefined;
+}
+
+export function connectKnex(settings: ServerSettings, { max, statementMs }: PoolOptions): Knex {
+  return knex({
+    client: PostgresClient,
+    connection: clientConfig(settings, statementMs),
+    // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
+    compileSqlOnError: false,
+    acquireConnectionTimeout: settings.acquireMs,
+    pool: {
+      min: 0,
+      max,
+      idleTimeoutMillis: idleMs,
+      afterCreate: (connection: Client, done: (error?: Error) => void) => {
+        prepareSession(connection, statementMs).then(
+          () => done(),
+          (error: Error) => {
+            connection.connection.stream.destroy();
+            done(error);
+          },
+        );
+      },
+    },
+    // What fails is thrown, and logged by who catches it.
+    log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
+  });
+}
+
+export function clientConfig(settings: ServerSettings, statementMs: number | undefined) {
+  const { host, port, user, password, database, tls } = settings;
+  return {
+    host,
+    port,
+    user,
+    password,
+    database,
+    ssl: tls,
+    application_name: 'sightline',
+    keepAlive: true,
+    connectionTimeoutMillis: connectMs,
+    ...(statementMs !== undefined && { query_timeout: statementMs + networkMs }),
+  };
+}

@@ -1,0 +1,91 @@
+import type { Knex } from 'knex';
+import { z } from 'zod';
+import type { Connection, Reach, SchemaSession } from '../dialect.ts';
+import { Lookups } from '../server/lookups.ts';
+import type { ServerSettings } from '../server/settings.ts';
+import { Turns } from '../turns.ts';
+import { beginning, connectKnex } from './client.ts';
+import { constraintFault, explain, isLost, setback } from './errors.ts';
+import { openLink } from './lookups.ts';
+import { secureRows } from './row-security.ts';
+import { beginReading, beginWriting, lockOf } from './session.ts';
+
+export interface PostgresConnection extends Connection {
+  readonly writer: Knex;
+  readonly reader: Knex;
+}
+
+/**
+ * PostgreSQL. Transactions that write for an organization take its advisory lock as they begin, and so follow each other as
+ * they do in a database with one write lock; those of different organizations do not wait for each other.
+ */
+export function postgres(settings: ServerSettings): { connect(): PostgresConnection } {
+  const { connections, statementMs, acquireMs } = settings;
+  return {
+    connect() {
+      const writer = connectKnex(settings, { max: connections.writers, statementMs });
+      const reader = connectKnex(settings, { max: connections.readers, statementMs });
+      const lookups = new Lookups(connections.lookups, () => openLink(settings), isLost);
+      const turns = new Turns(acquireMs);
+      const read = <Result>(reach: Reach, work: (db: Knex) => Promise<Result>): Promise<Result> =>
+        reader.transaction(work, beginning(beginReading(reach)));
+      return {
+        writer,
+        reader,
+        read,
+        write(reach, work) {
+          const transaction = () => writer.transaction(work, beginning(beginWriting(reach)));
+          return reach === 'directory' ? transaction() : turns.take(reach, transaction);
+        },
+        async claim(transaction, organizationId) {
+          await transaction.raw(`select ${lockOf(organizationId)}`);
+        },
+        exclusively: (work) => exclusively(settings, work),
+        inspect: (work) => read('directory', work),
+        lookup: (sql) => lookups.prepare(sql),
+        fault: constraintFault,
+        setback,
+        explain: (error) => explain(error, settings),
+        concerns: () => read('directory', concerns),
+        async close() {
+          await Promise.all([lookups.close(), reader.destroy(), writer.destroy()]);
+        },
+      };
+    },
+  };
+}
+
+/** Schema changes are part of the transaction, so a crash in the middle leaves the old schema. They take as long as they take. */
+async function exclusively<Result>(
+  settings: ServerSettings,
+  work: (session: SchemaSession) => Promise<Result>,
+): Promise<Result> {
+  const knex = connectKnex(settings, { max: 1, statementMs: undefined });
+  try {
+    const begin = `${beginWriting('directory')}, ${lockOf('sightline migrations')}`;
+    return await knex.transaction(
+      (transaction) =>
+        work({ knex: transaction, apply: (_name, up) => up(transaction), secure: () => secureRows(transaction) }),
+      beginning(begin),
+    );
+  } finally {
+    await knex.destroy();
+  }
+}
+
+async function concerns(knex: Knex): Promise<readonly string[]> {
+  const { rows } = z
+    .object({ rows: z.array(z.object({ login: z.string(), bypasses: z.boolean(), fsync: z.string() })) })
+    .parse(
+      await knex.raw(`select rolname as login, rolsuper or rolbypassrls as bypasses, current_setting('fsync') as fsync
+        from pg_roles where rolname = current_user`),
+    );
+  return rows.flatMap(({ login, bypasses, fsync }) => [
+    ...(bypasses
+      ? [
+          `The storage's login ${login} is a superuser or has BYPASSRLS, so PostgreSQL applies no row-level security to it. Use a role without them.`,
+        ]
+      : []),
+    ...(fsync === 'off' ? ['The storage runs with fsync=off: what was acknowledged may be lost in a power cut.'] : []),
+  ]);
+}

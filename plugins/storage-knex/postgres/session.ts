@@ -1,0 +1,36 @@
+import type { Client } from 'pg';
+import type { Reach } from '../dialect.ts';
+import { abandonedMs } from '../server/settings.ts';
+import { literal } from './literal.ts';
+
+/** Says whose rows the policies let through (row-security.ts): an organization's id. */
+export const reachSetting = 'sightline.organization';
+/** In its place where the directory looks across organizations; no id is written so. */
+export const everyone = '*';
+
+/** Once for each connection. Nothing weaker than a commit on the disk is taken, and nothing stronger weakened. */
+export async function prepareSession(client: Client, statementMs: number | undefined): Promise<void> {
+  await client.query(`
+    SET statement_timeout = ${statementMs ?? 0};
+    SET idle_in_transaction_session_timeout = ${abandonedMs};
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`);
+}
+
+export function beginReading(reach: Reach): string {
+  return `BEGIN READ ONLY; SELECT ${reaching(reach)}`;
+}
+
+/** The organization's lock comes before the first statement, each of which sees what was committed by then. */
+export function beginWriting(reach: Reach): string {
+  const lock = reach === 'directory' ? '' : `, ${lockOf(reach)}`;
+  return `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${reaching(reach)}${lock}`;
+}
+
+/** Held until the transaction ends. Two names that share a number only wait for each other. */
+export function lockOf(name: string): string {
+  return `pg_advisory_xact_lock(hashtextextended(${literal(name)}, 5174))`;
+}
+
+function reaching(reach: Reach): string {
+  return `set_config('${reachSetting}', ${literal(reach === 'directory' ? everyone : reach)}, true)`;
+}

@@ -1,0 +1,95 @@
+import type { Lookup, Row } from '../dialect.ts';
+
+/** A connection that only runs prepared statements, one after the other, outside any transaction. */
+export interface Link {
+  /** False when it ended, for whatever reason. */
+  readonly usable: boolean;
+  first(statement: LookupStatement, values: readonly string[]): Promise<Row | undefined>;
+  close(): Promise<void>;
+}
+
+export interface LookupStatement {
+  /** Unique among those of a process. */
+  readonly name: string;
+  readonly sql: string;
+}
+
+interface Lane {
+  readonly opening: Promise<Link>;
+  waiting: number;
+  link: Link | undefined;
+}
+
+/**
+ * Few connections for the look-ups of every request, beside the pools: no waiting for a free one, no transaction around it. Each
+ * asks in the order of coming, and the least busy is asked.
+ */
+export class Lookups {
+  readonly #most: number;
+  readonly #open: () => Promise<Link>;
+  readonly #isLost: (error: unknown) => boolean;
+  readonly #lanes = new Set<Lane>();
+  #prepared = 0;
+  #closed = false;
+
+  constructor(most: number, open: () => Promise<Link>, isLost: (error: unknown) => boolean) {
+    this.#most = most;
+    this.#open = open;
+    this.#isLost = isLost;
+  }
+
+  prepare(sql: string): Lookup {
+    const statement = { name: `sightline_${(this.#prepared += 1)}`, sql };
+    return async (...values) => {
+      try {
+        return await this.#ask(statement, values);
+      } catch (error) {
+        // A look-up changes nothing: it is asked again, on a connection that is new if need be.
+        if (!this.#isLost(error) || this.#closed) throw error;
+        return this.#ask(statement, values);
+      }
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const lane of this.#lanes) await lane.opening.then((link) => link.close()).catch(() => {});
+    this.#lanes.clear();
+  }
+
+  async #ask(statement: LookupStatement, values: readonly string[]): Promise<Row | undefined> {
+    const lane = this.#lane();
+    lane.waiting += 1;
+    try {
+      const link = lane.link ?? (await lane.opening);
+      return await link.first(statement, values);
+    } catch (error) {
+      if (lane.link?.usable !== true) this.#lanes.delete(lane);
+      throw error;
+    } finally {
+      lane.waiting -= 1;
+    }
+  }
+
+  #lane(): Lane {
+    if (this.#closed) throw new Error('the storage was stopped');
+    let best: Lane | undefined;
+    for (const lane of this.#lanes) {
+      if (lane.link?.usable === false) this.#lanes.delete(lane);
+      else if (best === undefined || lane.waiting < best.waiting) best = lane;
+    }
+    if (best !== undefined && (best.waiting === 0 || this.#lanes.size >= this.#most)) return best;
+    return this.#addLane();
+  }
+
+  #addLane(): Lane {
+    const opening = this.#open();
+    const lane: Lane = { opening, waiting: 0, link: undefined };
+    this.#lanes.add(lane);
+    opening.then(
+      (link) => (lane.link = link),
+      () => this.#lanes.delete(lane),
+    );
+    return lane;
+  }
+}

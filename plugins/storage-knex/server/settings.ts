@@ -1,0 +1,78 @@
+import type { ServerConfig } from '../config.ts';
+
+/** A server to connect to, and how long it is waited for. */
+export interface ServerSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly tls: false | Tls;
+  readonly connections: Shares;
+  readonly acquireMs: number;
+  readonly statementMs: number;
+}
+
+export interface Tls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly rejectUnauthorized: boolean;
+}
+
+/** How many of a process's connections are for what; nobody's work takes those of another kind. */
+export interface Shares {
+  readonly lookups: number;
+  readonly writers: number;
+  readonly readers: number;
+}
+
+const defaultPort = { postgres: 5432, mysql: 3306 } as const;
+
+export const connectMs = 5_000;
+/** After this long unused a pooled connection is closed. */
+export const idleMs = 30_000;
+/** After this long a server ends a transaction whose client says nothing any more, with all its locks. */
+export const abandonedMs = 60_000;
+/** How much longer than the server a client waits for a statement: then the network has lost one of them. */
+export const networkMs = 5_000;
+
+export function settingsOf(config: ServerConfig): ServerSettings {
+  const { client, ssl, pool, statementTimeoutSeconds } = config;
+  const url = config.url === undefined ? undefined : new URL(config.url);
+  const port = url === undefined ? config.port : Number(url.port || 0) || config.port;
+  return {
+    host: url === undefined ? (config.host ?? '') : url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: port ?? defaultPort[client],
+    user: url === undefined ? (config.user ?? '') : decodeURIComponent(url.username),
+    password: decodeURIComponent(url?.password ?? '') || (config.password ?? ''),
+    database: url === undefined ? (config.database ?? '') : decodeURIComponent(url.pathname.slice(1)),
+    tls: tlsOf(ssl),
+    connections: share(pool.max),
+    acquireMs: pool.acquireTimeoutSeconds * 1_000,
+    statementMs: statementTimeoutSeconds * 1_000,
+  };
+}
+
+/** For an operator: where, as whom. */
+export function place({ host, port, user, database }: ServerSettings): string {
+  const at = host.startsWith('/') ? host : `${host}:${port}`;
+  return `database ${database} at ${at}, login ${user}`;
+}
+
+function tlsOf(ssl: ServerConfig['ssl']): ServerSettings['tls'] {
+  if (typeof ssl === 'boolean') return ssl && { rejectUnauthorized: true };
+  const { ca, cert, key, rejectUnauthorized } = ssl;
+  return {
+    rejectUnauthorized,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+}
+
+function share(max: number): Shares {
+  const lookups = max < 6 ? 1 : 2;
+  const writers = Math.floor((max - lookups) / 2);
+  return { lookups, writers, readers: max - lookups - writers };
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Host, Storage } from '../../../src/contract/index.ts';
+import { testHost } from '../../../src/contract-tests/host.ts';
+import type { StorageUnderTest } from '../../../src/contract-tests/storage.ts';
+import type { MysqlServer } from '../../../test/support/mysql.ts';
+import type { PostgresServer } from '../../../test/support/postgres.ts';
+import { configSchema, type ServerConfig } from '../config.ts';
+import { mysql } from '../mysql/dialect.ts';
+import plugin from '../index.ts';
+import { postgres } from '../postgres/dialect.ts';
+import { settingsOf } from '../server/settings.ts';
+
+/** An empty database of a server, with the login that the documentation asks for. */
+export interface ServerStore extends StorageUnderTest {
+  readonly database: string;
+  readonly login: string;
+  readonly password: string;
+  readonly config: ServerConfig;
+  open(overrides?: Partial<Host>, changes?: object): Storage;
+  /** Runs a statement as the server's administrator. */
+  admin(sql: string): Promise<readonly (readonly unknown[])[]>;
+}
+
+export async function postgresStore(server: PostgresServer): Promise<ServerStore> {
+  const [login, password] = [`sl_store_${randomBytes(5).toString('hex')}`, randomBytes(9).toString('hex')];
+  const database = await server.createDatabase();
+  await server.admin(`CREATE ROLE ${login} LOGIN PASSWORD '${password}'`);
+  await server.admin(`ALTER DATABASE ${database} OWNER TO ${login}`);
+  return store({
+    database,
+    login,
+    password,
+    config: { client: 'postgres', url: server.url(database, login, password) },
+    admin: (sql) => server.admin(sql, database),
+    drop: () => server.drop(database, [login]),
+  });
+}
+
+export async function mysqlStore(server: MysqlServer): Promise<ServerStore> {
+  const [login, password] = [`sl_store_${randomBytes(5).toString('hex')}`, randomBytes(9).toString('hex')];
+  const database = await server.createDatabase();
+  await server.admin(`CREATE USER ${login} IDENTIFIED BY '${password}'`);
+  await server.admin(`GRANT ALL ON ${database}.* TO ${login}`);
+  return store({
+    database,
+    login,
+    password,
+    config: { client: 'mysql', url: server.url(database, login, password) },
+    admin: (sql) => server.admin(sql, database),
+    drop: () => server.drop(database, [login]),
+  });
+}
+
+export function serverConfig(input: object): ServerConfig {
+  const config = configSchema.parse({ pool: { max: 6 }, ...input });
+  if (config.client === 'sqlite') throw new Error('not the config of a server');
+  return config;
+}
+
+/** The connection beneath a storage, for a test to look into. */
+export function connectionOf(config: ServerConfig) {
+  return config.client === 'postgres' ? postgres(settingsOf(config)).connect() : mysql(settingsOf(config)).connect();
+}
+
+interface Made {
+  readonly database: string;
+  readonly login: string;
+  readonly password: string;
+  readonly config: object;
+  admin(sql: string): Promise<readonly (readonly unknown[])[]>;
+  drop(): Promise<void>;
+}
+
+async function store({ drop, config: input, ...made }: Made): Promise<ServerStore> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'sl-store-'));
+  const config = serverConfig(input);
+  return {
+    ...made,
+    config,
+    open: (overrides, changes = {}) =>
+      plugin.create(serverConfig({ ...input, ...changes }), testHost(dataDirectory, overrides)),
+    process: { module: new URL('../index.ts', import.meta.url).href, config: input, dataDirectory },
+    async cleanup() {
+      await drop();
+      await rm(dataDirectory, { recursive: true });
+    },
+  };
+}

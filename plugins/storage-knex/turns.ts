@@ -1,0 +1,41 @@
+import { busy } from './busy.ts';
+
+/**
+ * Lets one at a time through for each key, in the order of asking. Who waits for another of this process holds no connection
+ * meanwhile, so that one organization's writers do not take those of all.
+ */
+export class Turns {
+  readonly #last = new Map<string, Promise<void>>();
+  readonly #patienceMs: number;
+
+  constructor(patienceMs: number) {
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Throws `unavailable` when the turn does not come in time. */
+  async take<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#last.get(key) ?? Promise.resolve();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const mine = before.then(() => ended);
+    this.#last.set(key, mine);
+    try {
+      await this.#inTime(before);
+      return await work();
+    } finally {
+      end();
+      if (this.#last.get(key) === mine) this.#last.delete(key);
+    }
+  }
+
+  async #inTime(turn: Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(busy()), this.#patienceMs);
+    });
+    try {
+      await Promise.race([turn, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
