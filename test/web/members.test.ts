@@ -87,6 +87,15 @@ describe('the page of members', () => {
     expect(await rolesNow()).toMatchObject({ 'new@acme.example': 'admin' });
   });
 
+  it.each(['ada@intranet', 'jürgen@firma.example', "o'brien+a/b@acme.example", 'ada@xn--bcher-kva.xn--p1ai'])(
+    'invites %s, to which an account can be made',
+    async (email) => {
+      const { status, headers } = await admin.browser.submit('/members', { email, role: 'member' });
+      expect([status, headers.location]).toEqual([303, expect.stringMatching(/^\/members\/invitations\/invt_/)]);
+      for (const { id } of await place.workspace.invitations.list()) await place.workspace.invitations.revoke(id);
+    },
+  );
+
   it('revokes an invitation after asking, and its link ends', async () => {
     const invited = await admin.browser.submit('/members', { email: 'new@acme.example', role: 'member' });
     const path = invited.headers.location ?? '';

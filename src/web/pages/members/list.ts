@@ -23,7 +23,8 @@ const inviteForm = z.object({
     .string()
     .trim()
     .max(254, 'This is longer than an e-mail address can be.')
-    .pipe(z.email('This is not an e-mail address.')),
+    // As accounts have them: an intranet's and other scripts' are addresses, too.
+    .regex(/^[^\s@]+@[^\s@]+$/, 'This is not an e-mail address.'),
   role: z.enum(['member', 'admin'], 'Choose a role.'),
 });
 
