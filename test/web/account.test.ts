@@ -89,6 +89,22 @@ describe('the pages of an account', () => {
     });
   });
 
+  it('shows a hundred applications at once, and links to the others', async () => {
+    for (let count = 0; count < 101; count += 1) {
+      await site.storage.workspace(acme.id).grants.create({
+        id: newId('gra'),
+        userId: ada.id,
+        clientId: 'c',
+        clientName: `Client ${count}`,
+        redirectOrigin: 'cursor:',
+        scopes: ['incidents:read'],
+      });
+    }
+    await browser.signIn('ada@acme.example', password);
+    const shown = async (path: string) => [...(await browser.get(path)).text.matchAll(/<bdi>Client \d+</g)].length;
+    expect([await shown('/account'), await shown('/account?page=2')]).toEqual([100, 1]);
+  });
+
   describe('organizations', () => {
     it('are chosen among by who has several, and nobody sees another', async () => {
       const labs = await site.organization('Labs & "Sons"');

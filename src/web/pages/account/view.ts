@@ -3,6 +3,7 @@ import { field, moment, plainName, strangersName } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { SignedInVisit, View } from '../../page.ts';
+import { paged } from '../../paging.ts';
 import { scopeWords } from '../../scope-words.ts';
 import type { PageServices } from '../../services.ts';
 import { newPassword } from '../password.ts';
@@ -20,7 +21,8 @@ export async function accountView(
 ): Promise<View> {
   const { user, session, to, csrf } = visit;
   const { membership } = session;
-  const applications = membership ? await people.applications(membership.organization.id, user.id) : [];
+  const all = membership ? await people.applications(membership.organization.id, user.id) : [];
+  const applications = paged(all, visit, accountPath);
   return {
     title: 'Account',
     body: html`${message}
@@ -52,8 +54,12 @@ export async function accountView(
   };
 }
 
-function applicationsSection({ to, csrf }: SignedInVisit, applications: readonly Grant[], organization: string): Html {
-  if (applications.length === 0) {
+function applicationsSection(
+  { to, csrf }: SignedInVisit,
+  { shown, links }: ReturnType<typeof paged<Grant>>,
+  organization: string,
+): Html {
+  if (shown.length === 0) {
     return html`<section class="card">
       <h2>Connected applications</h2>
       <p>You have given no application access to ${organization}.</p>
@@ -63,7 +69,7 @@ function applicationsSection({ to, csrf }: SignedInVisit, applications: readonly
     <h2>Connected applications</h2>
     <p>What you allowed in ${organization}. Without access, an application fails with its next request.</p>
     <ul class="plain">
-      ${applications.map(
+      ${shown.map(
         ({ id, clientName, redirectOrigin, scopes, createdAt, lastUsedAt }) =>
           html`<li class="entry">
             <div>
@@ -81,6 +87,7 @@ function applicationsSection({ to, csrf }: SignedInVisit, applications: readonly
           </li>`,
       )}
     </ul>
+    ${links}
   </section>`;
 }
 
