@@ -21,9 +21,10 @@ import type { Place } from './work-queue.ts';
  *
  * Against lock-out: a network from which the account's right password was shown within 30 days is never refused before
  * the password is looked at; whatever others do, and from wherever, the right password passes there. At a network that
- * is new to the account it passes at the first try, unless the failures were made from that same network. What remains
- * is somebody who shares the person's known network: they have as many guesses as two threads compute, some six a second
- * (of passwords of ten characters and more that are not common), and every hundredth is in the log for the operator.
+ * is new to the account it passes at the first try, unless the failures were made from that same network, near or wide.
+ * What remains is somebody who shares the person's known network: they have as many guesses as two threads compute, some
+ * six a second (of passwords of ten characters and more that are not common), and every hundredth is in the log for the
+ * operator.
  *
  * A try counts as a failure when it begins and is taken back when it was right, so that many at once are not free. A
  * success forgives its own account and network alone: an attacker's own account buys no tries at others'. An address that
