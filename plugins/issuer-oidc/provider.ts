@@ -82,8 +82,7 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 
   const keys: JWTVerifyGetKey = async (header, token) => {
-    const { jwks_uri: href } = (await configuration()).serverMetadata();
-    if (href === undefined) throw new ProviderUnreachable('the provider names no keys');
+    const { jwks_uri: href = '' } = (await configuration()).serverMetadata();
     if (keySet?.href !== href) {
       keySet = {
         href,
@@ -126,8 +125,11 @@ async function discover({ issuer, clientId, authentication }: ProviderOptions): 
   if (metadata.issuer !== issuer) {
     throw new ProviderUnreachable(`it calls itself ${metadata.issuer}: write that as issuer.issuer`);
   }
-  if (!insecure && metadata.jwks_uri?.startsWith('https:') !== true) {
-    throw new ProviderUnreachable('its keys are not at an https URL');
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
+    const { protocol } = URL.parse(metadata[name] ?? '') ?? {};
+    if (protocol !== 'https:' && !(insecure && protocol === 'http:')) {
+      throw new ProviderUnreachable(`its ${name} is no https URL`);
+    }
   }
   return configuration;
 }

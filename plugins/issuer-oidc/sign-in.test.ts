@@ -301,6 +301,17 @@ describe('signing in at a stand-in', () => {
     expect(lines.join('\n')).toContain('cannot be asked who it is');
   });
 
+  it.each<[string, object]>([
+    ['no page to sign in at', { authorization_endpoint: undefined }],
+    ['a page that is a script', { authorization_endpoint: 'javascript:alert(1)' }],
+    ['no address for codes', { token_endpoint: 7 }],
+    ['keys in a file', { jwks_uri: 'file:///etc/passwd' }],
+  ])('is unavailable where the provider names %s', async (_name, metadata) => {
+    provider.says.metadata = metadata;
+    await expect(begin()).rejects.toMatchObject(away);
+    expect(lines.join('\n')).toContain('cannot be asked who it is');
+  });
+
   it('reads no endless answer', async () => {
     provider.says.metadata = { more: 'x'.repeat(300_000) };
     await expect(begin()).rejects.toMatchObject(away);
