@@ -11,23 +11,24 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
   if (type !== 'application/x-www-form-urlencoded') {
     throw new SightlineError('invalid_argument', 'A form is sent as application/x-www-form-urlencoded.');
   }
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge();
-  const chunks: Buffer[] = [];
+  const said = Number(request.headers['content-length'] ?? mostBytes);
+  if (said > mostBytes) throw tooLarge();
+  // Not a list of what comes: a sender of single bytes would have a hundred times their memory.
+  const body = Buffer.allocUnsafe(said);
   let size = 0;
   try {
     // The stream stays open behind a refusal, so that the answer still goes out.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       const bytes = Buffer.from(chunk);
-      size += bytes.length;
-      if (size > mostBytes) throw tooLarge();
-      chunks.push(bytes);
+      if (size + bytes.length > body.length) throw tooLarge();
+      size += bytes.copy(body, size);
     }
   } catch (error) {
     if (error instanceof SightlineError) throw error;
     // The sender went away: nothing failed here, and strangers must not fill the log with it.
     throw new SightlineError('invalid_argument', 'The form broke off.', { cause: error });
   }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+  return new URLSearchParams(body.toString('utf8', 0, size));
 }
 
 /** What a person typed, or what is wrong with it, by field. */
