@@ -1,7 +1,4 @@
-/**
- * What a page does besides, in a browser that runs scripts: copy buttons, and a question before what cannot be undone.
- * Nothing depends on it.
- */
+/** What a page does besides, in a browser that runs scripts: copy buttons. Nothing depends on it. */
 export const script = `
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const source = document.getElementById(button.dataset.copy);
@@ -12,11 +9,6 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
     await navigator.clipboard.writeText(source.value ?? source.textContent);
     button.textContent = 'Copied';
     setTimeout(() => { button.textContent = label; }, 2000);
-  });
-}
-for (const form of document.querySelectorAll('form[data-confirm]')) {
-  form.addEventListener('submit', (event) => {
-    if (!window.confirm(form.dataset.confirm)) event.preventDefault();
   });
 }
 `.trimStart();

@@ -134,7 +134,6 @@ main > .card .field { max-width: 32rem; }
 summary { cursor: pointer; font-weight: 600; }
 details[open] > summary { margin-bottom: .75rem; }
 details { margin: 0 0 1rem; }
-details[open] > summary { margin-bottom: .75rem; }
 blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--soft); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
