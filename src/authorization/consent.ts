@@ -24,14 +24,16 @@ type Result = Parameters<Provider['interactionResult']>[2];
 
 /**
  * What waits for a person's word. A request is found by the cookie of the browser that began it, which the library signs
- * and binds to the consent page's own path.
+ * and binds to the consent page's own path, and by the id in that path.
  */
 export function createAuthorizationRequests(options: ConsentOptions): AuthorizationRequests {
   const { grants, resource, clients } = options;
 
   async function interactionOf(request: IncomingMessage, response: ServerResponse): Promise<Interaction | undefined> {
     try {
-      return await options.provider().interactionDetails(request, response);
+      const interaction = await options.provider().interactionDetails(request, response);
+      // Not only by the cookie, which a site beside ours can put in the place of another while the page is looked at.
+      return interaction.uid === lastSegment(request.url ?? '') ? interaction : undefined;
     } catch (error) {
       if (error instanceof errors.SessionNotFound) return undefined;
       throw error;
@@ -97,6 +99,11 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
       return finish(request, response, { error: 'access_denied', error_description: 'the person said no' });
     }),
   };
+}
+
+function lastSegment(url: string): string {
+  const [path = ''] = url.split('?');
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 function ended(cause?: unknown): SightlineError {

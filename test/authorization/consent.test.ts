@@ -113,6 +113,27 @@ describe('a request that waits for a person', () => {
     expect((await browser.post(page, { consent })).status).toBe(303);
   });
 
+  it('is the one that the address of the page names, whatever cookie came with it', async () => {
+    const shown = await begin();
+    const other = await begin({ scope: 'chats:read' });
+    const swapped = other.browser.cookieHeaders().map((header) => header.slice(0, header.indexOf(';')));
+    const init = { headers: { cookie: swapped.join('; ') } };
+    const consent = { ...shown.consent, scopes: ['chats:read'] };
+    expect((await fetch(other.page, init)).status).toBe(200);
+    expect((await fetch(shown.page, init)).status).toBe(404);
+    for (const body of [{ consent }, {}]) {
+      const answer = await fetch(shown.page, {
+        ...init,
+        method: 'POST',
+        body: JSON.stringify(body),
+        redirect: 'manual',
+      });
+      expect(answer.status).toBe(404);
+    }
+    expect((await fetch(`${other.page}?from=sign-in`, init)).status).toBe(200);
+    expect(await grants()).toEqual([]);
+  });
+
   it('leaves no grant behind that leads nowhere, where an approval breaks off', async () => {
     const { browser, page, verifier, consent } = await begin();
     for (const model of ['Grant', 'Interaction']) {
