@@ -11,7 +11,8 @@ import { accountId, readAccountId, type Account } from './account.ts';
 import { canonicalResources } from './authorization-query.ts';
 import type { Clients } from './clients/index.ts';
 import { authMethods } from './clients/metadata.ts';
-import type { Reach } from './failures.ts';
+import { createThrottle } from './clients/throttle.ts';
+import { temporarily, type Reach } from './failures.ts';
 import { clientSigningAlgorithms } from './metadata.ts';
 import { knownScopes } from './scopes.ts';
 
@@ -23,6 +24,7 @@ export interface PeopleOptions {
   readonly reach: Reach;
   /** Signs the cookies that tie an authorization request to its browser. */
   readonly cookieKey: string;
+  readonly now: () => Date;
 }
 
 /**
@@ -31,8 +33,12 @@ export interface PeopleOptions {
  */
 const longestProof = 3600;
 
+/** Of one grant. Many programs of a person may refresh at once, but what each is given is kept for ninety days. */
+const refreshes = { perMinute: 30, burst: 60 } as const;
+
 /** The half of the protocol library that people need: authorization codes, their consent, refresh tokens. */
-export function peopleConfiguration({ issuer, directory, clients, reach, cookieKey }: PeopleOptions) {
+export function peopleConfiguration({ issuer, directory, clients, reach, cookieKey, now }: PeopleOptions) {
+  const throttle = createThrottle({ ...refreshes, now });
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
   // Path-restricted, so it cannot be a __Host- cookie.
   const prefix = issuer.startsWith('https:') ? '__Secure-sightline' : 'sightline';
@@ -74,7 +80,12 @@ export function peopleConfiguration({ issuer, directory, clients, reach, cookieK
       return { accountId: sub, claims: () => ({ sub }) };
     },
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    rotateRefreshToken: true,
+    rotateRefreshToken: (ctx) => {
+      const wait = throttle(ctx.oidc.refreshToken?.grantId ?? '');
+      if (wait === 0) return true;
+      ctx.set('Retry-After', String(wait));
+      throw temporarily(`too many refreshes; try again in ${wait} seconds`, 429, 'slow_down');
+    },
     expiresWithSession: () => false,
   } satisfies Configuration;
 

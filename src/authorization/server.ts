@@ -96,6 +96,7 @@ export function createAuthorizationServer(
         clients,
         reach,
         cookieKey: vault.derive('oauth-cookies'),
+        now,
       })
     : undefined;
   const { assertions = [] } = options;

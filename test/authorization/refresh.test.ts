@@ -48,6 +48,21 @@ describe('a refresh token', () => {
     for (const each of renewed) expect((await refresh(world.url, each.refresh_token)).status).toBe(200);
   });
 
+  it('serves nobody without end: each answer is kept for ninety days', async () => {
+    const tokens = await signIn(world);
+    const other = await signIn(world);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => refresh(world.url, tokens.refresh_token)));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(answers.length - refused.length).toBeGreaterThan(30);
+    for (const each of refused) expect(await refusal(each)).toEqual({ status: 429, error: 'slow_down' });
+    expect((await refresh(world.url, other.refresh_token)).status).toBe(200);
+    const served = answers.find(({ status }) => status === 200);
+    const next = served && (await tokensOf(served));
+    world.clock.advance(60_000);
+    expect((await refresh(world.url, next?.refresh_token)).status).toBe(200);
+  });
+
   it('shown again later ends the whole family, and the access tokens with it', async () => {
     const stolen = await signIn(world);
     const next = await renew(stolen);
