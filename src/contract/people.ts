@@ -97,8 +97,8 @@ export interface PeopleRepository {
   identity(issuer: string, subject: string): Promise<User | undefined>;
   /** A new account with an identity and no password. `conflict` when address or identity is taken. */
   createWithIdentity(input: NewIdentity): Promise<User>;
-  /** `conflict` when the identity is taken. */
-  linkIdentity(userId: UserId, issuer: string, subject: string): Promise<void>;
+  /** `conflict` when the identity is taken, or is to be the account's first and there is another. */
+  linkIdentity(userId: UserId, issuer: string, subject: string, which?: 'first' | 'another'): Promise<void>;
   /** Whether an account is linked to any identity. */
   hasIdentity(userId: UserId): Promise<boolean>;
   /**

@@ -85,19 +85,23 @@ export function createIdentities({ storage, invitations, trail, logger }: Identi
     const owned = await people.hasIdentity(user.id);
     const free = hash === undefined && !owned;
     const invitable = invited && (!owned || (await people.memberships(user.id)).length === 0);
-    if (!free && !invitable) {
-      logger.warn(
-        { userId: user.id, issuer: identity.issuer },
-        'an identity has the address of an account that is not its own',
-      );
-      throw forbidden(
-        `There is an account for ${user.email} already, which is not connected with this sign-in. ` +
-          'Ask an admin to remove it from the organization and to invite you.',
-      );
-    }
+    if (!free && !invitable) throw notConnected(user, identity);
     if (!user.enabled) throw disabled();
-    await people.linkIdentity(user.id, identity.issuer, identity.subject);
+    try {
+      await people.linkIdentity(user.id, identity.issuer, identity.subject, owned ? 'another' : 'first');
+    } catch (error) {
+      // Somebody else of this address was first.
+      throw error instanceof SightlineError && error.code === 'conflict' ? notConnected(user, identity) : error;
+    }
     return user;
+  }
+
+  function notConnected(user: User, { issuer }: ExternalIdentity): SightlineError {
+    logger.warn({ userId: user.id, issuer }, 'an identity has the address of an account that is not its own');
+    return forbidden(
+      `There is an account for ${user.email} already, which is not connected with this sign-in. ` +
+        'Ask an admin to remove it from the organization and to invite you.',
+    );
   }
 
   async function created(email: string, { issuer, subject, name }: ExternalIdentity): Promise<User> {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ExternalIdentity, Organization } from '../../src/contract/index.ts';
+import { silentLogger } from '../../src/contract-tests/host.ts';
+import type { ExternalIdentity, Organization, UserId } from '../../src/contract/index.ts';
+import { createPeople } from '../../src/people/create-people.ts';
 import { admin, audited, home, identity, openWorld, password, person, refusal, refused } from './support.ts';
 import type { World } from './support.ts';
 
@@ -18,6 +20,10 @@ const invite = async (email: string, organization = world.organization) =>
   (await world.people.invite({ organizationId: organization.id, email, role: 'member', actor: admin })).token;
 const rolesOf = async (id: Parameters<World['people']['memberships']>[0]) =>
   Object.fromEntries((await world.people.memberships(id)).map(({ organization, role }) => [organization.name, role]));
+const bound = (target: object, name: string | symbol): unknown => {
+  const value: unknown = Reflect.get(target, name);
+  return typeof value === 'function' ? value.bind(target) : value;
+};
 const accounts = async () => (await world.store.storage.directory.users()).length;
 
 describe("an identity provider's person", () => {
@@ -106,6 +112,41 @@ describe('an account', () => {
     expect((await enter()).id).toBe(ada.id);
     expect((await enter({ email: 'renamed@example.com' })).id).toBe(ada.id);
     expect(await rolesOf(ada.id)).toEqual({ Acme: 'admin' });
+  });
+
+  it('is linked to one alone of those that show its address at once', async () => {
+    const ada = await person(world, 'ada@example.com', { role: 'admin', password: null });
+    const { storage } = world.store;
+    const met = Promise.withResolvers<void>();
+    let looked = 0;
+    const repository = new Proxy(storage.directory.people, {
+      get(target, name) {
+        if (name !== 'hasIdentity') return bound(target, name);
+        // Both have looked before either links.
+        return async (userId: UserId) => {
+          const has = await target.hasIdentity(userId);
+          looked += 1;
+          if (looked === 2) met.resolve();
+          await met.promise;
+          return has;
+        };
+      },
+    });
+    const directory = new Proxy(storage.directory, {
+      get: (target, name) => (name === 'people' ? repository : bound(target, name)),
+    });
+    const people = createPeople({
+      storage: new Proxy(storage, { get: (target, name) => (name === 'directory' ? directory : bound(target, name)) }),
+      logger: silentLogger,
+      now: world.clock.now,
+    });
+    const results = await Promise.allSettled(
+      ['subject-1', 'subject-2'].map((subject) => people.signInWithIdentity(identity({ subject }))),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toMatchObject([{ value: { id: ada.id } }]);
+    expect(results.filter(({ status }) => status === 'rejected')).toMatchObject([
+      { reason: refused('forbidden', 'not connected with this sign-in') },
+    ]);
   });
 
   it('is not taken over by an address that nobody vouches for', async () => {

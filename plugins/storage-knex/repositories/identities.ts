@@ -12,6 +12,11 @@ export function findIdentity(knex: Knex, issuer: string, subject: string): Promi
     .first('users.*');
 }
 
+/** One of an account's, if it has any. */
+export function findIdentityOf(knex: Knex, userId: UserId): Promise<Pick<IdentityRow, 'hash'> | undefined> {
+  return knex<IdentityRow>('identities').where({ user_id: userId }).first('hash');
+}
+
 export async function insertIdentity(
   knex: Knex,
   userId: UserId,

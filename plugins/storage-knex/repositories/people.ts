@@ -14,7 +14,7 @@ import type {
 import { optional } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { MemberRow, SessionRow, UserRow } from '../rows.ts';
-import { findIdentity, identityTaken, insertIdentity } from './identities.ts';
+import { findIdentity, findIdentityOf, identityTaken, insertIdentity } from './identities.ts';
 import { acceptInvitation, openInvitation } from './invitation-acceptance.ts';
 import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
 import { syncMemberships } from './provided-memberships.ts';
@@ -104,17 +104,22 @@ export class People implements PeopleRepository {
     );
   }
 
-  linkIdentity(userId: UserId, issuer: string, subject: string): Promise<void> {
-    return this.#database.write((knex) => insertIdentity(knex, userId, issuer, subject, this.#now()), {
-      duplicate: identityTaken(),
-      foreign_key: noSuchUser(),
-    });
+  linkIdentity(userId: UserId, issuer: string, subject: string, which: 'first' | 'another' = 'another'): Promise<void> {
+    return this.#database.write(
+      async (knex) => {
+        if (which === 'first') {
+          // Not a change, but the lock under which two that would be the first follow each other.
+          await knex<UserRow>('users').where({ id: userId }).update({ id: userId });
+          if ((await findIdentityOf(knex, userId)) !== undefined) throw identityTaken();
+        }
+        await insertIdentity(knex, userId, issuer, subject, this.#now());
+      },
+      { duplicate: identityTaken(), foreign_key: noSuchUser() },
+    );
   }
 
   hasIdentity(userId: UserId): Promise<boolean> {
-    return this.#database.read(
-      async (knex) => (await knex('identities').where({ user_id: userId }).first('hash')) !== undefined,
-    );
+    return this.#database.read(async (knex) => (await findIdentityOf(knex, userId)) !== undefined);
   }
 
   syncMemberships(

@@ -203,6 +203,22 @@ export function peoplePromises(runner: Runner, make: MakeStorage): void {
       expect(owners.filter(Boolean)).toHaveLength(1);
     });
 
+    it('are one alone where the first was asked for, however many are linked at once', async () => {
+      const both = [stage().storage, stage().other].map(({ directory }) => directory.people);
+      const user = await stage().person();
+      const subjects = Array.from({ length: 4 }, () => newId('usr'));
+      const links = await Promise.allSettled(
+        subjects.map((subject, index) => both[index % 2]?.linkIdentity(user.id, issuer, subject, 'first')),
+      );
+      expect(links.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const result of links) {
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'conflict' });
+      }
+      const owners = await Promise.all(subjects.map((subject) => people().identity(issuer, subject)));
+      expect(owners.filter((owner) => owner !== undefined)).toEqual([user]);
+      expect(await refusal(people().linkIdentity(newId('usr'), issuer, newId('usr'), 'first'))).toBe('not_found');
+    });
+
     it('are of somebody, and written like something', async () => {
       const user = await stage().person();
       expect(await refusal(people().linkIdentity(newId('usr'), issuer, newId('usr')))).toBe('not_found');
