@@ -126,6 +126,11 @@ export class Engines {
     this.#leave(oldest);
   }
 
+  /** Where the organization's database is, whether it exists or not. */
+  fileOf(organizationId: OrganizationId): string {
+    return join(this.#options.dataDirectory, 'telemetry', organizationId, 'telemetry.duckdb');
+  }
+
   async #connect(organizationId: OrganizationId): Promise<EngineProcess> {
     const { dataDirectory, memoryLimitMb, addressSpaceKb, threads, logger } = this.#options;
     if (this.#runDirectory === undefined) {
@@ -136,7 +141,7 @@ export class Engines {
     return await connectEngine({
       settings: {
         socket: join(this.#runDirectory, `${organizationId}.sock`),
-        file: join(folder, 'telemetry.duckdb'),
+        file: this.fileOf(organizationId),
         temporary: join(folder, 'tmp'),
         memoryLimitMb,
         threads,

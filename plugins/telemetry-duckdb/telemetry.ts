@@ -5,6 +5,8 @@ import {
   type Cursor,
   type CursorEnd,
   type Health,
+  type ImportedStretch,
+  type OrganizationId,
   type ParsedStatement,
   type QueryLimits,
   type RowChunk,
@@ -76,6 +78,15 @@ export class DuckdbTelemetry implements Telemetry {
 
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
     return onceMoreIfLost(() => this.#query(rendered, limits, context));
+  }
+
+  /** Not through an engine, which reads no file but its own; so it must not run yet. */
+  async importParquet(
+    organizationId: OrganizationId,
+    files: Readonly<Partial<Record<TableName, string>>>,
+  ): Promise<readonly ImportedStretch[]> {
+    const { importParquet } = await import('./parquet-import.ts');
+    return importParquet(this.#engines.fileOf(organizationId), files);
   }
 
   async #query(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {

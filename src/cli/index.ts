@@ -15,6 +15,8 @@ interface Entry {
 
 const entries: Readonly<Record<string, Entry>> = {
   serve: { summary: 'run the gateway', load: () => import('./serve.ts') },
+  export: { summary: 'write the workspace to a file: a move, or a backup', load: () => import('./export.ts') },
+  import: { summary: 'take an exported workspace into an empty storage', load: () => import('./import.ts') },
   migrate: { summary: 'bring the storage up to date', load: () => import('./migrate.ts') },
   org: { summary: 'create and list organizations', load: () => import('./org.ts') },
   user: { summary: 'create, invite, disable and list people', load: () => import('./user.ts') },
@@ -25,6 +27,7 @@ const entries: Readonly<Record<string, Entry>> = {
   incident: { summary: 'import, list and update incidents', load: () => import('./incident.ts') },
   doctor: { summary: 'check that everything is as it should be', load: () => import('./doctor.ts') },
   config: { summary: 'check the configuration, print its schema', load: () => import('./config.ts') },
+  eval: { summary: 'measure how often the agent finds the cause', load: () => import('./eval.ts') },
   demo: { summary: 'send the telemetry of a demo shop with a fault in it', load: () => import('./demo.ts') },
 };
 

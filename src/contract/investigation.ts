@@ -37,6 +37,10 @@ export interface Conclusion {
   readonly confidence: 'high' | 'medium' | 'low' | 'none';
   readonly claims: readonly Claim[];
   readonly not_checked?: readonly string[];
+  /** Services that may be the cause, most likely first; begins with `service`. */
+  readonly suspects?: readonly string[];
+  /** When it began, RFC 3339. */
+  readonly onset?: string;
 }
 
 export interface Investigation {

@@ -27,6 +27,14 @@ export interface Telemetry extends Component {
   estimate?(rendered: string, context: StatementContext): Promise<ScanEstimate>;
   /** Absent where telemetry reaches the warehouse by another way than our receiver. */
   readonly sink?: TelemetrySink;
+  /**
+   * Fills an organization that has nothing yet from Parquet files whose columns are named as the logical ones; what a file
+   * lacks is absent. Answers the stretches of time there are. Absent where the engine cannot.
+   */
+  importParquet?(
+    organizationId: OrganizationId,
+    files: Readonly<Partial<Record<TableName, string>>>,
+  ): Promise<readonly ImportedStretch[]>;
   /** What an operator does with a warehouse that is not ours: `sightline telemetry …` and `sightline doctor`. */
   readonly operations?: WarehouseOperations;
 }
@@ -192,6 +200,17 @@ export interface DialectWriter {
   replaceRegexp(text: string, pattern: string, replacement: string): string;
   /** A FROM item giving `key` and `value` for each entry of the map: `unnestMap('s.attributes', 'a')` → `… AS a(key, value)`. */
   unnestMap(map: string, alias: string): string;
+}
+
+/** Rows of one table without a gap of more than ten minutes. */
+export interface ImportedStretch {
+  readonly table: TableName;
+  /** Of the column `phase`; '' where the file has none. */
+  readonly phase: string;
+  readonly start: Date;
+  /** Exclusive. */
+  readonly end: Date;
+  readonly rows: number;
 }
 
 /** Where the OTLP receiver's rows go. */

@@ -55,6 +55,8 @@ export function boundConclusion(conclusion: Conclusion): Conclusion {
       evidence_ids: claim.evidence_ids.slice(0, 50).map((id) => clip(id, 20)),
     })),
     ...(conclusion.not_checked && { not_checked: conclusion.not_checked.slice(0, 50).map((text) => clip(text, 500)) }),
+    ...(conclusion.suspects && { suspects: conclusion.suspects.slice(0, 20).map((name) => clip(name, 200)) }),
+    ...(conclusion.onset !== undefined && { onset: clip(conclusion.onset, 40) }),
   };
 }
 

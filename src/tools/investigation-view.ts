@@ -13,7 +13,7 @@ export interface InvestigationView {
   readonly asked_at: string;
   readonly finished_at: string | undefined;
   readonly failure: string | undefined;
-  readonly conclusion: Required<Omit<Conclusion, 'claims'>> | undefined;
+  readonly conclusion: Required<Omit<Conclusion, 'claims' | 'suspects' | 'onset'>> | undefined;
   readonly claims: readonly Claim[];
   readonly steps: readonly StepView[];
 }

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { SightlineError } from '../contract/index.ts';
+import type { Report, Score } from '../eval/index.ts';
+import { act } from './command.ts';
+import type { Register } from './command.ts';
+import { table } from './output.ts';
+import type { Output } from './output.ts';
+
+const shape = z.object({ data: z.string().optional(), window: z.boolean().optional(), seed: z.number() });
+const seedsOfShop = 5;
+
+export const register: Register = (program, output, summary) => {
+  const command = program
+    .command('eval')
+    .description(
+      `${summary}. --data names a folder with spans.parquet, logs.parquet, metrics.parquet and faults.json; without it the demo shop is investigated, all scenarios, ${seedsOfShop} seeds`,
+    )
+    .option('--window', 'tell the agent a window around each fault, not when it began')
+    .option('--seed <n>', 'moves the windows; the first seed of the shop', wholeNumber, 1);
+  act(command, output, shape, async ({ options: { data, window = false, seed } }) => {
+    const { evaluateDataSet, evaluateShop } = await import('../eval/index.ts');
+    const onProgress = (progress: number, what: string): void => output.progress(progress, what);
+    const report =
+      data === undefined
+        ? await evaluateShop({ seeds: Array.from({ length: seedsOfShop }, (_, index) => seed + index) }, onProgress)
+        : await evaluateDataSet({ folder: data, window, seed }, onProgress);
+    output.progress(undefined);
+    output.result(report, () => describe(output, report));
+  });
+};
+
+function describe(output: Output, report: Report): string {
+  const row = (name: string, { cases, ac1, ac3, ac5 }: Score): string[] => [
+    name,
+    String(cases),
+    ...[ac1, ac3, ac5].map(shown),
+  ];
+  const rows = [...Object.entries(report.by_type).map(([type, score]) => row(type, score)), row('all', report)];
+  const quiet =
+    report.quiet.cases === 0 ? '' : `Quiet: ${shown(report.quiet.nothing_wrong)} of ${report.quiet.cases}. `;
+  return [
+    table(output, ['fault', 'cases', 'AC@1', 'AC@3', 'AC@5'], rows, 'No faults.'),
+    `${quiet}Median: ${report.median_seconds ?? '–'} s, ${report.median_queries ?? '–'} queries, onset off by ${report.median_onset_error_seconds ?? '–'} s. Failed: ${report.failed}.`,
+  ].join('\n');
+}
+
+function shown(share: number | null): string {
+  return share === null ? '–' : share.toFixed(3);
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new SightlineError('invalid_argument', `${JSON.stringify(text.slice(0, 32))} is not a whole number.`);
+}

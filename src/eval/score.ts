@@ -1,0 +1,62 @@
+import type { EvalResult } from './case.ts';
+
+export interface Score {
+  readonly cases: number;
+  /** Share of cases whose service is among the first one, three, five named; null without such cases. */
+  readonly ac1: number | null;
+  readonly ac3: number | null;
+  readonly ac5: number | null;
+}
+
+export interface Report extends Score {
+  readonly by_type: Readonly<Record<string, Score>>;
+  /** Quiet cases, and the share of them in which no service is blamed. */
+  readonly quiet: { readonly cases: number; readonly nothing_wrong: number | null };
+  readonly median_seconds: number | null;
+  readonly median_queries: number | null;
+  readonly median_onset_error_seconds: number | null;
+  readonly failed: number;
+  readonly results: readonly EvalResult[];
+}
+
+/** Only cases in which something is wrong count for AC@k; the quiet ones are counted apart. */
+export function score(results: readonly EvalResult[]): Report {
+  const faults = results.filter(({ service }) => service !== undefined);
+  const quiet = results.filter(({ service }) => service === undefined);
+  const types = [...new Set(faults.map(({ type }) => type))].toSorted();
+  return {
+    ...accuracy(faults),
+    by_type: Object.fromEntries(types.map((type) => [type, accuracy(faults.filter((result) => result.type === type))])),
+    quiet: {
+      cases: quiet.length,
+      nothing_wrong: share(quiet, ({ named, failure }) => named.length === 0 && failure === undefined),
+    },
+    median_seconds: median(results.map(({ seconds }) => seconds)),
+    median_queries: median(results.map(({ queries }) => queries)),
+    median_onset_error_seconds: median(
+      faults.map(({ onsetErrorSeconds }) => onsetErrorSeconds).filter((seconds) => seconds !== undefined),
+    ),
+    failed: results.filter(({ failure }) => failure !== undefined).length,
+    results,
+  };
+}
+
+function accuracy(results: readonly EvalResult[]): Score {
+  const within = (k: number): number | null =>
+    share(results, ({ named, service }) => service !== undefined && named.slice(0, k).includes(service));
+  return { cases: results.length, ac1: within(1), ac3: within(3), ac5: within(5) };
+}
+
+function share(results: readonly EvalResult[], holds: (result: EvalResult) => boolean): number | null {
+  return results.length === 0 ? null : rounded(results.filter(holds).length / results.length);
+}
+
+function median(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
+  return low === undefined || high === undefined ? null : rounded((low + high) / 2);
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1e4) / 1e4;
+}
