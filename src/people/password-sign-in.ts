@@ -93,9 +93,16 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
       const wait = changes.wait(userId);
       if (wait > 0) throw tooMany(wait);
       changes.add(userId);
-      const hash = (await directory.people.credentials(user.email))?.hash;
-      const { right } = await passwords.verify(current, hash, { lane: 'known', party: userId });
-      if (!right || hash === undefined || !user.enabled) throw wrongCurrent();
+      let hash;
+      let verdict;
+      try {
+        hash = (await directory.people.credentials(user.email))?.hash;
+        verdict = await passwords.verify(current, hash, { lane: 'known', party: userId });
+      } catch (error) {
+        changes.takeBack(userId);
+        throw error;
+      }
+      if (!verdict.right || hash === undefined || !user.enabled) throw wrongCurrent();
       changes.empty(userId);
       // An operator's link may have set another meanwhile: who knows the one before must not have the last word.
       if (!(await directory.people.replacePassword(userId, hash, await passwords.hash(next, userId))))

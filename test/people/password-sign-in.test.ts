@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createPasswords } from '../../src/people/passwords.ts';
+import { SightlineError } from '../../src/contract/index.ts';
 import type { User } from '../../src/contract/index.ts';
 import type { People } from '../../src/people/people.ts';
 import { audited, home, openWorld, password, person, refusal, refused } from './support.ts';
@@ -116,6 +117,23 @@ describe('the change of a password', () => {
     await expect(signIn('ada@example.com', next)).resolves.toBeDefined();
     const events = (await audited(world)).map(({ event }) => event);
     expect(events.filter((event) => event === 'password.changed')).toHaveLength(2);
+  });
+
+  it('counts no try that was not looked at', async () => {
+    const ada = await person(world, 'ada@example.com');
+    const real = createPasswords({ logN: 10 });
+    let busy = true;
+    const people = world.another({
+      hash: (text, party) => real.hash(text, party),
+      verify: async (text, hash, place) => {
+        if (busy) throw new SightlineError('unavailable', 'Too many people are signing in at this moment.');
+        return real.verify(text, hash, place);
+      },
+    });
+    const change = () => people.changePassword(ada.id, password, 'other plain words there');
+    for (let count = 0; count < 20; count += 1) expect(await refusal(change())).toMatchObject(refused('unavailable'));
+    busy = false;
+    await expect(change()).resolves.toBeUndefined();
   });
 
   it('lets nobody at a signed-in browser guess for long', async () => {
