@@ -30,12 +30,17 @@ export class Connections {
    */
   async drain(deadlineMs: number): Promise<void> {
     if (!this.#server.listening) return;
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
-    // An HTTP server's own `close` would cut every connection that is between two requests.
-    NetServer.prototype.close.call(this.#server, () => resolve());
+    let open = true;
+    const closed = new Promise<void>((resolve) => {
+      // An HTTP server's own `close` would cut every connection that is between two requests.
+      NetServer.prototype.close.call(this.#server, () => {
+        open = false;
+        resolve();
+      });
+    });
     const restingSince = new Map<Socket, number>();
     const deadline = performance.now() + deadlineMs;
-    while (this.#latest.size > 0 && performance.now() < deadline) {
+    while (open && performance.now() < deadline) {
       for (const [socket, response] of this.#latest) {
         if (response === undefined || response.writableFinished) {
           const since = restingSince.get(socket) ?? performance.now();
