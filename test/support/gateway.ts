@@ -30,17 +30,30 @@ export async function removeDirectory(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
+/** With SIGHTLINE_TEST_WORKERS=2 the gateways of all end-to-end tests have two workers. */
+const workersOfAll = Number(process.env['SIGHTLINE_TEST_WORKERS'] ?? 1);
+
 /** A real gateway in its own process, on a free port unless another is given, with an empty workspace. */
 export async function startGateway(
   dataDirectory: string,
-  options: { readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv; readonly port?: number } = {},
+  options: {
+    readonly args?: readonly string[];
+    readonly env?: NodeJS.ProcessEnv;
+    readonly port?: number;
+    readonly workers?: number;
+  } = {},
 ): Promise<RunningGateway> {
-  const { args = ['--no-demo'], env = {}, port = 0 } = options;
-  const child = spawn(process.execPath, [main, 'serve', '--data', dataDirectory, '--port', String(port), ...args], {
-    cwd: dataDirectory,
-    env: { ...process.env, NODE_OPTIONS: '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const { args = ['--no-demo'], env = {}, port = 0, workers = workersOfAll } = options;
+  const several = workers > 1 ? ['--workers', String(workers)] : [];
+  const child = spawn(
+    process.execPath,
+    [main, 'serve', '--data', dataDirectory, '--port', String(port), ...several, ...args],
+    {
+      cwd: dataDirectory,
+      env: { ...process.env, NODE_OPTIONS: '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
   child.stdout.on('data', (chunk) => (output += String(chunk)));
   child.stderr.on('data', (chunk) => (output += String(chunk)));
