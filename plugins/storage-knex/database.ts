@@ -44,6 +44,16 @@ export class Database {
     return this.#guard(() => this.#connection.inspect(work));
   }
 
+  /** See Connection.snapshot. It is not read again when the connection was lost. */
+  snapshot<Result>(work: (db: Knex) => Promise<Result>): Promise<Result> {
+    return this.#guard(() => this.#connection.snapshot(work));
+  }
+
+  /** See Connection.fill. It is not run again, since what it writes can be read once. */
+  fill<Result>(work: (transaction: Knex) => Promise<Result>, refused: Refusals): Promise<Result> {
+    return this.#guard(() => this.#connection.fill(work), refused);
+  }
+
   concerns(): Promise<readonly string[]> {
     return this.#guard(() => this.#connection.concerns());
   }
@@ -104,10 +114,14 @@ export class Database {
         persistently(attempt, (error) => {
           const setback = this.#connection.setback(error);
           if (setback !== 'lost' || !committing) return setback;
-          throw new SightlineError('unavailable', 'The storage was lost while it kept a change; it may be kept or not.', {
-            hint: 'Look whether it is there before you repeat it.',
-            cause: error,
-          });
+          throw new SightlineError(
+            'unavailable',
+            'The storage was lost while it kept a change; it may be kept or not.',
+            {
+              hint: 'Look whether it is there before you repeat it.',
+              cause: error,
+            },
+          );
         }),
       refused,
     );

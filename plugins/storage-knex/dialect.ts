@@ -31,6 +31,10 @@ export interface Connection {
   claim(transaction: Knex, organizationId: OrganizationId): Promise<void>;
   /** Runs `work` while no other process does the same, for migrations. */
   exclusively<Result>(work: (session: SchemaSession) => Promise<Result>): Promise<Result>;
+  /** Shows everything as of one moment, of all organizations. Statements take as long as they take. */
+  snapshot<Result>(work: (db: Knex) => Promise<Result>): Promise<Result>;
+  /** One long transaction for all organizations, while nobody begins to use the schema. */
+  fill<Result>(work: (transaction: Knex) => Promise<Result>): Promise<Result>;
   /** Looks without making anything, also at a store that does not exist yet. */
   inspect<Result>(work: (db: Knex) => Promise<Result>): Promise<Result>;
   /** A one-row look-up for a hot path, with `?` for values. It sees what other processes committed before the call. */

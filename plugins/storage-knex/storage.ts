@@ -7,6 +7,7 @@ import type {
   MigrationReport,
   OrganizationId,
   Storage,
+  Transfer,
   Workspace,
 } from '../../src/contract/index.ts';
 import { ChatChanges } from './chat-changes.ts';
@@ -23,7 +24,9 @@ import { Investigations } from './repositories/investigations.ts';
 import { Invitations } from './repositories/invitations.ts';
 import { Keys } from './repositories/keys.ts';
 import { Members } from './repositories/members.ts';
+import { Retention } from './repositories/retention.ts';
 import { Scans } from './repositories/scans.ts';
+import { KnexTransfer } from './transfer/transfer.ts';
 import { UsageMarks } from './usage-marks.ts';
 
 /** What lives from the first use to `stop`. */
@@ -91,6 +94,10 @@ export class KnexStorage implements Storage {
     return this.#require().directory;
   }
 
+  get transfer(): Transfer {
+    return new KnexTransfer(this.#require().database);
+  }
+
   /** The one place where an organization's repositories are made. */
   workspace(organizationId: OrganizationId): Workspace {
     const { database, changes, marks } = this.#require();
@@ -108,6 +115,7 @@ export class KnexStorage implements Storage {
       chats: new Chats(scoped, changes, now),
       audit: new Audit(scoped),
       scans: new Scans(scoped),
+      retention: new Retention(scoped),
     };
   }
 

@@ -14,9 +14,11 @@ import { issuingPromises } from './storage/issuing.ts';
 import { keyPromises } from './storage/keys.ts';
 import { peoplePromises } from './storage/people.ts';
 import { providedMembershipPromises } from './storage/provided-memberships.ts';
+import { retentionPromises } from './storage/retention.ts';
 import { scanPromises } from './storage/scans.ts';
 import { sessionPromises } from './storage/sessions.ts';
 import type { MakeStorage } from './storage/stage.ts';
+import { transferPromises } from './storage/transfer.ts';
 
 export type { MakeStorage, StorageProcess, StorageUnderTest } from './storage/stage.ts';
 
@@ -41,6 +43,8 @@ export function storageContract(runner: Runner, make: MakeStorage): void {
     investigationPromises(runner, make);
     auditPromises(runner, make);
     scanPromises(runner, make);
+    retentionPromises(runner, make);
+    transferPromises(runner, make);
     isolationPromises(runner, make);
     durabilityPromises(runner, make);
   });

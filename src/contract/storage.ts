@@ -14,7 +14,9 @@ import type {
   SessionRepository,
 } from './people.ts';
 import type { Component } from './plugin.ts';
+import type { RetentionRepository } from './retention.ts';
 import type { ScanRepository } from './scans.ts';
+import type { Transfer } from './transfer.ts';
 
 /**
  * Everything the gateway keeps. What an organization owns is reached only through `workspace(id)`, so a query without an
@@ -27,6 +29,7 @@ export interface Storage extends Component {
   /** What `migrate` would do, without doing it. Also before `start`; `stop` ends what it opened. */
   planMigration(): Promise<MigrationPlan>;
   readonly directory: Directory;
+  readonly transfer: Transfer;
   workspace(organizationId: OrganizationId): Workspace;
 }
 
@@ -85,6 +88,12 @@ export interface Directory {
   claimInvestigation(lease: Lease): Promise<ClaimedInvestigation | undefined>;
   /** Extends the lease; false when it was lost. */
   renewInvestigation(id: InvestigationId, lease: Lease): Promise<boolean>;
+
+  /**
+   * For work that one gateway does for all: true for one of those who ask within `everyMs`, which must be longer than a
+   * millisecond. `name` has at most 40 characters.
+   */
+  takeTurn(name: string, now: Date, everyMs: number): Promise<boolean>;
 }
 
 export interface Lease {
@@ -169,4 +178,5 @@ export interface Workspace {
   readonly chats: ChatRepository;
   readonly audit: AuditRepository;
   readonly scans: ScanRepository;
+  readonly retention: RetentionRepository;
 }

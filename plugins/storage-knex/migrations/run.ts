@@ -6,7 +6,8 @@ import { time } from './columns.ts';
 import { migrations } from './index.ts';
 
 const recordTable = 'schema_migrations';
-const version = migrations.at(-1)?.[0] ?? '';
+/** The newest that this version knows. */
+export const schemaVersion = migrations.at(-1)?.[0] ?? '';
 
 /** Brings the schema up to date. Of several processes doing it at once one does the work and the others find it done. */
 export function migrate(database: Database): Promise<MigrationReport> {
@@ -19,7 +20,7 @@ export function migrate(database: Database): Promise<MigrationReport> {
       applied.push(name);
     }
     await secure();
-    return { applied, version };
+    return { applied, version: schemaVersion };
   });
 }
 
@@ -28,7 +29,7 @@ export function planMigration(database: Database): Promise<MigrationPlan> {
   return database.inspect(async (knex) => {
     const fresh = !(await knex.schema.hasTable(recordTable));
     const names = (fresh ? migrations : await pending(knex)).map(([name]) => name);
-    return { pending: names, version };
+    return { pending: names, version: schemaVersion };
   });
 }
 
@@ -46,7 +47,7 @@ function refuseNewer(recorded: readonly string[]): void {
   if (unknown === undefined) return;
   throw new SightlineError(
     'conflict',
-    `The storage has schema ${unknown}, which is newer than this version of Sightline knows (${version}).`,
+    `The storage has schema ${unknown}, which is newer than this version of Sightline knows (${schemaVersion}).`,
     { hint: 'Run the version that wrote it, or a later one, or restore the backup made before the upgrade.' },
   );
 }

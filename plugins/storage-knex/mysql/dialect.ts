@@ -42,6 +42,8 @@ export function mysql(settings: ServerSettings): { connect(): MysqlConnection } 
         },
         claim: lockOrganization,
         exclusively: (work) => exclusively(settings, writer, work),
+        snapshot: (work) => snapshot(settings, work),
+        fill: (work) => fill(settings, work),
         inspect: (work) => work(reader),
         lookup: (sql) => lookups.prepare(sql),
         fault: constraintFault,
@@ -100,6 +102,25 @@ async function exclusively<Result>(
 async function collationOf(knex: Knex): Promise<string> {
   const [rows]: readonly unknown[] = await knex.raw('select version()');
   return isMariaDb(rows) ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
+}
+
+async function snapshot<Result>(settings: ServerSettings, work: (db: Knex) => Promise<Result>): Promise<Result> {
+  const knex = connectKnex(settings, { max: 1, session: 'reader' });
+  try {
+    return await knex.transaction(work, { isolationLevel: 'repeatable read' });
+  } finally {
+    await knex.destroy();
+  }
+}
+
+/** With the lock of the schema, which whoever starts asks for. */
+async function fill<Result>(settings: ServerSettings, work: (transaction: Knex) => Promise<Result>): Promise<Result> {
+  const knex = connectKnex(settings, { max: 1, session: 'schema' });
+  try {
+    return await knex.transaction(work);
+  } finally {
+    await knex.destroy();
+  }
 }
 
 async function concerns(knex: Knex): Promise<readonly string[]> {

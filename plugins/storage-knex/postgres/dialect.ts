@@ -8,7 +8,7 @@ import { beginning, connectKnex } from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
 import { openLink } from './lookups.ts';
 import { secureRows } from './row-security.ts';
-import { beginReading, beginWriting, lockOf } from './session.ts';
+import { beginReading, beginSnapshot, beginWriting, lockOf } from './session.ts';
 
 export interface PostgresConnection extends Connection {
   readonly writer: Knex;
@@ -41,6 +41,8 @@ export function postgres(settings: ServerSettings): { connect(): PostgresConnect
           await transaction.raw(`select ${lockOf(organizationId)}`);
         },
         exclusively: (work) => exclusively(settings, work),
+        snapshot: (work) => snapshot(settings, work),
+        fill: (work) => exclusively(settings, ({ knex }) => work(knex)),
         inspect: (work) => read('directory', work),
         lookup: (sql) => lookups.prepare(sql),
         fault: constraintFault,
@@ -68,6 +70,15 @@ async function exclusively<Result>(
         work({ knex: transaction, apply: (_name, up) => up(transaction), secure: () => secureRows(transaction) }),
       beginning(begin),
     );
+  } finally {
+    await knex.destroy();
+  }
+}
+
+async function snapshot<Result>(settings: ServerSettings, work: (db: Knex) => Promise<Result>): Promise<Result> {
+  const knex = connectKnex(settings, { max: 1, statementMs: undefined });
+  try {
+    return await knex.transaction(work, beginning(beginSnapshot));
   } finally {
     await knex.destroy();
   }

@@ -20,6 +20,9 @@ export function beginReading(reach: Reach): string {
   return `BEGIN READ ONLY; SELECT ${reaching(reach)}`;
 }
 
+/** One moment of all organizations. */
+export const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT ${reaching('directory')}`;
+
 /** The organization's lock comes before the first statement, each of which sees what was committed by then. */
 export function beginWriting(reach: Reach): string {
   const lock = reach === 'directory' ? '' : `, ${lockOf(reach)}`;

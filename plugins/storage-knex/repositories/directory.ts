@@ -25,6 +25,7 @@ import type {
   ArtifactRow,
   GrantRow,
   IngestTokenRow,
+  LockRow,
   MemberRow,
   OrganizationRow,
   UserRow,
@@ -192,5 +193,18 @@ export class KnexDirectory implements Directory {
 
   renewInvestigation(id: InvestigationId, lease: Lease): Promise<boolean> {
     return this.#leases.renew(id, lease);
+  }
+
+  takeTurn(name: string, now: Date, everyMs: number): Promise<boolean> {
+    const time = now.getTime();
+    return this.#database.write(async (knex) => {
+      await knex<LockRow>('locks').insert({ name, taken: 0 }).onConflict('name').ignore();
+      const taken = await knex<LockRow>('locks')
+        .where({ name })
+        // A time to come is of a clock that was wrong.
+        .where((due) => void due.where('taken', '<=', time - everyMs).orWhere('taken', '>', time + everyMs))
+        .update({ taken: time });
+      return taken === 1;
+    });
   }
 }

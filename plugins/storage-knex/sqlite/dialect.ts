@@ -30,6 +30,8 @@ export function sqlite(filename: string): { connect(): SqliteConnection } {
         // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
         exclusively: (work) =>
           writer.transaction((knex) => work({ knex, apply: (_name, up) => up(knex), secure: async () => {} })),
+        snapshot: (work) => snapshot(filename, work),
+        fill: (work) => writer.transaction(work),
         inspect: (work) => inspect(filename, reader, work),
         lookup: (sql) => lookups.prepare(sql),
         fault: constraintFault,
@@ -55,6 +57,18 @@ async function inspect<Result>(filename: string, reader: Knex, work: (db: Knex) 
     return await work(nothing);
   } finally {
     await nothing.destroy();
+  }
+}
+
+/** On a connection of its own: readers of the pool see what is written meanwhile. */
+async function snapshot<Result>(filename: string, work: (db: Knex) => Promise<Result>): Promise<Result> {
+  const knex = connectKnex(filename, true);
+  try {
+    // Not by knex's own transaction, which asks for the write lock.
+    await knex.raw('BEGIN DEFERRED');
+    return await work(knex);
+  } finally {
+    await knex.destroy();
   }
 }
 

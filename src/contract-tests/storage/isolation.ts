@@ -17,6 +17,7 @@ import {
   ada,
   agent,
   conclusion,
+  inAnHour,
   type MakeStorage,
   newChat,
   newGrant,
@@ -135,6 +136,10 @@ const probes: Probes = {
     add: ({ scans }) => scans.add(day, 5),
     total: ({ scans }) => scans.total(day),
   },
+  retention: {
+    removeAudit: ({ retention }) => retention.removeAudit(inAnHour()),
+    removeChats: ({ retention }) => retention.removeChats(inAnHour()),
+  },
 };
 
 /** An organization gets for everything of another one exactly the answer of what does not exist, and changes nothing. */
@@ -196,6 +201,8 @@ async function furnish({ directory }: Storage, workspace: Workspace): Promise<Id
   const [investigation] = await workspace.investigations.ofChat(chat.id);
   const { id } = present(investigation);
   await workspace.investigations.addStep(id, newStep(1, { observation: 'secret observation' }));
+  const finished = await workspace.chats.start(newChat({ title: 'secret finished chat' }));
+  await workspace.chats.cancel(finished.chat.id, ada);
   await workspace.audit.append([
     { at: new Date(), event: 'tool.call', subject: 'secret', requestId: 'r', target: 't', outcome: 'ok' },
   ]);

@@ -1,0 +1,105 @@
+import type { Knex } from 'knex';
+import { toId } from '../../../src/contract/index.ts';
+import type { OrganizationId, StorageSnapshot, TransferBatch, TransferRow } from '../../../src/contract/index.ts';
+import type { OrganizationRow } from '../rows.ts';
+import { type Kind, type MovedTable, movedOfDirectory, movedOfOrganization } from './tables.ts';
+
+const pageRows = 200;
+
+type Row = TransferRow;
+/** Begins a query for the rows that are asked for. */
+type From = () => Knex.QueryBuilder<Row, Row[]>;
+
+/** Reads through `knex`, which has to show one moment. */
+export async function lookAt(knex: Knex, artifacts: readonly string[]): Promise<StorageSnapshot> {
+  const of = (name: string): From => {
+    const from = () => knex<Row, Row[]>(name);
+    return name === 'artifacts' ? () => from().whereIn('model', [...artifacts]) : from;
+  };
+  const counts: Record<string, number> = {};
+  for (const name of [...Object.keys(movedOfDirectory), ...Object.keys(movedOfOrganization)]) {
+    const [counted] = await of(name)().count({ rows: '*' });
+    counts[name] = Number(counted?.['rows'] ?? 0);
+  }
+  const organizations = await knex<OrganizationRow>('organizations').orderBy('id').select('id');
+  return {
+    counts,
+    async *batches() {
+      for (const [table, moved] of Object.entries(movedOfDirectory)) yield* batches(of(table), table, moved);
+      for (const { id } of organizations) {
+        for (const [table, moved] of Object.entries(movedOfOrganization)) {
+          const own = () => of(table)().where(`${table}.organization_id`, id);
+          yield* batches(own, table, moved, toId('org', id));
+        }
+      }
+    },
+  };
+}
+
+async function* batches(
+  from: From,
+  table: string,
+  { key, columns }: MovedTable,
+  organizationId?: OrganizationId,
+): AsyncGenerator<TransferBatch> {
+  const selected = [...new Set([...key, ...Object.keys(columns)])];
+  for (let last: Row | undefined; ;) {
+    const query = from()
+      .select(...selected)
+      .orderBy(key.map((column) => ({ column })))
+      .limit(pageRows);
+    if (last !== undefined)
+      after(
+        query,
+        key.map((column) => [column, keyValue(last?.[column], columns[column])]),
+      );
+    const rows = await query;
+    if (rows.length > 0) {
+      const read = rows.map((row) => toTransfer(row, columns));
+      yield organizationId === undefined ? { table, rows: read } : { organizationId, table, rows: read };
+    }
+    if (rows.length < pageRows) return;
+    last = rows.at(-1);
+  }
+}
+
+type Bound = readonly [column: string, value: string | number];
+
+/** Rows behind the last one in the order of the key: `a > ? or (a = ? and (b > ?))`. */
+function after(query: Knex.QueryBuilder, [first, ...others]: readonly Bound[]): void {
+  if (first === undefined) return;
+  const [column, value] = first;
+  void query.where((behind) => {
+    void behind.where(column, '>', value);
+    if (others.length === 0) return;
+    void behind.orWhere((same) => {
+      void same.where(column, value);
+      after(same, others);
+    });
+  });
+}
+
+/** Beside texts there are only integers in keys, which some drivers give as text. */
+function keyValue(value: TransferRow[string] | undefined, kind: Kind | undefined): string | number {
+  return kind === 'text' ? String(value) : Number(value);
+}
+
+function toTransfer(row: Row, columns: Readonly<Record<string, Kind>>): TransferRow {
+  return Object.fromEntries(Object.entries(columns).map(([name, kind]) => [name, valueOf(row[name], kind)]));
+}
+
+function valueOf(value: TransferRow[string] | undefined, kind: Kind): TransferRow[string] {
+  if (value === null || value === undefined) return null;
+  switch (kind) {
+    case 'text':
+    case 'text?':
+      return String(value);
+    case 'boolean':
+    case 'boolean?':
+      return value === true || value === 1;
+    case 'integer':
+    case 'integer?':
+    case 'real?':
+      return Number(value);
+  }
+}

@@ -1,0 +1,10 @@
+/** Ends what is older than an organization wants to keep. Each call takes a little, so that it holds up nobody. */
+export interface RetentionRepository {
+  /** Removes some of the audit records older than this; how many. */
+  removeAudit(before: Date): Promise<number>;
+  /**
+   * Removes some of the chats that were completed, failed or cancelled and did not change since, with their messages; how
+   * many. An investigation of an incident stays with the incident, without the chat.
+   */
+  removeChats(before: Date): Promise<number>;
+}
