@@ -15,13 +15,18 @@ import { createKey, removeDirectory, root, startGateway, temporaryDirectory } fr
 import type { RunningGateway } from './support/gateway.ts';
 
 const run = promisify(execFile);
-const pages = ['README.md', 'CONTRIBUTING.md', 'docs/operating.md', 'docs/security.md', 'docs/warehouses.md'];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...['operating', 'security', 'storage', 'warehouses'].map((name) => `docs/${name}.md`),
+];
 
 /** Commands that other tests run: an installation, a gateway in the foreground, benchmarks of minutes, a warehouse's. */
 const elsewhere = /^(npm ci|npm start|npm test|npm run (check|bench)|npm run -s sightline -- telemetry)/;
 
 /** What the variables of configurations hold; a URL where nothing else is said. */
 const variables: Readonly<Record<string, string>> = {
+  STORAGE_URL: 'postgres://sightline:secret@127.0.0.1:5432/sightline',
   BOUNDARY_SECRET: 'at least thirty-two characters of it',
   WAREHOUSE_URL: 'postgres://sightline:secret@127.0.0.1:5432/observability',
   WAREHOUSE_WRITER_URL: 'postgres://sightline_writer:secret@127.0.0.1:5432/observability',

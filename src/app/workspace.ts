@@ -3,7 +3,7 @@ import type { ApiKeys } from '../auth/api-keys.ts';
 import { createIngestTokens } from '../auth/ingest-tokens.ts';
 import type { IngestTokens } from '../auth/ingest-tokens.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Host, Logger, MigrationReport, Storage, Vault } from '../contract/index.ts';
+import type { Host, Logger, MigrationPlan, MigrationReport, Storage, Vault } from '../contract/index.ts';
 import { readHolder } from '../kernel/exclusive.ts';
 import type { Holder } from '../kernel/exclusive.ts';
 import { createLogger } from '../kernel/logger.ts';
@@ -62,18 +62,32 @@ export interface OpenWorkspace extends Foundation {
   close(): Promise<void>;
 }
 
-export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> {
-  const foundation = await layFoundation(settings);
-  const { config, file, now, vault, dataDirectory, logger } = foundation;
+async function createStorage({ config, file, host }: Foundation): Promise<Storage> {
   const { plugin, ...section } = config.storage;
   const loaded = await loadPlugin('storage', { kind: 'storage', plugin, config: section }, file);
-  const storage = loaded.create(foundation.host(config.listen.port, loaded.label));
-  await storage.start(AbortSignal.timeout(30_000));
+  return loaded.create(host(config.listen.port, loaded.label));
+}
+
+/** What a migration of the storage would do; nothing is changed. */
+export async function planMigration(settings: Settings): Promise<MigrationPlan> {
+  const storage = await createStorage(await layFoundation(settings));
+  try {
+    return await storage.planMigration();
+  } finally {
+    await storage.stop();
+  }
+}
+
+export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> {
+  const foundation = await layFoundation(settings);
+  const { now, vault, dataDirectory, logger } = foundation;
+  const storage = await createStorage(foundation);
+  const migrations = await opened(storage);
   const ingestTokens = createIngestTokens({ storage, vault });
   return {
     ...foundation,
     storage,
-    migrations: await storage.migrate(),
+    migrations,
     keys: createApiKeys({ storage, now }),
     ingestTokens,
     people: createPeople({ storage, logger, now }),
@@ -84,6 +98,18 @@ export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> 
     },
     close: () => storage.stop(),
   };
+}
+
+/** What its start had to migrate. */
+async function opened(storage: Storage): Promise<MigrationReport> {
+  try {
+    const migrations = await storage.migrate();
+    await storage.start(AbortSignal.timeout(30_000));
+    return migrations;
+  } catch (error) {
+    await storage.stop();
+    throw error;
+  }
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -3,8 +3,18 @@ import { act, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 
 export const register: Register = (program, output, summary) => {
-  const command = program.command('migrate').description(`${summary} (serve does so by itself)`);
-  act(command, output, z.object({}), async ({ settings }) => {
+  const command = program
+    .command('migrate')
+    .description(`${summary} (serve does so by itself)`)
+    .option('--plan', 'only say what would be done');
+  act(command, output, z.object({ plan: z.boolean().default(false) }), async ({ settings, options }) => {
+    if (options.plan) {
+      const { planMigration } = await import('../app/workspace.ts');
+      const { pending, version } = await planMigration(settings);
+      return output.result({ pending, version }, () =>
+        pending.length === 0 ? `The storage is up to date (${version}).` : `To be applied: ${pending.join(', ')}`,
+      );
+    }
     const { applied, version } = await withWorkspace(settings, async ({ migrations }) => migrations);
     output.result({ applied, version }, () =>
       applied.length === 0 ? `The storage is up to date (${version}).` : `Applied: ${applied.join(', ')}`,

@@ -29,13 +29,16 @@ export function configJsonSchema(shipped: readonly ShippedPlugin[]): string {
 }
 
 function pluginSection({ name, configSchema: schema }: ShippedPlugin, index: number): object {
-  const own = toJsonSchema(schema);
-  return {
+  const named = (own: Readonly<Record<string, unknown>>): object => ({
     ...own,
     properties: { plugin: { const: name, default: name }, ...record(own['properties']) },
     // The first of a kind is the default one, so its name may be left out.
     required: [...(index === 0 ? [] : ['plugin']), ...strings(own['required'])],
-  };
+  });
+  const own = toJsonSchema(schema);
+  const { oneOf } = own;
+  // Each variant of a union refuses what it does not know, so each has to know the name.
+  return Array.isArray(oneOf) ? { ...own, oneOf: oneOf.map((variant) => named(record(variant))) } : named(own);
 }
 
 function toJsonSchema(schema: z.ZodType): Record<string, unknown> {

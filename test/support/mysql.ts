@@ -65,7 +65,13 @@ export async function ownMariaDb(): Promise<MysqlServer> {
   const data = join(parent, 'data');
   const account = `--user=${userInfo().username}`;
   try {
-    const install = ['--no-defaults', account, `--datadir=${data}`, '--skip-test-db', '--auth-root-authentication-method=normal'];
+    const install = [
+      '--no-defaults',
+      account,
+      `--datadir=${data}`,
+      '--skip-test-db',
+      '--auth-root-authentication-method=normal',
+    ];
     await run('mariadb-install-db', install);
     const probe = createServer();
     const port = await listen(probe);

@@ -109,7 +109,9 @@ function reasonOf(errno: unknown): Reason | undefined {
 }
 
 /** Messages that name a database, table or login, and quote nothing else. */
-const harmless: ReadonlySet<unknown> = new Set([1044, 1045, 1049, 1050, 1054, 1060, 1061, 1091, 1142, 1146, 1698, 1826]);
+const harmless: ReadonlySet<unknown> = new Set([
+  1044, 1045, 1049, 1050, 1054, 1060, 1061, 1091, 1142, 1146, 1698, 1826,
+]);
 
 /**
  * The same error without the rows and statements it quotes, for it goes to the log; and with a code where the driver gives

@@ -12,7 +12,7 @@ interface StepRow {
   readonly name: string;
   /** Statements known to be done. */
   readonly done: number;
-  /** 1 while the one after them is on its way. */
+  /** 1 from when the one after them is sent; 0 once it was refused. */
   readonly begun: number;
 }
 
@@ -23,14 +23,11 @@ export type Change = (run: () => Promise<void>) => Promise<void>;
 const doneBefore: ReadonlySet<unknown> = new Set([1050, 1060, 1061, 1062, 1826]);
 
 /** Runs a migration from where it stood; it hands each of its changes, always the same in the same order, to its argument. */
-export async function journaled(
-  knex: Knex,
-  name: string,
-  migration: (change: Change) => Promise<void>,
-): Promise<void> {
-  await knex.raw('create table if not exists ?? (name varchar(255) primary key, done int not null, begun int not null)', [
-    table,
-  ]);
+export async function journaled(knex: Knex, name: string, migration: (change: Change) => Promise<void>): Promise<void> {
+  await knex.raw(
+    'create table if not exists ?? (name varchar(255) primary key, done int not null, begun int not null)',
+    [table],
+  );
   const record = await knex<StepRow>(table).where({ name }).first();
   if (record === undefined) await knex<StepRow>(table).insert({ name, done: 0, begun: 0 });
   const { done, begun } = record ?? { done: 0, begun: 0 };
@@ -38,7 +35,9 @@ export async function journaled(
   await migration(async (run) => {
     position += 1;
     if (position <= done) return;
-    await knex<StepRow>(table).where({ name }).update({ done: position - 1, begun: 1 });
+    await knex<StepRow>(table)
+      .where({ name })
+      .update({ done: position - 1, begun: 1 });
     try {
       await run();
     } catch (error) {
@@ -49,11 +48,9 @@ export async function journaled(
       }
       if (!forgiven) throw error;
     }
-    await knex<StepRow>(table).where({ name }).update({ done: position, begun: 0 });
   });
   await knex<StepRow>(table).where({ name }).delete();
 }
-
 
 function wasDone(error: unknown): boolean {
   // MariaDB's word for a foreign key that is there.

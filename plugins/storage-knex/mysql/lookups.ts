@@ -37,12 +37,15 @@ class MysqlLink implements Link {
   /** The driver keeps a prepared statement for each text. */
   first({ sql }: LookupStatement, values: readonly string[]): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
-      this.#connection.execute<RowDataPacket[]>({ sql, values: [...values], timeout: this.#answerMs }, (caught, rows) => {
-        if (caught === null) return resolve(rows[0]);
-        const error = told(caught);
-        if (isLost(error)) this.abandon();
-        reject(error);
-      });
+      this.#connection.execute<RowDataPacket[]>(
+        { sql, values: [...values], timeout: this.#answerMs },
+        (caught, rows) => {
+          if (caught === null) return resolve(rows[0]);
+          const error = told(caught);
+          if (isLost(error)) this.abandon();
+          reject(error);
+        },
+      );
     });
   }
 

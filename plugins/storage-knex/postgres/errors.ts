@@ -118,7 +118,11 @@ export function told(error: unknown): unknown {
 }
 
 function driverCode(message: string): string | undefined {
-  if (/^(?:Query read timeout|timeout expired|timeout exceeded|Connection terminated due to connection timeout)/.test(message)) {
+  if (
+    /^(?:Query read timeout|timeout expired|timeout exceeded|Connection terminated due to connection timeout)/.test(
+      message,
+    )
+  ) {
     return 'ETIMEDOUT';
   }
   return /^Connection (?:terminated|ended)|^Client (?:has encountered|was closed)|not queryable/.test(message)
