@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { OrganizationId, SightlineError } from '../../src/contract/index.ts';
+import type { Bell } from './bell.ts';
 
 /** Everything that differs between the databases behind knex. Nothing outside a dialect's folder names an engine. */
 export interface Dialect {
@@ -39,6 +40,8 @@ export interface Connection {
   inspect<Result>(work: (db: Knex) => Promise<Result>): Promise<Result>;
   /** A one-row look-up for a hot path, with `?` for values. It sees what other processes committed before the call. */
   lookup(sql: string): Lookup;
+  /** Absent where the database has none. */
+  readonly bell?: Bell;
   fault(error: unknown): Fault | undefined;
   setback(error: unknown): Setback | undefined;
   /** An error of the driver or the operating system, in a sentence for an operator; undefined for any other. */

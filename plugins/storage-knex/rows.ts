@@ -84,6 +84,18 @@ export interface CounterRow {
   value: DbInteger;
 }
 
+export interface GatewayRow {
+  id: string;
+  host: string;
+  telemetry_in: string | null;
+  seen_at: DbInteger;
+}
+
+export interface BucketRow {
+  name: string;
+  empty_at: DbInteger;
+}
+
 export interface LockRow {
   name: string;
   taken: DbInteger;

@@ -121,11 +121,12 @@ export class KnexStorage implements Storage {
 
   #open(): Session {
     const { now, logger } = this.#host;
-    const database = new Database(this.#dialect.connect());
+    const connection = this.#dialect.connect();
+    const database = new Database(connection);
     return {
       database,
       directory: new KnexDirectory(database, now),
-      changes: new ChatChanges(),
+      changes: new ChatChanges(connection.bell),
       marks: new UsageMarks(database, logger),
     };
   }

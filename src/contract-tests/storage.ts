@@ -14,6 +14,7 @@ import { issuingPromises } from './storage/issuing.ts';
 import { keyPromises } from './storage/keys.ts';
 import { peoplePromises } from './storage/people.ts';
 import { providedMembershipPromises } from './storage/provided-memberships.ts';
+import { replicaPromises } from './storage/replicas.ts';
 import { retentionPromises } from './storage/retention.ts';
 import { scanPromises } from './storage/scans.ts';
 import { sessionPromises } from './storage/sessions.ts';
@@ -44,6 +45,7 @@ export function storageContract(runner: Runner, make: MakeStorage): void {
     auditPromises(runner, make);
     scanPromises(runner, make);
     retentionPromises(runner, make);
+    replicaPromises(runner, make);
     transferPromises(runner, make);
     isolationPromises(runner, make);
     durabilityPromises(runner, make);

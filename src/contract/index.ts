@@ -31,6 +31,7 @@ export type * from './chat.ts';
 export { chatTitle } from './chat-title.ts';
 export type * from './investigation.ts';
 export type * from './record.ts';
+export type * from './replicas.ts';
 export type * from './retention.ts';
 export type * from './scans.ts';
 export type * from './storage.ts';

@@ -14,6 +14,7 @@ import type {
   SessionRepository,
 } from './people.ts';
 import type { Component } from './plugin.ts';
+import type { BucketRepository, GatewayRepository } from './replicas.ts';
 import type { RetentionRepository } from './retention.ts';
 import type { ScanRepository } from './scans.ts';
 import type { Transfer } from './transfer.ts';
@@ -80,6 +81,8 @@ export interface Directory {
   readonly people: PeopleRepository;
   readonly sessions: SessionRepository;
   readonly clients: ClientRepository;
+  readonly gateways: GatewayRepository;
+  readonly buckets: BucketRepository;
 
   /**
    * An investigation that is queued, or running under a lease that has ended; it becomes running, leased to `holder`.

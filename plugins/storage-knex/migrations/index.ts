@@ -7,6 +7,7 @@ import * as investigations from './0005-investigations.ts';
 import * as audit from './0006-audit.ts';
 import * as scanUsage from './0007-scan-usage.ts';
 import * as people from './0008-people.ts';
+import * as replicas from './0009-replicas.ts';
 
 export interface Migration {
   up(knex: Knex): Promise<void>;
@@ -22,4 +23,5 @@ export const migrations: readonly (readonly [name: string, migration: Migration]
   ['0006-audit', audit],
   ['0007-scan-usage', scanUsage],
   ['0008-people', people],
+  ['0009-replicas', replicas],
 ];

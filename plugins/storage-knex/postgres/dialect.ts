@@ -4,6 +4,7 @@ import type { Connection, Reach, SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import { Turns } from '../turns.ts';
+import { PostgresBell } from './bell.ts';
 import { beginning, connectKnex } from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
 import { openLink } from './lookups.ts';
@@ -27,6 +28,7 @@ export function postgres(settings: ServerSettings): { connect(): PostgresConnect
       const reader = connectKnex(settings, { max: connections.readers, statementMs });
       const lookups = new Lookups(connections.lookups, () => openLink(settings), isLost);
       const turns = new Turns(acquireMs);
+      const bell = new PostgresBell(settings);
       const read = <Result>(reach: Reach, work: (db: Knex) => Promise<Result>): Promise<Result> =>
         reader.transaction(work, beginning(beginReading(reach)));
       return {
@@ -45,12 +47,13 @@ export function postgres(settings: ServerSettings): { connect(): PostgresConnect
         fill: (work) => exclusively(settings, ({ knex }) => work(knex)),
         inspect: (work) => read('directory', work),
         lookup: (sql) => lookups.prepare(sql),
+        bell,
         fault: constraintFault,
         setback,
         explain: (error) => explain(error, settings),
         concerns: () => read('directory', concerns),
         async close() {
-          await Promise.all([lookups.close(), reader.destroy(), writer.destroy()]);
+          await Promise.all([bell.close(), lookups.close(), reader.destroy(), writer.destroy()]);
         },
       };
     },

@@ -31,7 +31,9 @@ import type {
   UserRow,
 } from '../rows.ts';
 import { Artifacts } from './artifacts.ts';
+import { Buckets } from './buckets.ts';
 import { Clients } from './clients.ts';
+import { Gateways } from './gateways.ts';
 import { InvestigationLeases } from './investigation-leases.ts';
 import { LiveAccess } from './live-access.ts';
 import { toOrganization } from './organizations.ts';
@@ -46,6 +48,8 @@ export class KnexDirectory implements Directory {
   readonly people: People;
   readonly sessions: Sessions;
   readonly clients: Clients;
+  readonly gateways: Gateways;
+  readonly buckets: Buckets;
   readonly #database: Database;
   readonly #now: () => Date;
   readonly #signingKeys: SigningKeys;
@@ -59,6 +63,8 @@ export class KnexDirectory implements Directory {
     this.people = new People(database, now);
     this.sessions = new Sessions(database, now);
     this.clients = new Clients(database, now);
+    this.gateways = new Gateways(database);
+    this.buckets = new Buckets(database);
     this.#signingKeys = new SigningKeys(database);
     this.#leases = new InvestigationLeases(database);
     this.#live = new LiveAccess(database);

@@ -1,0 +1,116 @@
+import type { Knex } from 'knex';
+import { SightlineError } from '../../../src/contract/index.ts';
+import type { BucketRepository } from '../../../src/contract/index.ts';
+import { date } from '../columns.ts';
+import type { Database } from '../database.ts';
+import { pageSize } from '../limits.ts';
+import type { BucketRow } from '../rows.ts';
+
+const mostNames = 500;
+const emptyAtOnce = 1_000;
+/** Some three hundred years: no sum of these leaves the integers that are exact. */
+const mostMilliseconds = 10 ** 13;
+
+export class Buckets implements BucketRepository {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async read(names: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
+    checkNames(names);
+    if (names.length === 0) return new Map();
+    return this.#database.read(async (knex) => emptyAt(await full(knex, now).whereIn('name', names)));
+  }
+
+  async list(prefix: string, now: Date, limit: number): Promise<ReadonlyMap<string, Date>> {
+    checkNames([prefix]);
+    const most = pageSize(limit);
+    return this.#database.read(async (knex) =>
+      emptyAt(
+        await startingWith(full(knex, now), prefix)
+          .orderBy([{ column: 'empty_at', order: 'desc' }, { column: 'name' }])
+          .limit(most),
+      ),
+    );
+  }
+
+  async pour(milliseconds: ReadonlyMap<string, number>, now: Date): Promise<ReadonlyMap<string, Date>> {
+    const names = [...milliseconds.keys()];
+    checkNames(names);
+    if (names.length === 0) return new Map();
+    // In one order everywhere, so that two gateways do not wait for each other.
+    const amounts = names.toSorted().map((name) => [name, amountOf(milliseconds.get(name))] as const);
+    const time = now.getTime();
+    return this.#database.write(async (knex) => {
+      await knex<BucketRow>('buckets')
+        .insert(amounts.map(([name]) => ({ name, empty_at: 0 })))
+        .onConflict('name')
+        .ignore();
+      // Numbers stand in the text, since PostgreSQL takes parameters of a CASE for texts; amountOf let nothing else through.
+      const cases = amounts.map(([, amount]) => `when ? then ${amount}`).join(' ');
+      await knex<BucketRow>('buckets')
+        .whereIn('name', names)
+        .update({
+          empty_at: knex.raw(
+            `(case when empty_at > ${time} then empty_at else ${time} end) + (case name ${cases} else 0 end)`,
+            amounts.map(([name]) => name),
+          ),
+        });
+      return emptyAt(await full(knex, now).whereIn('name', names));
+    });
+  }
+
+  async empty(names: readonly string[]): Promise<void> {
+    checkNames(names);
+    if (names.length === 0) return;
+    await this.#database.write((knex) => knex<BucketRow>('buckets').whereIn('name', names).delete());
+  }
+
+  async emptyAll(prefix: string): Promise<void> {
+    checkNames([prefix]);
+    await this.#database.write((knex) => startingWith(knex<BucketRow>('buckets'), prefix).delete());
+  }
+
+  /** In small transactions, so that a large backlog holds up nobody. */
+  async removeEmpty(before: Date): Promise<void> {
+    const time = before.getTime();
+    for (;;) {
+      const names = await this.#database.read((knex) =>
+        knex<BucketRow>('buckets').where('empty_at', '<', time).orderBy('empty_at').limit(emptyAtOnce).pluck('name'),
+      );
+      // One that was filled again meanwhile stays.
+      if (names.length > 0) {
+        await this.#database.write((knex) =>
+          knex<BucketRow>('buckets').whereIn('name', names).where('empty_at', '<', time).delete(),
+        );
+      }
+      if (names.length < emptyAtOnce) return;
+    }
+  }
+}
+
+function full(knex: Knex, now: Date) {
+  return knex<BucketRow>('buckets').where('empty_at', '>', now.getTime()).select('name', 'empty_at');
+}
+
+/** Names order by their code points, and `~` comes after all that they may have. */
+function startingWith<Query extends Knex.QueryBuilder>(query: Query, prefix: string) {
+  return query.where('name', '>=', prefix).where('name', '<', `${prefix}~`);
+}
+
+function emptyAt(rows: readonly Pick<BucketRow, 'name' | 'empty_at'>[]): ReadonlyMap<string, Date> {
+  return new Map(rows.map(({ name, empty_at }) => [name, date(empty_at)]));
+}
+
+function checkNames(names: readonly string[]): void {
+  if (names.length <= mostNames && names.every((name) => /^[\x20-\x7d]{1,200}$/.test(name))) return;
+  throw new SightlineError('invalid_argument', 'Buckets have names of 1 to 200 printable ASCII characters.');
+}
+
+function amountOf(milliseconds: number | undefined): number {
+  const whole = Math.ceil(milliseconds ?? 0);
+  if (whole >= 0 && whole <= mostMilliseconds) return whole;
+  throw new SightlineError('invalid_argument', 'What is poured into a bucket is a number of milliseconds.');
+}
