@@ -20,7 +20,7 @@ export async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
     yield* unpacked;
   } catch (cause) {
     if (cause instanceof SightlineError) throw cause;
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = codeOf(cause);
     if (code === 'Z_BUF_ERROR') throw damaged('it ends too early', cause);
     if (typeof code === 'string' && code.startsWith('Z_'))
       throw damaged('what is packed in it cannot be unpacked', cause);
@@ -30,6 +30,11 @@ export async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
       { cause },
     );
   }
+}
+
+/** The operating system's or zlib's code for the failure. */
+export function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
 async function isGzipped(file: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { SightlineError } from '../contract/index.ts';
 import type { Storage, StorageSnapshot, Vault } from '../contract/index.ts';
+import { codeOf } from './bytes.ts';
 import { digestAlgorithm, format, formatVersion, sealContext } from './format.ts';
 import type { End, Header, RowLine } from './format.ts';
 
@@ -108,7 +109,7 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 function unwritable(file: string, cause: unknown): SightlineError {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const code = codeOf(cause);
   const full = code === 'ENOSPC' || code === 'EDQUOT';
   return new SightlineError('unavailable', `The file ${file} cannot be written${full ? ': the disk is full' : ''}.`, {
     hint: full

@@ -19,8 +19,14 @@ import {
   present,
 } from './stage.ts';
 
+/** What stands for a secret under a context. */
+type Seal = (context: string) => string;
+
 /** Fills a storage with something of everything that the contract can keep, in two organizations. */
-export async function furnish(storage: Storage): Promise<readonly OrganizationId[]> {
+export async function furnish(
+  storage: Storage,
+  seal: Seal = (context) => `sealed ${context}`,
+): Promise<readonly OrganizationId[]> {
   const { directory } = storage;
   await directory.replaceSigningKeys(
     [],
@@ -29,7 +35,7 @@ export async function furnish(storage: Storage): Promise<readonly OrganizationId
       algorithm: 'ES256',
       state,
       publicJwk: '{"kty":"EC"}',
-      sealedPrivateJwk: `sealed ${index}`,
+      sealedPrivateJwk: seal(`signing-key:kid-${index}`),
       createdAt: new Date(1_800_000_000_000),
       stateSince: new Date(1_800_000_000_001 + index),
     })),
@@ -48,7 +54,7 @@ export async function furnish(storage: Storage): Promise<readonly OrganizationId
     await directory.createOrganization({ name: 'ACME' }),
     await directory.createOrganization({ name: 'Ünïcödé' }),
   ];
-  for (const { id } of organizations) await furnishOrganization(storage, id, present(one), present(two));
+  for (const { id } of organizations) await furnishOrganization(storage, id, [present(one), present(two)], seal);
   await directory.sessions.create(newSession(present(one)));
   for (const model of ['Grant', 'RefreshToken', 'AuthorizationCode', 'Interaction']) {
     await directory.artifacts.upsert({
@@ -67,8 +73,8 @@ export async function furnish(storage: Storage): Promise<readonly OrganizationId
 async function furnishOrganization(
   storage: Storage,
   id: OrganizationId,
-  member: UserId,
-  provided: UserId,
+  [member, provided]: readonly [UserId, UserId],
+  seal: Seal,
 ): Promise<void> {
   const workspace = storage.workspace(id);
   const { members, invitations, grants, keys, ingestTokens, incidents, investigations, chats, audit, scans } =
@@ -93,8 +99,9 @@ async function furnishOrganization(
     const [used] = await grants.list();
     return used?.lastUsedAt !== undefined && (await keys.get(key.id))?.lastUsedAt !== undefined;
   });
-  for (const number of [1, 2])
-    await ingestTokens.create({ id: newId('it'), hash: hashSecret(newId('it')), sealed: `sealed ${number}` });
+  for (const token of [newId('it'), newId('it')]) {
+    await ingestTokens.create({ id: token, hash: hashSecret(token), sealed: seal(`ingest-token:${token}`) });
+  }
   for (let number = 1; number <= 3; number += 1) {
     const incident = await incidents.create(
       newIncident({
