@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Component } from '../contract/index.ts';
 import { holdExclusively, joinHold } from '../kernel/exclusive.ts';
 import type { Exclusive } from '../kernel/exclusive.ts';
@@ -146,13 +147,23 @@ class RunningGateway implements Gateway {
   }
 
   stop(): Promise<void> {
-    this.#serving.ready = false;
-    return this.retire();
+    this.#stopped ??= this.#leave().then(() => this.#stop());
+    return this.#stopped;
   }
 
   retire(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
+  }
+
+  /** Whoever asks whether we are ready is told so before the first connection is refused. */
+  async #leave(): Promise<void> {
+    const { leaveSeconds } = this.#foundation.config.listen;
+    if (this.#serving.ready && leaveSeconds > 0) {
+      this.#serving.ready = false;
+      await delay(leaveSeconds * 1_000);
+    }
+    this.#serving.ready = false;
   }
 
   async #stop(): Promise<void> {

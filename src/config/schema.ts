@@ -32,6 +32,9 @@ export const configSchema = z
       .strictObject({
         host: z.string().min(1).default('127.0.0.1'),
         port: z.coerce.number().int().min(0).max(65_535).default(8080),
+        leaveSeconds: z.coerce.number().int().min(0).max(300).default(0).meta({
+          description: 'After SIGTERM: how long /readyz says no while requests are still served, for load balancers',
+        }),
       })
       .prefault({}),
     allowedHosts: z
