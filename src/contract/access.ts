@@ -49,12 +49,15 @@ export interface ApiKeyWithHashes {
   readonly secrets: readonly NewSecret[];
 }
 
+/** `conflict` where nobody whose account is enabled would be left as admin, though there was one: in one transaction with the change. */
+export type AdminGuard = 'keep-an-admin';
+
 export interface MemberRepository {
   /** Given here, and so not taken away by what an identity provider says. Adding a member again gives the role anew. */
-  add(userId: UserId, role: Role): Promise<void>;
+  add(userId: UserId, role: Role, guard?: AdminGuard): Promise<void>;
   list(): Promise<readonly { readonly user: User; readonly role: Role }[]>;
-  /** Also ends what the person granted in this organization. */
-  remove(userId: UserId): Promise<boolean>;
+  /** Also ends what the person granted in this organization, and the invitations they made there. */
+  remove(userId: UserId, guard?: AdminGuard): Promise<boolean>;
 }
 
 export interface IngestTokenRepository {

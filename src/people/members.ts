@@ -20,29 +20,20 @@ export function createMembers({ storage, trail }: { readonly storage: Storage; r
     throw new SightlineError('not_found', 'This person is not a member.');
   }
 
-  /**
-   * Takes the admin's role away from somebody. Looked at before, so that usually nothing has to be undone, and after: of two
-   * admins who take it from each other at once, on whatever instances, at least one finds that nobody is left.
-   */
-  async function keepingAnAdmin(
-    organizationId: OrganizationId,
-    { user, role }: Member,
-    change: () => Promise<void>,
-  ): Promise<void> {
-    if (role !== 'admin') return change();
-    if (!hasAdmin((await list(organizationId)).filter((other) => other.user.id !== user.id))) throw lastAdmin(user);
-    await change();
-    if (hasAdmin(await list(organizationId))) return;
-    await storage.workspace(organizationId).members.add(user.id, 'admin');
-    throw lastAdmin(user);
+  async function keepingAnAdmin<Result>({ email }: User, change: Promise<Result>): Promise<Result> {
+    try {
+      return await change;
+    } catch (cause) {
+      if (!(cause instanceof SightlineError) || cause.code !== 'conflict') throw cause;
+      throw new SightlineError('conflict', `${email} is the only admin. Make somebody else an admin first.`, { cause });
+    }
   }
 
   async function changeRole(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void> {
-    const member = await find(organizationId, userId);
+    const { user } = await find(organizationId, userId);
     const { members } = storage.workspace(organizationId);
-    const change = () => members.add(userId, role);
     await trail.during(organizationId, { event: 'member.role_changed', subject: actor.id, target: userId }, () =>
-      role === 'admin' ? change() : keepingAnAdmin(organizationId, member, change),
+      keepingAnAdmin(user, members.add(userId, role, 'keep-an-admin')),
     );
   }
 
@@ -59,20 +50,11 @@ export function createMembers({ storage, trail }: { readonly storage: Storage; r
     },
 
     async removeMember(organizationId, userId, actor) {
-      const member = await find(organizationId, userId);
-      await trail.during(organizationId, { event: 'member.removed', subject: actor.id, target: userId }, () =>
-        keepingAnAdmin(organizationId, member, async () => {
-          await storage.workspace(organizationId).members.remove(userId);
-        }),
-      );
+      const { user } = await find(organizationId, userId);
+      const { members } = storage.workspace(organizationId);
+      await trail.during(organizationId, { event: 'member.removed', subject: actor.id, target: userId }, async () => {
+        await keepingAnAdmin(user, members.remove(userId, 'keep-an-admin'));
+      });
     },
   };
-}
-
-function hasAdmin(members: readonly Member[]): boolean {
-  return members.some(({ user, role }) => user.enabled && role === 'admin');
-}
-
-function lastAdmin({ email }: User): SightlineError {
-  return new SightlineError('conflict', `${email} is the only admin. Make somebody else an admin first.`);
 }

@@ -1,5 +1,5 @@
 import { SightlineError } from '../../../src/contract/index.ts';
-import type { MemberRepository, Role, User, UserId } from '../../../src/contract/index.ts';
+import type { AdminGuard, MemberRepository, Role, User, UserId } from '../../../src/contract/index.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import type { UserRow } from '../rows.ts';
@@ -16,10 +16,15 @@ export class Members implements MemberRepository {
     this.#now = now;
   }
 
-  add(userId: UserId, role: Role): Promise<void> {
-    return this.#database.write((scope) => setMembership(scope, userId, role, this.#now()), {
-      foreign_key: new SightlineError('not_found', 'There is no such user or organization.'),
-    });
+  add(userId: UserId, role: Role, guard?: AdminGuard): Promise<void> {
+    return this.#database.write(
+      async (scope) => {
+        if (guard && role !== 'admin') await keepAnAdmin(scope, userId);
+        await setMembership(scope, userId, role, this.#now());
+        if (role !== 'admin') await endInvitationsBy(scope, userId);
+      },
+      { foreign_key: new SightlineError('not_found', 'There is no such user or organization.') },
+    );
   }
 
   list(): Promise<readonly { readonly user: User; readonly role: Role }[]> {
@@ -33,8 +38,11 @@ export class Members implements MemberRepository {
     });
   }
 
-  remove(userId: UserId): Promise<boolean> {
-    return this.#database.write((scope) => endMembership(scope, userId));
+  remove(userId: UserId, guard?: AdminGuard): Promise<boolean> {
+    return this.#database.write(async (scope) => {
+      if (guard) await keepAnAdmin(scope, userId);
+      return endMembership(scope, userId);
+    });
   }
 }
 
@@ -52,5 +60,23 @@ async function setMembership(scope: Scope, userId: UserId, role: Role, now: Date
 /** With what the person granted there; false when there was none. */
 export async function endMembership(scope: Scope, userId: UserId): Promise<boolean> {
   await endGrants(scope, { user_id: userId });
+  await endInvitationsBy(scope, userId);
   return (await scope.from('members').where({ user_id: userId }).delete()) > 0;
+}
+
+/** Who may not invite any more has left no way back in. */
+async function endInvitationsBy(scope: Scope, userId: UserId): Promise<void> {
+  await scope.from('invitations').where({ created_by: userId }).delete();
+}
+
+/** Before somebody who is admin stops being one. Changes of one organization's members follow each other. */
+async function keepAnAdmin(scope: Scope, userId: UserId): Promise<void> {
+  await scope.lockCounter('members');
+  const admins = await scope
+    .from('members')
+    .join('users', 'users.id', 'members.user_id')
+    .where({ 'members.role': 'admin', 'users.enabled': true })
+    .select('users.id');
+  if (admins.length !== 1 || admins[0]?.id !== userId) return;
+  throw new SightlineError('conflict', 'Nobody else is an admin.');
 }

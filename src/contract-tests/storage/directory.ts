@@ -1,4 +1,4 @@
-import { newId } from '../../contract/index.ts';
+import { hashSecret, newId } from '../../contract/index.ts';
 import { rejection, type Runner } from '../runner.ts';
 import { awkward, type MakeStorage, ownStage, present, refusal, sharedStage, soon } from './stage.ts';
 
@@ -197,6 +197,53 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
       expect(await here.members.remove(user.id)).toBe(true);
       expect(await live()).toBeUndefined();
       expect(await here.members.remove(user.id)).toBe(false);
+    });
+
+    it('leave an admin whose account is enabled, where that is asked for, however many go at once', async () => {
+      const [here, there] = await stage().workspaces();
+      const { directory } = stage().storage;
+      const [one, two, disabled] = await Promise.all(
+        ['one@example.org', 'two@example.org', 'disabled@example.org'].map((email) =>
+          directory.createUser({ email, name: email }),
+        ),
+      );
+      if (!one || !two || !disabled) throw new Error('three were made');
+      for (const { id } of [one, two, disabled]) await here.members.add(id, 'admin');
+      await directory.people.setEnabled(disabled.id, false);
+      for (let round = 0; round < 5; round += 1) {
+        const ended = await Promise.allSettled([
+          here.members.add(one.id, 'member', 'keep-an-admin'),
+          there.members.remove(two.id, 'keep-an-admin'),
+        ]);
+        expect(ended.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+        for (const { id } of [one, two]) await here.members.add(id, 'admin');
+      }
+      expect(await here.members.remove(one.id, 'keep-an-admin')).toBe(true);
+      expect(await refusal(there.members.remove(two.id, 'keep-an-admin'))).toBe('conflict');
+      expect(await here.members.remove(disabled.id, 'keep-an-admin')).toBe(true);
+    });
+
+    it('take the invitations they made along when they stop being admins', async () => {
+      const workspace = await stage().workspace();
+      const made = async (email: string, createdBy: string) => {
+        const expiresAt = new Date(Date.now() + 60_000);
+        const hash = hashSecret(email);
+        await workspace.invitations.create({ id: newId('invt'), email, role: 'admin', hash, createdBy, expiresAt });
+      };
+      const person = async (email: string) => {
+        const { id } = await stage().storage.directory.createUser({ email, name: email });
+        await workspace.members.add(id, 'admin');
+        return id;
+      };
+      const [left, demoted, stays] = [
+        await person('left@example.org'),
+        await person('demoted@example.org'),
+        await person('stays@example.org'),
+      ];
+      for (const id of [left, demoted, stays]) await made(`by-${id}@example.org`, id);
+      await workspace.members.remove(left);
+      await workspace.members.add(demoted, 'member');
+      expect((await workspace.invitations.list()).map(({ createdBy }) => createdBy)).toEqual([stays]);
     });
 
     it('become members only if they exist', async () => {
