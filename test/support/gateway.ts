@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import type { TwoGateways } from './two-gateways.ts';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const main = join(root, 'bin', 'sightline.js');
@@ -26,23 +27,68 @@ export async function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'sightline-'));
 }
 
+/**
+ * With SIGHTLINE_TEST_STORAGE=postgres or mysql each gateway of all end-to-end tests is two, behind a proxy that gives them
+ * requests in turn; storage is on that server, telemetry in PostgreSQL.
+ */
+const storageOfAll = z
+  .enum(['postgres', 'mysql'])
+  .optional()
+  .parse(process.env['SIGHTLINE_TEST_STORAGE'] || undefined);
+
+async function sharedBy(dataDirectory: string): Promise<TwoGateways | undefined> {
+  if (storageOfAll === undefined) return undefined;
+  const { twoGatewaysOf } = await import('./two-gateways.ts');
+  return twoGatewaysOf(dataDirectory, storageOfAll);
+}
+
 export async function removeDirectory(path: string): Promise<void> {
+  if (storageOfAll !== undefined) await (await import('./two-gateways.ts')).forgetTwoGateways(path);
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
 /** With SIGHTLINE_TEST_WORKERS=2 the gateways of all end-to-end tests have two workers. */
 const workersOfAll = Number(process.env['SIGHTLINE_TEST_WORKERS'] ?? 1);
 
+export interface GatewayOptions {
+  readonly args?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly port?: number;
+  readonly workers?: number;
+}
+
 /** A real gateway in its own process, on a free port unless another is given, with an empty workspace. */
-export async function startGateway(
-  dataDirectory: string,
-  options: {
-    readonly args?: readonly string[];
-    readonly env?: NodeJS.ProcessEnv;
-    readonly port?: number;
-    readonly workers?: number;
-  } = {},
-): Promise<RunningGateway> {
+export async function startGateway(dataDirectory: string, options: GatewayOptions = {}): Promise<RunningGateway> {
+  const shared = await sharedBy(dataDirectory);
+  return shared ? startTwo(shared, options) : startOne(dataDirectory, options);
+}
+
+/** Both at once, as a company's first start of two replicas is. */
+export async function startTwo(shared: TwoGateways, options: GatewayOptions = {}): Promise<RunningGateway> {
+  const { args = ['--no-demo'], env = {} } = options;
+  const own = { ...options, args: await shared.configured(args), env: { ...shared.env, ...env } };
+  const [first, second] = await Promise.all([
+    startOne(shared.directories[0], own),
+    mkdir(shared.directories[1], { recursive: true }).then(() => startOne(shared.directories[1], own)),
+  ]);
+  shared.front.to([first.url, second.url]);
+  return {
+    url: shared.front.url,
+    dataDirectory: first.dataDirectory,
+    process: first.process,
+    output: () => first.output() + second.output(),
+    async stop() {
+      const codes = await Promise.all([first.stop(), second.stop()]);
+      return codes.find((code) => code !== 0) ?? 0;
+    },
+    async kill() {
+      await Promise.all([first.kill(), second.kill()]);
+    },
+  };
+}
+
+/** One process tree, whose `url` is where it listens itself. */
+export async function startOne(dataDirectory: string, options: GatewayOptions = {}): Promise<RunningGateway> {
   const { args = ['--no-demo'], env = {}, port = 0, workers = workersOfAll } = options;
   const several = workers > 1 ? ['--workers', String(workers)] : [];
   const child = spawn(
@@ -100,9 +146,11 @@ export async function sightline(
   args: readonly string[],
   options: { readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const child = spawn(process.execPath, [main, ...args, '--data', dataDirectory], {
+  const shared = await sharedBy(dataDirectory);
+  const configured = (await shared?.configured(args)) ?? args;
+  const child = spawn(process.execPath, [main, ...configured, '--data', dataDirectory], {
     cwd: dataDirectory,
-    env: { ...process.env, NODE_OPTIONS: '', ...options.env },
+    env: { ...process.env, NODE_OPTIONS: '', ...shared?.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];

@@ -1,0 +1,144 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, extname, join, resolve } from 'node:path';
+import { defaultLoadersSync } from 'cosmiconfig';
+import { z } from 'zod';
+import { mysqlStore, postgresStore } from '../../plugins/storage-knex/support/store.ts';
+import { createWarehouse } from '../../plugins/telemetry-postgres/support/warehouse.ts';
+import { startFront } from './front.ts';
+import type { Front } from './front.ts';
+import { mysqlServers } from './mysql.ts';
+import type { MysqlServer } from './mysql.ts';
+import { embeddedServer, localServer } from './postgres.ts';
+import type { PostgresServer } from './postgres.ts';
+
+export type SharedStorage = 'postgres' | 'mysql';
+
+/**
+ * What two gateways have in common that stand for the one of a data directory: their storage in a database server, their
+ * telemetry in PostgreSQL, their master key, and the proxy before them.
+ */
+export interface TwoGateways {
+  readonly front: Front;
+  /** Of each its own data directory; the first is the one that they stand for. */
+  readonly directories: readonly [string, string];
+  readonly env: NodeJS.ProcessEnv;
+  /** The arguments of a command, with the config file that they name made over to what is shared. */
+  configured(args: readonly string[]): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+const made = new Map<string, Promise<TwoGateways>>();
+
+/** Those of a data directory, made at first sight. */
+export function twoGatewaysOf(dataDirectory: string, storage: SharedStorage): Promise<TwoGateways> {
+  const found = made.get(dataDirectory) ?? make(dataDirectory, storage);
+  made.set(dataDirectory, found);
+  return found;
+}
+
+/** Closes what was made for a data directory, if anything was. */
+export async function forgetTwoGateways(dataDirectory: string): Promise<void> {
+  const found = made.get(dataDirectory);
+  made.delete(dataDirectory);
+  await (await found)?.close();
+}
+
+async function make(dataDirectory: string, storage: SharedStorage): Promise<TwoGateways> {
+  const [postgres, store] = await Promise.all([postgresServer(), storeOn(storage)]);
+  const warehouse = await createWarehouse(postgres.server);
+  const front = await startFront();
+  const directories = [dataDirectory, `${dataDirectory}-second`] as const;
+  const shared = {
+    publicUrl: front.url,
+    storage: { plugin: 'knex', ...store.config },
+    telemetry: { plugin: 'postgres', ...warehouse.config },
+  };
+  return {
+    front,
+    directories,
+    env: { SIGHTLINE_MASTER_KEY: randomBytes(32).toString('base64url') },
+    async configured(args) {
+      const at = args.indexOf('--config');
+      const own = await readConfig(at === -1 ? join(dataDirectory, 'sightline.config.json') : (args[at + 1] ?? ''));
+      // A test of what is wrong with a file keeps its file.
+      if (own === undefined && at !== -1) return args;
+      // What a test says of its telemetry or its address is what it is about.
+      const text = JSON.stringify({ ...shared, ...own, storage: shared.storage });
+      const file = join(dataDirectory, `shared-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.json`);
+      await writeFile(file, text);
+      return [...(at === -1 ? args : args.toSpliced(at, 2)), '--config', file];
+    },
+    async close() {
+      await front.close();
+      await warehouse.cleanup();
+      await store.close();
+      await postgres.done();
+      await rm(directories[1], { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    },
+  };
+}
+
+async function storeOn(storage: SharedStorage): Promise<{ readonly config: object; close(): Promise<void> }> {
+  if (storage === 'postgres') {
+    const { server, done } = await postgresServer();
+    const { config, cleanup } = await postgresStore(server);
+    return { config, close: async () => void (await cleanup(), await done()) };
+  }
+  const { server, done } = await mysqlServer();
+  const { config, cleanup } = await mysqlStore(server);
+  return { config, close: async () => void (await cleanup(), await done()) };
+}
+
+interface Lent<Server> {
+  readonly server: Server;
+  /** Stops the server with its last user. */
+  done(): Promise<void>;
+}
+
+function lend<Server extends { stop(): Promise<void> }>(start: () => Promise<Server>): () => Promise<Lent<Server>> {
+  let users = 0;
+  let running: Promise<Server> | undefined;
+  return async () => {
+    users += 1;
+    running ??= start();
+    const server = await running;
+    return {
+      server,
+      async done() {
+        users -= 1;
+        if (users > 0) return;
+        running = undefined;
+        await server.stop();
+      },
+    };
+  };
+}
+
+const postgresServer = lend<PostgresServer>(() => localServer().catch(() => embeddedServer()));
+const mysqlServer = lend<MysqlServer>(async () => {
+  const [server] = await mysqlServers();
+  if (server === undefined) throw new Error('there is no MySQL');
+  return server;
+});
+
+const sections = ['storage', 'issuer', 'telemetry', 'agent'] as const;
+const fileShape = z.record(z.string(), z.unknown());
+const pluginShape = z.looseObject({ plugin: z.string() });
+
+/** A config file's content, with paths of plugins that hold elsewhere too. Undefined where there is none to be read. */
+async function readConfig(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  try {
+    const load = extname(file) === '.json' ? defaultLoadersSync['.json'] : defaultLoadersSync['.yaml'];
+    const content = { ...fileShape.parse(load(file, await readFile(file, 'utf8'))) };
+    for (const name of sections) {
+      const { data } = pluginShape.safeParse(content[name]);
+      if (data?.plugin.startsWith('.') === true) {
+        content[name] = { ...data, plugin: resolve(dirname(file), data.plugin) };
+      }
+    }
+    return content;
+  } catch {
+    return undefined;
+  }
+}
