@@ -5,161 +5,28 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { callTool, countRows } from './support/call.ts';
+import { countRows } from './support/call.ts';
 import type { Called } from './support/call.ts';
-import {
-  createKey,
-  exchange,
-  removeDirectory,
-  sightline,
-  startGateway,
-  temporaryDirectory,
-} from './support/gateway.ts';
-import type { Credentials, RunningGateway } from './support/gateway.ts';
-import { atWorker, client, until, workersOf } from './support/workers.ts';
+import { createKey, exchange, removeDirectory, sightline, startOne, temporaryDirectory } from './support/gateway.ts';
+import type { RunningGateway } from './support/gateway.ts';
+import { ingestTokenOf, writeSpan } from './support/load.ts';
+import { atWorker, callOnce, callThrough, client, headersFor, requestOf, until, workersOf } from './support/workers.ts';
 import type { Client } from './support/workers.ts';
 
 const sql = (text: string) => ({ sql: text });
-const ingestConfig = z.object({ token: z.string() });
 const chat = z.object({ chat_id: z.string() });
 const cut = z.object({ result_id: z.string(), rows: z.array(z.tuple([z.number()])) });
-const named = z.object({ rows: z.array(z.tuple([z.string(), z.string()])) });
-
-/** One span of this name, as OTLP/JSON. */
-function spanNamed(name: string): string {
-  const startTimeUnixNano = String(BigInt(Date.now()) * 1_000_000n);
-  return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ name, startTimeUnixNano }] }] }] });
-}
-
-/** A `tools/call` on a connection of its own. */
-async function callOnce(url: string, token: string, name: string, args: object): Promise<Called> {
-  const single = client(url, { keepAlive: false });
-  try {
-    return await callThrough(single, token, name, args);
-  } finally {
-    single.close();
-  }
-}
-
-const envelope = z.object({
-  result: z.object({ isError: z.boolean().optional(), structuredContent: z.unknown().optional() }).optional(),
-});
-
-async function callThrough(through: Client, token: string, name: string, args: object): Promise<Called> {
-  const { status, body } = await through.post(
-    '/mcp',
-    {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    },
-    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
-  );
-  const { result } = status === 200 ? envelope.parse(JSON.parse(body)) : { result: undefined };
-  return {
-    status,
-    isError: result === undefined || result.isError === true,
-    structured: result?.structuredContent,
-    text: body,
-    raw: body,
-  };
-}
-
-interface Load {
-  /** Names of spans that were answered with 200. */
-  readonly acknowledged: ReadonlySet<string>;
-  /** What went wrong, by client. */
-  readonly failures: ReadonlyMap<number, readonly string[]>;
-  /** Requests answered as they should be. */
-  readonly answered: number;
-  stop(): Promise<void>;
-}
-
-/** Clients that each keep one connection and send one request after the other: half write spans, half query. */
-function load(url: string, round: string, tokens: { readonly ingest: string; readonly mcp: string }): Load {
-  const stop = new AbortController();
-  const acknowledged = new Set<string>();
-  const failures = new Map<number, string[]>();
-  let answered = 0;
-  const write = async (through: Client, name: string): Promise<string | undefined> => {
-    const headers = { 'x-api-key': tokens.ingest, 'content-type': 'application/json' };
-    const { status, body } = await through.post('/v1/traces', headers, spanNamed(name));
-    if (status === 200) acknowledged.add(name);
-    return status === 200 ? undefined : `${status} ${body}`;
-  };
-  const query = async (through: Client): Promise<string | undefined> => {
-    const { isError, text } = await callThrough(through, tokens.mcp, 'query_otel', sql('SELECT 1 AS one'));
-    return isError ? text : undefined;
-  };
-  const run = async (line: number): Promise<void> => {
-    const through = client(url, { keepAlive: true });
-    const failed: string[] = [];
-    failures.set(line, failed);
-    for (let turn = 0; !stop.signal.aborted; turn += 1) {
-      const wrong = await (line % 2 === 0 ? write(through, `${round}/${line}/${turn}`) : query(through)).catch(
-        (error: unknown) => `lost: ${String(error)}`,
-      );
-      if (wrong === undefined) answered += 1;
-      else failed.push(wrong);
-    }
-    through.close();
-  };
-  const lines = Promise.all(Array.from({ length: 8 }, (_, line) => run(line)));
-  return {
-    acknowledged,
-    failures,
-    get answered() {
-      return answered;
-    },
-    async stop() {
-      stop.abort();
-      await lines;
-    },
-  };
-}
-
-/** How often each span of a round is there. */
-async function spansOf(url: string, token: string, round: string): Promise<ReadonlyMap<string, number>> {
-  const found = new Map<string, number>();
-  const page = 1_000;
-  for (let offset = 0; ; offset += page) {
-    const text = `SELECT name, count(*) AS n FROM otel.spans WHERE name LIKE '${round}/%' GROUP BY name ORDER BY name LIMIT ${page} OFFSET ${offset}`;
-    const { structured } = await callTool(url, token, 'query_otel', { sql: text, max_rows: page });
-    const { rows } = named.parse(structured);
-    for (const [name, count] of rows) found.set(name, Number(count));
-    if (rows.length < page) return found;
-  }
-}
-
-/** Every acknowledged span is there, and no span twice. */
-async function expectKept(url: string, token: string, round: string, acknowledged: ReadonlySet<string>): Promise<void> {
-  let found: ReadonlyMap<string, number> = new Map();
-  let missing: readonly string[] = [];
-  const all = async (): Promise<boolean> => {
-    found = await spansOf(url, token, round);
-    missing = [...acknowledged].filter((name) => !found.has(name));
-    return missing.length === 0;
-  };
-  await until('all spans are there', all).catch(() => undefined);
-  expect(missing).toEqual([]);
-  expect([...found].filter(([, count]) => count !== 1)).toEqual([]);
-}
 
 describe('a gateway with two workers', () => {
   let gateway: RunningGateway;
   let directory = '';
-  let key: Credentials;
   let token = '';
   let ingest = '';
   beforeAll(async () => {
     directory = await temporaryDirectory();
-    const config = join(directory, 'sightline.config.json');
-    await writeFile(config, JSON.stringify({ limits: { requestsPerMinute: 1_000_000 } }));
-    gateway = await startGateway(directory, { args: ['--no-demo', '--config', config], workers: 2 });
-    key = await createKey(directory, 'acme');
-    token = await exchange(gateway.url, key);
-    const { structured } = await callTool(gateway.url, token, 'get_ingest_config', {});
-    ingest = ingestConfig.parse(structured).token;
+    gateway = await startOne(directory, { workers: 2 });
+    token = await exchange(gateway.url, await createKey(directory, 'acme'));
+    ingest = await ingestTokenOf(gateway.url, token);
   }, 60_000);
   afterAll(async () => {
     await gateway.stop();
@@ -169,11 +36,14 @@ describe('a gateway with two workers', () => {
   const at = <Result>(worker: number, work: () => Promise<Result>): Promise<Result> => atWorker(gateway, worker, work);
   const call = (name: string, args: object, bearer = token): Promise<Called> =>
     callOnce(gateway.url, bearer, name, args);
-  const write = async (name: string): Promise<number> => {
-    const through = client(gateway.url, { keepAlive: false });
-    const headers = { 'x-api-key': ingest, 'content-type': 'application/json' };
-    return (await through.post('/v1/traces', headers, spanNamed(name))).status;
-  };
+  /** A client whose one connection is that worker's. */
+  const connected = (worker: number): Promise<Client> =>
+    at(worker, async () => {
+      const through = client(gateway.url, { keepAlive: true });
+      expect((await callThrough(through, token, 'list_chats', {})).isError).toBe(false);
+      return through;
+    });
+  const write = (name: string): Promise<number> => writeSpan(client(gateway.url, { keepAlive: false }), ingest, name);
 
   it('takes telemetry at either and answers queries over all of it at both', async () => {
     expect([...workersOf(gateway)]).toEqual([
@@ -222,60 +92,34 @@ describe('a gateway with two workers', () => {
     }
   }, 60_000);
 
-  it('wakes who waits at one worker for a chat that is written to at the other', async () => {
-    const started = await at(1, () => call('start_chat', { message: 'What is slow?' }));
+  it('wakes who waits at one worker for the answer of an agent that was asked at the other', async () => {
+    const [first, second] = [await connected(1), await connected(2)];
+    const started = await callThrough(second, token, 'start_chat', { message: 'What is slow?' });
     const { chat_id } = chat.parse(started.structured);
-    for (const worker of [2, 1]) {
-      expect((await at(worker, () => call('read_chat', { chat_id }))).isError).toBe(false);
-    }
+    const answer = await callThrough(first, token, 'read_chat', { chat_id, wait_seconds: 25 });
+    expect(answer.structured).toMatchObject({ chat: { status: expect.not.stringMatching('running') } });
+    first.close();
+    second.close();
   }, 60_000);
 
-  it('loses no acknowledged span when a worker is killed under load, and no request of the other worker', async () => {
-    const before = workersOf(gateway);
-    const running = load(gateway.url, 'killed', { ingest, mcp: token });
-    await until('the load runs', () => running.answered > 400);
-    const doomed = before.get(2) ?? 0;
-    process.kill(doomed, 'SIGKILL');
-    await until('another took its place', () => workersOf(gateway).get(2) !== doomed);
-    const then = running.answered;
-    await until('the load goes on', () => running.answered > then + 400);
-    await running.stop();
-    expect(workersOf(gateway).get(1)).toBe(before.get(1));
-    // Each client had one connection, and one request on it: more than one failure is one at a healthy worker.
-    for (const failed of running.failures.values()) {
-      expect(failed.length).toBeLessThanOrEqual(1);
-      for (const wrong of failed) expect(wrong).toMatch(/^lost: .*(ECONNRESET|socket hang up)/);
-    }
-    await expectKept(gateway.url, token, 'killed', running.acknowledged);
-  }, 120_000);
-
-  it('replaces its workers one by one on SIGUSR2 without one failed request', async () => {
-    const before = workersOf(gateway);
-    const first = await call('query_otel', { sql: 'SELECT unnest(range(300))::INTEGER AS n', max_rows: 10 });
-    const { result_id } = cut.parse(first.structured);
-    const running = load(gateway.url, 'rolled', { ingest, mcp: token });
-    await until('the load runs', () => running.answered > 400);
-    gateway.process.kill('SIGUSR2');
-    await until('both were replaced', () => gateway.output().includes('restarted the workers'));
-    const then = running.answered;
-    await until('the load goes on', () => running.answered > then + 400);
-    await running.stop();
-    expect([...running.failures.values()].flat()).toEqual([]);
-    const after = workersOf(gateway);
-    expect([...after.keys()]).toEqual([1, 2]);
-    for (const [worker, pid] of after) expect(pid).not.toBe(before.get(worker));
-    await expectKept(gateway.url, token, 'rolled', running.acknowledged);
-    expect((await call('query_otel', { result_id, offset: 298 })).structured).toMatchObject({ rows: [[298], [299]] });
-  }, 120_000);
-
-  it('keeps its workers when the configuration is wrong', async () => {
-    const config = join(directory, 'sightline.config.json');
-    await writeFile(config, JSON.stringify({ limits: { requestsPerMinute: 'many' } }));
-    const before = [...workersOf(gateway)];
-    gateway.process.kill('SIGUSR2');
-    await until('it is said', () => gateway.output().includes('the workers are not restarted'));
-    expect([...workersOf(gateway)]).toEqual(before);
-    expect((await call('query_otel', sql('SELECT 1 AS one'))).isError).toBe(false);
+  it('cancels a call at one worker for a client that says so at the other', async () => {
+    const [first, second] = [await connected(1), await connected(2)];
+    const session = { 'mcp-session-id': 'session-of-two-connections' };
+    const slow =
+      'SELECT count(*) FROM (SELECT unnest(range(200000)) AS a), (SELECT unnest(range(200000)) AS b) WHERE a % 7 = b % 5';
+    let over = false;
+    const cancelled = first
+      .post('/mcp', { ...headersFor(token), ...session }, requestOf(7, 'query_otel', sql(slow)))
+      .finally(() => (over = true));
+    const message = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
+    await until('it is over', async () => {
+      expect((await second.post('/mcp', { ...headersFor(token), ...session }, message)).status).toBe(202);
+      return over;
+    });
+    // No answer at all; a query that ran out of time has one.
+    expect(await cancelled).toEqual({ status: 200, body: '' });
+    first.close();
+    second.close();
   }, 60_000);
 
   it('has not the directory taken by a second gateway', async () => {
@@ -293,36 +137,12 @@ describe('a gateway with two workers', () => {
   }, 60_000);
 });
 
-describe('the number of workers', () => {
-  it('may change after a crash: what the killed workers acknowledged is loaded by those there are', async () => {
-    const directory = await temporaryDirectory();
-    let gateway = await startGateway(directory, { workers: 3 });
-    try {
-      const mcp = await exchange(gateway.url, await createKey(directory, 'acme'));
-      const { structured } = await callTool(gateway.url, mcp, 'get_ingest_config', {});
-      const ingest = ingestConfig.parse(structured).token;
-      const running = load(gateway.url, 'crashed', { ingest, mcp });
-      await until('the load runs', () => running.answered > 200);
-      await gateway.kill();
-      await running.stop();
-      gateway = await startGateway(directory, { workers: 1 });
-      await expectKept(gateway.url, mcp, 'crashed', running.acknowledged);
-      expect(await gateway.stop()).toBe(0);
-      gateway = await startGateway(directory, { workers: 2 });
-      await expectKept(gateway.url, mcp, 'crashed', running.acknowledged);
-    } finally {
-      await gateway.stop();
-      await removeDirectory(directory);
-    }
-  }, 120_000);
-});
-
 describe('the rate limit of a principal', () => {
   it('is one for all workers', async () => {
     const directory = await temporaryDirectory();
     const config = join(directory, 'sightline.config.json');
     await writeFile(config, JSON.stringify({ limits: { requestsPerMinute: 12 } }));
-    const gateway = await startGateway(directory, { args: ['--no-demo', '--config', config], workers: 2 });
+    const gateway = await startOne(directory, { args: ['--no-demo', '--config', config], workers: 2 });
     try {
       const token = await exchange(gateway.url, await createKey(directory, 'acme'));
       const spend = async (): Promise<number> => (await callOnce(gateway.url, token, 'list_chats', {})).status;

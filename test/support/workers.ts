@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import type { Called } from './call.ts';
 import type { RunningGateway } from './gateway.ts';
 
 const served = z.object({ worker: z.number(), pid: z.number(), msg: z.literal('a worker serves') });
@@ -70,5 +71,46 @@ export function client(url: string, { keepAlive }: { readonly keepAlive: boolean
         sent.end(body);
       }),
     close: () => agent.destroy(),
+  };
+}
+
+/** A `tools/call` on a connection of its own. */
+export async function callOnce(url: string, token: string, name: string, args: object): Promise<Called> {
+  const single = client(url, { keepAlive: false });
+  try {
+    return await callThrough(single, token, name, args);
+  } finally {
+    single.close();
+  }
+}
+
+/** Of a request to the MCP endpoint. */
+export function headersFor(token: string): Readonly<Record<string, string>> {
+  return {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+}
+
+/** A `tools/call`. */
+export function requestOf(id: number, name: string, args: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } });
+}
+
+const envelope = z.object({
+  result: z.object({ isError: z.boolean().optional(), structuredContent: z.unknown().optional() }).optional(),
+});
+
+/** The same on the client's connection. */
+export async function callThrough(through: Client, token: string, name: string, args: object): Promise<Called> {
+  const { status, body } = await through.post('/mcp', headersFor(token), requestOf(1, name, args));
+  const { result } = status === 200 ? envelope.parse(JSON.parse(body)) : { result: undefined };
+  return {
+    status,
+    isError: result === undefined || result.isError === true,
+    structured: result?.structuredContent,
+    text: body,
+    raw: body,
   };
 }
