@@ -61,6 +61,11 @@ const accessTokens = z
     subject: claimPath.optional(),
     organization: claimPath.optional().meta({ description: 'Which organization the token is for' }),
     scopes: scopeMap.meta({ description: "The provider's scopes, and ours that each stands for" }),
+    scopePrefix: z
+      .string()
+      .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be the beginning of a scope')
+      .optional()
+      .meta({ description: 'Written before a scope when it is asked for, not in tokens. Entra ID: api://…/' }),
     rolesClaim: claimPath.optional(),
     roles: scopeMap.meta({ description: 'Roles of the person, and our scopes that each stands for' }),
     introspection: z

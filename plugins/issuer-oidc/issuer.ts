@@ -7,6 +7,7 @@ import { createProvider } from './provider.ts';
 import type { Provider } from './provider.ts';
 import { settingsOf } from './settings.ts';
 import type { Settings } from './settings.ts';
+import { scopeNames } from './scope-names.ts';
 import { createSignIn } from './sign-in.ts';
 import { tokenClaims } from './token-claims.ts';
 import type { TokenRules } from './token-claims.ts';
@@ -66,6 +67,11 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
     // Ours is not listed: clients that people use take any of them, and nobody can sign in there. Who has an API key is
     // told where to exchange it.
     authorizationServers: [settings.issuer],
+    scopeNames: scopeNames({
+      scopes: rules.scopes,
+      prefix: config.accessTokens?.scopePrefix ?? '',
+      byRole: rules.roles !== undefined,
+    }),
     signIn,
   };
 }

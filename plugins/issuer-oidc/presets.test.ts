@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { jwtVerify } from 'jose';
+import { scopes } from '../../src/contract/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { loadPlugin } from '../../src/kernel/registry.ts';
 import { openStore, type TestStore } from '../../test/issuer/support.ts';
@@ -243,6 +244,14 @@ describe('an example file of a resource server', () => {
       ...rest,
     });
     expect(issuer.authorizationServers).toEqual([standIn.issuer]);
+  });
+
+  it.each([
+    ['entra-resource-server', [`api://${api}/Sightline.Read`, `api://${api}/Sightline.Chat`]],
+    ['keycloak-resource-server', []],
+    ['okta-resource-server', [...scopes]],
+  ])('has clients ask for scopes that %s knows', async (name, names) => {
+    expect(makeOidcIssuer(store, await section(name)).scopeNames?.(scopes)).toEqual(names);
   });
 
   it('takes no ID token of Entra ID, whose audience may be the same, and no token of an application at Okta', async () => {

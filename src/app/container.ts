@@ -176,7 +176,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         now,
       }),
     ).singleton(),
-    mcp: asFunction(({ tools, verifier, rateLimit, audit }: Cradle) =>
+    mcp: asFunction(({ tools, verifier, rateLimit, audit, issuer }: Cradle) =>
       createMcpHandler({
         tools,
         serverInfo: product,
@@ -185,6 +185,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         challenge: createChallenge({
           resourceMetadataUrl: `${new URL(urls.publicUrl).origin}${protectedResourcePaths(urls.resource)[0] ?? ''}`,
           scopes,
+          names: issuer.scopeNames,
         }),
         allowedHosts: urls.allowedHosts,
         allowedOrigins: urls.allowedOrigins,
@@ -227,6 +228,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
           resource: urls.resource,
           authorizationServers: issuer.authorizationServers,
           scopes,
+          names: issuer.scopeNames,
           name: product.title,
         }),
         health: async () => {

@@ -21,6 +21,15 @@ describe('createChallenge', () => {
     expect(challenge(kind, scope)).toBe(value);
   });
 
+  it('says the scopes as the authorization server calls them, and nothing where it knows none', () => {
+    const names = (asked: readonly string[]) =>
+      asked.filter((scope) => scope !== 'ingest:read').map((scope) => `api://x/${scope}`);
+    const renamed = createChallenge({ resourceMetadataUrl, scopes: ['telemetry:read', 'ingest:read'], names });
+    expect(renamed('missing')).toContain('scope="api://x/telemetry:read", ');
+    expect(renamed('insufficient_scope', 'chats:read')).toContain('scope="api://x/chats:read", ');
+    expect(renamed('insufficient_scope', 'ingest:read')).not.toContain('scope=');
+  });
+
   it.each(['', '/relative', 'https://a/"', 'https://a/\r\nSet-Cookie: a', 'https://a/\\'])(
     'refuses the URL %j',
     (url) => {
@@ -39,6 +48,9 @@ describe('protected resource metadata', () => {
       bearer_methods_supported: ['header'],
       resource_name: 'Sightline',
     });
+    const renamed = { ...options, authorizationServers: ['https://auth.example'], names: () => ['read'] };
+    expect(protectedResourceMetadata(renamed).scopes_supported).toEqual(['read']);
+    expect(protectedResourceMetadata({ ...renamed, names: () => [] })).not.toHaveProperty('scopes_supported');
     expect(() => protectedResourceMetadata({ ...options, authorizationServers: [] })).toThrow();
   });
 

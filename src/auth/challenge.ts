@@ -5,7 +5,13 @@ export interface ChallengeOptions {
   readonly resourceMetadataUrl: string;
   /** What a client should ask for when it has no token yet. */
   readonly scopes: readonly Scope[];
+  /** As `Issuer.scopeNames`. */
+  readonly names?: ScopeNames | undefined;
 }
+
+export type ScopeNames = (scopes: readonly Scope[]) => readonly string[];
+
+const asTheyAre: ScopeNames = (scopes) => scopes;
 
 export type ChallengeKind = 'missing' | 'invalid_token' | 'insufficient_scope';
 
@@ -14,23 +20,24 @@ export type ChallengeKind = 'missing' | 'invalid_token' | 'insufficient_scope';
  * just the scope the call needs, which the client adds to those it has.
  */
 export function createChallenge(options: ChallengeOptions): (kind: ChallengeKind, scope?: Scope) => string {
-  const { resourceMetadataUrl, scopes } = options;
+  const { resourceMetadataUrl, scopes, names = asTheyAre } = options;
   if (!/^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]+$/.test(resourceMetadataUrl)) {
     throw new Error('resourceMetadataUrl must be an absolute URL');
   }
-  const all = scopes.join(' ');
-  const write = (error: string | undefined, scope: string): string =>
-    [
+  const write = (error: string | undefined, needed: readonly Scope[]): string => {
+    const scope = names(needed).join(' ');
+    return `Bearer ${[
       ...(error === undefined ? [] : [`error="${error}"`]),
-      `scope="${scope}"`,
+      ...(scope === '' ? [] : [`scope="${scope}"`]),
       `resource_metadata="${resourceMetadataUrl}"`,
-    ].join(', ');
-  const missing = `Bearer ${write(undefined, all)}`;
-  const invalid = `Bearer ${write('invalid_token', all)}`;
+    ].join(', ')}`;
+  };
+  const missing = write(undefined, scopes);
+  const invalid = write('invalid_token', scopes);
   return (kind, scope) => {
     if (kind === 'missing') return missing;
     if (kind === 'invalid_token') return invalid;
-    return `Bearer ${write('insufficient_scope', scope ?? all)}`;
+    return write('insufficient_scope', scope === undefined ? scopes : [scope]);
   };
 }
 
@@ -38,7 +45,7 @@ export function createChallenge(options: ChallengeOptions): (kind: ChallengeKind
 export interface ProtectedResourceMetadata {
   readonly resource: string;
   readonly authorization_servers: readonly string[];
-  readonly scopes_supported: readonly Scope[];
+  readonly scopes_supported?: readonly string[];
   readonly bearer_methods_supported: readonly ['header'];
   readonly resource_name: string;
 }
@@ -48,16 +55,19 @@ export interface ProtectedResourceOptions {
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopes: readonly Scope[];
+  /** As `Issuer.scopeNames`. */
+  readonly names?: ScopeNames | undefined;
   readonly name: string;
 }
 
 export function protectedResourceMetadata(options: ProtectedResourceOptions): ProtectedResourceMetadata {
-  const { resource, authorizationServers, scopes, name } = options;
+  const { resource, authorizationServers, scopes, names = asTheyAre, name } = options;
+  const asked = names(scopes);
   if (authorizationServers.length === 0) throw new Error('a protected resource needs an authorization server');
   return {
     resource,
     authorization_servers: authorizationServers,
-    scopes_supported: scopes,
+    ...(asked.length > 0 && { scopes_supported: asked }),
     bearer_methods_supported: ['header'],
     resource_name: name,
   };

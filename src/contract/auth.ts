@@ -92,6 +92,11 @@ export interface Issuer extends Component {
   readonly introspection?: TokenIntrospection;
   /** Listed in the protected-resource metadata (RFC 9728). */
   readonly authorizationServers: readonly string[];
+  /**
+   * What a client has to ask those for, to get these scopes of ours: named in challenges and metadata. Absent where they are
+   * called as here; none where scopes are not what decides there.
+   */
+  readonly scopeNames?: (scopes: readonly Scope[]) => readonly string[];
   /** How people prove on our own pages who they are. */
   readonly signIn: SignIn;
   /**
