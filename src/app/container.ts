@@ -14,6 +14,7 @@ import { clientAddress } from '../http/security.ts';
 import { createInvestigationWorker } from '../investigation/worker.ts';
 import { createAuditWriter } from '../kernel/audit.ts';
 import { createRateLimit } from '../kernel/rate-limit.ts';
+import { createRetention } from '../kernel/retention.ts';
 import type { LoadedPlugin } from '../kernel/registry.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
 import { createRunningCalls } from '../mcp/running.ts';
@@ -112,6 +113,11 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
       return seat ? shareRateLimit(own, seat) : own;
     }).singleton(),
     audit: asFunction(({ storage }: Cradle) => createAuditWriter({ storage, logger })).singleton(),
+    retention: asFunction(({ storage }: Cradle) => {
+      const days = (value: number | 'forever') => (value === 'forever' ? undefined : value);
+      const { auditDays, chatDays } = config.retention;
+      return createRetention({ storage, auditDays: days(auditDays), chatDays: days(chatDays), now, logger });
+    }).singleton(),
     governance: asFunction(() =>
       createGovernance({
         rules: config.governance.rules,

@@ -6,6 +6,7 @@ import type { Agent, Issuer, Storage, Telemetry, Tool } from '../contract/index.
 import type { InvestigationWorker } from '../investigation/worker.ts';
 import type { AuditWriter } from '../kernel/audit.ts';
 import type { RateLimiter } from '../kernel/rate-limit.ts';
+import type { Retention } from '../kernel/retention.ts';
 import type { OtlpReceiver } from '../otlp/receiver.ts';
 import type { CostGuard } from '../sql/cost-guard.ts';
 import type { Governance } from '../sql/governance.ts';
@@ -42,6 +43,7 @@ export interface Cradle {
   readonly verifier: Verifier;
   readonly rateLimit: RateLimiter;
   readonly audit: AuditWriter;
+  readonly retention: Retention;
   readonly governance: Governance;
   /** Undefined where the config limits nothing. */
   readonly costGuard: CostGuard | undefined;

@@ -18,6 +18,9 @@ const headerText = z
 
 const section = (plugin: string) => z.looseObject({ plugin: z.string().min(1).default(plugin) }).prefault({});
 
+/** Days, or for ever. */
+const kept = z.union([z.literal('forever'), z.coerce.number().int().min(1).max(36_500)]);
+
 /** The core's own keys. What stands beside `plugin` in a section is that plugin's, and checked by its own schema. */
 export const configSchema = z
   .strictObject({
@@ -96,6 +99,14 @@ export const configSchema = z
           })
           .optional()
           .meta({ description: 'Your own collector, which feeds the warehouse: what get_ingest_config tells senders' }),
+      })
+      .prefault({}),
+    retention: z
+      .strictObject({
+        auditDays: kept.default(400).meta({ description: 'How long audit records are kept' }),
+        chatDays: kept.default('forever').meta({
+          description: 'How long chats are kept after their last change, once they are completed, failed or cancelled',
+        }),
       })
       .prefault({}),
     storage: section('knex'),

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../contract/plugin.ts';
+import type { RetentionRepository } from '../contract/retention.ts';
+import type { Storage } from '../contract/storage.ts';
+
+const askEveryMs = 600_000;
+const turnMs = 3_600_000;
+const dayMs = 86_400_000;
+/** Between two batches, in which whoever waits for the storage gets it. */
+const pauseMs = 50;
+
+export interface RetentionOptions {
+  readonly storage: Pick<Storage, 'directory' | 'workspace'>;
+  /** How long records are kept; undefined: for ever. */
+  readonly auditDays: number | undefined;
+  /** How long chats are kept after their last change, once nothing runs in them; undefined: for ever. */
+  readonly chatDays: number | undefined;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+export interface Retention {
+  start(): void;
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void>;
+}
+
+/** Removes what is older than configured: once an hour, by whichever gateway of the storage asks first. */
+export function createRetention(options: RetentionOptions): Retention {
+  const { storage, auditDays, chatDays, now, logger } = options;
+  let stopping = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+
+  async function clear(
+    { retention }: { readonly retention: RetentionRepository },
+    remove: 'removeAudit' | 'removeChats',
+    days: number | undefined,
+  ): Promise<number> {
+    if (days === undefined) return 0;
+    const before = new Date(now().getTime() - days * dayMs);
+    let removed = 0;
+    while (!stopping.signal.aborted) {
+      const batch = await retention[remove](before);
+      if (batch === 0) break;
+      removed += batch;
+      await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+    return removed;
+  }
+
+  async function run(): Promise<void> {
+    try {
+      const { directory } = storage;
+      if (!(await directory.takeTurn('retention', now(), turnMs))) return;
+      for (const { id } of await directory.organizations()) {
+        const workspace = storage.workspace(id);
+        const records = await clear(workspace, 'removeAudit', auditDays);
+        const chats = await clear(workspace, 'removeChats', chatDays);
+        if (records + chats > 0)
+          logger.info({ organizationId: id, records, chats }, 'removed what is past its retention');
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'what is past its retention could not be removed; it is tried again');
+    }
+  }
+
+  return {
+    start() {
+      if (auditDays === undefined && chatDays === undefined) return;
+      stopping = new AbortController();
+      const ask = () => {
+        running ??= run().finally(() => (running = undefined));
+      };
+      ask();
+      timer = setInterval(ask, askEveryMs).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
+}
