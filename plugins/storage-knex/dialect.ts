@@ -4,6 +4,8 @@ import type { Bell } from './bell.ts';
 
 /** Everything that differs between the databases behind knex. Nothing outside a dialect's folder names an engine. */
 export interface Dialect {
+  /** Where the database is a file beside the gateway's others. */
+  readonly inDataDirectory?: boolean;
   /** Opens nothing yet. */
   connect(): Connection;
 }

@@ -38,12 +38,14 @@ interface Session {
 }
 
 export class KnexStorage implements Storage {
+  readonly inDataDirectory: boolean;
   readonly #dialect: Dialect;
   readonly #host: Pick<Host, 'logger' | 'now'>;
   #session: Session | undefined;
   #stopping: Promise<void> = Promise.resolve();
 
   constructor(dialect: Dialect, host: Pick<Host, 'logger' | 'now'>) {
+    this.inDataDirectory = dialect.inDataDirectory === true;
     this.#dialect = dialect;
     this.#host = host;
   }

@@ -34,6 +34,7 @@ const lostAtOnceMs = 250;
 
 export class DuckdbTelemetry implements Telemetry {
   readonly dialect = dialect;
+  readonly inDataDirectory = true;
   readonly sink: DuckdbSink;
   readonly #engines: Engines;
   readonly #host: TelemetryHost;

@@ -13,9 +13,11 @@ import { createHttpApp } from '../http/app.ts';
 import { clientAddress } from '../http/security.ts';
 import { createInvestigationWorker } from '../investigation/worker.ts';
 import { createAuditWriter } from '../kernel/audit.ts';
+import { shareAmongGateways } from '../kernel/rate-limit-shared.ts';
 import { createRateLimit } from '../kernel/rate-limit.ts';
 import { createRetention } from '../kernel/retention.ts';
 import type { LoadedPlugin } from '../kernel/registry.ts';
+import { createReplicas } from '../kernel/replicas.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
 import { createRunningCalls } from '../mcp/running.ts';
 import { createOtlpReceiver } from '../otlp/receiver.ts';
@@ -29,6 +31,7 @@ import { createQueryOtel } from '../tools/query-otel.ts';
 import { createPages } from '../web/pages.ts';
 import { agentQuery } from './agent-query.ts';
 import type { Cradle } from './cradle.ts';
+import { directoryName } from './data-directory.ts';
 import { collectorSource, ingestSource, noIngest, receivingSink } from './ingest-source.ts';
 import { issuerHost } from './issuer-host.ts';
 import { createOrganizations } from './organizations.ts';
@@ -105,12 +108,37 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    rateLimit: asFunction(() => {
-      const own = createRateLimit({
-        perMinute: config.limits.requestsPerMinute,
-        burst: Math.max(20, Math.ceil(config.limits.requestsPerMinute / 6)),
+    replicas: asFunction(({ storage, telemetry }: Cradle) => {
+      if (seat && seat.number !== 1) return undefined;
+      const { dataDirectory } = foundation;
+      return createReplicas({
+        self: {
+          id: randomUUID(),
+          host: hostname(),
+          ...(telemetry.inDataDirectory === true && { telemetryIn: directoryName(dataDirectory) }),
+        },
+        gateways: () => storage.directory.gateways,
+        tidy: (time) => storage.directory.buckets.removeEmpty(time),
+        now,
+        logger,
       });
-      return seat ? shareRateLimit(own, seat) : own;
+    }).singleton(),
+    rateLimit: asFunction(({ storage, replicas }: Cradle) => {
+      const perMinute = config.limits.requestsPerMinute;
+      const own = createRateLimit({ perMinute, burst: Math.max(20, Math.ceil(perMinute / 6)) });
+      if (!replicas) return seat ? shareRateLimit(own, seat) : own;
+      const shared = shareAmongGateways(own, {
+        perMinute,
+        buckets: () => storage.directory.buckets,
+        shared: () => !replicas.alone,
+        now,
+        logger,
+        ...(seat && {
+          learned: (caller, requests) => seat.tell({ kind: 'admitted', counts: [[caller, requests]] }),
+        }),
+      });
+      replicas.settle(() => shared.settle());
+      return seat ? shareRateLimit(shared, seat) : shared;
     }).singleton(),
     audit: asFunction(({ storage }: Cradle) => createAuditWriter({ storage, logger })).singleton(),
     retention: asFunction(({ storage }: Cradle) => {

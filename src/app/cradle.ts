@@ -7,6 +7,7 @@ import type { InvestigationWorker } from '../investigation/worker.ts';
 import type { AuditWriter } from '../kernel/audit.ts';
 import type { RateLimiter } from '../kernel/rate-limit.ts';
 import type { Retention } from '../kernel/retention.ts';
+import type { Replicas } from '../kernel/replicas.ts';
 import type { OtlpReceiver } from '../otlp/receiver.ts';
 import type { CostGuard } from '../sql/cost-guard.ts';
 import type { Governance } from '../sql/governance.ts';
@@ -41,6 +42,8 @@ export interface Cradle {
   readonly organizations: Organizations;
   readonly ingest: IngestSource;
   readonly verifier: Verifier;
+  /** Undefined in a process that another one of the same gateway speaks for. */
+  readonly replicas: Replicas | undefined;
   readonly rateLimit: RateLimiter;
   readonly audit: AuditWriter;
   readonly retention: Retention;

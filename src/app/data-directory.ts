@@ -1,5 +1,15 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { SightlineError } from '../contract/index.ts';
 import { errorField } from '../kernel/error-field.ts';
 
@@ -24,6 +34,13 @@ export function prepareDirectory(path: string): void {
     if (cause instanceof SightlineError) throw cause;
     throw refusal(path, reasons[String(errorField(cause, 'code'))] ?? 'the operating system refused', cause);
   }
+}
+
+/** What tells the directory from others, wherever it is mounted: kept in it. Only its holder asks. */
+export function directoryName(path: string): string {
+  const file = join(path, 'directory.id');
+  if (!existsSync(file)) writeFileSync(file, randomUUID(), { mode: 0o600, flush: true });
+  return readFileSync(file, 'utf8').trim();
 }
 
 function refusal(path: string, why: string, cause: unknown): SightlineError {

@@ -122,6 +122,10 @@ class RunningGateway implements Gateway {
     const start = (name: string, component: Component): Promise<void> => this.#lifecycle.start({ name, component });
     await start(plugins.storage.label, cradle.storage);
     await cradle.storage.migrate();
+    if (cradle.replicas) {
+      this.#sayWhatMayNotBeTwo(cradle);
+      await start('the other gateways', cradle.replicas);
+    }
     await start(plugins.issuer.label, cradle.issuer);
     await start(plugins.telemetry.label, cradle.telemetry);
     await holdBoundary(cradle.telemetry, plugins.telemetry.label, this.#foundation.logger);
@@ -174,6 +178,14 @@ class RunningGateway implements Gateway {
     await this.#connections?.drain(longestCallMs(this.#foundation.config) + 5_000);
     await this.#lifecycle.stop();
     this.#hold?.release();
+  }
+
+  #sayWhatMayNotBeTwo({ storage, telemetry }: Cradle): void {
+    if (telemetry.inDataDirectory !== true || storage.inDataDirectory === true) return;
+    this.#foundation.logger.warn(
+      {},
+      'storage is on a server, but telemetry is in the data directory of this machine: run one gateway, or give telemetry a warehouse (telemetry.plugin: clickhouse, bigquery or postgres)',
+    );
   }
 
   #started(): Cradle {

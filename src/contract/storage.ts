@@ -29,6 +29,8 @@ export interface Storage extends Component {
   migrate(): Promise<MigrationReport>;
   /** What `migrate` would do, without doing it. Also before `start`; `stop` ends what it opened. */
   planMigration(): Promise<MigrationPlan>;
+  /** Whether all lies in the data directory, where no gateway on another one sees it. */
+  readonly inDataDirectory?: boolean;
   readonly directory: Directory;
   readonly transfer: Transfer;
   workspace(organizationId: OrganizationId): Workspace;

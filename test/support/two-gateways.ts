@@ -60,7 +60,10 @@ async function make(dataDirectory: string, storage: SharedStorage): Promise<TwoG
     env: { SIGHTLINE_MASTER_KEY: randomBytes(32).toString('base64url') },
     async configured(args) {
       const at = args.indexOf('--config');
-      const own = await readConfig(at === -1 ? join(dataDirectory, 'sightline.config.json') : (args[at + 1] ?? ''));
+      const own = await readConfig(
+        at === -1 ? join(dataDirectory, 'sightline.config.json') : (args[at + 1] ?? ''),
+        dataDirectory,
+      );
       // A test of what is wrong with a file keeps its file.
       if (own === undefined && at !== -1) return args;
       // What a test says of its telemetry or its address is what it is about.
@@ -80,14 +83,24 @@ async function make(dataDirectory: string, storage: SharedStorage): Promise<TwoG
 }
 
 async function storeOn(storage: SharedStorage): Promise<{ readonly config: object; close(): Promise<void> }> {
-  if (storage === 'postgres') {
-    const { server, done } = await postgresServer();
-    const { config, cleanup } = await postgresStore(server);
-    return { config, close: async () => void (await cleanup(), await done()) };
-  }
+  const { store, done } = await (storage === 'postgres' ? onPostgres() : onMysql());
+  return {
+    config: store.config,
+    async close() {
+      await store.cleanup();
+      await done();
+    },
+  };
+}
+
+async function onPostgres() {
+  const { server, done } = await postgresServer();
+  return { store: await postgresStore(server), done };
+}
+
+async function onMysql() {
   const { server, done } = await mysqlServer();
-  const { config, cleanup } = await mysqlStore(server);
-  return { config, close: async () => void (await cleanup(), await done()) };
+  return { store: await mysqlStore(server), done };
 }
 
 interface Lent<Server> {
@@ -126,14 +139,14 @@ const sections = ['storage', 'issuer', 'telemetry', 'agent'] as const;
 const fileShape = z.record(z.string(), z.unknown());
 const pluginShape = z.looseObject({ plugin: z.string() });
 
-/** A config file's content, with paths of plugins that hold elsewhere too. Undefined where there is none to be read. */
-async function readConfig(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+/** A config file's content, with paths of plugins that hold in that directory, too. Undefined where there is none to be read. */
+async function readConfig(file: string, besides: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
     const load = extname(file) === '.json' ? defaultLoadersSync['.json'] : defaultLoadersSync['.yaml'];
     const content = { ...fileShape.parse(load(file, await readFile(file, 'utf8'))) };
     for (const name of sections) {
       const { data } = pluginShape.safeParse(content[name]);
-      if (data?.plugin.startsWith('.') === true) {
+      if (data?.plugin.startsWith('.') === true && dirname(file) !== besides) {
         content[name] = { ...data, plugin: resolve(dirname(file), data.plugin) };
       }
     }

@@ -15,8 +15,9 @@ export interface SqliteConnection extends Connection {
  * SQLite in a file, through the driver that is part of Node: nothing to install and nothing to compile. Every transaction that
  * writes holds the one write lock from its start, and so needs no other.
  */
-export function sqlite(filename: string): { connect(): SqliteConnection } {
+export function sqlite(filename: string): { readonly inDataDirectory: true; connect(): SqliteConnection } {
   return {
+    inDataDirectory: true,
     connect() {
       const writer = connectKnex(filename, false);
       const reader = connectKnex(filename, true);
