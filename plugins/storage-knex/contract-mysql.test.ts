@@ -1,7 +1,7 @@
 import * as runner from '@jest/globals';
 import { storageContract } from '../../src/contract-tests/storage.ts';
 import { mysqlServers } from '../../test/support/mysql.ts';
-import { mysqlStore } from './support/store.ts';
+import { copiedMysqlStores, mysqlStore } from './support/store.ts';
 
 const servers = await mysqlServers();
 runner.afterAll(async () => {
@@ -9,5 +9,9 @@ runner.afterAll(async () => {
 });
 
 for (const server of servers) {
-  runner.describe(`on ${server.name}`, () => storageContract(runner, () => mysqlStore(server)));
+  runner.describe(`on ${server.name}`, () => {
+    const stores = copiedMysqlStores(server);
+    runner.afterAll(() => stores.cleanup());
+    storageContract(runner, (without) => (without === 'schema' ? mysqlStore(server) : stores.make()));
+  });
 }

@@ -17,7 +17,7 @@ export interface MysqlServer {
   readonly host: string;
   readonly port: number;
   url(database: string, user: string, password: string): string;
-  /** Runs one statement and answers its rows. */
+  /** Runs statements; answers the rows of one. */
   admin(sql: string, database?: string): Promise<readonly (readonly unknown[])[]>;
   /** A database with a random name. */
   createDatabase(): Promise<string>;
@@ -40,12 +40,22 @@ interface Login {
  * The server that suites run on: that at TEST_MYSQL_URL, else the machine's at 127.0.0.1:3306, else a MariaDB of its own where
  * the binary is found. Where none can be had that is said in one line; with REQUIRE_SERVICES=1 it throws.
  */
-export async function mysqlServers(): Promise<readonly MysqlServer[]> {
+export function mysqlServers(): Promise<readonly MysqlServer[]> {
   const url = process.env['TEST_MYSQL_URL'];
-  const ways =
+  return firstOf(
+    'MySQL',
     url === undefined
       ? [() => serverAt({ host: '127.0.0.1', port: 3306, user: 'root', password: '' }), ownMariaDb]
-      : [() => serverAt(loginOf(new URL(url)))];
+      : [() => serverAt(loginOf(new URL(url)))],
+  );
+}
+
+/** One that may be stopped, where the binary is found; else as `mysqlServers`. */
+export function ownMysqlServers(): Promise<readonly MysqlServer[]> {
+  return firstOf('a MariaDB of its own', [ownMariaDb]);
+}
+
+async function firstOf(what: string, ways: readonly (() => Promise<MysqlServer>)[]): Promise<readonly MysqlServer[]> {
   let last: unknown;
   for (const way of ways) {
     try {
@@ -55,12 +65,12 @@ export async function mysqlServers(): Promise<readonly MysqlServer[]> {
     }
   }
   if (process.env['REQUIRE_SERVICES'] === '1') throw last;
-  process.stderr.write(`not run on MySQL: ${last instanceof Error ? last.message : 'it cannot be had'}\n`);
+  process.stderr.write(`not run on ${what}: ${last instanceof Error ? last.message : 'it cannot be had'}\n`);
   return [];
 }
 
 /** A MariaDB with its data in a temporary directory. It starts in a few seconds. */
-export async function ownMariaDb(): Promise<MysqlServer> {
+async function ownMariaDb(): Promise<MysqlServer> {
   const parent = await mkdtemp(join(tmpdir(), 'sl-mariadb-'));
   const data = join(parent, 'data');
   const account = `--user=${userInfo().username}`;
@@ -153,6 +163,7 @@ async function ask(login: Login, sql: string, database?: string): Promise<readon
     ...login,
     ...(database !== undefined && { database }),
     connectTimeout: 3_000,
+    multipleStatements: true,
   });
   try {
     const [rows] = await connection.query({ sql, rowsAsArray: true });

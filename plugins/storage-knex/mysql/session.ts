@@ -31,7 +31,10 @@ export async function prepareSession(
 
 /** Of the server's connections that change this database's schema there is one. Its end gives the lock back. */
 async function lockSchema(connection: Connection, database: string): Promise<void> {
-  const [row] = await run(connection, `select get_lock('sightline ${sha256(database).slice(0, 40)}', ${schemaSeconds}) as got`);
+  const [row] = await run(
+    connection,
+    `select get_lock('sightline ${sha256(database).slice(0, 40)}', ${schemaSeconds}) as got`,
+  );
   if (Number(member(row, 'got')) !== 1) throw busy();
 }
 

@@ -45,8 +45,9 @@ class PostgresClient extends PostgresClientOfKnex {
       return answered;
     } catch (caught) {
       const error = told(caught);
-      // Also where the server did not answer in time: what it still sends must not reach the next statement.
-      if (isLost(error)) Object.assign(connection, { __knex__disposed: error });
+      // Also where the server did not answer in time: what it still sends must not reach the next statement. And a beginning that
+      // fails leaves a transaction open, which knex does not know of.
+      if (isLost(error) || query.sql.startsWith('BEGIN')) Object.assign(connection, { __knex__disposed: error });
       throw error;
     }
   }

@@ -8,7 +8,8 @@ import { everyone, prepareSession, reachSetting } from './session.ts';
 
 /** For look-ups, which come before an organization is known: its policies let every row through. */
 export async function openLink(settings: ServerSettings): Promise<Link> {
-  const client = new Client(clientConfig(settings, settings.statementMs));
+  // Each look-up is sent when it is asked, and is answered in its turn.
+  const client = new Client({ ...clientConfig(settings, settings.statementMs), pipeline: true });
   const link = new PostgresLink(client);
   try {
     await client.connect();

@@ -54,6 +54,42 @@ export async function mysqlStore(server: MysqlServer): Promise<ServerStore> {
   });
 }
 
+/** Stores whose schema is copied from one that was migrated: the server makes each change of it durable, a hundred times. */
+export function copiedMysqlStores(server: MysqlServer): { make(): Promise<ServerStore>; cleanup(): Promise<void> } {
+  let template: Promise<Template> | undefined;
+  return {
+    async make() {
+      template ??= migrated(server);
+      const { copy } = await template;
+      const made = await mysqlStore(server);
+      await made.admin(copy);
+      return made;
+    },
+    async cleanup() {
+      await (await template)?.store.cleanup();
+    },
+  };
+}
+
+interface Template {
+  readonly store: ServerStore;
+  /** Statements that make its tables with what is in them. */
+  readonly copy: string;
+}
+
+async function migrated(server: MysqlServer): Promise<Template> {
+  const store = await mysqlStore(server);
+  const storage = store.open();
+  await storage.start(AbortSignal.timeout(60_000));
+  await storage.stop();
+  const statements = ['SET foreign_key_checks = 0'];
+  for (const [table] of await store.admin('SHOW TABLES')) {
+    const [row] = await store.admin(`SHOW CREATE TABLE ${String(table)}`);
+    statements.push(String(row?.[1]), `INSERT INTO ${String(table)} SELECT * FROM ${store.database}.${String(table)}`);
+  }
+  return { store, copy: statements.join(';') };
+}
+
 export function serverConfig(input: object): ServerConfig {
   const config = configSchema.parse({ pool: { max: 6 }, ...input });
   if (config.client === 'sqlite') throw new Error('not the config of a server');

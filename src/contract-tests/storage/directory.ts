@@ -8,7 +8,7 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
 
   describe('schema', () => {
     it('is brought up to date by exactly one of several processes at once', async () => {
-      const store = await make();
+      const store = await make('schema');
       const instances = [store.open(), store.open(), store.open()];
       try {
         const reports = await Promise.all(instances.map((instance) => instance.migrate()));

@@ -36,7 +36,8 @@ export interface StorageProcess {
   readonly dataDirectory: string;
 }
 
-export type MakeStorage = () => Promise<StorageUnderTest>;
+/** Gives a store in which nothing is kept. It may be migrated already, unless it is asked for without a schema. */
+export type MakeStorage = (without?: 'schema') => Promise<StorageUnderTest>;
 
 /** A store with two instances over it, started; what two processes do to each other is tried with them. */
 export class Stage {

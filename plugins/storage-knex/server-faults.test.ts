@@ -1,0 +1,215 @@
+import { createServer } from 'node:net';
+import { inspect } from 'node:util';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { SightlineError } from '../../src/contract/index.ts';
+import { rejection } from '../../src/contract-tests/runner.ts';
+import { newIncident, ada } from '../../src/contract-tests/storage/stage.ts';
+import { listen } from '../../test/support/listen.ts';
+import { mysqlServers, ownMysqlServers, type MysqlServer } from '../../test/support/mysql.ts';
+import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
+import { explain as explainMysql } from './mysql/errors.ts';
+import { explain as explainPostgres } from './postgres/errors.ts';
+import { settingsOf } from './server/settings.ts';
+import { mysqlStore, postgresStore, serverConfig, type ServerStore } from './support/store.ts';
+
+const postgresAll = await postgresServers();
+const mysqlAll = await mysqlServers();
+afterAll(async () => {
+  for (const server of [...postgresAll, ...mysqlAll]) await server.stop();
+});
+
+const soon = () => AbortSignal.timeout(30_000);
+
+/** How an operator is told of a start that fails; the driver's own words and the password stay out of it. */
+async function told(store: ServerStore, changes: object): Promise<string> {
+  const storage = store.open({}, changes);
+  const error = await rejection(storage.start(soon()));
+  await storage.stop();
+  if (!(error instanceof SightlineError)) throw error;
+  expect(error).toMatchObject({ code: 'unavailable', message: 'The storage of this workspace cannot be used now.' });
+  expect(inspect(error, { depth: 9 })).not.toContain(store.password);
+  return error.operatorMessage ?? '';
+}
+
+const subjects: readonly (readonly [string, () => Promise<ServerStore>, Faults])[] = [
+  ...postgresAll.map((server) => [server.name, () => postgresStore(server), postgresFaults(server)] as const),
+  ...mysqlAll.map((server) => [server.name, () => mysqlStore(server), mysqlFaults(server)] as const),
+];
+
+interface Faults {
+  /** Of servers that ask for one. */
+  readonly password?: string;
+  readonly tls: string;
+  readonly readOnly?: (store: ServerStore) => Promise<unknown>;
+  full(store: ServerStore): Promise<void>;
+}
+
+for (const [name, make, faults] of subjects) {
+  describe(`a start on ${name}`, () => {
+    let store: ServerStore | undefined;
+    const use = async (): Promise<ServerStore> => (store ??= await make());
+    afterAll(async () => {
+      await store?.cleanup();
+    });
+
+    it('that finds nobody says where it looked, as whom', async () => {
+      const { login, database, config } = await use();
+      const probe = createServer();
+      const port = await listen(probe);
+      await new Promise((resolve) => probe.close(resolve));
+      const url = new URL(config.url ?? '');
+      url.port = String(port);
+      expect(await told(await use(), { url: url.href })).toBe(
+        `The storage (database ${database} at 127.0.0.1:${port}, login ${login}) cannot be used: nothing listens there. ` +
+          'Check that the server runs, and its host and port.',
+      );
+    });
+
+    it('that reaches a server which says nothing ends in time', async () => {
+      const silent = createServer(() => {});
+      const url = new URL((await use()).config.url ?? '');
+      url.port = String(await listen(silent));
+      expect(await told(await use(), { url: url.href })).toContain('the server does not answer');
+      silent.close();
+    });
+
+    it('with a name that is none says so', async () => {
+      const url = new URL((await use()).config.url ?? '');
+      url.hostname = 'no-such-host.invalid';
+      expect(await told(await use(), { url: url.href })).toContain("the host's name cannot be resolved");
+    });
+
+    it('in a database that is not there says so', async () => {
+      const url = new URL((await use()).config.url ?? '');
+      url.pathname = '/sl_not_there';
+      expect(await told(await use(), { url: url.href })).toMatch(/there is no such database|the login lacks a right/);
+    });
+
+    it('with TLS that is not offered says so', async () => {
+      expect(await told(await use(), { ssl: true })).toContain(faults.tls);
+    });
+
+    const { password } = faults;
+    if (password !== undefined) {
+      it('with a wrong password says so', async () => {
+        const url = new URL((await use()).config.url ?? '');
+        url.password = 'wrong';
+        expect(await told(await use(), { url: url.href })).toContain(password);
+      });
+    }
+
+    const { readOnly } = faults;
+    if (readOnly !== undefined) {
+      it('as a login that may change nothing says so', async () => {
+        const other = await make();
+        await readOnly(other);
+        expect(await told(other, {})).toContain('read-only');
+        await other.cleanup();
+      });
+    }
+
+    it('beside too many connections says so', async () => {
+      const other = await make();
+      await faults.full(other);
+      const first = other.open({}, { pool: { max: 3 } });
+      const busy = [first, ...Array.from({ length: 4 }, () => other.open())];
+      const outcomes = await Promise.allSettled(busy.map((storage) => storage.start(soon())));
+      expect(outcomes).toContainEqual(
+        expect.objectContaining({
+          reason: expect.objectContaining({
+            operatorMessage: expect.stringContaining('the server has too many connections'),
+          }),
+        }),
+      );
+      for (const storage of busy) await storage.stop();
+      await other.cleanup();
+    });
+  });
+}
+
+function postgresFaults(server: PostgresServer): Faults {
+  return {
+    // The machine's own may trust whoever comes from here.
+    ...(server.restart !== undefined && { password: 'the password is wrong' }),
+    tls: server.restart === undefined ? 'storage' : 'the server does not offer TLS',
+    readOnly: ({ login }) => server.admin(`ALTER ROLE ${login} SET default_transaction_read_only = on`),
+    async full({ login }) {
+      await server.admin(`ALTER ROLE ${login} CONNECTION LIMIT 1`);
+    },
+  };
+}
+
+function mysqlFaults(server: MysqlServer): Faults {
+  return {
+    password: 'the login or its password is wrong',
+    tls: 'the server does not offer TLS',
+    async full({ login }) {
+      await server.admin(`ALTER USER ${login} WITH MAX_USER_CONNECTIONS 1`);
+    },
+  };
+}
+
+const own: readonly {
+  readonly name: string;
+  readonly server: PostgresServer | MysqlServer;
+  make(): Promise<ServerStore>;
+}[] = [
+  ...postgresAll
+    .filter(({ halt }) => halt)
+    .map((server) => ({ name: server.name, server, make: () => postgresStore(server) })),
+  ...(await ownMysqlServers()).map((server) => ({ name: server.name, server, make: () => mysqlStore(server) })),
+];
+afterAll(async () => {
+  for (const { server } of own) await server.stop();
+});
+
+describe.each(own)('a server ($name) that stops and comes back', ({ server, make }) => {
+  it('is missed in a sentence, and used again without a restart of ours', async () => {
+    const store = await make();
+    const storage = store.open();
+    try {
+      await storage.start(soon());
+      const { id } = await storage.directory.createOrganization({ name: 'Acme' });
+      const { incidents } = storage.workspace(id);
+      await incidents.create(newIncident(), ada);
+      await server.halt?.();
+      for (const attempt of [
+        () => incidents.create(newIncident(), ada),
+        () => incidents.list({ limit: 10 }),
+        () => storage.directory.liveKey('ak_x', 'sec_x'),
+      ]) {
+        const error = await rejection(attempt());
+        expect(error).toMatchObject({
+          code: 'unavailable',
+          operatorMessage: expect.stringContaining('cannot be used'),
+        });
+      }
+      expect((await storage.health(soon())).ok).toBe(false);
+      await server.restart?.();
+      await incidents.create(newIncident(), ada);
+      expect((await incidents.list({ limit: 10 })).items.map(({ number }) => number).toSorted()).toEqual([1, 2]);
+      expect(await storage.directory.liveKey('ak_x', 'sec_x')).toBeUndefined();
+      expect(await storage.health(soon())).toEqual({ ok: true });
+    } finally {
+      await storage.stop();
+      await store.cleanup();
+    }
+  }, 60_000);
+});
+
+describe('what a server says of its state', () => {
+  it('is told to the operator, with what to do', () => {
+    const postgres = settingsOf(serverConfig({ client: 'postgres', url: 'postgres://u:p@h/d' }));
+    const mysql = settingsOf(serverConfig({ client: 'mysql', url: 'mysql://u:p@h/d' }));
+    const full = 'the disk of the server is full. Free some space; what was stored is intact.';
+    expect(explainPostgres(Object.assign(new Error('x'), { code: '53100' }), postgres)?.operatorMessage).toContain(
+      full,
+    );
+    expect(explainMysql(Object.assign(new Error('x'), { errno: 1021 }), mysql)?.operatorMessage).toContain(full);
+    expect(explainMysql(Object.assign(new Error('x'), { errno: 1290 }), mysql)?.operatorMessage).toContain('read-only');
+    for (const bug of [new TypeError('a bug'), 'text', undefined]) {
+      expect(explainPostgres(bug, postgres)).toBeUndefined();
+      expect(explainMysql(bug, mysql)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,40 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listen } from '../../../test/support/listen.ts';
+
+/** Stands between a client and a server, and counts how often the client spoke after the server did. */
+export class CountingProxy {
+  roundTrips = 0;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(host: string, port: number) {
+    this.#server = createServer((near) => {
+      const far = connect(port, host);
+      let clientSpoke = false;
+      near.on('data', (data) => {
+        if (!clientSpoke) this.roundTrips += 1;
+        clientSpoke = true;
+        far.write(data);
+      });
+      far.on('data', (data) => {
+        clientSpoke = false;
+        near.write(data);
+      });
+      for (const socket of [near, far]) {
+        this.#sockets.add(socket);
+        socket.on('error', () => {});
+      }
+      near.on('close', () => far.destroy());
+      far.on('close', () => near.destroy());
+    });
+  }
+
+  open(): Promise<number> {
+    return listen(this.#server);
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
