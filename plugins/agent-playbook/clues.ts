@@ -1,67 +1,66 @@
-import { blameForErrors, blameForLatency, mostFailing, slowest } from './suspects.ts';
-import type { Suspect } from './suspects.ts';
+import { misbehaving, rank, starving } from './ranking.ts';
+import { blameForErrors, blameForLatency, deepestAdding, mostFailing, whoAddsTime } from './suspects.ts';
+import type { AddedTime, Suspect } from './suspects.ts';
 import type { Scene, Step } from './scene.ts';
+import { usual } from './sql.ts';
+import { callBehaviour, clearlyChanged, logBehaviour } from './steps/behaviour.ts';
+import type { Behaviours } from './steps/behaviour.ts';
+import { callGaps } from './steps/call-gaps.ts';
+import type { CallGaps } from './steps/call-gaps.ts';
 import { callees } from './steps/callees.ts';
 import { errorOrigins } from './steps/error-origins.ts';
 import { errorShift } from './steps/error-shift.ts';
 import type { ErrorShift } from './steps/error-shift.ts';
-import { exemplars, traceTree } from './steps/exemplars.ts';
-import type { Exemplars } from './steps/exemplars.ts';
 import { latencyShift } from './steps/latency-shift.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
 import { logPatterns } from './steps/log-patterns.ts';
 import type { LogPatterns } from './steps/log-patterns.ts';
-import { onset } from './steps/onset.ts';
-import type { Onset } from './steps/onset.ts';
+import { resources } from './steps/resources.ts';
+import type { Resources } from './steps/resources.ts';
 import { selfTime } from './steps/self-time.ts';
-import { newVersions } from './steps/versions.ts';
-import type { Versions } from './steps/versions.ts';
+import type { SelfTime } from './steps/self-time.ts';
 
 /** Everything the questions have turned up. */
 export interface Clues {
   readonly errors: ErrorShift;
   readonly latency: LatencyShift | undefined;
+  readonly time: SelfTime | undefined;
+  readonly gaps: CallGaps | undefined;
+  readonly resources: Resources | undefined;
+  readonly behaviours: Behaviours | undefined;
   readonly logs: LogPatterns;
-  readonly suspect: Suspect | undefined;
-  /** A second change that the suspect does not explain. */
-  readonly other: Suspect | undefined;
-  readonly versions: Versions | undefined;
-  readonly examples: Exemplars | undefined;
-  readonly treeId: string | undefined;
-  readonly onset: Onset | undefined;
+  /** Likeliest first; empty when nothing is wrong. */
+  readonly suspects: readonly Suspect[];
 }
 
-/** Asks in turn: who fails more, who is slower, where it begins, what the logs say, what was deployed, and for examples. */
+/** What a person who says that something is wrong makes likely before anything was asked: less has to speak for it. */
+const changedIfSaid = 8;
+
+/**
+ * Asks in turn: who fails more and where it begins, who is slower and where the time is spent or lost, who runs out of
+ * something, who behaves differently.
+ */
 export async function* gatherClues(scene: Scene): Step<Clues> {
   const errors = yield* errorShift(scene);
   const latency = yield* latencyShift(scene);
   const failing = errors.changes.some(({ worse }) => worse) ? yield* suspectOfErrors(scene, latency) : undefined;
-  const slow = latency?.changes.some(({ worse }) => worse) ? yield* suspectOfLatency(scene, latency) : undefined;
-  const [suspect, other] = weigh(failing, slow);
-  const logs = yield* logPatterns(scene);
-  if (suspect === undefined) {
-    return {
-      errors,
-      latency,
-      logs,
-      suspect,
-      other,
-      versions: undefined,
-      examples: undefined,
-      treeId: undefined,
-      onset: undefined,
-    };
-  }
-  const versions = yield* newVersions(scene);
-  const examples = yield* exemplars(scene, {
-    services: [suspect.seenIn.service],
-    operation: suspect.seenIn.operation,
-    by: suspect.category === 'errors' ? 'failures' : 'slowness',
+  const compared = usual(scene.windows).length > 0;
+  const time = compared ? yield* selfTime(scene) : undefined;
+  const gaps = compared ? yield* callGaps(scene) : undefined;
+  const adding = time ? whoAddsTime(time, gaps) : [];
+  const slow = yield* suspectOfLatency(scene, { latency, time, gaps, adding });
+  const used = compared ? yield* resources(scene) : undefined;
+  const behaviours = compared ? yield* behaviour(scene) : undefined;
+  const least = scene.said ? changedIfSaid : clearlyChanged;
+  const suspects = rank({
+    failing,
+    slow,
+    starving: starving(used),
+    misbehaving: behaviours ? misbehaving(behaviours, gaps?.calls ?? [], least) : [],
+    time: adding,
   });
-  const [worst] = examples.traces;
-  const treeId = worst && (yield* traceTree(scene, worst));
-  const began = yield* beginning(scene, suspect, latency);
-  return { errors, latency, logs, suspect, other, versions, examples, treeId, onset: began };
+  const logs = yield* logPatterns(scene);
+  return { errors, latency, time, gaps, resources: used, behaviours, logs, suspects };
 }
 
 async function* suspectOfErrors(scene: Scene, latency: LatencyShift | undefined): Step<Suspect | undefined> {
@@ -72,43 +71,30 @@ async function* suspectOfErrors(scene: Scene, latency: LatencyShift | undefined)
   return blameForErrors(origin, origins, called, latency);
 }
 
-async function* suspectOfLatency(scene: Scene, latency: LatencyShift): Step<Suspect | undefined> {
-  const time = yield* selfTime(scene);
-  const first = slowest(time);
-  if (first === undefined) return undefined;
-  const called = isCall(first.change.kind) ? yield* callees(scene, { ...first.change, failed: false }) : undefined;
-  return blameForLatency(first, time, latency, called);
+async function* suspectOfLatency(
+  scene: Scene,
+  { latency, time, gaps, adding }: Pick<Clues, 'latency' | 'time' | 'gaps'> & { readonly adding: readonly AddedTime[] },
+): Step<Suspect | undefined> {
+  console.error(
+    adding
+      .slice(0, 6)
+      .map((a) => `${a.service} ${a.worse} felt ${a.felt.toFixed(4)} share ${a.share.toFixed(2)}`)
+      .join(' | '),
+  );
+  const first = deepestAdding(adding, gaps?.calls ?? []);
+  if (time === undefined || first === undefined) return undefined;
+  const { own, late } = first;
+  const called = own && !late && isCall(own.kind) ? yield* callees(scene, { ...own, failed: false }) : undefined;
+  const ids = [time.evidenceId, ...(gaps ? [gaps.evidenceId] : []), ...(latency ? [latency.evidenceId] : [])];
+  return blameForLatency(first, latency, ids, called);
 }
 
 function isCall(kind: string): boolean {
   return kind === 'CLIENT' || kind === 'PRODUCER';
 }
 
-/** Failures weigh more than slowness, unless they are few beside it. */
-function weigh(
-  failing: Suspect | undefined,
-  slow: Suspect | undefined,
-): readonly [suspect: Suspect | undefined, other: Suspect | undefined] {
-  if (failing === undefined || slow === undefined) return [failing ?? slow, undefined];
-  if (failing.service === slow.service) return [failing, undefined];
-  return slow.excess > 10 * failing.excess ? [slow, failing] : [failing, slow];
-}
-
-async function* beginning(
-  { notebook, write, windows }: Scene,
-  suspect: Suspect,
-  latency: LatencyShift | undefined,
-): Step<Onset | undefined> {
-  const { now, before } = windows;
-  if (before === undefined) return undefined;
-  const slow = latency?.changes.find(({ service, worse }) => worse && service === suspect.seenIn.service);
-  const failed = suspect.category === 'errors';
-  if (!failed && slow === undefined) return undefined;
-  return yield* onset({
-    notebook,
-    write,
-    range: { start: before.start, end: now.end },
-    service: suspect.seenIn.service,
-    bad: failed || slow === undefined ? 'failed' : { slowerThan: slow.p95Before },
-  });
+/** By the lines that requests leave; by the calls that they make where lines cannot be told apart by request. */
+async function* behaviour(scene: Scene): Step<Behaviours> {
+  const lines = yield* logBehaviour(scene);
+  return lines.changes.length > 0 || lines.failed ? lines : yield* callBehaviour(scene);
 }

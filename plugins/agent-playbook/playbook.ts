@@ -5,7 +5,9 @@ import { candidateNames, readFocus, readQuestion } from './question/question.ts'
 import type { Question } from './question/question.ts';
 import { askedRange, compare, lookedAt, placeWindows, split } from './question/windows.ts';
 import type { Asked } from './question/windows.ts';
+import { lookCloser } from './closer-look.ts';
 import { gatherClues } from './clues.ts';
+import type { Clues } from './clues.ts';
 import type { Scene, Step } from './scene.ts';
 import { coverage } from './steps/coverage.ts';
 import type { Coverage } from './steps/coverage.ts';
@@ -58,39 +60,55 @@ async function* answer(host: AgentHost, notebook: Notebook, question: Question, 
     sent.services.map(({ name }) => name),
     assignment.incident,
   );
-  const placed = placeWindows(asked, sent);
+  const placed = placeWindows(asked, sent, question);
   const first = sent.first;
   if (placed === undefined || first === undefined) return nothingSent(asked, sent, notebook);
 
-  let scene: Scene = { notebook, write: host.dialect.write, windows: placed.windows, focus };
+  const said =
+    question.range !== undefined && /\bwrong\b|\bfail|\bbroke|\bslow|\bdown\b/i.test(question.texts.join(' '));
+  let scene: Scene = {
+    notebook,
+    write: host.dialect.write,
+    windows: placed.windows,
+    focus,
+    said,
+    beganAt: question.beganAt,
+  };
   const notes = [...placed.notes];
-  if (question.wants === 'traces') {
-    const by = /\bslow/i.test(question.texts.join(' ')) ? 'slowness' : 'failures';
-    const worst = yield* exemplars(scene, { services: focus.services, by });
-    const shown =
-      worst.traces.length > 0 || by === 'slowness'
-        ? worst
-        : yield* exemplars(scene, { services: focus.services, by: 'slowness' });
-    return reportTraces(scene, shown, notes);
-  }
-  if (scene.windows.before === undefined) {
+  if (question.wants === 'traces') return yield* examplesOnly(scene, question, notes);
+  if (scene.windows.before === undefined && scene.windows.references.length === 0) {
     const began = yield* onset({ notebook, write: scene.write, range: scene.windows.now, bad: 'failed' });
     scene = { ...scene, windows: split(scene.windows.now, began.at) };
     notes.push('There is no telemetry from before, so the later part was compared with the earlier one.');
   }
   const clues = yield* gatherClues(scene);
-  if (clues.suspect !== undefined || asked.source !== 'default') return conclude(scene, clues, notes);
+  if (clues.suspects.length > 0 || asked.source !== 'default') return yield* close(scene, clues, notes);
 
   // Nothing new within the hour: what went wrong earlier and still does looks the same in both, so look further back.
   const { end } = scene.windows.now;
   const wider = compare({ start: new Date(end.getTime() - 6 * 3_600_000), end }, first);
   const isWider = wider.now.start < scene.windows.now.start && wider.before !== undefined;
-  if (!isWider) return conclude(scene, clues, notes);
+  if (!isWider) return yield* close(scene, clues, notes);
   const widerScene = { ...scene, windows: wider };
   const widerClues = yield* gatherClues(widerScene);
-  if (widerClues.suspect === undefined) return conclude(scene, clues, notes);
+  if (widerClues.suspects.length === 0) return yield* close(scene, clues, notes);
   notes.push('The last hour is like the hour before it, so the last six hours were looked at.');
-  return conclude(widerScene, widerClues, notes);
+  return yield* close(widerScene, widerClues, notes);
+}
+
+async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Step<Report> {
+  const [suspect] = clues.suspects;
+  const closer = suspect && (yield* lookCloser(scene, suspect, clues));
+  return conclude(scene, clues, closer, notes);
+}
+
+async function* examplesOnly(scene: Scene, question: Question, notes: readonly string[]): Step<Report> {
+  const { services } = scene.focus;
+  const by = /\bslow/i.test(question.texts.join(' ')) ? 'slowness' : 'failures';
+  const worst = yield* exemplars(scene, { services, by });
+  const shown =
+    worst.traces.length > 0 || by === 'slowness' ? worst : yield* exemplars(scene, { services, by: 'slowness' });
+  return reportTraces(scene, shown, notes);
 }
 
 /** Spans first; logs where there are none; a month back where the last day is empty. */

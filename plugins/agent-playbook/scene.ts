@@ -9,6 +9,10 @@ export interface Scene {
   readonly write: DialectWriter;
   readonly windows: Windows;
   readonly focus: Focus;
+  /** When it began, as told or found. */
+  readonly beganAt: Date | undefined;
+  /** A person says that something is wrong at this time, and does not ask whether. */
+  readonly said: boolean;
 }
 
 /** A step: yields what it does, returns what it found. */

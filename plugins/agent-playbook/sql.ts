@@ -7,24 +7,42 @@ export interface Windows {
   readonly now: TimeRange;
   /** Undefined when there is no telemetry from before. */
   readonly before: TimeRange | undefined;
+  /** Stretches that a person named as usual; part of what is compared with. */
+  readonly references: readonly TimeRange[];
+}
+
+/** Everything that the present stretch is compared with. */
+export function usual({ before, references }: Windows): readonly TimeRange[] {
+  return before === undefined ? references : [before, ...references];
 }
 
 export function within(write: DialectWriter, column: string, { start, end }: TimeRange): string {
   return `(${column} >= ${write.literal(start)} AND ${column} < ${write.literal(end)})`;
 }
 
-/** Rows of either stretch; plain comparisons at the top, so that the service finds the time bounds and the engine prunes. */
+/** Rows of either side; plain comparisons at the top, so that the service finds the time bounds and the engine prunes. */
 export function eitherWindow(write: DialectWriter, column: string, windows: Windows): string {
-  const { now, before } = windows;
-  if (before === undefined) return within(write, column, now).slice(1, -1);
-  const start = before.start < now.start ? before.start : now.start;
-  const end = before.end > now.end ? before.end : now.end;
-  return within(write, column, { start, end }).slice(1, -1);
+  return scope(write, column, [windows.now, ...usual(windows)], windows.references.length > 0);
 }
 
-/** True for rows of the earlier stretch; never true where there is none. */
-export function isBefore(write: DialectWriter, column: string, { before }: Windows): string {
-  return before === undefined ? '1 = 0' : within(write, column, before);
+/** Rows of what is compared with; as `eitherWindow`. */
+export function usualWindow(write: DialectWriter, column: string, windows: Windows): string {
+  return scope(write, column, usual(windows), windows.references.length > 0);
+}
+
+function scope(write: DialectWriter, column: string, ranges: readonly TimeRange[], apart: boolean): string {
+  const start = new Date(Math.min(...ranges.map((range) => range.start.getTime())));
+  const end = new Date(Math.max(...ranges.map((range) => range.end.getTime())));
+  const bounds = within(write, column, { start, end }).slice(1, -1);
+  return apart ? `${bounds} AND (${ranges.map((range) => within(write, column, range)).join(' OR ')})` : bounds;
+}
+
+/** True for rows of what is compared with; never true where there is nothing. */
+export function isBefore(write: DialectWriter, column: string, windows: Windows): string {
+  const ranges = usual(windows);
+  if (ranges.length === 0) return '1 = 0';
+  const [first = '', ...rest] = ranges.map((range) => within(write, column, range));
+  return rest.length === 0 ? first : `(${[first, ...rest].join(' OR ')})`;
 }
 
 export function inList(write: DialectWriter, column: string, values: readonly string[]): string {
@@ -58,9 +76,20 @@ export function masked(write: DialectWriter, column: string, length: number): st
   );
 }
 
+/**
+ * A log line's template as Drain preprocesses it: values behind `=` and words with a digit in them are variables. Coarser
+ * and cheaper than `masked`, for lines of every kind and not only warnings.
+ */
+export function logTemplate(write: DialectWriter, column: string): string {
+  const values = write.replaceRegexp(`substr(${column}, 1, 300)`, '=[^] ,;)}]*', '=<*>');
+  const words = write.replaceRegexp(values, '[^ ]*[0-9][^ ]*', '<*>');
+  return `substr(${write.replaceRegexp(words, '(<[*]> )+', '<*> ')}, 1, 120)`;
+}
+
 /** How many rows of before the same rate would have made now: windows of different length are compared by their time. */
-export function scaleOf({ now, before }: Windows): number {
-  return before === undefined ? 0 : lengthOf(now) / lengthOf(before);
+export function scaleOf(windows: Windows): number {
+  const length = usual(windows).reduce((sum, range) => sum + lengthOf(range), 0);
+  return length === 0 ? 0 : lengthOf(windows.now) / length;
 }
 
 export function lengthOf({ start, end }: TimeRange): number {

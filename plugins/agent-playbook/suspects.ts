@@ -1,16 +1,19 @@
-import type { ErrorOrigin, ErrorOrigins } from './steps/error-origins.ts';
+import { reaches } from './calling.ts';
+import type { Calling } from './calling.ts';
 import type { Callees } from './steps/callees.ts';
+import type { CallGaps } from './steps/call-gaps.ts';
+import type { ErrorOrigin, ErrorOrigins } from './steps/error-origins.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
 import type { SelfTime, SelfTimeChange } from './steps/self-time.ts';
 
 /** Whom the evidence points at. */
 export interface Suspect {
-  readonly category: 'errors' | 'latency';
+  readonly category: 'errors' | 'latency' | 'resource' | 'behaviour';
   readonly service: string;
   readonly operation: string;
   /** Something outside that sends no telemetry: a database, another company's API. */
   readonly dependency: string;
-  /** Of all failures or of all added time, what this service accounts for. */
+  /** Of all failures, added time or changes, what this service accounts for. */
   readonly share: number;
   /** Failures or slow spans beyond the usual. */
   readonly excess: number;
@@ -18,9 +21,11 @@ export interface Suspect {
   readonly message: string;
   readonly evidenceIds: readonly string[];
   /** Where the spans that show it are, which is not where the cause is when a caller notices first. */
-  readonly seenIn: { readonly service: string; readonly operation: string };
+  readonly seenIn: { readonly service: string; readonly operation: string | undefined };
   /** The caller from which blame was moved: it gave up waiting for a slow service, or its calls are late on the way. */
   readonly moved?: { readonly from: string; readonly because: 'slow' | 'way' };
+  /** Of a resource or a behaviour: one sentence without its full stop. */
+  readonly detail?: string;
 }
 
 /** The service in which most of the added failures begin. */
@@ -68,48 +73,109 @@ export function blameForErrors(
   return { ...found, service, operation, seenIn: { service, operation } };
 }
 
-export interface Slowest {
-  readonly change: SelfTimeChange;
-  /** Of all the added time, what its service accounts for. */
+/** A service and the time that was added to its own work and to the way to it. */
+export interface AddedTime {
+  readonly service: string;
+  /** Nanoseconds. */
+  readonly added: number;
+  /** Of all that was added anywhere. */
   readonly share: number;
-}
-
-/** The service that spends most of the added time itself, with the operation in which it does. */
-export function slowest(time: SelfTime): Slowest | undefined {
-  const byService = new Map<string, { added: number; worst: SelfTimeChange }>();
-  for (const change of time.changes) {
-    const sum = byService.get(change.service);
-    if (sum) sum.added += change.added;
-    else byService.set(change.service, { added: change.added, worst: change });
-  }
-  const [first] = [...byService.values()].toSorted((a, b) => b.added - a.added);
-  return first && { change: first.worst, share: time.added === 0 ? 0 : first.added / time.added };
+  /** Part of all the time that requests take now. */
+  readonly felt: number;
+  /** Part of it stands out by size and by chance. */
+  readonly worse: boolean;
+  /** Where most of its own time is added; undefined where it only comes later. */
+  readonly own: SelfTimeChange | undefined;
+  /** The caller whose calls lose most on the way, where that is more than is added to the work itself. */
+  readonly late: { readonly caller: string } | undefined;
 }
 
 /**
- * Time that a call takes beyond what the called service itself takes passes between the two: on the network, or in a queue
- * or a connection pool in front of the called one. Where nothing answers with spans, it is the dependency's.
+ * Who adds the time, most first. Time that a call takes beyond its answer passes between the two: all of it is held against
+ * the called one and half of it against the caller, so that a service whose calls are late both ways leads those it calls.
  */
+export function whoAddsTime(time: SelfTime, gaps: CallGaps | undefined): readonly AddedTime[] {
+  const byService = new Map<
+    string,
+    { added: number; worse: boolean; own?: SelfTimeChange; way: number; caller: string }
+  >();
+  const of = (service: string) => {
+    const known = byService.get(service) ?? { added: 0, worse: false, way: 0, caller: '' };
+    byService.set(service, known);
+    return known;
+  };
+  for (const change of time.changes) {
+    const sum = of(change.service);
+    sum.added += change.added;
+    sum.worse ||= change.worse;
+    sum.own ??= change;
+  }
+  for (const { caller, callee, added, worse } of gaps?.gaps ?? []) {
+    const called = of(callee);
+    if (called.way === 0) called.caller = caller;
+    called.way += added;
+    called.added += added;
+    called.worse ||= worse;
+    of(caller).added += added / 2;
+  }
+  const all = [...byService.values()].reduce((sum, { added }) => sum + added, 0);
+  return [...byService]
+    .map(([service, { added, worse, own, way, caller }]) => ({
+      service,
+      added,
+      share: all === 0 ? 0 : added / all,
+      felt: time.waited === 0 ? Infinity : added / time.waited,
+      worse,
+      own,
+      late: way > (own?.added ?? 0) ? { caller } : undefined,
+    }))
+    .toSorted((a, b) => b.added - a.added);
+}
+
+/** Of a caller's added time, so much added further down moves the blame there: whoever waits looks slow itself. */
+const alike = 0.3;
+
+/** Of all that requests take: less than a tenth nobody complains of. The shop's faults add a fifth and more, its noise a fiftieth. */
+const noticed = 0.1;
+
+/** The service that adds most, or what lies beneath it and adds alike. */
+export function deepestAdding(adding: readonly AddedTime[], calls: readonly Calling[]): AddedTime | undefined {
+  const worse = adding.filter((one) => one.worse && one.felt >= noticed);
+  return worse.find(
+    ({ service, added }) =>
+      !worse.some(
+        (other) => other.service !== service && other.added >= alike * added && reaches(calls, service, other.service),
+      ),
+  );
+}
+
+/** What a service waits for is told with it, where nothing answers with spans of its own. */
 export function blameForLatency(
-  { change, share }: Slowest,
-  time: SelfTime,
-  latency: LatencyShift,
+  { service, share, own, late }: AddedTime,
+  latency: LatencyShift | undefined,
+  evidenceIds: readonly string[],
   called: Callees | undefined,
 ): Suspect {
-  const { service, operation } = change;
-  const slow = latency.changes.filter((shift) => shift.worse && shift.service === service);
+  const slow = latency?.changes.filter((shift) => shift.worse && shift.service === service) ?? [];
   const [callee] = called?.callees ?? [];
   const found = {
     category: 'latency',
+    service,
     share,
     excess: slow.reduce((sum, { spans, slowShare }) => sum + spans * (slowShare - 0.05), 0),
     message: '',
-    operation,
-    seenIn: { service, operation },
-    evidenceIds: [time.evidenceId, latency.evidenceId, ...(called ? [called.evidenceId] : [])],
+    evidenceIds: [...evidenceIds, ...(called ? [called.evidenceId] : [])],
   } as const;
-  if (callee === undefined || callee.service === '') {
-    return { ...found, service, dependency: callee?.dependency ?? '' };
+  if (late) {
+    return {
+      ...found,
+      operation: '',
+      dependency: '',
+      seenIn: { service, operation: undefined },
+      moved: { from: late.caller, because: 'way' },
+    };
   }
-  return { ...found, service: callee.service, dependency: '', moved: { from: service, because: 'way' } };
+  const operation = own?.operation ?? '';
+  const dependency = callee?.service === '' ? callee.dependency : '';
+  return { ...found, operation, dependency, seenIn: { service, operation } };
 }

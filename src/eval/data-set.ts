@@ -25,8 +25,8 @@ export interface Prepared {
 }
 
 const minute = 60_000;
-/** How long after a fault it is asked about, unless the next one comes first. */
-const askedAfter = 4 * minute;
+/** How long after a fault it is asked about, unless the next one comes first: so much was recorded of each. */
+const askedAfter = 3 * minute;
 /** What the data sets call their rows from before any fault. */
 const faultFreePhase = 'construct_data';
 const mostReferences = 3;

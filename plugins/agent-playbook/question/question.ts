@@ -1,5 +1,5 @@
 import type { Assignment, ChatMessage } from '../../../src/contract/index.ts';
-import { readTimeRange } from './time-range.ts';
+import { readComparison, readTimeRange } from './time-range.ts';
 import type { TimeRange } from './time-range.ts';
 
 /** What is asked, read from what people wrote in the chat; a later message changes what an earlier one said. */
@@ -7,6 +7,10 @@ export interface Question {
   /** The latest message of a person, or the incident's title. */
   readonly text: string;
   readonly range?: TimeRange;
+  /** `… since 14:00`: the person says when it began. */
+  readonly beganAt?: Date;
+  /** `compare with 13:00 to 13:30`: what is usual. */
+  readonly references: readonly TimeRange[];
   /** `show me the traces`: examples are wanted and not a new verdict. */
   readonly wants: 'cause' | 'traces';
   /** Messages of people, newest first: service names are looked for in them once it is known which there are. */
@@ -23,12 +27,17 @@ export function readQuestion(assignment: Assignment): Question {
     .toReversed()
     .slice(0, messagesRead);
   const [latest = assignment.incident?.title ?? 'What is wrong?'] = texts;
-  const range = texts.map((text) => readTimeRange(text, assignment.askedAt)).find((named) => named !== undefined);
+  const { askedAt } = assignment;
+  const read = texts.map((text) => readComparison(text, askedAt));
+  const named = read.map(({ rest }) => ({ range: readTimeRange(rest, askedAt), exact: /\bsince\s+\d/i.test(rest) }));
+  const { range, exact = false } = named.find((one) => one.range !== undefined) ?? {};
   return {
     text: latest,
     texts,
     wants: /\b(?:show|list|give|see|which|find)\b[^.?!]{0,40}\btraces?\b/i.test(latest) ? 'traces' : 'cause',
+    references: read.find(({ references }) => references.length > 0)?.references ?? [],
     ...(range && { range }),
+    ...(range && exact && { beganAt: range.start }),
   };
 }
 

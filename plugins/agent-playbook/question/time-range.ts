@@ -76,6 +76,26 @@ const readers: readonly Reader[] = [
   },
 ];
 
+/** What a question names to compare with, "compare with 13:00 to 13:30 and with …", and the question without it. */
+export function readComparison(
+  question: string,
+  now: Date,
+): { readonly references: readonly TimeRange[]; readonly rest: string } {
+  const text = question.toLowerCase();
+  const stretch = `${clock}\\s*(?:utc\\s*)?(?:to|until|till|-|–)\\s*${clock}`;
+  const clause = new RegExp(
+    `\\bcompared?\\s+(?:it\\s+|this\\s+)?(?:with|to)\\s+(?:from\\s+)?${stretch}(?:\\s+and\\s+(?:with\\s+)?${stretch})*`,
+  );
+  const match = clause.exec(text);
+  if (!match) return { references: [], rest: question };
+  const references = [...match[0].matchAll(new RegExp(stretch, 'g'))].flatMap((found) => {
+    const start = timeOf(found[1], now);
+    const end = timeOf(found[2], now);
+    return start && end && start < end ? [{ start, end }] : [];
+  });
+  return { references: references.slice(0, 4), rest: text.replace(match[0], '') };
+}
+
 function timeOf(text: string | undefined, now: Date): Date | undefined {
   if (text === undefined) return undefined;
   const [hours, minutes] = text.split(':').map(Number);

@@ -49,7 +49,11 @@ export interface Placed {
  * Fits the stretch to the telemetry that there is, and puts as long a stretch before it. Undefined when the stretch was
  * named and holds nothing.
  */
-export function placeWindows(asked: Asked, coverage: Coverage): Placed | undefined {
+export function placeWindows(
+  asked: Asked,
+  coverage: Coverage,
+  question: Pick<Question, 'references' | 'beganAt'>,
+): Placed | undefined {
   const { first, last } = coverage;
   if (first === undefined || last === undefined) return undefined;
   const notes: string[] = [];
@@ -60,6 +64,7 @@ export function placeWindows(asked: Asked, coverage: Coverage): Placed | undefin
     notes.push(`Nothing has come in since ${moment(last)}; the last hour before that was looked at instead.`);
     range = { start: new Date(end.getTime() - lengthOf(range)), end };
   }
+  if (question.references.length > 0) return { windows: besides(range, first, question), notes };
   // An alert fires some minutes after what it is about: these are not what is usual.
   return { windows: compare(range, first, asked.source === 'incident' ? 10 * minute : 0), notes };
 }
@@ -70,8 +75,21 @@ export function compare(range: TimeRange, first: Date, gap = 0): Windows {
   const length = Math.min(24 * hour, Math.max(10 * minute, lengthOf(range)));
   const end = new Date(start.getTime() - gap);
   const before = { start: later(new Date(end.getTime() - length), first), end };
-  if (lengthOf(before) >= shortestBefore) return { now: { start, end: range.end }, before };
-  return gap === 0 ? { now: { start, end: range.end }, before: undefined } : compare(range, first);
+  if (lengthOf(before) >= shortestBefore) return { now: { start, end: range.end }, before, references: [] };
+  return gap === 0 ? { now: { start, end: range.end }, before: undefined, references: [] } : compare(range, first);
+}
+
+/** So long before what a person says to be the beginning is compared with, beside what they name as usual. */
+const rightBefore = 2 * minute;
+
+/** The stretch against what a person names as usual, and against what came right before where it is said when it began. */
+function besides(
+  range: TimeRange,
+  first: Date,
+  { references, beganAt }: Pick<Question, 'references' | 'beganAt'>,
+): Windows {
+  const start = beganAt && later(new Date(beganAt.getTime() - rightBefore), first);
+  return { now: range, before: start && beganAt && start < beganAt ? { start, end: beganAt } : undefined, references };
 }
 
 /** The stretch cut in two where things changed, for when there is nothing before it; in the middle when a part would be tiny. */
@@ -80,8 +98,10 @@ export function split({ start, end }: TimeRange, at: Date | undefined): Windows 
   const least = Math.max(5 * minute, lengthOf({ start, end }) / 8);
   const fits = at !== undefined && lengthOf({ start, end: at }) >= least && lengthOf({ start: at, end }) >= least;
   const cut = fits ? at : middle;
-  const windows = { now: { start: cut, end }, before: { start, end: cut } };
-  return lengthOf(windows.before) >= shortestBefore ? windows : { now: { start, end }, before: undefined };
+  const windows = { now: { start: cut, end }, before: { start, end: cut }, references: [] };
+  return lengthOf(windows.before) >= shortestBefore
+    ? windows
+    : { now: { start, end }, before: undefined, references: [] };
 }
 
 function later(a: Date, b: Date): Date {

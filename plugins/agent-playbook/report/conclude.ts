@@ -1,4 +1,5 @@
 import type { Claim, Conclusion } from '../../../src/contract/index.ts';
+import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
 import type { Notebook } from '../notebook.ts';
 import type { Asked } from '../question/windows.ts';
@@ -16,31 +17,38 @@ import { affected, confidenceOf, headline, impact, nextSteps, ruledOut, unchange
 
 /** What this playbook does not look at, said each time. */
 const neverChecked = [
-  'metrics (CPU, memory, queues)',
   'which attribute values (hosts, customers, routes) the failures share',
   'deployments and feature flags beyond service.version',
 ];
 
-export function conclude(scene: Scene, clues: Clues, notes: readonly string[]): Report {
-  const { suspect } = clues;
-  return suspect === undefined ? nothingWrong(scene, clues, notes) : somethingWrong(scene, clues, suspect, notes);
+export function conclude(scene: Scene, clues: Clues, closer: CloserLook | undefined, notes: readonly string[]): Report {
+  const [suspect] = clues.suspects;
+  if (suspect === undefined || closer === undefined) return nothingWrong(scene, clues, notes);
+  return somethingWrong(scene, clues, suspect, closer, notes);
 }
 
-function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: readonly string[]): Report {
+function somethingWrong(
+  scene: Scene,
+  clues: Clues,
+  suspect: Suspect,
+  closer: CloserLook,
+  notes: readonly string[],
+): Report {
   const { windows } = scene;
-  const began = clues.onset?.at;
+  const [, ...others] = clues.suspects;
+  const began = closer.onset?.at ?? scene.beganAt;
   const logs = clues.logs.worse.filter(({ service }) => service === suspect.service);
-  const version = clues.versions?.added.find(({ service }) => service === suspect.service);
+  const version = closer.versions?.added.find(({ service }) => service === suspect.service);
   const claims: Claim[] = [
     { text: `${what(suspect)}.`, status: 'supported', evidence_ids: suspect.evidenceIds },
     ...unchanged(scene, clues),
     ...affected(clues),
-    ...(began && clues.onset
+    ...(closer.onset?.at && began
       ? [
           {
             text: `It began at about ${moment(began)}.`,
             status: 'supported' as const,
-            evidence_ids: [clues.onset.evidenceId],
+            evidence_ids: [closer.onset.evidenceId],
           },
         ]
       : []),
@@ -49,33 +57,29 @@ function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: rea
       status: 'supported',
       evidence_ids: [clues.logs.evidenceId],
     })),
-    ...(version && clues.versions
+    ...(version && closer.versions
       ? [
           {
             text: `Version ${code(version.version, 60)} of ${code(version.service, 60)} is new${version.firstSeen ? `, first seen at ${moment(version.firstSeen)}` : ''}; it may be the cause.`,
             status: 'hypothesis' as const,
-            evidence_ids: [clues.versions.evidenceId],
+            evidence_ids: [closer.versions.evidenceId],
           },
         ]
       : []),
-    ...(clues.examples && clues.examples.traces.length > 0
+    ...(closer.examples && closer.examples.traces.length > 0
       ? [
           {
-            text: `For example trace ${clues.examples.traces.slice(0, 2).map(describeTrace).join('; ')}.`,
+            text: `For example trace ${closer.examples.traces.slice(0, 2).map(describeTrace).join('; ')}.`,
             status: 'supported' as const,
-            evidence_ids: [clues.examples.evidenceId, ...(clues.treeId === undefined ? [] : [clues.treeId])],
+            evidence_ids: [closer.examples.evidenceId, ...(closer.treeId === undefined ? [] : [closer.treeId])],
           },
         ]
       : []),
-    ...(clues.other
-      ? [
-          {
-            text: `Apart from that: ${what(clues.other)}.`,
-            status: 'supported' as const,
-            evidence_ids: clues.other.evidenceIds,
-          },
-        ]
-      : []),
+    ...others.slice(0, 4).map((other): Claim => ({
+      text: `Apart from that: ${what(other)}.`,
+      status: other.category === 'errors' || other.category === 'latency' ? 'supported' : 'hypothesis',
+      evidence_ids: other.evidenceIds,
+    })),
   ];
   const confidence = confidenceOf(scene, suspect, logs.length > 0 || version !== undefined || began !== undefined);
   return {
@@ -86,6 +90,8 @@ function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: rea
       confidence,
       claims,
       not_checked: [...scene.notebook.unanswered, ...neverChecked],
+      suspects: clues.suspects.map(({ service }) => service).slice(0, 8),
+      ...(began && { onset: began.toISOString() }),
     },
     headline: headline(suspect),
     windows,
@@ -102,7 +108,7 @@ function somethingWrong(scene: Scene, clues: Clues, suspect: Suspect, notes: rea
           ]
         : []),
     ].toSorted((a, b) => a.at.getTime() - b.at.getTime()),
-    ruledOut: ruledOut(clues),
+    ruledOut: ruledOut(clues, closer),
     nextSteps: nextSteps(suspect, version !== undefined),
     openQuestions: suspect.message === '' ? [`Why does ${code(suspect.service, 60)} behave so?`] : [],
     notes,

@@ -1,14 +1,20 @@
 import type { Claim, Conclusion } from '../../../src/contract/index.ts';
+import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
 import { code, percent } from '../quote.ts';
 import type { Scene } from '../scene.ts';
+import { usual } from '../sql.ts';
+import { clearlyChanged } from '../steps/behaviour.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeLatency } from '../steps/latency-shift.ts';
+import { farFromUsual } from '../steps/resources.ts';
 import type { Suspect } from '../suspects.ts';
 
 /** Who is wrong and how, on one line. */
 export function headline({ service, category, dependency, moved }: Suspect): string {
   const whose = code(service, 60);
+  if (category === 'resource') return `${whose} is running out of a resource`;
+  if (category === 'behaviour') return `${whose} behaves differently`;
   if (moved?.because === 'way') return `Calls from ${code(moved.from, 60)} to ${whose} are slow on the way`;
   if (dependency !== '') {
     return category === 'errors'
@@ -20,11 +26,12 @@ export function headline({ service, category, dependency, moved }: Suspect): str
 
 /** One sentence without its full stop. */
 export function what(suspect: Suspect): string {
-  const { service, operation, share, message, dependency, moved, category } = suspect;
+  const { service, operation, share, message, dependency, moved, category, detail } = suspect;
+  if (detail !== undefined) return detail;
   const [whose, where] = [code(service, 60), code(operation, 80)];
   if (moved?.because === 'slow') return `Calls from ${code(moved.from, 60)} fail because ${whose} is slow at ${where}`;
   if (moved) {
-    return `${percent(share)} of the added time passes in calls ${where} from ${code(moved.from, 60)} to ${whose} that ${whose} itself does not spend: on the network, or in a queue or connection pool in front of it`;
+    return `${percent(share)} of the added time passes in calls from ${code(moved.from, 60)} to ${whose} that ${whose} itself does not spend: on the network, or in a queue or connection pool in front of it`;
   }
   if (category === 'latency') {
     const outside = dependency === '' ? '' : `, waiting for ${code(dependency, 60)}`;
@@ -36,7 +43,8 @@ export function what(suspect: Suspect): string {
 }
 
 /** What was asked about by name and is well itself is said to be. */
-export function unchanged({ focus }: Scene, { errors, latency, suspect }: Clues): readonly Claim[] {
+export function unchanged({ focus }: Scene, { errors, latency, suspects }: Clues): readonly Claim[] {
+  const [suspect] = suspects;
   if (errors.failed || latency === undefined || latency.failed) return [];
   const changed = new Set(
     [...errors.changes, ...latency.changes].filter(({ worse }) => worse).map(({ service }) => service),
@@ -74,7 +82,7 @@ export function impact({ errors, latency }: Clues): readonly string[] {
   ].map((line) => `${line}.`);
 }
 
-export function ruledOut({ errors, latency, logs, versions }: Clues): readonly string[] {
+export function ruledOut({ errors, latency, logs, resources }: Clues, { versions }: CloserLook): readonly string[] {
   const out: string[] = [];
   if (!errors.failed && !errors.changes.some(({ worse }) => worse))
     out.push(`More failures than before [${errors.evidenceId}].`);
@@ -83,6 +91,13 @@ export function ruledOut({ errors, latency, logs, versions }: Clues): readonly s
   }
   if (!logs.failed && logs.worse.length === 0)
     out.push(`New or more frequent warnings and errors in the logs [${logs.evidenceId}].`);
+  if (
+    resources &&
+    !resources.failed &&
+    resources.changes.length > 0 &&
+    !resources.changes.some(({ alone, z }) => alone && z >= farFromUsual)
+  )
+    out.push(`A resource that is used up [${resources.evidenceId}].`);
   if (versions && !versions.failed && versions.added.length === 0)
     out.push(`A new version of a service [${versions.evidenceId}].`);
   return out;
@@ -91,10 +106,12 @@ export function ruledOut({ errors, latency, logs, versions }: Clues): readonly s
 /** High takes a clear majority, enough cases, something to compare with, and a second kind of evidence. */
 export function confidenceOf(
   { windows }: Scene,
-  { share, excess }: Suspect,
+  { share, excess, category }: Suspect,
   corroborated: boolean,
 ): Conclusion['confidence'] {
-  if (windows.before === undefined) return share >= 0.5 ? 'medium' : 'low';
+  if (category === 'behaviour') return excess >= 2 * clearlyChanged && corroborated ? 'medium' : 'low';
+  if (category === 'resource') return corroborated ? 'medium' : 'low';
+  if (usual(windows).length === 0) return share >= 0.5 ? 'medium' : 'low';
   if (share >= 0.6 && excess >= 15 && corroborated) return 'high';
   return share >= 0.4 && excess >= 8 ? 'medium' : 'low';
 }

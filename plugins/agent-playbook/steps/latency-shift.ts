@@ -1,7 +1,7 @@
 import { code, milliseconds, percent } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
-import { onlyFocus, ownWork, within } from '../sql.ts';
+import { onlyFocus, ownWork, usual, usualWindow, within } from '../sql.ts';
 import { rate, twoProportionZ } from '../statistics.ts';
 
 export interface LatencyChange {
@@ -33,12 +33,12 @@ const fewest = 20;
  * the share that lies there now is a proportion that can be tested, whatever the distribution looks like.
  */
 export async function* latencyShift({ notebook, write, windows, focus }: Scene): Step<LatencyShift | undefined> {
-  if (windows.before === undefined) return undefined;
+  if (usual(windows).length === 0) return undefined;
   const slow = write.countIf('s.duration_nano > b.p95_before');
   const sql = `WITH b AS (
   SELECT service_name, name, count(*) AS spans_before, ${write.quantile('duration_nano', 0.5)} AS median_before, ${write.quantile('duration_nano', 0.95)} AS p95_before
   FROM otel.spans
-  WHERE ${within(write, 'time', windows.before).slice(1, -1)} AND ${ownWork()}${onlyFocus(write, focus)}
+  WHERE ${usualWindow(write, 'time', windows)} AND ${ownWork()}${onlyFocus(write, focus)}
   GROUP BY service_name, name
 )
 SELECT s.service_name AS service_name, s.name AS name, count(*) AS spans, ${slow} AS slow_spans,

@@ -2,12 +2,13 @@ import { code, milliseconds, percent } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
 import { eitherWindow, inList, isBefore, onlyFocus, within } from '../sql.ts';
+import { readShift } from './shifted.ts';
+import type { Shift } from './shifted.ts';
 
-export interface SelfTimeChange {
+export interface SelfTimeChange extends Shift {
   readonly service: string;
   readonly operation: string;
   readonly kind: string;
-  readonly spans: number;
   /** Nanoseconds of the span's own, children taken off: mean of now and of before. */
   readonly mean: number;
   readonly meanBefore: number;
@@ -21,36 +22,56 @@ export interface SelfTime {
   /** Most added time first; only what was added. */
   readonly changes: readonly SelfTimeChange[];
   readonly added: number;
+  /** Nanoseconds that all requests took together, as their senders saw it. */
+  readonly waited: number;
 }
 
-/** Where the added time is spent: a span's duration without that of its children, now against before. */
+/** Fewer spans than these say nothing about a 95th percentile. */
+const fewest = 10;
+
+/**
+ * Where the added time is spent: a span's duration without that of its children, now against before. Spans that wait for
+ * another service are left out: what they add beyond the answer's time is a gap between the two, a question of its own.
+ */
 export async function* selfTime(scene: Scene): Step<SelfTime> {
   const { notebook, write, windows, focus } = scene;
   const scope = (column: string) => eitherWindow(write, column, windows);
   const now = within(write, 'o.time', windows.now);
-  const before = isBefore(write, 'o.time', windows);
-  const mean = (when: string) =>
-    `COALESCE(${write.ratio(`sum(CASE WHEN ${when} THEN o.own_nano ELSE 0 END)`, write.countIf(when))}, 0)`;
   const throughFocus =
     focus.services.length > 0 && !focus.only
       ? ` AND s.trace_id IN (SELECT trace_id FROM otel.spans WHERE ${scope('time')} AND ${inList(write, 'service_name', focus.services)})`
       : '';
-  const sql = `SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, ${write.countIf(now)} AS spans, ${write.countIf(before)} AS spans_before,
-  ${mean(now)} AS own_nano, ${mean(before)} AS own_before_nano, ${write.countIf(now)} * (${mean(now)} - ${mean(before)}) AS added_nano
-FROM (
+  const added = `count(*) * (avg(o.own_nano) - min(b.mean_before))`;
+  const sql = `WITH o AS (
   SELECT s.service_name AS service_name, s.name AS name, s.kind AS kind, s.time AS time,
     CASE WHEN s.duration_nano > COALESCE(c.child_nano, 0) THEN s.duration_nano - COALESCE(c.child_nano, 0) ELSE 0 END AS own_nano
   FROM otel.spans s LEFT JOIN (
-    SELECT trace_id, parent_span_id, sum(duration_nano) AS child_nano
+    SELECT trace_id, parent_span_id, sum(duration_nano) AS child_nano, min(service_name) AS first_service, max(service_name) AS last_service
     FROM otel.spans
     WHERE ${scope('time')} AND parent_span_id <> ''
     GROUP BY trace_id, parent_span_id
   ) c ON c.trace_id = s.trace_id AND c.parent_span_id = s.span_id
   WHERE ${scope('s.time')}${onlyFocus(write, focus, 's.service_name')}${throughFocus}
-) o
+    AND (c.parent_span_id IS NULL OR c.parent_span_id = '' OR (c.first_service = s.service_name AND c.last_service = s.service_name))
+), b AS (
+  SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count_before, avg(o.own_nano) AS mean_before,
+    ${write.quantile('o.own_nano', 0.5)} AS median_before, ${write.quantile('o.own_nano', 0.95)} AS p95_before
+  FROM o
+  WHERE ${isBefore(write, 'o.time', windows)}
+  GROUP BY o.service_name, o.name, o.kind
+), r AS (
+  SELECT sum(duration_nano) AS waited_nano
+  FROM otel.spans
+  WHERE ${within(write, 'time', windows.now).slice(1, -1)} AND parent_span_id = ''
+)
+SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count, ${write.countIf('o.own_nano > b.p95_before')} AS slow,
+  avg(o.own_nano) AS own_nano, min(b.mean_before) AS own_before_nano, ${write.quantile('o.own_nano', 0.5)} AS median_nano, ${write.quantile('o.own_nano', 0.95)} AS p95_nano,
+  min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano, min(r.waited_nano) AS waited_nano
+FROM o JOIN b ON b.service_name = o.service_name AND b.name = o.name AND b.kind = o.kind CROSS JOIN r
+WHERE ${now}
 GROUP BY o.service_name, o.name, o.kind
-HAVING ${write.countIf(now)} >= 10 AND ${write.countIf(before)} >= 10
-ORDER BY added_nano DESC, o.service_name, o.name
+HAVING count(*) >= ${fewest} AND min(b.count_before) >= ${fewest}
+ORDER BY ${added} DESC, o.service_name, o.name
 LIMIT 50`;
   const evidence = yield* notebook.ask({
     question: 'In which service is the added time spent?',
@@ -63,7 +84,7 @@ LIMIT 50`;
       const share = first.added / changes.reduce((sum, change) => sum + change.added, 0);
       return {
         observation: `${percent(share)} of the added time is spent in ${code(first.service, 60)} at ${code(first.operation, 80)}: ${milliseconds(first.mean)} of its own on average, ${milliseconds(first.meanBefore)} before.`,
-        verdict: 'supports',
+        verdict: first.worse ? 'supports' : 'neutral',
       };
     },
   });
@@ -73,16 +94,17 @@ LIMIT 50`;
     failed: evidence.failed,
     changes,
     added: changes.reduce((sum, change) => sum + change.added, 0),
+    waited: evidence.rows[0]?.number('waited_nano') ?? 0,
   };
 }
 
 function readAdded(rows: readonly Row[]): readonly SelfTimeChange[] {
   return rows
     .map((row) => ({
+      ...readShift(row),
       service: row.text('service_name'),
       operation: row.text('name'),
       kind: row.text('kind'),
-      spans: row.number('spans'),
       mean: row.number('own_nano'),
       meanBefore: row.number('own_before_nano'),
       added: row.number('added_nano'),

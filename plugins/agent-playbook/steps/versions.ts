@@ -1,6 +1,6 @@
 import { code, moment } from '../quote.ts';
 import type { Scene, Step } from '../scene.ts';
-import { eitherWindow, isBefore, onlyFocus, within } from '../sql.ts';
+import { eitherWindow, isBefore, onlyFocus, usual, within } from '../sql.ts';
 
 export interface NewVersion {
   readonly service: string;
@@ -16,7 +16,7 @@ export interface Versions {
 
 /** Which versions of services were first seen now: a deployment is the first suspect. */
 export async function* newVersions({ notebook, write, windows, focus }: Scene): Step<Versions | undefined> {
-  if (windows.before === undefined) return undefined;
+  if (usual(windows).length === 0) return undefined;
   const now = write.countIf(within(write, 'time', windows.now));
   const before = write.countIf(isBefore(write, 'time', windows));
   const sql = `SELECT service_name, service_version, ${now} AS spans, min(time) AS first_seen

@@ -1,0 +1,141 @@
+import { code, percent } from '../quote.ts';
+import type { Evidence, Inquiry, Row } from '../notebook.ts';
+import { gStatistic } from '../gtest.ts';
+import type { Scene, Step } from '../scene.ts';
+import { eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
+
+/** Something that a service does while it serves one operation, and does more or less often than before. */
+export interface Behaviour {
+  readonly service: string;
+  readonly operation: string;
+  /** A kind of log line, or a call. */
+  readonly what: string;
+  /** So many times within one span; 0 stands for any number of times, 4 for four and more. */
+  readonly times: number;
+  readonly hits: number;
+  readonly spans: number;
+  readonly hitsBefore: number;
+  readonly spansBefore: number;
+  /** How little it looks like chance; chi-squared with one degree of freedom. */
+  readonly g: number;
+}
+
+export interface Behaviours {
+  readonly evidenceId: string;
+  readonly failed: boolean;
+  /** Greatest G first. */
+  readonly changes: readonly Behaviour[];
+}
+
+/** From here on it is no accident, even among the thousands of lines and calls that a system has. */
+export const clearlyChanged = 16;
+
+/**
+ * What services log while they serve, per operation and span: lines that come or stay away, or come another number of
+ * times. Counted per span, so neither more traffic nor another mix of requests looks like a change. Lines that the
+ * source wrote twice count once.
+ */
+export async function* logBehaviour(scene: Scene): Step<Behaviours> {
+  const { write, windows, focus } = scene;
+  const scope = (column: string) => eitherWindow(write, column, windows);
+  const items = `SELECT s.service_name AS service_name, s.name AS operation, s.trace_id AS trace_id, s.span_id AS span_id, l.pattern AS pattern, count(DISTINCT l.time) AS times, max(CASE WHEN ${within(write, 's.time', windows.now)} THEN 1 ELSE 0 END) AS is_now
+  FROM otel.spans s JOIN (
+    SELECT trace_id, span_id, time, ${logTemplate(write, 'body')} AS pattern
+    FROM otel.logs
+    WHERE ${scope('time')} AND span_id <> ''${onlyFocus(write, focus)}
+  ) l ON l.trace_id = s.trace_id AND l.span_id = s.span_id
+  WHERE ${scope('s.time')}
+  GROUP BY s.service_name, s.name, s.trace_id, s.span_id, l.pattern`;
+  // Spans of traces that logged nothing at all are left out: there logs were lost, or are not collected.
+  const only = ` AND trace_id IN (SELECT trace_id FROM otel.logs WHERE ${scope('time')} AND trace_id <> '')`;
+  return yield* ask(scene, 'Which log lines come more or less often within one operation than before?', items, only);
+}
+
+/** Which calls and inner steps an operation makes, and how often: what is missing or done again. */
+export async function* callBehaviour(scene: Scene): Step<Behaviours> {
+  const { write, windows, focus } = scene;
+  const scope = (column: string) => eitherWindow(write, column, windows);
+  const items = `SELECT p.service_name AS service_name, p.name AS operation, p.trace_id AS trace_id, p.span_id AS span_id, concat(s.service_name, ' ', s.name) AS pattern, count(*) AS times, max(CASE WHEN ${within(write, 'p.time', windows.now)} THEN 1 ELSE 0 END) AS is_now
+  FROM otel.spans p JOIN otel.spans s ON s.trace_id = p.trace_id AND s.parent_span_id = p.span_id
+  WHERE ${scope('p.time')} AND ${scope('s.time')}${onlyFocus(write, focus, 'p.service_name')}
+  GROUP BY p.service_name, p.name, p.trace_id, p.span_id, concat(s.service_name, ' ', s.name)`;
+  return yield* ask(scene, 'Which calls does an operation make more or less often than before?', items, '');
+}
+
+async function* ask(
+  { notebook, write, windows, focus }: Scene,
+  question: Inquiry['question'],
+  items: string,
+  onlySpans: string,
+): Step<Behaviours> {
+  const now = within(write, 'time', windows.now);
+  const before = isBefore(write, 'time', windows);
+  const g = gStatistic(write, { k: 'x.hits', n: 'x.spans', k0: 'x.hits_before', n0: 'x.spans_before' });
+  const sql = `WITH i AS (
+  ${items}
+), t AS (
+  SELECT service_name, operation, pattern, CASE WHEN times > 4 THEN 4 ELSE times END AS times, sum(is_now) AS hits, sum(1 - is_now) AS hits_before
+  FROM i
+  GROUP BY service_name, operation, pattern, CASE WHEN times > 4 THEN 4 ELSE times END
+), k AS (
+  SELECT service_name, operation, pattern, times, hits, hits_before FROM t
+  UNION ALL
+  SELECT service_name, operation, pattern, 0 AS times, sum(hits) AS hits, sum(hits_before) AS hits_before FROM t GROUP BY service_name, operation, pattern
+), n AS (
+  SELECT service_name, name AS operation, ${write.countIf(now)} AS spans, ${write.countIf(before)} AS spans_before
+  FROM otel.spans
+  WHERE ${eitherWindow(write, 'time', windows)}${onlyFocus(write, focus)}${onlySpans}
+  GROUP BY service_name, name
+), x AS (
+  SELECT k.service_name AS service_name, k.operation AS operation, k.pattern AS pattern, k.times AS times, k.hits AS hits, n.spans AS spans, k.hits_before AS hits_before, n.spans_before AS spans_before
+  FROM k JOIN n ON n.service_name = k.service_name AND n.operation = k.operation
+  WHERE n.spans > 0 AND n.spans_before > 0
+)
+SELECT x.service_name AS service_name, x.operation AS operation, x.pattern AS pattern, x.times AS times, x.hits AS hits, x.spans AS spans, x.hits_before AS hits_before, x.spans_before AS spans_before, ${g} AS g
+FROM x
+ORDER BY g DESC, service_name, operation, pattern, times
+LIMIT 50`;
+  const evidence = yield* notebook.ask({
+    question,
+    sql,
+    window: windows.now,
+    judge(rows) {
+      const changes = rows.map(read).filter((change) => change.g >= clearlyChanged);
+      if (changes.length === 0) return { observation: 'None does, beyond chance.', verdict: 'refutes' };
+      return { observation: `${distinct(changes).slice(0, 4).map(describe).join('; ')}.`, verdict: 'supports' };
+    },
+  });
+  return found(evidence);
+}
+
+function found({ id, failed, rows }: Evidence): Behaviours {
+  return { evidenceId: id, failed, changes: rows.map(read) };
+}
+
+/** A line is counted in any number and in each number: the one that says most stands for it. */
+export function distinct(changes: readonly Behaviour[]): readonly Behaviour[] {
+  const seen = new Set<string>();
+  return changes.filter(({ service, operation, what }) => {
+    const key = JSON.stringify([service, operation, what]);
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+function read(row: Row): Behaviour {
+  return {
+    service: row.text('service_name'),
+    operation: row.text('operation'),
+    what: row.text('pattern'),
+    times: row.number('times'),
+    hits: row.number('hits'),
+    spans: row.number('spans'),
+    hitsBefore: row.number('hits_before'),
+    spansBefore: row.number('spans_before'),
+    g: row.number('g'),
+  };
+}
+
+export function describe({ service, operation, what, times, hits, spans, hitsBefore, spansBefore }: Behaviour): string {
+  const often = times === 0 ? '' : times >= 4 ? ' four times or more' : times === 1 ? ' once' : ` ${times} times`;
+  return `${code(service, 60)} at ${code(operation, 80)} has ${code(what)}${often} in ${percent(hits / Math.max(1, spans))} of ${spans} (${percent(hitsBefore / Math.max(1, spansBefore))} of ${spansBefore} before)`;
+}

@@ -1,0 +1,86 @@
+import { code, milliseconds, percent } from '../quote.ts';
+import type { Row } from '../notebook.ts';
+import type { Scene, Step } from '../scene.ts';
+import { eitherWindow, inList, isBefore, within } from '../sql.ts';
+import type { Calling } from '../calling.ts';
+import { readShift } from './shifted.ts';
+import type { Shift } from './shifted.ts';
+
+/** Calls of one service by another: what the caller waits beyond what the called one says it took. */
+export interface CallGap extends Shift {
+  readonly caller: string;
+  readonly callee: string;
+  /** Nanoseconds added over all calls. */
+  readonly added: number;
+}
+
+export interface CallGaps {
+  readonly evidenceId: string;
+  readonly failed: boolean;
+  /** Most added time first; only what was added. */
+  readonly gaps: readonly CallGap[];
+  /** Who calls whom, as far as the rows tell. */
+  readonly calls: readonly Calling[];
+}
+
+const fewest = 5;
+
+/** Between which services time passes that neither spends: on the network, or in a queue or pool in front of the called one. */
+export async function* callGaps({ notebook, write, windows, focus }: Scene): Step<CallGaps> {
+  const scope = (column: string) => eitherWindow(write, column, windows);
+  const only =
+    focus.only && focus.services.length > 0
+      ? ` AND (${inList(write, 's.service_name', focus.services)} OR ${inList(write, 'p.service_name', focus.services)})`
+      : '';
+  const added = `count(*) * (${write.quantile('g.gap_nano', 0.5)} - min(b.median_before))`;
+  const sql = `WITH g AS (
+  SELECT p.service_name AS caller, s.service_name AS callee, s.time AS time, p.duration_nano - s.duration_nano AS gap_nano
+  FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
+  WHERE ${scope('s.time')} AND ${scope('p.time')} AND s.service_name <> p.service_name AND s.kind <> 'CONSUMER' AND p.kind <> 'PRODUCER'${only}
+), b AS (
+  SELECT g.caller AS caller, g.callee AS callee, count(*) AS count_before, ${write.quantile('g.gap_nano', 0.5)} AS median_before, ${write.quantile('g.gap_nano', 0.95)} AS p95_before
+  FROM g
+  WHERE ${isBefore(write, 'g.time', windows)}
+  GROUP BY g.caller, g.callee
+)
+SELECT g.caller AS caller, g.callee AS callee, count(*) AS count, ${write.countIf('g.gap_nano > b.p95_before')} AS slow,
+  ${write.quantile('g.gap_nano', 0.5)} AS median_nano, ${write.quantile('g.gap_nano', 0.95)} AS p95_nano,
+  min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano
+FROM g JOIN b ON b.caller = g.caller AND b.callee = g.callee
+WHERE ${within(write, 'g.time', windows.now)}
+GROUP BY g.caller, g.callee
+HAVING count(*) >= ${fewest} AND min(b.count_before) >= ${fewest}
+ORDER BY ${added} DESC, g.caller, g.callee
+LIMIT 50`;
+  const evidence = yield* notebook.ask({
+    question: 'Between which services does time pass that neither of them spends?',
+    sql,
+    window: windows.now,
+    judge(rows) {
+      const worse = rows.map(read).filter((gap) => gap.worse);
+      if (worse.length === 0)
+        return { observation: 'No call takes longer on the way than before.', verdict: 'refutes' };
+      return { observation: `${worse.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
+    },
+  });
+  const all = evidence.rows.map(read);
+  return {
+    evidenceId: evidence.id,
+    failed: evidence.failed,
+    gaps: all.filter(({ added: more }) => more > 0),
+    calls: all.map(({ caller, callee }) => ({ caller, callee })),
+  };
+}
+
+function read(row: Row): CallGap {
+  return {
+    ...readShift(row),
+    caller: row.text('caller'),
+    callee: row.text('callee'),
+    added: row.number('added_nano'),
+  };
+}
+
+export function describe({ caller, callee, median, medianBefore, slowShare }: CallGap): string {
+  return `calls from ${code(caller, 60)} to ${code(callee, 60)} take ${milliseconds(median)} longer than the answer (${milliseconds(medianBefore)} before); ${percent(slowShare)} are later than 95 % were`;
+}

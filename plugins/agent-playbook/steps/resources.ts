@@ -1,0 +1,119 @@
+import { code } from '../quote.ts';
+import type { Row } from '../notebook.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import type { Scene, Step } from '../scene.ts';
+import { onlyFocus, within } from '../sql.ts';
+
+/** A gauge of a service that is far from what it was. */
+export interface ResourceChange {
+  readonly service: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly valueBefore: number;
+  /** Distance from the usual in robust standard deviations. */
+  readonly z: number;
+  /** No other service has anything like it in this metric. */
+  readonly alone: boolean;
+}
+
+export interface Resources {
+  readonly evidenceId: string;
+  readonly failed: boolean;
+  /** Greatest z first. */
+  readonly changes: readonly ResourceChange[];
+}
+
+/** How far back the usual is looked for: gauges come once a minute or less often. */
+const hour = 3_600_000;
+/** Words in the names of what a service can run out of. */
+const words = [
+  'cpu',
+  'memory',
+  'heap',
+  'restart',
+  'lag',
+  'pending',
+  'queue',
+  'throttl',
+  'disk',
+  'thread',
+  'connection',
+];
+export const farFromUsual = 8;
+
+/**
+ * Which service runs out of something: gauges against their median and median absolute deviation of the hour before. A
+ * change has to be more than a service usually uses at most: next to nothing that became little is no shortage. One that
+ * several services share is of what they stand on or of the traffic, and points at none of them.
+ */
+export async function* resources({ notebook, write, windows, focus }: Scene): Step<Resources> {
+  const { now } = windows;
+  const before: TimeRange = { start: new Date(now.start.getTime() - hour), end: now.start };
+  const named = words.map((word) => `lower(name) LIKE ${write.literal(`%${word}%`)}`).join(' OR ');
+  const rows = `is_monotonic = false AND value IS NOT NULL AND service_name <> '' AND (${named})${onlyFocus(write, focus)}`;
+  // A tenth of the usual is noise in any gauge; without it one that never moved would make much of nothing.
+  const scale =
+    'CASE WHEN 1.4826 * d.deviation > 0.1 * abs(d.median_before) THEN 1.4826 * d.deviation ELSE 0.1 * abs(d.median_before) END';
+  const distance = write.ratio('n.value - d.median_before', scale);
+  const sql = `WITH m AS (
+  SELECT service_name, name, ${write.quantile('value', 0.5)} AS median_before
+  FROM otel.metrics
+  WHERE ${within(write, 'time', before).slice(1, -1)} AND ${rows}
+  GROUP BY service_name, name
+), d AS (
+  SELECT p.service_name AS service_name, p.name AS name, min(m.median_before) AS median_before, ${write.quantile('abs(p.value - m.median_before)', 0.5)} AS deviation, max(p.value) AS most_before
+  FROM otel.metrics p JOIN m ON m.service_name = p.service_name AND m.name = p.name
+  WHERE ${within(write, 'p.time', before).slice(1, -1)} AND p.value IS NOT NULL
+  GROUP BY p.service_name, p.name
+), q AS (
+  SELECT name, ${write.quantile('most_before', 0.5)} AS typical_most
+  FROM d
+  GROUP BY name
+), n AS (
+  SELECT service_name, name, ${write.quantile('value', 0.75)} AS value
+  FROM otel.metrics
+  WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows}
+  GROUP BY service_name, name
+)
+SELECT n.service_name AS service_name, n.name AS name, n.value AS value, d.median_before AS value_before, d.most_before AS most_before, ${distance} AS z
+FROM n JOIN d ON d.service_name = n.service_name AND d.name = n.name JOIN q ON q.name = n.name
+WHERE ${scale} > 0 AND n.value - d.median_before > q.typical_most
+ORDER BY z DESC, service_name, name
+LIMIT 50`;
+  const evidence = yield* notebook.ask({
+    question: 'Which service uses far more of a resource than before?',
+    sql,
+    window: { start: before.start, end: now.end },
+    judge(found) {
+      const changes = read(found).filter(({ alone, z }) => alone && z >= farFromUsual);
+      if (changes.length === 0)
+        return { observation: 'None does, by its gauges.', verdict: found.length === 0 ? 'neutral' : 'refutes' };
+      return { observation: `${changes.slice(0, 3).map(describe).join('; ')}.`, verdict: 'supports' };
+    },
+  });
+  return { evidenceId: evidence.id, failed: evidence.failed, changes: read(evidence.rows) };
+}
+
+function read(rows: readonly Row[]): readonly ResourceChange[] {
+  const all = rows.map((row) => ({
+    service: row.text('service_name'),
+    metric: row.text('name'),
+    value: row.number('value'),
+    valueBefore: row.number('value_before'),
+    z: row.number('z'),
+  }));
+  return all.map((change) => ({
+    ...change,
+    alone: !all.some(
+      (other) => other.metric === change.metric && other.service !== change.service && other.z > change.z / 2,
+    ),
+  }));
+}
+
+export function describe({ service, metric, value, valueBefore }: ResourceChange): string {
+  return `${code(metric, 80)} of ${code(service, 60)} is ${short(value)} (${short(valueBefore)} before)`;
+}
+
+function short(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
