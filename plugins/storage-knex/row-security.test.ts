@@ -49,7 +49,7 @@ for (const server of servers) {
     it('is on every table that names an organization each row belongs to', async () => {
       const named = await store.admin(`SELECT c.table_name FROM information_schema.columns c
         WHERE c.table_schema = 'public' AND c.column_name = 'organization_id' AND c.is_nullable = 'NO' ORDER BY 1`);
-      expect(named.flat()).toEqual([...organizationTables].toSorted());
+      expect(new Set(named.flat())).toEqual(new Set(organizationTables));
       const secured = await store.admin(`SELECT relname FROM pg_class WHERE relrowsecurity AND relforcerowsecurity
         AND relnamespace = 'public'::regnamespace ORDER BY 1`);
       expect(secured).toEqual(named);
@@ -73,7 +73,7 @@ for (const server of servers) {
       });
 
       it('shows the directory, which looks across, those of all', async () => {
-        expect((await connection.read('directory', seen)).toSorted()).toEqual([acme, globex].toSorted());
+        expect(new Set(await connection.read('directory', seen))).toEqual(new Set([acme, globex]));
       });
 
       it('lets nobody else’s row be changed, taken over or removed', async () => {

@@ -178,6 +178,36 @@ for (const { name, make, cut, tables } of subjects) {
       expect((await chats.list({ limit: 100 })).items).toHaveLength(2);
     }, 60_000);
 
+    it('lets one transaction write for an organization at a time, whichever process began it, and others beside it', async () => {
+      const { directory } = await start();
+      const [acme, globex] = [
+        await directory.createOrganization({ name: 'Acme' }),
+        await directory.createOrganization({ name: 'Globex' }),
+      ];
+      const replicas = [beneath().database, beneath().database];
+      const active = new Map<string, number>();
+      let [most, together] = [0, 0];
+      const work = async (id: string): Promise<void> => {
+        active.set(id, (active.get(id) ?? 0) + 1);
+        most = Math.max(most, active.get(id) ?? 0);
+        together = Math.max(together, [...active.values()].filter((count) => count > 0).length);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        active.set(id, (active.get(id) ?? 0) - 1);
+      };
+      await Promise.all(
+        Array.from({ length: 24 }, (_, index) => {
+          const database = index % 2 === 0 ? replicas[0] : replicas[1];
+          const { id } = index % 4 < 2 ? acme : globex;
+          if (index % 3 > 0) return database?.scoped(id).write(() => work(id));
+          return database?.write(async (_knex, enter) => {
+            await enter(id);
+            await work(id);
+          });
+        }),
+      );
+      expect({ most, together }).toEqual({ most: 1, together: 2 });
+    }, 60_000);
+
     it('does a transaction again that was taken back, and adds nothing twice', async () => {
       await start();
       const { database } = beneath();

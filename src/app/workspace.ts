@@ -62,10 +62,11 @@ export interface OpenWorkspace extends Foundation {
   close(): Promise<void>;
 }
 
-async function createStorage({ config, file, host }: Foundation): Promise<Storage> {
+async function createStorage(foundation: Foundation): Promise<Storage> {
+  const { config, file } = foundation;
   const { plugin, ...section } = config.storage;
   const loaded = await loadPlugin('storage', { kind: 'storage', plugin, config: section }, file);
-  return loaded.create(host(config.listen.port, loaded.label));
+  return loaded.create(foundation.host(config.listen.port, loaded.label));
 }
 
 /** What a migration of the storage would do; nothing is changed. */

@@ -11,15 +11,16 @@ export const schemaVersion = migrations.at(-1)?.[0] ?? '';
 
 /** Brings the schema up to date. Of several processes doing it at once one does the work and the others find it done. */
 export function migrate(database: Database): Promise<MigrationReport> {
-  return database.exclusively(async ({ knex, apply, secure }) => {
+  return database.exclusively(async (session) => {
+    const { knex } = session;
     if (!(await knex.schema.hasTable(recordTable))) await createRecord(knex);
     const applied: string[] = [];
-    for (const [name, { up }] of await pending(knex)) {
-      await apply(name, up);
+    for (const [name, migration] of await pending(knex)) {
+      await session.apply(name, (schema) => migration.up(schema));
       await knex(recordTable).insert({ name, migration_time: Date.now() });
       applied.push(name);
     }
-    await secure();
+    await session.secure();
     return { applied, version: schemaVersion };
   });
 }

@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
 import MysqlClientOfKnex from 'knex/lib/dialects/mysql2/index.js';
 import type { MysqlQuery } from 'knex/lib/dialects/mysql2/index.js';
@@ -82,31 +83,33 @@ export function connectKnex(settings: ServerSettings, { max, session, collate = 
   };
   const schema = session === 'schema';
   const handling: Handling = { answerMs: schema ? undefined : settings.statementMs + networkMs, around };
-  return knex({
+  const config: Knex.Config & { readonly userParams: Handling } = {
     client: MysqlClient,
     connection: { ...connection },
     // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
     compileSqlOnError: false,
     acquireConnectionTimeout: schema ? schemaSeconds * 1_000 + connectMs : settings.acquireMs,
-    ...{ userParams: handling },
+    userParams: handling,
     pool: {
       min: 0,
       max,
       idleTimeoutMillis: idleMs,
       createTimeoutMillis: schema ? schemaSeconds * 1_000 + connectMs : 2 * connectMs,
-      afterCreate: (raw: Connection, done: (error?: Error) => void) => {
-        prepareSession(raw, session, settings).then(
-          () => done(),
-          (error: Error) => {
-            raw.destroy();
-            done(error);
-          },
-        );
-      },
+      afterCreate: callbackify((raw: Connection) => prepareOrEnd(raw, session, settings)),
     },
     // What fails is thrown, and logged by who catches it.
     log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
-  });
+  };
+  return knex(config);
+}
+
+async function prepareOrEnd(connection: Connection, session: SessionKind, settings: ServerSettings): Promise<void> {
+  try {
+    await prepareSession(connection, session, settings);
+  } catch (error) {
+    connection.destroy();
+    throw told(error);
+  }
 }
 
 export function driverOptions(settings: ServerSettings): ConnectionOptions {

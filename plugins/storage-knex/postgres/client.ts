@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
 import PostgresClientOfKnex from 'knex/lib/dialects/postgres/index.js';
 import type { PostgresQuery } from 'knex/lib/dialects/postgres/index.js';
@@ -101,19 +102,20 @@ export function connectKnex(settings: ServerSettings, { max, statementMs }: Pool
       min: 0,
       max,
       idleTimeoutMillis: idleMs,
-      afterCreate: (connection: Client, done: (error?: Error) => void) => {
-        prepareSession(connection, statementMs).then(
-          () => done(),
-          (error: Error) => {
-            connection.connection.stream.destroy();
-            done(error);
-          },
-        );
-      },
+      afterCreate: callbackify((connection: Client) => prepareOrEnd(connection, statementMs)),
     },
     // What fails is thrown, and logged by who catches it.
     log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
   });
+}
+
+async function prepareOrEnd(connection: Client, statementMs: number | undefined): Promise<void> {
+  try {
+    await prepareSession(connection, statementMs);
+  } catch (error) {
+    connection.connection.stream.destroy();
+    throw told(error);
+  }
 }
 
 export function clientConfig(settings: ServerSettings, statementMs: number | undefined) {

@@ -88,18 +88,18 @@ async function snapshot<Result>(settings: ServerSettings, work: (db: Knex) => Pr
 }
 
 async function concerns(knex: Knex): Promise<readonly string[]> {
-  const { rows } = z
-    .object({ rows: z.array(z.object({ login: z.string(), bypasses: z.boolean(), fsync: z.string() })) })
-    .parse(
-      await knex.raw(`select rolname as login, rolsuper or rolbypassrls as bypasses, current_setting('fsync') as fsync
-        from pg_roles where rolname = current_user`),
+  const setup = z.object({ login: z.string(), bypasses: z.boolean(), fsync: z.string() });
+  const { rows } = z.object({ rows: z.tuple([setup]) }).parse(
+    await knex.raw(`select rolname as login, rolsuper or rolbypassrls as bypasses, current_setting('fsync') as fsync
+      from pg_roles where rolname = current_user`),
+  );
+  const [{ login, bypasses, fsync }] = rows;
+  const said: string[] = [];
+  if (bypasses) {
+    said.push(
+      `The storage's login ${login} is a superuser or has BYPASSRLS, so PostgreSQL applies no row-level security to it. Use a role without them.`,
     );
-  return rows.flatMap(({ login, bypasses, fsync }) => [
-    ...(bypasses
-      ? [
-          `The storage's login ${login} is a superuser or has BYPASSRLS, so PostgreSQL applies no row-level security to it. Use a role without them.`,
-        ]
-      : []),
-    ...(fsync === 'off' ? ['The storage runs with fsync=off: what was acknowledged may be lost in a power cut.'] : []),
-  ]);
+  }
+  if (fsync === 'off') said.push('The storage runs with fsync=off: what was acknowledged may be lost in a power cut.');
+  return said;
 }

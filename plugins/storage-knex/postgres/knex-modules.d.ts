@@ -19,6 +19,7 @@ declare module 'knex/lib/dialects/postgres/index.js' {
 declare module 'knex/lib/dialects/postgres/execution/pg-transaction.js' {
   import type { Knex } from 'knex';
 
+  // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the class is knex's, and has what its interface says
   export default interface PostgresTransaction extends Knex.Transaction {}
   export default class PostgresTransaction {
     constructor(client: unknown, container: unknown, config: unknown, outer: unknown);
