@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { createKey, exchange, removeDirectory, startOne, temporaryDirectory } from './support/gateway.ts';
 import type { RunningGateway } from './support/gateway.ts';
-import { expectKept, ingestTokenOf, load } from './support/load.ts';
-import { callOnce, until, workersOf } from './support/workers.ts';
+import { expectKept, ingestTokenOf, load, writeSpan } from './support/load.ts';
+import { atWorker, callOnce, client, until, workersOf } from './support/workers.ts';
 
 const cut = z.object({ result_id: z.string() });
+const unlimited = JSON.stringify({ limits: { requestsPerMinute: 1_000_000 } });
 
 describe('workers that end', () => {
   let gateway: RunningGateway;
@@ -18,7 +19,7 @@ describe('workers that end', () => {
   beforeAll(async () => {
     directory = await temporaryDirectory();
     config = join(directory, 'sightline.config.json');
-    await writeFile(config, JSON.stringify({ limits: { requestsPerMinute: 1_000_000 } }));
+    await writeFile(config, unlimited);
     gateway = await startOne(directory, { args: ['--no-demo', '--config', config], workers: 2 });
     token = await exchange(gateway.url, await createKey(directory, 'acme'));
     ingest = await ingestTokenOf(gateway.url, token);
@@ -80,19 +81,32 @@ describe('workers that end', () => {
 describe('the number of workers', () => {
   it('may change after a crash: what the killed workers acknowledged is loaded by those there are', async () => {
     const directory = await temporaryDirectory();
-    let gateway = await startOne(directory, { workers: 3 });
+    const config = join(directory, 'sightline.config.json');
+    const args = ['--no-demo', '--config', config];
+    await writeFile(config, unlimited);
+    let gateway = await startOne(directory, { args, workers: 3 });
     try {
-      const mcp = await exchange(gateway.url, await createKey(directory, 'acme'));
-      const ingest = await ingestTokenOf(gateway.url, mcp);
-      const running = load(gateway.url, 'crashed', { ingest, mcp });
-      await until('the load runs', () => running.answered > 200);
+      const key = await createKey(directory, 'acme');
+      const ingest = await ingestTokenOf(gateway.url, await exchange(gateway.url, key));
+      const acknowledged = new Set<string>();
+      // Within the second that a worker waits for more before it loads.
+      for (const worker of [1, 2, 3]) {
+        await atWorker(gateway, worker, async () => {
+          const through = client(gateway.url, { keepAlive: true });
+          for (let turn = 0; turn < 5; turn += 1) {
+            const name = `crashed/${worker}/${turn}`;
+            if ((await writeSpan(through, ingest, name)) === 200) acknowledged.add(name);
+          }
+          through.close();
+        });
+      }
       await gateway.kill();
-      await running.stop();
-      gateway = await startOne(directory, { workers: 1 });
-      await expectKept(gateway.url, mcp, 'crashed', running.acknowledged);
+      expect(acknowledged.size).toBe(15);
+      gateway = await startOne(directory, { args, workers: 1 });
+      await expectKept(gateway.url, await exchange(gateway.url, key), 'crashed', acknowledged);
       expect(await gateway.stop()).toBe(0);
-      gateway = await startOne(directory, { workers: 2 });
-      await expectKept(gateway.url, mcp, 'crashed', running.acknowledged);
+      gateway = await startOne(directory, { args, workers: 2 });
+      await expectKept(gateway.url, await exchange(gateway.url, key), 'crashed', acknowledged);
     } finally {
       await gateway.stop();
       await removeDirectory(directory);

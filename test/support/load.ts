@@ -84,7 +84,8 @@ async function spansOf(url: string, token: string, round: string): Promise<Reado
   const page = 1_000;
   for (let offset = 0; ; offset += page) {
     const text = `SELECT name, count(*) AS n FROM otel.spans WHERE name LIKE '${round}/%' GROUP BY name ORDER BY name LIMIT ${page} OFFSET ${offset}`;
-    const { structured } = await callTool(url, token, 'query_otel', { sql: text, max_rows: page });
+    const { structured, isError, text: said } = await callTool(url, token, 'query_otel', { sql: text, max_rows: page });
+    if (isError) throw new Error(said);
     const { rows } = named.parse(structured);
     for (const [name, count] of rows) found.set(name, Number(count));
     if (rows.length < page) return found;
@@ -99,13 +100,9 @@ export async function expectKept(
   acknowledged: ReadonlySet<string>,
 ): Promise<void> {
   let found: ReadonlyMap<string, number> = new Map();
-  let missing: readonly string[] = [];
-  const all = async (): Promise<boolean> => {
+  await until(`${round}: every acknowledged span is there`, async () => {
     found = await spansOf(url, token, round);
-    missing = [...acknowledged].filter((name) => !found.has(name));
-    return missing.length === 0;
-  };
-  await until('all spans are there', all).catch(() => undefined);
-  expect(missing).toEqual([]);
+    return [...acknowledged].every((name) => found.has(name));
+  });
   expect([...found].filter(([, count]) => count !== 1)).toEqual([]);
 }
