@@ -1,4 +1,4 @@
-import { misbehaving, rank, starving } from './ranking.ts';
+import { changedServices, misbehaving, rank, starving } from './ranking.ts';
 import { blameForErrors, blameForLatency, deepestAdding, mostFailing, whoAddsTime } from './suspects.ts';
 import type { AddedTime, Suspect } from './suspects.ts';
 import type { Scene, Step } from './scene.ts';
@@ -31,8 +31,12 @@ export interface Clues {
   readonly logs: LogPatterns;
   /** Likeliest first; empty when nothing is wrong. */
   readonly suspects: readonly Suspect[];
+  /** The services of these, and after them those that hardly anything speaks for. */
+  readonly named: readonly string[];
 }
 
+/** Chance in one of twenty cases: good for the end of the list of suspects and for nothing else. */
+const barelyChanged = 3.84;
 /** What a person who says that something is wrong makes likely before anything was asked: less has to speak for it. */
 const changedIfSaid = 8;
 
@@ -59,8 +63,19 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
     misbehaving: behaviours ? misbehaving(behaviours, gaps?.calls ?? [], least) : [],
     time: adding,
   });
+  const also = suspects.length > 0 && behaviours ? changedServices(behaviours, barelyChanged) : [];
   const logs = yield* logPatterns(scene);
-  return { errors, latency, time, gaps, resources: used, behaviours, logs, suspects };
+  return {
+    errors,
+    latency,
+    time,
+    gaps,
+    resources: used,
+    behaviours,
+    logs,
+    suspects,
+    named: [...new Set([...suspects, ...also].map(({ service }) => service))],
+  };
 }
 
 async function* suspectOfErrors(scene: Scene, latency: LatencyShift | undefined): Step<Suspect | undefined> {
@@ -75,12 +90,6 @@ async function* suspectOfLatency(
   scene: Scene,
   { latency, time, gaps, adding }: Pick<Clues, 'latency' | 'time' | 'gaps'> & { readonly adding: readonly AddedTime[] },
 ): Step<Suspect | undefined> {
-  console.error(
-    adding
-      .slice(0, 6)
-      .map((a) => `${a.service} ${a.worse} felt ${a.felt.toFixed(4)} share ${a.share.toFixed(2)}`)
-      .join(' | '),
-  );
   const first = deepestAdding(adding, gaps?.calls ?? []);
   if (time === undefined || first === undefined) return undefined;
   const { own, late } = first;

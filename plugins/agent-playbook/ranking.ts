@@ -42,13 +42,14 @@ export function misbehaving(
   least = clearlyChanged,
 ): readonly Suspect[] {
   const changed = changedServices(behaviours, least);
-  const moved = ({ service, g }: Behaviour): boolean =>
+  const moved = (change: Behaviour): boolean =>
     changed.some(
       (other) =>
-        other.g >= alike * g &&
+        other.g >= alike * change.g &&
+        difference(other) >= difference(change) / 2 &&
         other.g >= clearlyChanged &&
-        other.service !== service &&
-        reaches(calls, service, other.service),
+        other.service !== change.service &&
+        reaches(calls, change.service, other.service),
     );
   const deepest = changed.filter((change) => !moved(change));
   return [...deepest, ...changed.filter(moved)].map((change) => ({
@@ -59,6 +60,11 @@ export function misbehaving(
     detail: describeBehaviour(change),
     seenIn: { service: change.service, operation: change.operation },
   }));
+}
+
+/** Of the spans of its operation, how many more or fewer: what happens to few of them explains no change of all. */
+function difference({ hits, spans, hitsBefore, spansBefore }: Behaviour): number {
+  return Math.abs(hits / spans - hitsBefore / spansBefore);
 }
 
 function bare(service: string, evidenceId: string): Omit<Suspect, 'category'> {

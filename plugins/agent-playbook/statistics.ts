@@ -15,6 +15,17 @@ export function twoProportionZ(now: Proportion, before: Proportion): number {
   return error === 0 ? 0 : (nowHits / nowTotal - beforeHits / beforeTotal) / error;
 }
 
+/** How likely so many hits or more are, of `total` that each hit with probability `p`. */
+export function binomialTail(hits: number, total: number, p: number): number {
+  let term = (1 - p) ** total;
+  let below = 0;
+  for (let k = 0; k < hits; k += 1) {
+    below += term;
+    term *= ((total - k) / (k + 1)) * (p / (1 - p));
+  }
+  return Math.max(0, 1 - below);
+}
+
 export function rate({ hits, total }: Proportion): number {
   return total === 0 ? 0 : hits / total;
 }

@@ -90,7 +90,7 @@ function somethingWrong(
       confidence,
       claims,
       not_checked: [...scene.notebook.unanswered, ...neverChecked],
-      suspects: clues.suspects.map(({ service }) => service).slice(0, 8),
+      suspects: clues.named.slice(0, 8),
       ...(began && { onset: began.toISOString() }),
     },
     headline: headline(suspect),

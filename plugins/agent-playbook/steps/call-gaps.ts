@@ -38,12 +38,12 @@ export async function* callGaps({ notebook, write, windows, focus }: Scene): Ste
   FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
   WHERE ${scope('s.time')} AND ${scope('p.time')} AND s.service_name <> p.service_name AND s.kind <> 'CONSUMER' AND p.kind <> 'PRODUCER'${only}
 ), b AS (
-  SELECT g.caller AS caller, g.callee AS callee, count(*) AS count_before, ${write.quantile('g.gap_nano', 0.5)} AS median_before, ${write.quantile('g.gap_nano', 0.95)} AS p95_before
+  SELECT g.caller AS caller, g.callee AS callee, count(*) AS count_before, ${write.quantile('g.gap_nano', 0.5)} AS median_before, ${write.quantile('g.gap_nano', 0.75)} AS p75_before, ${write.quantile('g.gap_nano', 0.95)} AS p95_before
   FROM g
   WHERE ${isBefore(write, 'g.time', windows)}
   GROUP BY g.caller, g.callee
 )
-SELECT g.caller AS caller, g.callee AS callee, count(*) AS count, ${write.countIf('g.gap_nano > b.p95_before')} AS slow,
+SELECT g.caller AS caller, g.callee AS callee, count(*) AS count, ${write.countIf('g.gap_nano > b.p95_before')} AS slow, ${write.countIf('g.gap_nano > b.p75_before')} AS slower,
   ${write.quantile('g.gap_nano', 0.5)} AS median_nano, ${write.quantile('g.gap_nano', 0.95)} AS p95_nano,
   min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano
 FROM g JOIN b ON b.caller = g.caller AND b.callee = g.callee

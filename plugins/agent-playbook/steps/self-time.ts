@@ -55,7 +55,7 @@ export async function* selfTime(scene: Scene): Step<SelfTime> {
     AND (c.parent_span_id IS NULL OR c.parent_span_id = '' OR (c.first_service = s.service_name AND c.last_service = s.service_name))
 ), b AS (
   SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count_before, avg(o.own_nano) AS mean_before,
-    ${write.quantile('o.own_nano', 0.5)} AS median_before, ${write.quantile('o.own_nano', 0.95)} AS p95_before
+    ${write.quantile('o.own_nano', 0.5)} AS median_before, ${write.quantile('o.own_nano', 0.75)} AS p75_before, ${write.quantile('o.own_nano', 0.95)} AS p95_before
   FROM o
   WHERE ${isBefore(write, 'o.time', windows)}
   GROUP BY o.service_name, o.name, o.kind
@@ -64,7 +64,7 @@ export async function* selfTime(scene: Scene): Step<SelfTime> {
   FROM otel.spans
   WHERE ${within(write, 'time', windows.now).slice(1, -1)} AND parent_span_id = ''
 )
-SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count, ${write.countIf('o.own_nano > b.p95_before')} AS slow,
+SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count, ${write.countIf('o.own_nano > b.p95_before')} AS slow, ${write.countIf('o.own_nano > b.p75_before')} AS slower,
   avg(o.own_nano) AS own_nano, min(b.mean_before) AS own_before_nano, ${write.quantile('o.own_nano', 0.5)} AS median_nano, ${write.quantile('o.own_nano', 0.95)} AS p95_nano,
   min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano, min(r.waited_nano) AS waited_nano
 FROM o JOIN b ON b.service_name = o.service_name AND b.name = o.name AND b.kind = o.kind CROSS JOIN r

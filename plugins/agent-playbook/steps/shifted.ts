@@ -1,4 +1,4 @@
-import { rate, twoProportionZ } from '../statistics.ts';
+import { binomialTail, rate, twoProportionZ } from '../statistics.ts';
 import type { Row } from '../notebook.ts';
 
 /** How long something takes, now against before. Nanoseconds. */
@@ -18,8 +18,9 @@ export interface Shift {
 
 /**
  * By construction one in twenty lies above the 95th percentile of before, so the share that lies there now is a proportion
- * that can be tested, whatever the distribution looks like. Reads count, slow, count_before, median_nano, p95_nano and the
- * same of before.
+ * that can be tested, whatever the distribution looks like. A few calls, or a time before that was not well itself, are
+ * judged by how unlikely it is that so many lie above the 95th or the 75th; then the size has to be beyond doubt. Reads
+ * count, slow (beyond p95_before), slower (beyond p75_before), count_before, median_nano, p95_nano and the same of before.
  */
 export function readShift(row: Row): Shift {
   const slow = { hits: row.number('slow'), total: row.number('count') };
@@ -29,8 +30,12 @@ export function readShift(row: Row): Shift {
   const [p95, p95Before] = [row.number('p95_nano'), row.number('p95_before_nano')];
   // A real slowdown is large beside what was usual and long enough for someone to notice.
   const larger = (now: number, before: number) => now >= 1.4 * before && now - before >= 2e6;
-  // Four of five beyond what one in twenty was: three in a hundred thousand by chance, however few there were before.
-  const almostAll = slow.total >= 5 && rate(slow) >= 0.8;
+  const many = z >= 5 && rate(slow) >= 0.12 && (larger(median, medianBefore) || larger(p95, p95Before));
+  const unlikely = Math.min(
+    binomialTail(slow.hits, slow.total, 0.05),
+    binomialTail(row.number('slower'), slow.total, 0.25),
+  );
+  const few = unlikely <= 1e-4 && median >= 5 * medianBefore && median - medianBefore >= 20e6;
   return {
     count: slow.total,
     median,
@@ -39,6 +44,6 @@ export function readShift(row: Row): Shift {
     p95Before,
     slowShare: rate(slow),
     z,
-    worse: (z >= 5 || almostAll) && rate(slow) >= 0.12 && (larger(median, medianBefore) || larger(p95, p95Before)),
+    worse: many || few,
   };
 }
