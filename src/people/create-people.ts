@@ -4,6 +4,7 @@ import { createAdmit } from './admission.ts';
 import { createApplications } from './applications.ts';
 import { createIdentities } from './identity-sign-in.ts';
 import { createInvitations } from './invitations.ts';
+import { createLeakyBuckets } from './leaky-buckets.ts';
 import { createMembers } from './members.ts';
 import { createPasswordLinks } from './password-links.ts';
 import { createPasswordSignIns } from './password-sign-in.ts';
@@ -24,8 +25,10 @@ export interface PeopleOptions {
 export function createPeople({ storage, logger, now, passwords = createPasswords() }: PeopleOptions): People {
   const { people } = storage.directory;
   const trail = createTrail({ storage, now });
-  const throttle = createThrottle({ now, logger });
-  const signIns = createPasswordSignIns({ storage, passwords, throttle, trail, logger, now });
+  const repository = () => storage.directory.buckets;
+  const buckets = createLeakyBuckets({ repository, now });
+  const throttle = createThrottle({ buckets, repository, logger });
+  const signIns = createPasswordSignIns({ storage, passwords, throttle, buckets, trail, logger });
   const links = createPasswordLinks({ storage, passwords, signIns, now });
   const sessions = createSessions({ storage, logger, now });
   const invitations = createInvitations({ storage, passwords, trail, now });

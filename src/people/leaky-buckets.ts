@@ -1,47 +1,108 @@
-import { RecentMap } from './recent-map.ts';
+import type { BucketRepository } from '../contract/index.ts';
+
+export interface BucketKind {
+  /** How the storage's names of this kind begin. */
+  readonly prefix: string;
+  readonly size: number;
+  /** One leaks away in this time. */
+  readonly leakMs: number;
+}
 
 /**
- * Counts by name what leaks away again, one every `leakMs`. A full bucket takes no more, so that nobody waits longer than
- * `leakMs` for a place. Bounded: the name longest untouched is forgotten first.
+ * What leaks away again, counted by name and together with all gateways over one storage. A full bucket takes no more, so that
+ * nobody waits longer than `leakMs` for a place. Nothing is written but what is added.
  */
 export interface LeakyBuckets {
+  look(of: readonly (readonly [kind: BucketKind, name: string])[]): Promise<readonly Bucket[]>;
+  /** Adds one to each. */
+  add(buckets: readonly Bucket[]): Promise<void>;
+  empty(bucket: Bucket): Promise<void>;
+  /** Counts one in each at this gateway, until the answered function is called. */
+  hold(buckets: readonly Bucket[]): () => void;
+}
+
+/** A bucket as it was when it was looked at. */
+export interface Bucket {
+  readonly kind: BucketKind;
+  /** In the storage. */
+  readonly name: string;
+  /** Of what is held, too. */
+  readonly level: number;
+  /** How many are held at this gateway. */
+  readonly held: number;
+  /** How full, in milliseconds until it is empty. */
+  readonly content: number;
   /** Seconds until there is a place, or until fewer than `size` are in it; 0 where that is so now. */
-  wait(name: string, size?: number): number;
-  add(name: string): void;
-  takeBack(name: string): void;
-  empty(name: string): void;
-  level(name: string): number;
-  /** How many names are kept. */
-  readonly names: number;
+  wait(size?: number): number;
 }
 
-export interface LeakyBucketsOptions {
-  readonly size: number;
-  readonly leakMs: number;
+interface LeakyBucketsOptions {
+  /** Asked anew each time: storage may be opened after this is made. */
+  readonly repository: () => BucketRepository;
   readonly now: () => Date;
-  readonly capacity: number;
 }
 
-export function createLeakyBuckets({ size, leakMs, now, capacity }: LeakyBucketsOptions): LeakyBuckets {
-  /** When the bucket will be empty, in epoch milliseconds: all there is to know of it. */
-  const emptyAt = new RecentMap<number>(capacity);
+export function createLeakyBuckets({ repository, now }: LeakyBucketsOptions): LeakyBuckets {
+  const held = new Map<string, number>();
+  const emptyAt = new WeakMap<Bucket, number>();
 
-  const content = (name: string): number => Math.max(0, (emptyAt.get(name) ?? 0) - now().getTime());
-
-  function change(name: string, by: number): void {
-    const ms = Math.min(size * leakMs, content(name) + by);
-    if (ms <= 0) emptyAt.delete(name);
-    else emptyAt.set(name, now().getTime() + ms);
+  function bucket(kind: BucketKind, name: string): Bucket {
+    const heldNow = (): number => held.get(name) ?? 0;
+    const content = (): number => Math.max(0, (emptyAt.get(one) ?? 0) - now().getTime());
+    const withHeld = (): number => Math.min(kind.size * kind.leakMs, content() + heldNow() * kind.leakMs);
+    const one: Bucket = {
+      kind,
+      name,
+      get level() {
+        return Math.ceil(withHeld() / kind.leakMs);
+      },
+      get held() {
+        return heldNow();
+      },
+      get content() {
+        return content();
+      },
+      wait: (places = kind.size) => Math.max(0, Math.ceil((withHeld() - (places - 1) * kind.leakMs) / 1_000)),
+    };
+    return one;
   }
 
   return {
-    wait: (name, places = size) => Math.max(0, Math.ceil((content(name) - (places - 1) * leakMs) / 1_000)),
-    add: (name) => change(name, leakMs),
-    takeBack: (name) => change(name, -leakMs),
-    empty: (name) => emptyAt.delete(name),
-    level: (name) => Math.ceil(content(name) / leakMs),
-    get names() {
-      return emptyAt.size;
+    async look(of) {
+      const buckets = of.map(([kind, name]) => bucket(kind, `${kind.prefix}${name}`));
+      const found = await repository().read(
+        buckets.map(({ name }) => name),
+        now(),
+      );
+      for (const one of buckets) emptyAt.set(one, found.get(one.name)?.getTime() ?? 0);
+      return buckets;
+    },
+    async add(buckets) {
+      const amounts = buckets.map(({ name, kind, content }) => {
+        return [name, Math.max(0, Math.min(kind.leakMs, kind.size * kind.leakMs - content))] as const;
+      });
+      const poured = await repository().pour(new Map(amounts.filter(([, amount]) => amount > 0)), now());
+      for (const one of buckets) {
+        const at = poured.get(one.name);
+        if (at !== undefined) emptyAt.set(one, at.getTime());
+      }
+    },
+    async empty(one) {
+      if (one.content > 0) await repository().empty([one.name]);
+      emptyAt.delete(one);
+    },
+    hold(buckets) {
+      for (const { name } of buckets) held.set(name, (held.get(name) ?? 0) + 1);
+      let open = true;
+      return () => {
+        if (!open) return;
+        open = false;
+        for (const { name } of buckets) {
+          const left = (held.get(name) ?? 1) - 1;
+          if (left === 0) held.delete(name);
+          else held.set(name, left);
+        }
+      };
     },
   };
 }

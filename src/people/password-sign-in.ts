@@ -1,6 +1,6 @@
 import { SightlineError } from '../contract/index.ts';
 import type { Logger, Storage, User } from '../contract/index.ts';
-import { createLeakyBuckets } from './leaky-buckets.ts';
+import type { BucketKind, LeakyBuckets } from './leaky-buckets.ts';
 import { checkPassword } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
 import type { People } from './people.ts';
@@ -17,20 +17,19 @@ export interface PasswordSignInsOptions {
   readonly storage: Storage;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
+  readonly buckets: LeakyBuckets;
   readonly trail: Trail;
   readonly logger: Logger;
-  readonly now: () => Date;
 }
 
 /** What the storage keeps of an address. */
 const longestEmail = 320;
 /** At the current password, by somebody who has come by a signed-in browser. */
-const freeTriesAtChange = 10;
+const changes: BucketKind = { prefix: 'password-change ', size: 10, leakMs: 900_000 };
 
 export function createPasswordSignIns(options: PasswordSignInsOptions): PasswordSignIns {
-  const { storage, passwords, throttle, trail, logger, now } = options;
+  const { storage, passwords, throttle, buckets, trail, logger } = options;
   const { directory } = storage;
-  const changes = createLeakyBuckets({ size: freeTriesAtChange, leakMs: 900_000, now, capacity: 10_000 });
 
   async function keep(user: User, hash: string): Promise<void> {
     await directory.people.setPassword(user.id, hash);
@@ -38,7 +37,7 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
   }
 
   async function changed(user: User): Promise<void> {
-    throttle.forget(user.email);
+    await throttle.forget(user.email);
     await trail.recordOf(user.id, { event: 'password.changed', subject: user.id, target: user.id });
   }
 
@@ -61,7 +60,7 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
     keep,
 
     async signInWithPassword({ email, password, address }) {
-      const attempt = throttle.begin(email, address);
+      const attempt = await throttle.begin(email, address);
       let account;
       let verdict;
       let passes;
@@ -76,10 +75,10 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
       if (account?.hash === undefined || !passes) {
         // The account only where there is one: what was typed as the address is now and then the password.
         logger.info({ userId: account?.user.id, address }, 'sign-in with a password refused');
-        attempt.failed();
+        await attempt.failed();
         throw new SightlineError('forbidden', 'The e-mail address or the password is wrong.');
       }
-      attempt.succeeded();
+      await attempt.succeeded();
       const { user, hash } = account;
       if (verdict.outdated) await renew(user, password, hash);
       await trail.recordOf(user.id, { event: 'person.signed_in', subject: user.id, target: 'password' });
@@ -90,20 +89,20 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
       const user = await directory.findUser(userId);
       if (user === undefined) throw new SightlineError('not_found', 'There is no such account.');
       checkPassword(next, user.email);
-      const wait = changes.wait(userId);
-      if (wait > 0) throw tooMany(wait);
-      changes.add(userId);
+      const tries = await buckets.look([[changes, userId]]);
+      for (const bucket of tries) if (bucket.wait() > 0) throw tooMany(bucket.wait());
+      const end = buckets.hold(tries);
       let hash;
       let verdict;
       try {
         hash = (await directory.people.credentials(user.email))?.hash;
         verdict = await passwords.verify(current, hash, { lane: 'known', party: userId });
-      } catch (error) {
-        changes.takeBack(userId);
-        throw error;
+        if (!verdict.right) await buckets.add(tries);
+      } finally {
+        end();
       }
       if (!verdict.right || hash === undefined || !user.enabled) throw wrongCurrent();
-      changes.empty(userId);
+      for (const bucket of tries) await buckets.empty(bucket);
       // An operator's link may have set another meanwhile: who knows the one before must not have the last word.
       if (!(await directory.people.replacePassword(userId, hash, await passwords.hash(next, userId))))
         throw wrongCurrent();

@@ -1,6 +1,6 @@
 import { foldCase, hashSecret, SightlineError } from '../contract/index.ts';
-import type { Logger } from '../contract/index.ts';
-import { createLeakyBuckets } from './leaky-buckets.ts';
+import type { BucketRepository, Logger } from '../contract/index.ts';
+import type { Bucket, BucketKind, LeakyBuckets } from './leaky-buckets.ts';
 import { networkOf } from './network.ts';
 import type { Network } from './network.ts';
 import { RecentMap } from './recent-map.ts';
@@ -30,135 +30,153 @@ import type { Place } from './work-queue.ts';
  * success forgives its own account and network alone: an attacker's own account buys no tries at others'. An address that
  * belongs to no account counts alike, so that being refused tells nothing about whether there is one.
  *
- * It is all in memory and bounded, each instance for itself, under hashes of what was typed. A restart forgets who is
- * known, and costs a person no more than the free tries.
+ * All gateways over one storage count together, under hashes of what was typed: trying at several brings nothing but what
+ * each lets compute at once. A failure is written when it is one, a success once a day; what has leaked away is forgotten.
+ * A try that the storage cannot be asked about is not made.
  */
 export interface Throttle {
   /** Throws `rate_limited` where the password is not to be looked at now. */
-  begin(email: string, address: string): Try;
+  begin(email: string, address: string): Promise<Try>;
   /** Ends what is known of an account: its password is another now, and whoever had the old one is a stranger. */
-  forget(email: string): void;
+  forget(email: string): Promise<void>;
 }
 
 /** Exactly one of the three is called, once. */
 export interface Try {
   /** In the queue of what is computed. */
   readonly place: Place;
-  succeeded(): void;
+  succeeded(): Promise<void>;
   /** Throws `rate_limited` where there were too many. */
-  failed(): void;
+  failed(): Promise<void>;
   /** Nothing was found out about the password. */
   abandoned(): void;
 }
 
 const minuteMs = 60_000;
 const dayMs = 1_440 * minuteMs;
-const capacity = 20_000;
 
-const freeTries = 10;
 const freeTriesUnderAttack = 3;
-const freeTriesOfWideNetwork = 30;
-const freeTriesOfNetwork = 50;
 /** Failures at one account from networks new to it. */
 const attack = 100;
 /** Of a network that is new to the account: the queue has places for several such. */
 const mostAtOnce = 4;
-const knownMs = 30 * dayMs;
+/** How long before its end a network's being known is drawn out again. */
+const renewMs = dayMs;
+/** Of accounts at known networks whose mistakes are counted here. */
+const capacity = 20_000;
 
-export function createThrottle({ now, logger }: { readonly now: () => Date; readonly logger: Logger }): Throttle {
-  const buckets = (size: number, leakMs: number) => createLeakyBuckets({ size, leakMs, now, capacity });
-  const byPair = buckets(freeTries, 15 * minuteMs);
-  const byWidePair = buckets(freeTriesOfWideNetwork, 5 * minuteMs);
-  const byNetwork = buckets(freeTriesOfNetwork, minuteMs);
-  const byAccount = buckets(attack, 15 * minuteMs);
-  /** When the right password was last shown, by account and network. */
-  const known = new RecentMap<number>(capacity);
+const kinds = {
+  pair: { prefix: 'sign-in pair ', size: 10, leakMs: 15 * minuteMs },
+  widePair: { prefix: 'sign-in wide ', size: 30, leakMs: 5 * minuteMs },
+  network: { prefix: 'sign-in network ', size: 50, leakMs: minuteMs },
+  account: { prefix: 'sign-in account ', size: attack, leakMs: 15 * minuteMs },
+  /** Full while the network is known to the account. */
+  known: { prefix: 'sign-in known ', size: 1, leakMs: 30 * dayMs },
+  /** How many networks came to be known to an account: one who signs in from everywhere must not fill the storage. */
+  acquaintances: { prefix: 'sign-in new ', size: 50, leakMs: dayMs },
+} as const satisfies Readonly<Record<string, BucketKind>>;
+
+interface Looked {
+  readonly pair: Bucket;
+  readonly widePair: Bucket;
+  readonly network: Bucket;
+  readonly account: Bucket;
+  readonly known: Bucket;
+  readonly acquaintances: Bucket;
+}
+
+export interface ThrottleOptions {
+  readonly buckets: LeakyBuckets;
+  readonly repository: () => Pick<BucketRepository, 'emptyAll'>;
+  readonly logger: Logger;
+}
+
+export function createThrottle({ buckets, repository, logger }: ThrottleOptions): Throttle {
   /** Wrong ones by account and known network, since the last right one. They hold up nothing. */
   const mistakes = new RecentMap<number>(capacity);
-  const underWay = new Map<string, number>();
 
-  function isKnown(pair: string): boolean {
-    return now().getTime() - (known.get(pair) ?? -Infinity) < knownMs;
+  async function look(account: string, { near, wide }: Network): Promise<Looked> {
+    const [pair, widePair, network, byAccount, known, acquaintances] = await buckets.look([
+      [kinds.pair, `${account} ${near}`],
+      [kinds.widePair, `${account} ${wide}`],
+      [kinds.network, near],
+      [kinds.account, account],
+      [kinds.known, `${account} ${near}`],
+      [kinds.acquaintances, account],
+    ]);
+    if (!pair || !widePair || !network || !byAccount || !known || !acquaintances) throw new Error('not all were found');
+    return { pair, widePair, network, account: byAccount, known, acquaintances };
   }
 
-  function atKnownNetwork(account: string, pair: string, widePair: string, network: string): Try {
+  function atKnownNetwork(account: string, network: Network, { pair, known }: Looked): Try {
     return {
-      place: { lane: 'known', party: widePair },
-      succeeded() {
-        byPair.empty(pair);
-        mistakes.delete(pair);
-        known.set(pair, now().getTime());
+      place: { lane: 'known', party: `${account} ${network.wide}` },
+      async succeeded() {
+        mistakes.delete(pair.name);
+        await buckets.empty(pair);
+        if (known.content < kinds.known.leakMs - renewMs) await buckets.add([known]);
       },
-      failed() {
-        const failures = (mistakes.get(pair) ?? 0) + 1;
-        mistakes.set(pair, failures);
-        byPair.add(pair);
+      async failed() {
+        const failures = (mistakes.get(pair.name) ?? 0) + 1;
+        mistakes.set(pair.name, failures);
+        await buckets.add([pair]);
         if (failures % attack === 0) {
-          logger.warn({ account, network, failures }, 'many wrong passwords for one account at a network known to it');
+          const fields = { account, network: network.near, failures };
+          logger.warn(fields, 'many wrong passwords for one account at a network known to it');
         }
-        if (failures > freeTries) throw tooMany(byPair.wait(pair));
+        if (failures > kinds.pair.size) throw tooMany(pair.wait());
       },
       abandoned() {},
     };
   }
 
-  function atNewNetwork(account: string, pair: string, widePair: string, { near: network, wide }: Network): Try {
-    byPair.add(pair);
-    byWidePair.add(widePair);
-    byNetwork.add(network);
-    const wasCalm = byAccount.level(account) < attack;
-    byAccount.add(account);
-    if (wasCalm && byAccount.level(account) === attack) {
-      logger.warn({ account, network }, 'many wrong passwords for one account');
-    }
-    underWay.set(network, (underWay.get(network) ?? 0) + 1);
-    const end = (): void => {
-      const left = (underWay.get(network) ?? 1) - 1;
-      if (left === 0) underWay.delete(network);
-      else underWay.set(network, left);
-    };
-    const takeBack = (): void => {
-      end();
-      byPair.takeBack(pair);
-      byWidePair.takeBack(widePair);
-      byNetwork.takeBack(network);
-      byAccount.takeBack(account);
-    };
+  function atNewNetwork(account: string, { near, wide }: Network, looked: Looked): Try {
+    const { pair, known, acquaintances } = looked;
+    const counted = [pair, looked.widePair, looked.network, looked.account];
+    const end = buckets.hold(counted);
     return {
       // Whichever accounts are tried from there.
       place: { lane: 'stranger', party: wide },
-      succeeded() {
-        takeBack();
-        byPair.empty(pair);
-        known.set(pair, now().getTime());
+      async succeeded() {
+        end();
+        await buckets.empty(pair);
+        if (acquaintances.wait() === 0) await buckets.add([known, acquaintances]);
       },
-      failed: end,
-      abandoned: takeBack,
+      async failed() {
+        const wasCalm = looked.account.content <= (attack - 1) * kinds.account.leakMs;
+        try {
+          await buckets.add(counted);
+        } finally {
+          end();
+        }
+        if (wasCalm && looked.account.level >= attack) {
+          logger.warn({ account, network: near }, 'many wrong passwords for one account');
+        }
+      },
+      abandoned: end,
     };
   }
 
   return {
-    begin(email, address) {
+    async begin(email, address) {
       const account = accountKey(email);
       const network = networkOf(address);
-      const { near, wide } = network;
-      const pair = `${account} ${near}`;
-      const widePair = `${account} ${wide}`;
-      if (isKnown(pair)) return atKnownNetwork(account, pair, widePair, near);
-      const free = byAccount.level(account) < attack ? freeTries : freeTriesUnderAttack;
+      const looked = await look(account, network);
+      if (looked.known.content > 0) return atKnownNetwork(account, network, looked);
+      const { pair, widePair, account: byAccount } = looked;
+      const free = byAccount.level < attack ? kinds.pair.size : freeTriesUnderAttack;
       const wait = Math.max(
-        byPair.wait(pair, free),
-        byWidePair.wait(widePair),
-        byNetwork.wait(near),
-        (underWay.get(near) ?? 0) < mostAtOnce ? 0 : 1,
+        pair.wait(free),
+        widePair.wait(),
+        looked.network.wait(),
+        looked.network.held < mostAtOnce ? 0 : 1,
       );
       if (wait > 0) throw tooMany(wait);
-      return atNewNetwork(account, pair, widePair, network);
+      return atNewNetwork(account, network, looked);
     },
 
-    forget(email) {
-      const account = `${accountKey(email)} `;
-      known.deleteWhere((pair) => pair.startsWith(account));
+    async forget(email) {
+      await repository().emptyAll(`${kinds.known.prefix}${accountKey(email)} `);
     },
   };
 }
