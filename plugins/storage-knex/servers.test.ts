@@ -195,11 +195,11 @@ for (const { name, make, cut, tables } of subjects) {
         active.set(id, (active.get(id) ?? 0) - 1);
       };
       await Promise.all(
-        Array.from({ length: 24 }, (_, index) => {
+        Array.from({ length: 24 }, async (_, index) => {
           const database = index % 2 === 0 ? replicas[0] : replicas[1];
           const { id } = index % 4 < 2 ? acme : globex;
-          if (index % 3 > 0) return database?.scoped(id).write(() => work(id));
-          return database?.write(async (_knex, enter) => {
+          if (index % 3 > 0) return await database?.scoped(id).write(() => work(id));
+          await database?.write(async (_knex, enter) => {
             await enter(id);
             await work(id);
           });
@@ -353,6 +353,36 @@ for (const { name, make, cut, tables } of subjects) {
         await network.close();
       }
     });
+
+    it('says in time that a network swallows what is sent, and serves again when it no longer does', async () => {
+      const { id } = await (await start()).directory.createOrganization({ name: 'Acme' });
+      const key = newKey();
+      const { host, port } = settingsOf(store.config);
+      const network = new CountingProxy(host, port);
+      const url = new URL(store.config.url ?? '');
+      url.port = String(await network.open());
+      try {
+        const storage = await start({ url: url.href, statementTimeoutSeconds: 0.5 });
+        const { keys } = storage.workspace(id);
+        await keys.create(key);
+        const asks = [
+          () => storage.directory.liveKey(key.id, key.secret.id),
+          () => keys.list(),
+          () => keys.create(newKey()),
+        ];
+        await asks[0]?.();
+        network.swallows = true;
+        const told = await Promise.all(asks.map((ask) => rejection(ask())));
+        for (const error of told) expect(error).toMatchObject({ code: 'unavailable' });
+        network.swallows = false;
+        expect(await storage.directory.liveKey(key.id, key.secret.id)).toBeDefined();
+        expect(await keys.list()).toHaveLength(1);
+        await keys.create(newKey());
+        await storage.stop();
+      } finally {
+        await network.close();
+      }
+    }, 40_000);
 
     it('takes a text for itself alone: neither case, accents nor trailing spaces make it another', async () => {
       const { directory } = await start();

@@ -2,14 +2,14 @@ import { createConnection } from 'mysql2';
 import type { Connection, RowDataPacket } from 'mysql2';
 import type { Row } from '../dialect.ts';
 import type { Link, LookupStatement } from '../server/lookups.ts';
-import { networkMs, type ServerSettings } from '../server/settings.ts';
+import { lookupMs, type ServerSettings } from '../server/settings.ts';
 import { driverOptions } from './client.ts';
 import { isLost, told } from './errors.ts';
 import { prepareSession } from './session.ts';
 
 export async function openLink(settings: ServerSettings): Promise<Link> {
   const connection = createConnection(driverOptions(settings));
-  const link = new MysqlLink(connection, settings.statementMs + networkMs);
+  const link = new MysqlLink(connection);
   try {
     await new Promise<void>((resolve, reject) => {
       connection.connect((error) => (error === null ? resolve() : reject(error)));
@@ -25,11 +25,9 @@ export async function openLink(settings: ServerSettings): Promise<Link> {
 class MysqlLink implements Link {
   usable = true;
   readonly #connection: Connection;
-  readonly #answerMs: number;
 
-  constructor(connection: Connection, answerMs: number) {
+  constructor(connection: Connection) {
     this.#connection = connection;
-    this.#answerMs = answerMs;
     connection.on('error', () => this.abandon());
     connection.on('end', () => (this.usable = false));
   }
@@ -37,15 +35,12 @@ class MysqlLink implements Link {
   /** The driver keeps a prepared statement for each text. */
   first({ sql }: LookupStatement, values: readonly string[]): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
-      this.#connection.execute<RowDataPacket[]>(
-        { sql, values: [...values], timeout: this.#answerMs },
-        (caught, rows) => {
-          if (caught === null) return resolve(rows[0]);
-          const error = told(caught);
-          if (isLost(error)) this.abandon();
-          reject(error);
-        },
-      );
+      this.#connection.execute<RowDataPacket[]>({ sql, values: [...values], timeout: lookupMs }, (caught, rows) => {
+        if (caught === null) return resolve(rows[0]);
+        const error = told(caught);
+        if (isLost(error)) this.abandon();
+        reject(error);
+      });
     });
   }
 

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { Row } from '../dialect.ts';
 import type { Link, LookupStatement } from '../server/lookups.ts';
-import type { ServerSettings } from '../server/settings.ts';
+import { lookupMs, type ServerSettings } from '../server/settings.ts';
 import { clientConfig } from './client.ts';
 import { isLost, told } from './errors.ts';
 import { everyone, prepareSession, reachSetting } from './session.ts';
@@ -9,7 +9,7 @@ import { everyone, prepareSession, reachSetting } from './session.ts';
 /** For look-ups, which come before an organization is known: its policies let every row through. */
 export async function openLink(settings: ServerSettings): Promise<Link> {
   // Each look-up is sent when it is asked, and is answered in its turn.
-  const client = new Client({ ...clientConfig(settings, settings.statementMs), pipeline: true });
+  const client = new Client({ ...clientConfig(settings, undefined), query_timeout: lookupMs, pipeline: true });
   const link = new PostgresLink(client);
   try {
     await client.connect();

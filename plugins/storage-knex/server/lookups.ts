@@ -1,4 +1,5 @@
 import type { Lookup, Row } from '../dialect.ts';
+import { promptMs } from '../persistence.ts';
 
 /** A connection that only runs prepared statements, one after the other, outside any transaction. */
 export interface Link {
@@ -41,11 +42,12 @@ export class Lookups {
   prepare(sql: string): Lookup {
     const statement = { name: `sightline_${(this.#prepared += 1)}`, sql };
     return async (...values) => {
+      const begun = performance.now();
       try {
         return await this.#ask(statement, values);
       } catch (error) {
         // A look-up changes nothing: it is asked again, on a connection that is new if need be.
-        if (!this.#isLost(error) || this.#closed) throw error;
+        if (!this.#isLost(error) || this.#closed || performance.now() - begun > promptMs) throw error;
         return this.#ask(statement, values);
       }
     };

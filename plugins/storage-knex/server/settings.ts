@@ -36,6 +36,8 @@ export const idleMs = 30_000;
 export const abandonedMs = 60_000;
 /** How much longer than the server a client waits for a statement: then the network has lost one of them. */
 export const networkMs = 5_000;
+/** A look-up of one row by its key is done in less, or not at all: a request waits for it. */
+export const lookupMs = 5_000;
 
 export function settingsOf(config: ServerConfig): ServerSettings {
   const { client, ssl, pool, statementTimeoutSeconds } = config;

@@ -4,6 +4,8 @@ import { listen } from '../../../test/support/listen.ts';
 /** Stands between a client and a server, and counts how often the client spoke after the server did. */
 export class CountingProxy {
   roundTrips = 0;
+  /** Nothing arrives any more, and nobody is told. */
+  swallows = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -14,11 +16,11 @@ export class CountingProxy {
       near.on('data', (data) => {
         if (!clientSpoke) this.roundTrips += 1;
         clientSpoke = true;
-        far.write(data);
+        if (!this.swallows) far.write(data);
       });
       far.on('data', (data) => {
         clientSpoke = false;
-        near.write(data);
+        if (!this.swallows) near.write(data);
       });
       for (const socket of [near, far]) {
         this.#sockets.add(socket);

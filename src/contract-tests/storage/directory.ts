@@ -23,6 +23,21 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
       }
     });
 
+    it('is told what would be done to it, and stays as it is', async () => {
+      const store = await make('schema');
+      const storage = store.open();
+      try {
+        const plan = await storage.planMigration();
+        expect(plan.pending.length).toBeGreaterThan(0);
+        expect(await storage.planMigration()).toEqual(plan);
+        expect(await storage.migrate()).toEqual({ applied: plan.pending, version: plan.version });
+        expect(await storage.planMigration()).toEqual({ pending: [], version: plan.version });
+      } finally {
+        await storage.stop();
+        await store.cleanup();
+      }
+    });
+
     it('is left alone by a second migration, and the data with it', async () => {
       const store = await make();
       const storage = store.open();
