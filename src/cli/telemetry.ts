@@ -6,12 +6,15 @@ import type { Settings } from '../app/settings.ts';
 import { act, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import type { Output } from './output.ts';
+import { registerCopy } from './telemetry-copy.ts';
 import { yaml } from './yaml.ts';
 
 const timeoutMs = 60_000;
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('telemetry').description(summary);
+
+  registerCopy(group, output);
 
   const setup = group
     .command('setup')
