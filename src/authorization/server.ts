@@ -61,7 +61,12 @@ export function createAuthorizationServer(
     onRead: useKeys,
   });
   const issuances = createIssuanceLog(storage, logger, now);
-  const keys = createKeyExchange({ prove: createKeyProof(storage), attempts: createAttempts(now), addressOf, logger });
+  const attempts = createAttempts({
+    now,
+    buckets: () => storage.directory.buckets,
+    failed: (error) => logger.warn({ error }, 'Wrong secrets could not be counted with those at other gateways.'),
+  });
+  const keys = createKeyExchange({ prove: createKeyProof(storage), attempts, addressOf, logger });
   const clients = createClients({
     config: options.clients,
     issuer: authUrl,
