@@ -131,10 +131,7 @@ class RunningGateway implements Gateway {
     await holdBoundary(cradle.telemetry, plugins.telemetry.label, this.#foundation.logger);
     await start(plugins.agent.label, cradle.agent);
     await start('the audit', partOf({ stop: () => cradle.audit.stop() }));
-    await start(
-      'retention',
-      partOf({ start: () => cradle.retention.start(), stop: () => cradle.retention.stop() }),
-    );
+    await start('retention', partOf({ start: () => cradle.retention.start(), stop: () => cradle.retention.stop() }));
     await start('the OTLP receiver', cradle.receiver);
     await start(
       'the investigation worker',
