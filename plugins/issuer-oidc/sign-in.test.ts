@@ -301,7 +301,7 @@ describe('signing in at a stand-in', () => {
     expect(lines.join('\n')).toContain('cannot be asked who it is');
   });
 
-  it.each<[string, object]>([
+  it.each<[string, Readonly<Record<string, unknown>>]>([
     ['no page to sign in at', { authorization_endpoint: undefined }],
     ['a page that is a script', { authorization_endpoint: 'javascript:alert(1)' }],
     ['no address for codes', { token_endpoint: 7 }],

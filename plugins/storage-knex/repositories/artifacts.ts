@@ -66,14 +66,16 @@ export class Artifacts implements ArtifactRepository {
           .limit(expiredAtOnce)
           .select('model', 'id');
         if (expired.length === 0) return 0;
-        return knex<ArtifactRow>('artifacts')
-          .whereIn(
-            ['model', 'id'],
-            expired.map(({ model, id }) => [model, id]),
-          )
-          // One that was saved again meanwhile lives.
-          .where('expires_at', '<=', before.getTime())
-          .delete();
+        return (
+          knex<ArtifactRow>('artifacts')
+            .whereIn(
+              ['model', 'id'],
+              expired.map(({ model, id }) => [model, id]),
+            )
+            // One that was saved again meanwhile lives.
+            .where('expires_at', '<=', before.getTime())
+            .delete()
+        );
       });
       removed += batch;
       if (batch < expiredAtOnce) return removed;

@@ -24,12 +24,7 @@ export class Gateways implements GatewayRepository {
   list(since: Date): Promise<readonly RunningGateway[]> {
     return this.#database.read(async (knex) => {
       const rows = await knex<GatewayRow>('gateways').where('seen_at', '>=', since.getTime()).orderBy('id');
-      return rows.map(({ id, host, telemetry_in, seen_at }) => ({
-        id,
-        host,
-        ...optional('telemetryIn', telemetry_in, String),
-        seenAt: date(seen_at),
-      }));
+      return rows.map(toGateway);
     });
   }
 
@@ -40,4 +35,8 @@ export class Gateways implements GatewayRepository {
   async removeUnseen(before: Date): Promise<void> {
     await this.#database.write((knex) => knex<GatewayRow>('gateways').where('seen_at', '<', before.getTime()).delete());
   }
+}
+
+function toGateway({ id, host, telemetry_in, seen_at }: GatewayRow): RunningGateway {
+  return { id, host, ...optional('telemetryIn', telemetry_in, String), seenAt: date(seen_at) };
 }

@@ -204,11 +204,13 @@ export function peoplePromises(runner: Runner, make: MakeStorage): void {
     });
 
     it('are one alone where the first was asked for, however many are linked at once', async () => {
-      const both = [stage().storage, stage().other].map(({ directory }) => directory.people);
+      const [here, there] = [stage().storage.directory.people, stage().other.directory.people];
       const user = await stage().person();
       const subjects = Array.from({ length: 4 }, () => newId('usr'));
       const links = await Promise.allSettled(
-        subjects.map((subject, index) => both[index % 2]?.linkIdentity(user.id, issuer, subject, 'first')),
+        subjects.map((subject, index) =>
+          (index % 2 === 0 ? here : there).linkIdentity(user.id, issuer, subject, 'first'),
+        ),
       );
       expect(links.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       for (const result of links) {
