@@ -7,7 +7,7 @@ import type { Logger } from '../../src/contract/index.ts';
 import { ProviderUnreachable, providerFetch } from './fetch.ts';
 
 /** jose looks at the rest of each. */
-const keySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) });
+const keySetShape = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 /** The company's identity provider, as it describes itself (OpenID Connect Discovery). */
 export interface Provider {
@@ -76,7 +76,7 @@ export function createProvider(options: ProviderOptions): Provider {
     try {
       const response = await providerFetch(url, init);
       if (response.status !== 200) throw new ProviderUnreachable(`the answer was ${response.status}`);
-      createLocalJWKSet(keySet.parse(await response.clone().json()));
+      createLocalJWKSet(keySetShape.parse(await response.clone().json()));
       keysFailedAt = undefined;
       return response;
     } catch (error) {
