@@ -67,7 +67,10 @@ function sayCommands(output: Output, credentials: Credentials): void {
   output.say(
     [
       '',
-      'To try it, paste into a shell, in this order:',
+      'To sign in with a browser or an MCP client, make yourself an account; it answers with a link:',
+      `  npm run -s sightline -- user create --email you@example.com --org ${organizationName} --role admin`,
+      '',
+      'To try it without, paste into a shell, in this order:',
       '',
       output.style('dim', '# 1. exchange the key for an access token, good for one hour'),
       exchange,
@@ -77,10 +80,6 @@ function sayCommands(output: Output, credentials: Credentials): void {
       '',
       output.style('dim', '# 3. ask the telemetry'),
       query,
-      '',
-      'To sign in with a browser or an MCP client, make yourself an account first; it answers with a link:',
-      '',
-      `npm run -s sightline -- user create --email you@example.com --org ${organizationName} --role admin`,
       '',
     ].join('\n'),
   );
