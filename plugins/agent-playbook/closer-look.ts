@@ -4,6 +4,7 @@ import { exemplars, traceTree } from './steps/exemplars.ts';
 import type { Exemplars } from './steps/exemplars.ts';
 import { onset } from './steps/onset.ts';
 import type { Onset } from './steps/onset.ts';
+import { signalOnset } from './steps/signal-onset.ts';
 import { newVersions } from './steps/versions.ts';
 import type { Versions } from './steps/versions.ts';
 import type { Suspect } from './suspects.ts';
@@ -30,13 +31,11 @@ export async function* lookCloser(scene: Scene, suspect: Suspect, clues: Clues):
 }
 
 /** When the suspect's own trouble began, by what shows it. */
-export async function* beginning(
-  { notebook, write, windows }: Scene,
-  suspect: Suspect,
-  { latency }: Clues,
-): Step<Onset | undefined> {
+export async function* beginning(scene: Scene, suspect: Suspect, { latency }: Clues): Step<Onset | undefined> {
+  const { notebook, write, windows } = scene;
   const { now, before } = windows;
   const range = { start: before?.start ?? now.start, end: now.end };
+  if (suspect.signal) return yield* signalOnset(scene, suspect.signal, range);
   const { service } = suspect.seenIn;
   const slow = latency?.changes.find((change) => change.worse && change.service === service);
   if (suspect.category === 'errors') return yield* onset({ notebook, write, range, service, bad: 'failed' });

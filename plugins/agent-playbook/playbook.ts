@@ -3,9 +3,9 @@ import { createNotebook } from './notebook.ts';
 import type { Notebook } from './notebook.ts';
 import { candidateNames, readFocus, readQuestion } from './question/question.ts';
 import type { Question } from './question/question.ts';
-import { askedRange, compare, lookedAt, placeWindows, split } from './question/windows.ts';
+import { askedRange, besides, compare, lookedAt, placeWindows, split } from './question/windows.ts';
 import type { Asked } from './question/windows.ts';
-import { lookCloser } from './closer-look.ts';
+import { beginning, lookCloser } from './closer-look.ts';
 import { gatherClues } from './clues.ts';
 import type { Clues } from './clues.ts';
 import type { Scene, Step } from './scene.ts';
@@ -81,7 +81,20 @@ async function* answer(host: AgentHost, notebook: Notebook, question: Question, 
     scene = { ...scene, windows: split(scene.windows.now, began.at) };
     notes.push('There is no telemetry from before, so the later part was compared with the earlier one.');
   }
-  const clues = yield* gatherClues(scene);
+  let clues = yield* gatherClues(scene);
+  const began =
+    scene.windows.before === undefined && clues.suspects.length > 0 ? yield* earliest(scene, clues) : undefined;
+  if (began !== undefined) {
+    scene = {
+      ...scene,
+      beganAt: began,
+      windows: besides({ start: began, end: scene.windows.now.end }, asked.range.start, {
+        references: scene.windows.references,
+        beganAt: began,
+      }),
+    };
+    clues = yield* gatherClues(scene);
+  }
   if (clues.suspects.length > 0 || asked.source !== 'default') return yield* close(scene, clues, notes);
 
   // Nothing new within the hour: what went wrong earlier and still does looks the same in both, so look further back.
@@ -94,6 +107,19 @@ async function* answer(host: AgentHost, notebook: Notebook, question: Question, 
   if (widerClues.suspects.length === 0) return yield* close(scene, clues, notes);
   notes.push('The last hour is like the hour before it, so the last six hours were looked at.');
   return yield* close(widerScene, widerClues, notes);
+}
+
+/** How many suspects are followed through time. */
+const followed = 5;
+
+/** When the trouble began, by the suspect whose own began most clearly; undefined where none did within the stretch. */
+async function* earliest(scene: Scene, clues: Clues): Step<Date | undefined> {
+  let best: { readonly at: Date; readonly z: number } | undefined;
+  for (const suspect of clues.suspects.slice(0, followed)) {
+    const found = yield* beginning(scene, suspect, clues);
+    if (found?.at && found.z > (best?.z ?? 0)) best = { at: found.at, z: found.z };
+  }
+  return best?.at;
 }
 
 async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Step<Report> {

@@ -20,6 +20,7 @@ export function starving(resources: Resources | undefined, least = farFromUsual)
       category: 'resource',
       excess: change.z,
       detail: describeResource(change),
+      signal: { kind: 'gauge', resource: change },
     }));
 }
 
@@ -58,6 +59,7 @@ export function misbehaving(
     operation: change.operation,
     excess: change.g,
     detail: describeBehaviour(change),
+    signal: { kind: 'line', behaviour: change },
     seenIn: { service: change.service, operation: change.operation },
   }));
 }

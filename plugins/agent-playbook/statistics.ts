@@ -32,13 +32,16 @@ export function rate({ hits, total }: Proportion): number {
 
 /**
  * Where a series of proportions changes most: the index at which the later part begins, and the z of later over earlier.
- * Undefined when no split stands out (z below 4) or a part would have no data.
+ * Undefined when no split stands out (z below `least`) or a part would have no data.
  */
-export function changePoint(series: readonly Proportion[]): { readonly index: number; readonly z: number } | undefined {
+export function changePoint(
+  series: readonly Proportion[],
+  least = 4,
+): { readonly index: number; readonly z: number } | undefined {
   let best: { index: number; z: number } | undefined;
   for (let index = 1; index < series.length; index += 1) {
     const z = twoProportionZ(sum(series.slice(index)), sum(series.slice(0, index)));
-    if (z >= 4 && z > (best?.z ?? 0)) best = { index, z };
+    if (z >= least && z > (best?.z ?? 0)) best = { index, z };
   }
   return best;
 }

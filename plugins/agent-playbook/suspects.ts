@@ -1,9 +1,10 @@
 import { reaches } from './calling.ts';
 import type { Calling } from './calling.ts';
 import type { Callees } from './steps/callees.ts';
-import type { CallGaps } from './steps/call-gaps.ts';
+import type { CallGap, CallGaps } from './steps/call-gaps.ts';
 import type { ErrorOrigin, ErrorOrigins } from './steps/error-origins.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
+import type { Signal } from './steps/signal-onset.ts';
 import type { SelfTime, SelfTimeChange } from './steps/self-time.ts';
 
 /** Whom the evidence points at. */
@@ -26,6 +27,8 @@ export interface Suspect {
   readonly moved?: { readonly from: string; readonly because: 'slow' | 'way' };
   /** Of a resource or a behaviour: one sentence without its full stop. */
   readonly detail?: string;
+  /** What shows it, where that can be followed through time. */
+  readonly signal?: Signal;
 }
 
 /** The service in which most of the added failures begin. */
@@ -87,7 +90,7 @@ export interface AddedTime {
   /** Where most of its own time is added; undefined where it only comes later. */
   readonly own: SelfTimeChange | undefined;
   /** The caller whose calls lose most on the way, where that is more than is added to the work itself. */
-  readonly late: { readonly caller: string } | undefined;
+  readonly late: CallGap | undefined;
 }
 
 /**
@@ -97,10 +100,10 @@ export interface AddedTime {
 export function whoAddsTime(time: SelfTime, gaps: CallGaps | undefined): readonly AddedTime[] {
   const byService = new Map<
     string,
-    { added: number; worse: boolean; own?: SelfTimeChange; way: number; caller: string }
+    { added: number; worse: boolean; own?: SelfTimeChange; way: number; latest?: CallGap }
   >();
   const of = (service: string) => {
-    const known = byService.get(service) ?? { added: 0, worse: false, way: 0, caller: '' };
+    const known = byService.get(service) ?? { added: 0, worse: false, way: 0 };
     byService.set(service, known);
     return known;
   };
@@ -110,9 +113,10 @@ export function whoAddsTime(time: SelfTime, gaps: CallGaps | undefined): readonl
     sum.worse ||= change.worse;
     sum.own ??= change;
   }
-  for (const { caller, callee, added, worse } of gaps?.gaps ?? []) {
+  for (const gap of gaps?.gaps ?? []) {
+    const { caller, callee, added, worse } = gap;
     const called = of(callee);
-    if (called.way === 0) called.caller = caller;
+    called.latest ??= gap;
     called.way += added;
     called.added += added;
     called.worse ||= worse;
@@ -120,14 +124,14 @@ export function whoAddsTime(time: SelfTime, gaps: CallGaps | undefined): readonl
   }
   const all = [...byService.values()].reduce((sum, { added }) => sum + added, 0);
   return [...byService]
-    .map(([service, { added, worse, own, way, caller }]) => ({
+    .map(([service, { added, worse, own, way, latest }]) => ({
       service,
       added,
       share: all === 0 ? 0 : added / all,
       felt: time.waited === 0 ? Infinity : added / time.waited,
       worse,
       own,
-      late: way > (own?.added ?? 0) ? { caller } : undefined,
+      late: way > (own?.added ?? 0) ? latest : undefined,
     }))
     .toSorted((a, b) => b.added - a.added);
 }
@@ -173,6 +177,7 @@ export function blameForLatency(
       dependency: '',
       seenIn: { service, operation: undefined },
       moved: { from: late.caller, because: 'way' },
+      signal: { kind: 'gap', gap: late },
     };
   }
   const operation = own?.operation ?? '';

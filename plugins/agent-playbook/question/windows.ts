@@ -83,7 +83,7 @@ export function compare(range: TimeRange, first: Date, gap = 0): Windows {
 const rightBefore = 2 * minute;
 
 /** The stretch against what a person names as usual, and against what came right before where it is said when it began. */
-function besides(
+export function besides(
   range: TimeRange,
   first: Date,
   { references, beganAt }: Pick<Question, 'references' | 'beganAt'>,

@@ -30,6 +30,9 @@ export interface Behaviours {
 /** From here on it is no accident, even among the thousands of lines and calls that a system has. */
 export const clearlyChanged = 16;
 
+/** Of an operation's spans: what touches fewer is an odd request now or then, however sure it is that they were more or fewer. */
+const leastDifference = 0.1;
+
 /**
  * What services log while they serve, per operation and span: lines that come or stay away, or come another number of
  * times. Counted per span, so neither more traffic nor another mix of requests looks like a change. Lines that the
@@ -93,6 +96,7 @@ async function* ask(
 )
 SELECT x.service_name AS service_name, x.operation AS operation, x.pattern AS pattern, x.times AS times, x.hits AS hits, x.spans AS spans, x.hits_before AS hits_before, x.spans_before AS spans_before, ${g} AS g
 FROM x
+WHERE abs(${write.ratio('x.hits', 'x.spans')} - ${write.ratio('x.hits_before', 'x.spans_before')}) >= ${leastDifference}
 ORDER BY g DESC, service_name, operation, pattern, times
 LIMIT 50`;
   const evidence = yield* notebook.ask({

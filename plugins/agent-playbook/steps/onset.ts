@@ -20,18 +20,24 @@ export interface Onset {
   readonly evidenceId: string;
   /** Start of the first bucket of the worse part; undefined when no change stands out. */
   readonly at: Date | undefined;
+  /** How clearly it begins there; 0 where it does not. */
+  readonly z: number;
 }
 
 /** Most buckets a series has: a step keeps fifty rows. */
 const buckets = 48;
 const widths = [10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400];
 
+/** Seconds. */
+export function bucketWidth({ start, end }: TimeRange): number {
+  const seconds = (end.getTime() - start.getTime()) / 1_000;
+  return widths.find((candidate) => seconds / candidate <= buckets) ?? 14_400;
+}
+
 /** When it began: the point of a time series at which the share of bad spans rises most. */
 export async function* onset({ notebook, write, range, service, bad }: OnsetInquiry): Step<Onset> {
-  const seconds = (range.end.getTime() - range.start.getTime()) / 1_000;
-  const width = widths.find((candidate) => seconds / candidate <= buckets) ?? 14_400;
   const condition = bad === 'failed' ? "status_code = 'ERROR'" : `duration_nano > ${Math.round(bad.slowerThan)}`;
-  const bucket = write.bucket('time', width);
+  const bucket = write.bucket('time', bucketWidth(range));
   const sql = `SELECT ${bucket} AS bucket, count(*) AS spans, ${write.countIf(condition)} AS bad
 FROM otel.spans
 WHERE ${within(write, 'time', range).slice(1, -1)} AND ${ownWork()}${service === undefined ? '' : ` AND service_name = ${write.literal(service)}`}
@@ -53,5 +59,5 @@ LIMIT 50`;
     },
   });
   const found = changePoint(evidence.rows.map((row) => ({ hits: row.number('bad'), total: row.number('spans') })));
-  return { evidenceId: evidence.id, at: found && evidence.rows[found.index]?.time('bucket') };
+  return { evidenceId: evidence.id, at: found && evidence.rows[found.index]?.time('bucket'), z: found?.z ?? 0 };
 }

@@ -46,7 +46,7 @@ export const farFromUsual = 8;
  * change has to be more than a service usually uses at most: next to nothing that became little is no shortage. One that
  * several services share is of what they stand on or of the traffic, and points at none of them.
  */
-export async function* resources({ notebook, write, windows, focus }: Scene): Step<Resources> {
+export async function* resources({ notebook, write, windows, focus, beganAt }: Scene): Step<Resources> {
   const { now } = windows;
   const before: TimeRange = { start: new Date(now.start.getTime() - hour), end: now.start };
   const named = words.map((word) => `lower(name) LIKE ${write.literal(`%${word}%`)}`).join(' OR ');
@@ -70,7 +70,7 @@ export async function* resources({ notebook, write, windows, focus }: Scene): St
   FROM d
   GROUP BY name
 ), n AS (
-  SELECT service_name, name, ${write.quantile('value', 0.75)} AS value
+  SELECT service_name, name, ${write.quantile('value', beganAt === undefined ? 0.9 : 0.75)} AS value
   FROM otel.metrics
   WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows}
   GROUP BY service_name, name

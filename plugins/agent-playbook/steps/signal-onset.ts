@@ -1,0 +1,91 @@
+import { code, moment } from '../quote.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import type { Scene, Step } from '../scene.ts';
+import { logTemplate, within } from '../sql.ts';
+import { changePoint } from '../statistics.ts';
+import type { Behaviour } from './behaviour.ts';
+import type { CallGap } from './call-gaps.ts';
+import type { Onset } from './onset.ts';
+import { bucketWidth } from './onset.ts';
+import type { ResourceChange } from './resources.ts';
+
+/** What a suspect shows, and so what is followed through time. */
+export type Signal =
+  | { readonly kind: 'line'; readonly behaviour: Behaviour }
+  | { readonly kind: 'gap'; readonly gap: CallGap }
+  | { readonly kind: 'gauge'; readonly resource: ResourceChange };
+
+/** When a signal began within the range: the point from which most of what is counted shows it, and before which least does. */
+export async function* signalOnset({ notebook, write }: Scene, signal: Signal, range: TimeRange): Step<Onset> {
+  const bucket = (column: string) => write.bucket(column, bucketWidth(range));
+  const scope = (column: string) => within(write, column, range).slice(1, -1);
+  const [name, sql] = ((): readonly [string, string] => {
+    switch (signal.kind) {
+      case 'line': {
+        const { service, operation, what, times, hits, spans, hitsBefore, spansBefore } = signal.behaviour;
+        const count = times === 0 ? '> 0' : times >= 4 ? '>= 4' : `= ${times}`;
+        const has = `COALESCE(l.times, 0) ${count}`;
+        const more = hits / spans > hitsBefore / spansBefore;
+        return [
+          `The change of ${code(what)} in ${code(service, 60)}`,
+          `SELECT ${bucket('s.time')} AS bucket, count(*) AS total, ${write.countIf(more ? has : `NOT (${has})`)} AS bad
+FROM otel.spans s LEFT JOIN (
+  SELECT trace_id, span_id, count(DISTINCT time) AS times
+  FROM otel.logs
+  WHERE ${scope('time')} AND ${logTemplate(write, 'body')} = ${write.literal(what)}
+  GROUP BY trace_id, span_id
+) l ON l.trace_id = s.trace_id AND l.span_id = s.span_id
+WHERE ${scope('s.time')} AND s.service_name = ${write.literal(service)} AND s.name = ${write.literal(operation)} AND s.trace_id IN (SELECT trace_id FROM otel.logs WHERE ${scope('time')} AND trace_id <> '')
+GROUP BY ${bucket('s.time')}
+ORDER BY ${bucket('s.time')}
+LIMIT 50`,
+        ];
+      }
+      case 'gap': {
+        const { caller, callee, p95Before } = signal.gap;
+        return [
+          `The delay of calls from ${code(caller, 60)} to ${code(callee, 60)}`,
+          `SELECT ${bucket('s.time')} AS bucket, count(*) AS total, ${write.countIf(`p.duration_nano - s.duration_nano > ${Math.round(p95Before)}`)} AS bad
+FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
+WHERE ${scope('s.time')} AND ${scope('p.time')} AND s.service_name = ${write.literal(callee)} AND p.service_name = ${write.literal(caller)}
+GROUP BY ${bucket('s.time')}
+ORDER BY ${bucket('s.time')}
+LIMIT 50`,
+        ];
+      }
+      case 'gauge': {
+        const { service, metric, value, valueBefore } = signal.resource;
+        return [
+          `The rise of ${code(metric, 80)} of ${code(service, 60)}`,
+          `SELECT ${bucket('time')} AS bucket, count(*) AS total, ${write.countIf(`value > ${write.literal((value + valueBefore) / 2)}`)} AS bad
+FROM otel.metrics
+WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND name = ${write.literal(metric)} AND value IS NOT NULL
+GROUP BY ${bucket('time')}
+ORDER BY ${bucket('time')}
+LIMIT 50`,
+        ];
+      }
+    }
+  })();
+  // Gauges come once a minute: a handful of points that all rise is clear enough.
+  const clear = signal.kind === 'gauge' ? 1.5 : 2.5;
+  const evidence = yield* notebook.ask({
+    question: `When did this begin? ${name}.`,
+    sql,
+    window: range,
+    judge(rows) {
+      const found = changePoint(
+        rows.map((row) => ({ hits: row.number('bad'), total: row.number('total') })),
+        clear,
+      );
+      const at = found && rows[found.index]?.time('bucket');
+      if (!at) return { observation: `${name} does not begin at any one point.`, verdict: 'neutral' };
+      return { observation: `${name} begins at about ${moment(at)}.`, verdict: 'supports' };
+    },
+  });
+  const found = changePoint(
+    evidence.rows.map((row) => ({ hits: row.number('bad'), total: row.number('total') })),
+    clear,
+  );
+  return { evidenceId: evidence.id, at: found && evidence.rows[found.index]?.time('bucket'), z: found?.z ?? 0 };
+}
