@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import storagePlugin from '../plugins/storage-knex/index.ts';
-import { silentLogger, testHost } from '../src/contract-tests/host.ts';
+import { silentLogger } from '../src/contract-tests/host.ts';
+import type { StorageUnderTest } from '../src/contract-tests/storage.ts';
 import { SightlineError } from '../src/contract/index.ts';
 import type {
   Actor,
@@ -25,16 +22,17 @@ import type {
 import { createInvestigationWorker } from '../src/investigation/worker.ts';
 import type { InvestigationWorker } from '../src/investigation/worker.ts';
 import { conclusion, scriptedAgent, step } from './support/scripted-agent.ts';
+import { emptyStore } from './support/stores.ts';
 
 const author: Actor = { kind: 'key', id: 'ak_test', name: 'test' };
 
-let directory: string;
+let store: StorageUnderTest;
 let storage: Storage;
 let workspace: Workspace;
 let workers: InvestigationWorker[];
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'sightline-worker-'));
+  store = await emptyStore();
   storage = await openStorage();
   await storage.migrate();
   workspace = storage.workspace((await storage.directory.createOrganization({ name: 'acme' })).id);
@@ -44,11 +42,11 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
   await storage.stop();
-  await rm(directory, { recursive: true, force: true });
+  await store.cleanup();
 });
 
 async function openStorage(): Promise<Storage> {
-  const opened = storagePlugin.create({ client: 'sqlite' }, testHost(directory));
+  const opened = store.open();
   await opened.start(AbortSignal.timeout(20_000));
   return opened;
 }
@@ -180,7 +178,7 @@ describe('an investigation', () => {
     const chat = await startChat('survive');
     const child = spawn(
       process.execPath,
-      [fileURLToPath(new URL('support/worker-process.ts', import.meta.url)), directory, '8'],
+      [fileURLToPath(new URL('support/worker-process.ts', import.meta.url)), JSON.stringify(store.process), '8'],
       { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } },
     );
     const exited = once(child, 'exit');

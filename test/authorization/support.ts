@@ -70,7 +70,7 @@ export interface WorldOptions extends Partial<Omit<AuthorizationServerOptions, '
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const { instances = 1, network, authUrl: seen = (url) => url, storage: wrap = (storage) => storage } = options;
+  const { instances = 1, network, authUrl: seen = (url) => url, storage: wrap = (kept) => kept } = options;
   const clock = testClock();
   const store = await openStore(clock);
   const user = await addMember(store, store.organization.id, 'ada@example.com');
@@ -78,12 +78,13 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const url = listening[0]?.url ?? '';
   const authUrl = seen(url);
   const servers = await Promise.all(
-    listening.map(async (listener) => {
+    listening.map(async (listener, index) => {
       const { logger = silentLogger, admit = nobody, assertions = [], people = true } = options;
       const host = testHost(store.directory, { authUrl, vault: store.vault, now: clock.now, logger });
+      const storage = index === 0 ? store.storage : await store.another();
       const server = createAuthorizationServer(
         { ...authorizationServerSchema.parse({ clients: { registered } }), people, assertions },
-        { ...host, storage: wrap(store.storage), resource: `${authUrl}/mcp`, admit },
+        { ...host, storage: wrap(storage), resource: `${authUrl}/mcp`, admit },
         network,
       );
       await server.start(signal());

@@ -1,14 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import issuerPlugin from '../../plugins/issuer-builtin/index.ts';
-import storagePlugin from '../../plugins/storage-knex/index.ts';
 import { issuerHost } from '../../src/app/issuer-host.ts';
 import { createApiKeys, type ApiKeys } from '../../src/auth/api-keys.ts';
 import { testHost, testVault } from '../../src/contract-tests/host.ts';
 import type { Actor, Issuer, Logger, Organization, Scope, Storage, Vault } from '../../src/contract/index.ts';
+import { emptyStore } from '../support/stores.ts';
 
 export const operator: Actor = { kind: 'operator', id: 'tester', name: 'Tester' };
 export const signal = () => AbortSignal.timeout(20_000);
@@ -42,27 +39,32 @@ export interface TestStore {
   readonly vault: Vault;
   readonly keys: ApiKeys;
   readonly organization: Organization;
+  /** The same store as another gateway opens it, started; `close` stops it, too. */
+  another(): Promise<Storage>;
   close(): Promise<void>;
 }
 
 export async function openStore(clock: Clock = testClock()): Promise<TestStore> {
-  const directory = await mkdtemp(join(tmpdir(), 'issuer-'));
+  const store = await emptyStore();
   const vault = testVault();
-  const storage = storagePlugin.create(
-    storagePlugin.configSchema.parse({}),
-    testHost(directory, { vault, now: clock.now }),
-  );
-  await storage.start(signal());
-  await storage.migrate();
+  const opened: Storage[] = [];
+  const another = async (): Promise<Storage> => {
+    const storage = store.open({ vault, now: clock.now });
+    opened.push(storage);
+    await storage.start(signal());
+    return storage;
+  };
+  const storage = await another();
   return {
-    directory,
+    directory: store.process.dataDirectory,
     storage,
     vault,
     keys: createApiKeys({ storage, now: clock.now }),
     organization: await storage.directory.createOrganization({ name: 'Acme' }),
+    another,
     async close() {
-      await storage.stop();
-      await rm(directory, { recursive: true, force: true });
+      for (const each of opened) await each.stop();
+      await store.cleanup();
     },
   };
 }

@@ -2,17 +2,16 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import storagePlugin from '../../plugins/storage-knex/index.ts';
 import { createVerifier, type Verifier } from '../../src/auth/verifier.ts';
-import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
+import { silentLogger } from '../../src/contract-tests/host.ts';
 import { toId } from '../../src/contract/index.ts';
 import type { Actor, Storage, User } from '../../src/contract/index.ts';
 import { createPeople } from '../../src/people/create-people.ts';
 import { addMember, openWorld, signIn, type World } from '../authorization/support.ts';
-import { exchange, signal, tokenOf } from '../issuer/support.ts';
+import { exchange, tokenOf } from '../issuer/support.ts';
 
 /*
- * Two gateways over one storage file, each with its own connection, caches and verifier. What is done at one is asked of
+ * Two gateways over one storage, each with its own connection, caches and verifier. What is done at one is asked of
  * the other, which has just let the same credential through.
  */
 describe('what is ended at one gateway', () => {
@@ -25,11 +24,7 @@ describe('what is ended at one gateway', () => {
   beforeAll(async () => {
     world = await openWorld();
     here = world.store.storage;
-    there = storagePlugin.create(
-      storagePlugin.configSchema.parse({}),
-      testHost(world.store.directory, { vault: world.store.vault, now: world.clock.now }),
-    );
-    await there.start(signal());
+    there = await world.store.another();
     const [server] = world.servers;
     if (server === undefined) throw new Error('there is a server');
     verify = createVerifier({
@@ -43,7 +38,6 @@ describe('what is ended at one gateway', () => {
     });
   });
   afterAll(async () => {
-    await there.stop();
     await world.stop();
   });
 

@@ -7,12 +7,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import type { SharedStorage } from './stores.ts';
 import type { TwoGateways } from './two-gateways.ts';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const main = join(root, 'bin', 'sightline.js');
 
 export interface RunningGateway {
+  /** Of one that is two: each by itself. */
+  readonly each?: readonly [RunningGateway, RunningGateway];
   readonly url: string;
   readonly dataDirectory: string;
   readonly process: ChildProcess;
@@ -36,14 +39,24 @@ const storageOfAll = z
   .optional()
   .parse(process.env['SIGHTLINE_TEST_STORAGE'] || undefined);
 
+const shared = new Map<string, Promise<TwoGateways>>();
+
+/** From now on the gateway of this data directory is two, also to the command line. */
+export function shareGateway(dataDirectory: string, storage: SharedStorage): Promise<TwoGateways> {
+  const made =
+    shared.get(dataDirectory) ??
+    import('./two-gateways.ts').then(({ makeTwoGateways }) => makeTwoGateways(dataDirectory, storage));
+  shared.set(dataDirectory, made);
+  return made;
+}
+
 async function sharedBy(dataDirectory: string): Promise<TwoGateways | undefined> {
-  if (storageOfAll === undefined) return undefined;
-  const { twoGatewaysOf } = await import('./two-gateways.ts');
-  return twoGatewaysOf(dataDirectory, storageOfAll);
+  return storageOfAll === undefined ? shared.get(dataDirectory) : shareGateway(dataDirectory, storageOfAll);
 }
 
 export async function removeDirectory(path: string): Promise<void> {
-  if (storageOfAll !== undefined) await (await import('./two-gateways.ts')).forgetTwoGateways(path);
+  await (await shared.get(path))?.close();
+  shared.delete(path);
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
@@ -59,21 +72,22 @@ export interface GatewayOptions {
 
 /** A real gateway in its own process, on a free port unless another is given, with an empty workspace. */
 export async function startGateway(dataDirectory: string, options: GatewayOptions = {}): Promise<RunningGateway> {
-  const shared = await sharedBy(dataDirectory);
-  return shared ? startTwo(shared, options) : startOne(dataDirectory, options);
+  const two = await sharedBy(dataDirectory);
+  return two ? startTwo(two, options) : startOne(dataDirectory, options);
 }
 
 /** Both at once, as a company's first start of two replicas is. */
-export async function startTwo(shared: TwoGateways, options: GatewayOptions = {}): Promise<RunningGateway> {
+async function startTwo(two: TwoGateways, options: GatewayOptions): Promise<RunningGateway> {
   const { args = ['--no-demo'], env = {} } = options;
-  const own = { ...options, args: await shared.configured(args), env: { ...shared.env, ...env } };
+  const own = { ...options, args: await two.configured(args), env: { ...two.env, ...env } };
   const [first, second] = await Promise.all([
-    startOne(shared.directories[0], own),
-    mkdir(shared.directories[1], { recursive: true }).then(() => startOne(shared.directories[1], own)),
+    startOne(two.directories[0], own),
+    mkdir(two.directories[1], { recursive: true }).then(() => startOne(two.directories[1], own)),
   ]);
-  shared.front.to([first.url, second.url]);
+  two.front.to([first.url, second.url]);
   return {
-    url: shared.front.url,
+    each: [first, second],
+    url: two.front.url,
     dataDirectory: first.dataDirectory,
     process: first.process,
     output: () => first.output() + second.output(),
@@ -146,11 +160,11 @@ export async function sightline(
   args: readonly string[],
   options: { readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const shared = await sharedBy(dataDirectory);
-  const configured = (await shared?.configured(args)) ?? args;
+  const two = await sharedBy(dataDirectory);
+  const configured = (await two?.configured(args)) ?? args;
   const child = spawn(process.execPath, [main, ...configured, '--data', dataDirectory], {
     cwd: dataDirectory,
-    env: { ...process.env, NODE_OPTIONS: '', ...shared?.env, ...options.env },
+    env: { ...process.env, NODE_OPTIONS: '', ...two?.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];

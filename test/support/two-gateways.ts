@@ -3,16 +3,11 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { defaultLoadersSync } from 'cosmiconfig';
 import { z } from 'zod';
-import { mysqlStore, postgresStore } from '../../plugins/storage-knex/support/store.ts';
 import { createWarehouse } from '../../plugins/telemetry-postgres/support/warehouse.ts';
 import { startFront } from './front.ts';
 import type { Front } from './front.ts';
-import { mysqlServers } from './mysql.ts';
-import type { MysqlServer } from './mysql.ts';
-import { embeddedServer, localServer } from './postgres.ts';
-import type { PostgresServer } from './postgres.ts';
-
-export type SharedStorage = 'postgres' | 'mysql';
+import { postgresServer, storeOn } from './stores.ts';
+import type { SharedStorage } from './stores.ts';
 
 /**
  * What two gateways have in common that stand for the one of a data directory: their storage in a database server, their
@@ -28,30 +23,14 @@ export interface TwoGateways {
   close(): Promise<void>;
 }
 
-const made = new Map<string, Promise<TwoGateways>>();
-
-/** Those of a data directory, made at first sight. */
-export function twoGatewaysOf(dataDirectory: string, storage: SharedStorage): Promise<TwoGateways> {
-  const found = made.get(dataDirectory) ?? make(dataDirectory, storage);
-  made.set(dataDirectory, found);
-  return found;
-}
-
-/** Closes what was made for a data directory, if anything was. */
-export async function forgetTwoGateways(dataDirectory: string): Promise<void> {
-  const found = made.get(dataDirectory);
-  made.delete(dataDirectory);
-  await (await found)?.close();
-}
-
-async function make(dataDirectory: string, storage: SharedStorage): Promise<TwoGateways> {
+export async function makeTwoGateways(dataDirectory: string, storage: SharedStorage): Promise<TwoGateways> {
   const [postgres, store] = await Promise.all([postgresServer(), storeOn(storage)]);
   const warehouse = await createWarehouse(postgres.server);
   const front = await startFront();
   const directories = [dataDirectory, `${dataDirectory}-second`] as const;
   const shared = {
     publicUrl: front.url,
-    storage: { plugin: 'knex', ...store.config },
+    storage: { plugin: 'knex', ...store.process.config },
     telemetry: { plugin: 'postgres', ...warehouse.config },
   };
   return {
@@ -75,65 +54,12 @@ async function make(dataDirectory: string, storage: SharedStorage): Promise<TwoG
     async close() {
       await front.close();
       await warehouse.cleanup();
-      await store.close();
+      await store.cleanup();
       await postgres.done();
       await rm(directories[1], { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
 }
-
-async function storeOn(storage: SharedStorage): Promise<{ readonly config: object; close(): Promise<void> }> {
-  const { store, done } = await (storage === 'postgres' ? onPostgres() : onMysql());
-  return {
-    config: store.config,
-    async close() {
-      await store.cleanup();
-      await done();
-    },
-  };
-}
-
-async function onPostgres() {
-  const { server, done } = await postgresServer();
-  return { store: await postgresStore(server), done };
-}
-
-async function onMysql() {
-  const { server, done } = await mysqlServer();
-  return { store: await mysqlStore(server), done };
-}
-
-interface Lent<Server> {
-  readonly server: Server;
-  /** Stops the server with its last user. */
-  done(): Promise<void>;
-}
-
-function lend<Server extends { stop(): Promise<void> }>(start: () => Promise<Server>): () => Promise<Lent<Server>> {
-  let users = 0;
-  let running: Promise<Server> | undefined;
-  return async () => {
-    users += 1;
-    running ??= start();
-    const server = await running;
-    return {
-      server,
-      async done() {
-        users -= 1;
-        if (users > 0) return;
-        running = undefined;
-        await server.stop();
-      },
-    };
-  };
-}
-
-const postgresServer = lend<PostgresServer>(() => localServer().catch(() => embeddedServer()));
-const mysqlServer = lend<MysqlServer>(async () => {
-  const [server] = await mysqlServers();
-  if (server === undefined) throw new Error('there is no MySQL');
-  return server;
-});
 
 const sections = ['storage', 'issuer', 'telemetry', 'agent'] as const;
 const fileShape = z.record(z.string(), z.unknown());

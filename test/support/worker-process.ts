@@ -1,11 +1,13 @@
 import storagePlugin from '../../plugins/storage-knex/index.ts';
+import { z } from 'zod';
 import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
 import { createInvestigationWorker } from '../../src/investigation/worker.ts';
 import { scriptedAgent } from './scripted-agent.ts';
 
-/** A worker in a process of its own, to be killed: `node worker-process.ts DIRECTORY STEPS`. Says each step it takes. */
-const [directory = '', steps = '0'] = process.argv.slice(2);
-const storage = storagePlugin.create({ client: 'sqlite' }, testHost(directory));
+/** A worker in a process of its own, to be killed: `node worker-process.ts STORE STEPS`, the store as JSON. Says each step it takes. */
+const [given = '', steps = '0'] = process.argv.slice(2);
+const { config, dataDirectory } = z.object({ config: z.unknown(), dataDirectory: z.string() }).parse(JSON.parse(given));
+const storage = storagePlugin.create(storagePlugin.configSchema.parse(config), testHost(dataDirectory));
 await storage.start(AbortSignal.timeout(20_000));
 createInvestigationWorker({
   storage,

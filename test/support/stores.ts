@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import storagePlugin from '../../plugins/storage-knex/index.ts';
+import { mysqlStore, postgresStore } from '../../plugins/storage-knex/support/store.ts';
+import type { ServerStore } from '../../plugins/storage-knex/support/store.ts';
+import { testHost } from '../../src/contract-tests/host.ts';
+import type { StorageUnderTest } from '../../src/contract-tests/storage.ts';
+import { mysqlServers } from './mysql.ts';
+import type { MysqlServer } from './mysql.ts';
+import { embeddedServer, localServer } from './postgres.ts';
+import type { PostgresServer } from './postgres.ts';
+
+/** Where several gateways may keep their workspace together. */
+export type SharedStorage = 'postgres' | 'mysql';
+
+/** SIGHTLINE_TEST_STORAGE: what all tests that name no storage run on, else SQLite. */
+export const storageOfAll: SharedStorage | undefined = z
+  .enum(['postgres', 'mysql'])
+  .optional()
+  .parse(process.env['SIGHTLINE_TEST_STORAGE'] || undefined);
+
+/** An empty store of the kind that all tests run on. */
+export async function emptyStore(): Promise<StorageUnderTest> {
+  if (storageOfAll !== undefined) return storeOn(storageOfAll);
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'sl-store-'));
+  const config = { client: 'sqlite' } as const;
+  return {
+    open: (overrides) => storagePlugin.create(config, testHost(dataDirectory, overrides)),
+    process: {
+      module: new URL('../../plugins/storage-knex/index.ts', import.meta.url).href,
+      config,
+      dataDirectory,
+    },
+    cleanup: () => rm(dataDirectory, { recursive: true, force: true }),
+  };
+}
+
+/** A database on a server that is stopped with its last store, if it is one of its own. */
+export async function storeOn(
+  storage: SharedStorage,
+): Promise<StorageUnderTest & { readonly process: { readonly config: object } }> {
+  const { store, done } = await (storage === 'postgres' ? onPostgres() : onMysql());
+  return {
+    open: (overrides) => store.open(overrides),
+    process: { ...store.process, config: store.config },
+    async cleanup() {
+      await store.cleanup();
+      await done();
+    },
+  };
+}
+
+interface Placed {
+  readonly store: ServerStore;
+  done(): Promise<void>;
+}
+
+async function onPostgres(): Promise<Placed> {
+  const { server, done } = await postgresServer();
+  return { store: await postgresStore(server), done };
+}
+
+async function onMysql(): Promise<Placed> {
+  const { server, done } = await mysqlServer();
+  return { store: await mysqlStore(server), done };
+}
+
+interface Lent<Server> {
+  readonly server: Server;
+  /** Stops the server with its last user. */
+  done(): Promise<void>;
+}
+
+function lend<Server extends { stop(): Promise<void> }>(start: () => Promise<Server>): () => Promise<Lent<Server>> {
+  let users = 0;
+  let running: Promise<Server> | undefined;
+  return async () => {
+    users += 1;
+    running ??= start();
+    const server = await running;
+    return {
+      server,
+      async done() {
+        users -= 1;
+        if (users > 0) return;
+        running = undefined;
+        await server.stop();
+      },
+    };
+  };
+}
+
+export const postgresServer = lend<PostgresServer>(() => localServer().catch(() => embeddedServer()));
+const mysqlServer = lend<MysqlServer>(async () => {
+  const [server] = await mysqlServers();
+  if (server === undefined) throw new Error('there is no MySQL');
+  return server;
+});
