@@ -160,13 +160,15 @@ export function directoryPromises(runner: Runner, make: MakeStorage): void {
       const nobody = stage().storage.workspace(newId('org'));
       const startedAt = new Date();
       const actor = { kind: 'operator', id: 'root', name: 'root' } as const;
-      for (const attempt of [
-        nobody.incidents.create({ title: 't', severity: 'low', source: 's', startedAt }, actor),
-        nobody.ingestTokens.create({ id: newId('it'), hash: 'h', sealed: 's' }),
-        nobody.chats.start({ title: 't', message: 'm', author: actor, engine: 'e' }),
-      ]) {
-        expect(await refusal(attempt)).toBe('not_found');
-      }
+      // All at once, so that none is refused before somebody listens.
+      const refused = await Promise.all(
+        [
+          nobody.incidents.create({ title: 't', severity: 'low', source: 's', startedAt }, actor),
+          nobody.ingestTokens.create({ id: newId('it'), hash: 'h', sealed: 's' }),
+          nobody.chats.start({ title: 't', message: 'm', author: actor, engine: 'e' }),
+        ].map(refusal),
+      );
+      expect(new Set(refused)).toEqual(new Set(['not_found']));
     });
   });
 
