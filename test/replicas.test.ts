@@ -20,6 +20,7 @@ import {
   temporaryDirectory,
 } from './support/gateway.ts';
 import type { RunningGateway } from './support/gateway.ts';
+import { sharedStorages } from './support/stores.ts';
 import type { TwoGateways } from './support/two-gateways.ts';
 import { until } from './support/workers.ts';
 
@@ -34,7 +35,10 @@ const read = z.object({
 const sql = { sql: 'SELECT 1 AS one' };
 const agent = { plugin: join(root, 'test/support/slow-agent.ts'), steps: 8, stepMs: 400 };
 
-describe.each(['postgres', 'mysql'] as const)('two gateways with their storage on %s', (storage) => {
+const { storages, done } = await sharedStorages();
+afterAll(done);
+
+describe.each(storages)('two gateways with their storage on %s', (storage) => {
   let two: TwoGateways;
   let gateway: RunningGateway;
   let [here, there]: RunningGateway[] = [];

@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { StorageUnderTest } from '../../src/contract-tests/storage.ts';
+import { storageOfAll, storeOn } from './stores.ts';
 
 const bin = fileURLToPath(new URL('../../bin/sightline.js', import.meta.url));
 
@@ -67,17 +69,28 @@ export class Sandbox {
   readonly data: string;
   readonly #started: Cli[] = [];
 
-  private constructor(directory: string) {
+  readonly #store: StorageUnderTest | undefined;
+  readonly #env: Readonly<Record<string, string>>;
+
+  private constructor(directory: string, store: StorageUnderTest | undefined, env: Readonly<Record<string, string>>) {
     this.directory = directory;
     this.data = join(directory, 'data');
+    this.#store = store;
+    this.#env = env;
   }
 
+  /** With SIGHTLINE_TEST_STORAGE its storage is a database of that server. */
   static async create(): Promise<Sandbox> {
-    return new Sandbox(await mkdtemp(join(tmpdir(), 'sightline-cli-')));
+    const directory = await mkdtemp(join(tmpdir(), 'sightline-cli-'));
+    if (storageOfAll === undefined) return new Sandbox(directory, undefined, {});
+    const store = await storeOn(storageOfAll);
+    const file = join(directory, 'shared-storage.json');
+    await writeFile(file, JSON.stringify({ storage: { plugin: 'knex', ...store.process.config } }));
+    return new Sandbox(directory, store, { SIGHTLINE_CONFIG: file });
   }
 
-  start(args: readonly string[], env?: Readonly<Record<string, string>>): Cli {
-    const cli = new Cli(this.directory, args, env);
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Cli {
+    const cli = new Cli(this.directory, args, { ...this.#env, ...env });
     this.#started.push(cli);
     return cli;
   }
@@ -97,6 +110,7 @@ export class Sandbox {
   async remove(): Promise<void> {
     for (const cli of this.#started) cli.kill('SIGKILL');
     await Promise.all(this.#started.map(({ ended }) => ended));
+    await this.#store?.cleanup();
     await rm(this.directory, { recursive: true, force: true });
   }
 }

@@ -92,6 +92,20 @@ function lend<Server extends { stop(): Promise<void> }>(start: () => Promise<Ser
   };
 }
 
+/** Those of which there is a server; what cannot be had is said in one line. `done` gives them back. */
+export async function sharedStorages(): Promise<{
+  readonly storages: readonly SharedStorage[];
+  done(): Promise<void>;
+}> {
+  try {
+    const { done } = await mysqlServer();
+    return { storages: ['postgres', 'mysql'], done };
+  } catch (error) {
+    if (process.env['REQUIRE_SERVICES'] === '1') throw error;
+    return { storages: ['postgres'], done: async () => {} };
+  }
+}
+
 export const postgresServer = lend<PostgresServer>(() => localServer().catch(() => embeddedServer()));
 const mysqlServer = lend<MysqlServer>(async () => {
   const [server] = await mysqlServers();
