@@ -8,6 +8,7 @@ import type { Asked } from './question/windows.ts';
 import { beginning, lookCloser } from './closer-look.ts';
 import { gatherClues } from './clues.ts';
 import type { Clues } from './clues.ts';
+import { exhausted } from './ranking.ts';
 import type { Scene, Step } from './scene.ts';
 import { coverage } from './steps/coverage.ts';
 import type { Coverage } from './steps/coverage.ts';
@@ -85,14 +86,9 @@ async function* answer(host: AgentHost, notebook: Notebook, question: Question, 
   const began =
     scene.windows.before === undefined && clues.suspects.length > 0 ? yield* earliest(scene, clues) : undefined;
   if (began !== undefined) {
-    scene = {
-      ...scene,
-      beganAt: began,
-      windows: besides({ start: began, end: scene.windows.now.end }, asked.range.start, {
-        references: scene.windows.references,
-        beganAt: began,
-      }),
-    };
+    const now = { start: began, end: new Date(Math.min(scene.windows.now.end.getTime(), began.getTime() + aftermath)) };
+    const { references } = scene.windows;
+    scene = { ...scene, beganAt: began, windows: besides(now, asked.range.start, { references, beganAt: began }) };
     clues = yield* gatherClues(scene);
   }
   if (clues.suspects.length > 0 || asked.source !== 'default') return yield* close(scene, clues, notes);
@@ -110,16 +106,32 @@ async function* answer(host: AgentHost, notebook: Notebook, question: Question, 
 }
 
 /** How many suspects are followed through time. */
-const followed = 5;
+const followed = 8;
+/** What a thing looks like is seen soon after it began; later other things happen. */
+const aftermath = 10 * 60_000;
 
-/** When the trouble began, by the suspect whose own began most clearly; undefined where none did within the stretch. */
+/** Beginnings no further apart than this are one. */
+const atOnce = 60_000;
+
+/**
+ * When the trouble began, by what most of the suspects show: a fault changes many things at once, and what
+ * drifts changes by itself. Undefined where nothing begins within the stretch. A
+ * used-up resource goes before the others: its few points are never as clear as thousands of spans.
+ */
 async function* earliest(scene: Scene, clues: Clues): Step<Date | undefined> {
-  let best: { readonly at: Date; readonly z: number } | undefined;
-  for (const suspect of clues.suspects.slice(0, followed)) {
-    const found = yield* beginning(scene, suspect, clues);
-    if (found?.at && found.z > (best?.z ?? 0)) best = { at: found.at, z: found.z };
+  const used = clues.suspects.filter(({ category, excess }) => category === 'resource' && excess >= exhausted);
+  for (const suspects of [used, clues.suspects.filter((suspect) => !used.includes(suspect))]) {
+    const begun: { readonly at: Date; readonly z: number }[] = [];
+    for (const suspect of suspects.slice(0, followed)) {
+      const found = yield* beginning(scene, suspect, clues);
+      if (found?.at) begun.push({ at: found.at, z: found.z });
+    }
+    const together = (at: Date): number =>
+      begun.filter((one) => Math.abs(one.at.getTime() - at.getTime()) <= atOnce).reduce((sum, { z }) => sum + z, 0);
+    const [first] = begun.toSorted((a, b) => together(b.at) - together(a.at) || b.z - a.z);
+    if (first) return first.at;
   }
-  return best?.at;
+  return undefined;
 }
 
 async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Step<Report> {

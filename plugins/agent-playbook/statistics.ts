@@ -32,15 +32,16 @@ export function rate({ hits, total }: Proportion): number {
 
 /**
  * Where a series of proportions changes most: the index at which the later part begins, and the z of later over earlier.
- * Undefined when no split stands out (z below `least`) or a part would have no data.
+ * The later part is at most `span` long, for what may be over again before the series is. Undefined when no split stands
+ * out (z below `least`) or a part would have no data.
  */
 export function changePoint(
   series: readonly Proportion[],
-  least = 4,
+  { least = 4, span = series.length }: { readonly least?: number; readonly span?: number } = {},
 ): { readonly index: number; readonly z: number } | undefined {
   let best: { index: number; z: number } | undefined;
   for (let index = 1; index < series.length; index += 1) {
-    const z = twoProportionZ(sum(series.slice(index)), sum(series.slice(0, index)));
+    const z = twoProportionZ(sum(series.slice(index, index + span)), sum(series.slice(0, index)));
     if (z >= least && z > (best?.z ?? 0)) best = { index, z };
   }
   return best;

@@ -70,7 +70,7 @@ export async function* resources({ notebook, write, windows, focus, beganAt }: S
   FROM d
   GROUP BY name
 ), n AS (
-  SELECT service_name, name, ${write.quantile('value', beganAt === undefined ? 0.9 : 0.75)} AS value
+  SELECT service_name, name, ${beganAt === undefined ? 'max(value)' : write.quantile('value', 0.75)} AS value
   FROM otel.metrics
   WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows}
   GROUP BY service_name, name
@@ -105,7 +105,11 @@ function read(rows: readonly Row[]): readonly ResourceChange[] {
   return all.map((change) => ({
     ...change,
     alone: !all.some(
-      (other) => other.metric === change.metric && other.service !== change.service && other.z > change.z / 2,
+      (other) =>
+        other.metric === change.metric &&
+        other.service !== change.service &&
+        other.z >= farFromUsual &&
+        other.value - other.valueBefore > (change.value - change.valueBefore) / 2,
     ),
   }));
 }

@@ -15,6 +15,9 @@ export type Signal =
   | { readonly kind: 'gap'; readonly gap: CallGap }
   | { readonly kind: 'gauge'; readonly resource: ResourceChange };
 
+/** What begins may be over again long before the range is. */
+const aftermathSeconds = 300;
+
 /** When a signal began within the range: the point from which most of what is counted shows it, and before which least does. */
 export async function* signalOnset({ notebook, write }: Scene, signal: Signal, range: TimeRange): Step<Onset> {
   const bucket = (column: string) => write.bucket(column, bucketWidth(range));
@@ -68,7 +71,8 @@ LIMIT 50`,
     }
   })();
   // Gauges come once a minute: a handful of points that all rise is clear enough.
-  const clear = signal.kind === 'gauge' ? 1.5 : 2.5;
+  const least = signal.kind === 'gauge' ? 1 : 2;
+  const options = { least, span: Math.ceil(aftermathSeconds / bucketWidth(range)) };
   const evidence = yield* notebook.ask({
     question: `When did this begin? ${name}.`,
     sql,
@@ -76,7 +80,7 @@ LIMIT 50`,
     judge(rows) {
       const found = changePoint(
         rows.map((row) => ({ hits: row.number('bad'), total: row.number('total') })),
-        clear,
+        options,
       );
       const at = found && rows[found.index]?.time('bucket');
       if (!at) return { observation: `${name} does not begin at any one point.`, verdict: 'neutral' };
@@ -85,7 +89,7 @@ LIMIT 50`,
   });
   const found = changePoint(
     evidence.rows.map((row) => ({ hits: row.number('bad'), total: row.number('total') })),
-    clear,
+    options,
   );
   return { evidenceId: evidence.id, at: found && evidence.rows[found.index]?.time('bucket'), z: found?.z ?? 0 };
 }
