@@ -64,18 +64,21 @@ const author: Actor = { kind: 'key', id: 'ak_test', name: 'test' };
     expect(await heardAfter()).toBeLessThan(1_000);
   }, 30_000);
 
-  it('is heard of again after the listening connections were cut, and what was said meanwhile is not missed', async () => {
-    const seen = (await reader?.chats.get(chat.id))?.updatedAt ?? chat.updatedAt;
-    const heard = reader?.chats.changed(chat.id, seen, AbortSignal.timeout(20_000));
-    await delay(300);
-    const cut = await listeners();
-    expect(cut.length).toBe(2);
-    const begun = performance.now();
-    for (const pid of cut) await store.admin(`SELECT pg_terminate_backend(${pid})`);
-    await writer?.chats.reply(chat.id, { message: 'meanwhile', author, engine: 'none' });
-    await heard;
-    expect(performance.now() - begun).toBeLessThan(2_500);
-    while ((await listeners()).some((pid) => cut.includes(pid)) || (await listeners()).length < 2) await delay(50);
+  it('is heard of again after a listening connection was cut, and what was said meanwhile is not missed', async () => {
+    const before = await listeners();
+    expect(before.length).toBe(2);
+    // One of them is the reader's, which then hears nothing of the ringing.
+    for (const pid of before) {
+      const seen = (await reader?.chats.get(chat.id))?.updatedAt ?? chat.updatedAt;
+      const heard = reader?.chats.changed(chat.id, seen, AbortSignal.timeout(20_000));
+      await delay(300);
+      const begun = performance.now();
+      await store.admin(`SELECT pg_terminate_backend(${pid})`);
+      await writer?.chats.reply(chat.id, { message: 'meanwhile', author, engine: 'none' });
+      await heard;
+      expect(performance.now() - begun).toBeLessThan(2_500);
+      while ((await listeners()).includes(pid) || (await listeners()).length < 2) await delay(50);
+    }
     expect(await heardAfter()).toBeLessThan(1_000);
   }, 30_000);
 
