@@ -36,7 +36,6 @@ export function createReplicas({ self, gateways, tidy, now, logger }: ReplicasOp
   const timers: NodeJS.Timeout[] = [];
   const underWay = new Set<Promise<void>>();
   let alone = true;
-  let failing = false;
 
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds);
 
@@ -65,23 +64,23 @@ export function createReplicas({ self, gateways, tidy, now, logger }: ReplicasOp
     for (const work of works) await work();
   }
 
-  /** One failure after another is one line in the log. */
-  async function attempt(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      failing = false;
-    } catch (error) {
-      if (!failing) logger.warn({ error }, 'the other gateways over this storage cannot be asked after');
-      failing = true;
-    }
-  }
-
   function every(milliseconds: number, work: () => Promise<void>): void {
     let running = false;
+    let failing = false;
+    /** One failure after another is one line in the log. */
+    const attempt = async (): Promise<void> => {
+      try {
+        await work();
+        failing = false;
+      } catch (error) {
+        if (!failing) logger.warn({ error }, 'the other gateways over this storage cannot be asked after');
+        failing = true;
+      }
+    };
     const timer = setInterval(() => {
       if (running) return;
       running = true;
-      const turn = attempt(work).finally(() => {
+      const turn = attempt().finally(() => {
         running = false;
         underWay.delete(turn);
       });
@@ -133,7 +132,7 @@ export function createReplicas({ self, gateways, tidy, now, logger }: ReplicasOp
       const started = timers.length > 0;
       for (const timer of timers.splice(0)) clearInterval(timer);
       await Promise.all(underWay);
-      if (started) await attempt(() => gateways().remove(self.id));
+      if (started) await gateways().remove(self.id);
     },
     health: async () => ({ ok: true }),
   };
