@@ -69,10 +69,10 @@ type Bound = readonly [column: string, value: string | number];
 function after(query: Knex.QueryBuilder, [first, ...others]: readonly Bound[]): void {
   if (first === undefined) return;
   const [column, value] = first;
-  void query.where((behind) => {
-    void behind.where(column, '>', value);
-    if (others.length === 0) return;
-    void behind.orWhere((same) => {
+  if (others.length === 0) return void query.where(column, '>', value);
+  // Said by itself, for no engine begins to read an index at an alternative.
+  void query.where(column, '>=', value).where((behind) => {
+    void behind.where(column, '>', value).orWhere((same) => {
       void same.where(column, value);
       after(same, others);
     });
