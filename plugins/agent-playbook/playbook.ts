@@ -128,7 +128,11 @@ async function* earliest(scene: Scene, clues: Clues): Step<Date | undefined> {
     }
     const together = (at: Date): number =>
       begun.filter((one) => Math.abs(one.at.getTime() - at.getTime()) <= atOnce).reduce((sum, { z }) => sum + z, 0);
-    const [first] = begun.toSorted((a, b) => together(b.at) - together(a.at) || b.z - a.z);
+    const most = Math.max(...begun.map(({ at }) => together(at)));
+    // What follows the first change is its consequence, its end, or another matter.
+    const [first] = begun
+      .filter(({ at }) => together(at) >= most / 2)
+      .toSorted((a, b) => a.at.getTime() - b.at.getTime());
     if (first) return first.at;
   }
   return undefined;

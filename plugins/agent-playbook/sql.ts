@@ -76,13 +76,17 @@ export function masked(write: DialectWriter, column: string, length: number): st
   );
 }
 
+/** What is left of a date as C and Java print it, `Sun Jan 29 …`, when its numbers are taken out: else Monday's lines are new. */
+const dayAndMonth = '(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+
 /**
  * A log line's template as Drain preprocesses it: values behind `=` and words with a digit in them are variables. Coarser
  * and cheaper than `masked`, for lines of every kind and not only warnings.
  */
 export function logTemplate(write: DialectWriter, column: string): string {
   const values = write.replaceRegexp(`substr(${column}, 1, 300)`, '=[^] ,;)}]*', '=<*>');
-  const words = write.replaceRegexp(values, '[^ ]*[0-9][^ ]*', '<*>');
+  const dates = write.replaceRegexp(values, dayAndMonth, '<*>');
+  const words = write.replaceRegexp(dates, '[^ ]*[0-9][^ ]*', '<*>');
   return `substr(${write.replaceRegexp(words, '(<[*]> )+', '<*> ')}, 1, 120)`;
 }
 

@@ -48,13 +48,15 @@ export async function prepareDataSet({ folder, window, seed }: DataSetOptions): 
     const faultFree = faultFreeOf(stretches);
     const cases = faults.map((fault, index): EvalCase => {
       const told = window ? windowOf(faults, index, lastSeen, seed) : undefined;
+      const asked = told ?? { start: fault.injectedAt, end: new Date(fault.injectedAt.getTime() + askedAfter) };
+      const apart = faultFree.filter(({ start, end }) => end <= asked.start || start >= asked.end);
       const next = faults[index + 1]?.injectedAt.getTime() ?? Infinity;
       return {
         name: `${index + 1}`,
         type: fault.type,
         service: fault.service,
         organizationId,
-        question: questionOf(fault, told, nearest(faultFree, fault.injectedAt)),
+        question: questionOf(fault, told, nearest(apart, fault.injectedAt)),
         askedAt: told?.end ?? new Date(Math.min(fault.injectedAt.getTime() + askedAfter, next)),
         onset: fault.injectedAt,
       };
