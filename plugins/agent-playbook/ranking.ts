@@ -15,13 +15,14 @@ export function starving(resources: Resources | undefined, least = farFromUsual)
   const { evidenceId } = resources;
   return resources.changes
     .filter(({ z, alone }) => alone && z >= least)
-    .map((change) => ({
-      ...bare(change.service, evidenceId),
-      category: 'resource',
-      excess: change.z,
-      detail: describeResource(change),
-      signal: { kind: 'gauge', resource: change },
-    }));
+    .map((change) =>
+      bare(change.service, evidenceId, {
+        category: 'resource',
+        excess: change.z,
+        detail: describeResource(change),
+        signal: { kind: 'gauge', resource: change },
+      }),
+    );
 }
 
 /** The most changed behaviour of each service, most changed first. */
@@ -53,15 +54,16 @@ export function misbehaving(
         reaches(calls, change.service, other.service),
     );
   const deepest = changed.filter((change) => !moved(change));
-  return [...deepest, ...changed.filter(moved)].map((change) => ({
-    ...bare(change.service, behaviours.evidenceId),
-    category: 'behaviour',
-    operation: change.operation,
-    excess: change.g,
-    detail: describeBehaviour(change),
-    signal: { kind: 'line', behaviour: change },
-    seenIn: { service: change.service, operation: change.operation },
-  }));
+  return [...deepest, ...changed.filter(moved)].map((change) =>
+    bare(change.service, behaviours.evidenceId, {
+      category: 'behaviour',
+      operation: change.operation,
+      excess: change.g,
+      detail: describeBehaviour(change),
+      seenIn: { service: change.service, operation: change.operation },
+      signal: { kind: 'line', behaviour: change },
+    }),
+  );
 }
 
 /** Of the spans of its operation, how many more or fewer: what happens to few of them explains no change of all. */
@@ -69,16 +71,20 @@ function difference({ hits, spans, hitsBefore, spansBefore }: Behaviour): number
   return Math.abs(hits / spans - hitsBefore / spansBefore);
 }
 
-function bare(service: string, evidenceId: string): Omit<Suspect, 'category'> {
+function bare(
+  service: string,
+  evidenceId: string,
+  known: Pick<Suspect, 'category' | 'excess'> & Partial<Suspect>,
+): Suspect {
   return {
     service,
     operation: '',
     dependency: '',
     share: 1,
-    excess: 0,
     message: '',
     evidenceIds: [evidenceId],
     seenIn: { service, operation: undefined },
+    ...known,
   };
 }
 

@@ -77,13 +77,13 @@ async function* ask(
   const sql = `WITH i AS (
   ${items}
 ), t AS (
-  SELECT service_name, operation, pattern, CASE WHEN times > 4 THEN 4 ELSE times END AS times, sum(is_now) AS hits, sum(1 - is_now) AS hits_before
+  SELECT i.service_name AS service_name, i.operation AS operation, i.pattern AS pattern, CASE WHEN i.times > 4 THEN 4 ELSE i.times END AS capped, sum(i.is_now) AS seen, sum(1 - i.is_now) AS seen_before
   FROM i
-  GROUP BY service_name, operation, pattern, CASE WHEN times > 4 THEN 4 ELSE times END
+  GROUP BY i.service_name, i.operation, i.pattern, CASE WHEN i.times > 4 THEN 4 ELSE i.times END
 ), k AS (
-  SELECT service_name, operation, pattern, times, hits, hits_before FROM t
+  SELECT t.service_name AS service_name, t.operation AS operation, t.pattern AS pattern, t.capped AS times, t.seen AS hits, t.seen_before AS hits_before FROM t
   UNION ALL
-  SELECT service_name, operation, pattern, 0 AS times, sum(hits) AS hits, sum(hits_before) AS hits_before FROM t GROUP BY service_name, operation, pattern
+  SELECT t.service_name AS service_name, t.operation AS operation, t.pattern AS pattern, 0 AS times, sum(t.seen) AS hits, sum(t.seen_before) AS hits_before FROM t GROUP BY t.service_name, t.operation, t.pattern
 ), n AS (
   SELECT service_name, name AS operation, ${write.countIf(now)} AS spans, ${write.countIf(before)} AS spans_before
   FROM otel.spans

@@ -54,7 +54,7 @@ export async function* resources({ notebook, write, windows, focus, beganAt }: S
   // A tenth of the usual is noise in any gauge; without it one that never moved would make much of nothing.
   const scale =
     'CASE WHEN 1.4826 * d.deviation > 0.1 * abs(d.median_before) THEN 1.4826 * d.deviation ELSE 0.1 * abs(d.median_before) END';
-  const distance = write.ratio('n.value - d.median_before', scale);
+  const distance = write.ratio('n.now_value - d.median_before', scale);
   const sql = `WITH m AS (
   SELECT service_name, name, ${write.quantile('value', 0.5)} AS median_before
   FROM otel.metrics
@@ -70,14 +70,14 @@ export async function* resources({ notebook, write, windows, focus, beganAt }: S
   FROM d
   GROUP BY name
 ), n AS (
-  SELECT service_name, name, ${beganAt === undefined ? 'max(value)' : write.quantile('value', 0.75)} AS value
+  SELECT service_name, name, ${beganAt === undefined ? 'max(value)' : write.quantile('value', 0.75)} AS now_value
   FROM otel.metrics
   WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows}
   GROUP BY service_name, name
 )
-SELECT n.service_name AS service_name, n.name AS name, n.value AS value, d.median_before AS value_before, d.most_before AS most_before, ${distance} AS z
+SELECT n.service_name AS service_name, n.name AS name, n.now_value AS value_now, d.median_before AS value_before, d.most_before AS most_before, ${distance} AS z
 FROM n JOIN d ON d.service_name = n.service_name AND d.name = n.name JOIN q ON q.name = n.name
-WHERE ${scale} > 0 AND n.value - d.median_before > q.typical_most
+WHERE ${scale} > 0 AND n.now_value - d.median_before > q.typical_most
 ORDER BY z DESC, service_name, name
 LIMIT 50`;
   const evidence = yield* notebook.ask({
@@ -95,23 +95,30 @@ LIMIT 50`;
 }
 
 function read(rows: readonly Row[]): readonly ResourceChange[] {
-  const all = rows.map((row) => ({
+  const rises = rows.map((row) => ({
     service: row.text('service_name'),
     metric: row.text('name'),
-    value: row.number('value'),
-    valueBefore: row.number('value_before'),
+    rise: row.number('value_now') - row.number('value_before'),
     z: row.number('z'),
   }));
-  return all.map((change) => ({
-    ...change,
-    alone: !all.some(
+  return rows.map((row, index) => {
+    const own = rises[index];
+    const shared = rises.some(
       (other) =>
-        other.metric === change.metric &&
-        other.service !== change.service &&
+        other.metric === own?.metric &&
+        other.service !== own.service &&
         other.z >= farFromUsual &&
-        other.value - other.valueBefore > (change.value - change.valueBefore) / 2,
-    ),
-  }));
+        other.rise > own.rise / 2,
+    );
+    return {
+      service: row.text('service_name'),
+      metric: row.text('name'),
+      value: row.number('value_now'),
+      valueBefore: row.number('value_before'),
+      z: row.number('z'),
+      alone: !shared,
+    };
+  });
 }
 
 export function describe({ service, metric, value, valueBefore }: ResourceChange): string {

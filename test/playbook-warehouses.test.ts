@@ -1,0 +1,49 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { demoQuestion } from '../src/demo/index.ts';
+import { callTool } from './support/call.ts';
+import { createKey, exchange, startGateway } from './support/gateway.ts';
+import { clickhousePlace } from './support/warehouses.ts';
+import type { Place, Senders } from './support/warehouses.ts';
+
+/** The playbook writes its SQL through the dialect of the engine: each of its questions must be answered. */
+const end = new Date(Math.floor(Date.now() / 60_000) * 60_000);
+const demo = { scenario: 'payment-errors', seed: 7, minutes: 30, end } as const;
+const senders: Senders = [['acme', demo]];
+const stops: (() => Promise<void>)[] = [];
+const chat = z.object({
+  chat: z.object({ status: z.string() }),
+  messages: z.array(z.object({ role: z.string(), content: z.string() })),
+});
+
+afterAll(async () => {
+  for (const stop of stops) await stop();
+});
+
+async function answerOn({ directory, config, stops: after }: Place): Promise<string> {
+  stops.unshift(...after);
+  const gateway = await startGateway(directory, { args: ['--no-demo', ...config] });
+  stops.unshift(async () => void (await gateway.stop()));
+  const token = await exchange(gateway.url, await createKey(directory, 'acme'));
+  const started = await callTool(gateway.url, token, 'start_chat', { message: demoQuestion(demo) });
+  const { chat_id } = z.object({ chat_id: z.string() }).parse(started.structured);
+  for (;;) {
+    const read = await callTool(gateway.url, token, 'read_chat', { chat_id, wait_seconds: 20 });
+    const found = chat.parse(read.structured);
+    if (found.chat.status !== 'running') return found.messages.findLast(({ role }) => role === 'agent')?.content ?? '';
+  }
+}
+
+describe('the playbook', () => {
+  it('gets an answer to each of its questions from ClickHouse', async () => {
+    const place = await clickhousePlace(senders);
+    if (place === undefined) {
+      if (process.env['REQUIRE_SERVICES'] === '1') throw new Error('no ClickHouse to ask');
+      process.stderr.write('the playbook was not tried on ClickHouse\n');
+      return;
+    }
+    const answer = await answerOn(place);
+    expect(answer).toContain('`payment` is failing');
+    expect(answer.split('\n').filter((line) => line.includes('could not be checked'))).toEqual([]);
+  }, 240_000);
+});
