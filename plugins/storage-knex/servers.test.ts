@@ -410,15 +410,15 @@ for (const { name, make, cut, tables } of subjects) {
       const { database } = beneath();
       const insert = (row: object) => (knex: Knex) => knex('ingest_tokens').insert({ ...token, ...row });
       const own = { organization_id: id, position: 9, created_at: 0 };
-      const failures = [
-        database.write(insert({ ...own, hash: 'H4SH' })),
-        database.write(insert({ ...own, id: 'H4SH'.repeat(50) })),
-        database.write(insert({ ...own, id: newId('it'), created_at: 'H4SH' })),
-        database.write(insert({ ...own, nothing: 'H4SH' })),
-        database.write(insert({ ...own, id: newId('it'), hash: 'other', organization_id: 'H4SH' })),
+      const rows = [
+        { ...own, hash: 'H4SH' },
+        { ...own, id: 'H4SH'.repeat(50) },
+        { ...own, id: newId('it'), created_at: 'H4SH' },
+        { ...own, nothing: 'H4SH' },
+        { ...own, id: newId('it'), hash: 'other', organization_id: 'H4SH' },
       ];
-      for (const failure of failures) {
-        const error = await rejection(failure);
+      for (const row of rows) {
+        const error = await rejection(database.write(insert(row)));
         expect(error).toBeInstanceOf(SightlineError);
         expect(inspect(error, { depth: 9 })).not.toMatch(new RegExp(`H4SH|S34LED|${store.password}`));
       }
