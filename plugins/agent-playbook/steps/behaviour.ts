@@ -41,7 +41,7 @@ const leastDifference = 0.1;
 export async function* logBehaviour(scene: Scene): Step<Behaviours> {
   const { write, windows, focus } = scene;
   const scope = (column: string) => eitherWindow(write, column, windows);
-  const items = `SELECT s.service_name AS service_name, s.name AS operation, s.trace_id AS trace_id, s.span_id AS span_id, l.pattern AS pattern, count(DISTINCT l.time) AS times, max(CASE WHEN ${within(write, 's.time', windows.now)} THEN 1 ELSE 0 END) AS is_now
+  const items = `SELECT s.service_name AS service_name, s.name AS operation, s.trace_id AS trace_id, s.span_id AS span_id, l.pattern AS pattern, count(DISTINCT l.time) AS times, ${sides(scene, 's.time')}
   FROM otel.spans s JOIN (
     SELECT trace_id, span_id, time, ${logTemplate(write, 'body')} AS pattern
     FROM otel.logs
@@ -58,11 +58,17 @@ export async function* logBehaviour(scene: Scene): Step<Behaviours> {
 export async function* callBehaviour(scene: Scene): Step<Behaviours> {
   const { write, windows, focus } = scene;
   const scope = (column: string) => eitherWindow(write, column, windows);
-  const items = `SELECT p.service_name AS service_name, p.name AS operation, p.trace_id AS trace_id, p.span_id AS span_id, concat(s.service_name, ' ', s.name) AS pattern, count(*) AS times, max(CASE WHEN ${within(write, 'p.time', windows.now)} THEN 1 ELSE 0 END) AS is_now
+  const items = `SELECT p.service_name AS service_name, p.name AS operation, p.trace_id AS trace_id, p.span_id AS span_id, concat(s.service_name, ' ', s.name) AS pattern, count(*) AS times, ${sides(scene, 'p.time')}
   FROM otel.spans p JOIN otel.spans s ON s.trace_id = p.trace_id AND s.parent_span_id = p.span_id
   WHERE ${scope('p.time')} AND ${scope('s.time')}${onlyFocus(write, focus, 'p.service_name')}
   GROUP BY p.service_name, p.name, p.trace_id, p.span_id, concat(s.service_name, ' ', s.name)`;
   return yield* ask(scene, 'Which calls does an operation make more or less often than before?', items, '');
+}
+
+/** On which side a span stands: between the two windows there may be time that belongs to neither. */
+function sides({ write, windows }: Scene, column: string): string {
+  const flag = (condition: string, name: string) => `max(CASE WHEN ${condition} THEN 1 ELSE 0 END) AS ${name}`;
+  return `${flag(within(write, column, windows.now), 'is_now')}, ${flag(isBefore(write, column, windows), 'is_before')}`;
 }
 
 async function* ask(
@@ -77,7 +83,7 @@ async function* ask(
   const sql = `WITH i AS (
   ${items}
 ), t AS (
-  SELECT i.service_name AS service_name, i.operation AS operation, i.pattern AS pattern, CASE WHEN i.times > 4 THEN 4 ELSE i.times END AS capped, sum(i.is_now) AS seen, sum(1 - i.is_now) AS seen_before
+  SELECT i.service_name AS service_name, i.operation AS operation, i.pattern AS pattern, CASE WHEN i.times > 4 THEN 4 ELSE i.times END AS capped, sum(i.is_now) AS seen, sum(i.is_before) AS seen_before
   FROM i
   GROUP BY i.service_name, i.operation, i.pattern, CASE WHEN i.times > 4 THEN 4 ELSE i.times END
 ), k AS (
