@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { scopes, severities } from '../../src/contract/index.ts';
-import type { Actor, Alert, Conclusion, InvestigationStep, MessagePart, Scope } from '../../src/contract/index.ts';
+import { alertStatuses, scopes, severities, webhookEvents } from '../../src/contract/index.ts';
+import type {
+  Actor,
+  Alert,
+  Conclusion,
+  InvestigationStep,
+  MessagePart,
+  Scope,
+  WebhookEvent,
+} from '../../src/contract/index.ts';
 
 /*
  * What is kept as JSON text, and the shapes it is read back in. Objects are loose, so that a row of a newer version keeps
@@ -31,7 +39,8 @@ const actor = z.looseObject({
 const alert = z.looseObject({
   fingerprint: z.string(),
   title: z.string(),
-  status: z.enum(['firing', 'resolved']),
+  description: z.string().exactOptional(),
+  status: z.enum(alertStatuses),
   severity: z.enum(severities),
   startsAt: day,
   endsAt: day.exactOptional(),
@@ -82,6 +91,7 @@ export const alertsJson = column<readonly Alert[]>(z.array(alert));
 export const labelsJson = column<Readonly<Record<string, string>>>(labels);
 export const stringsJson = column<readonly string[]>(z.array(z.string()));
 export const scopesJson = column<readonly Scope[]>(z.array(z.enum(scopes)));
+export const webhookEventsJson = column<readonly WebhookEvent[]>(z.array(z.enum(webhookEvents)));
 export const stepJson = column<InvestigationStep>(step);
 export const conclusionJson = column<Conclusion>(conclusion);
 export const partsJson = column<readonly MessagePart[]>(z.array(part));

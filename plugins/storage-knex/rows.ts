@@ -179,6 +179,44 @@ export interface IncidentRow {
   updated_at: DbInteger;
   mitigated_at: DbInteger | null;
   resolved_at: DbInteger | null;
+  resolution: string | null;
+  duplicate_of: DbInteger | null;
+}
+
+export interface AlertSourceRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  name_key: string;
+  plugin: string;
+  sealed: string;
+  created_at: DbInteger;
+  created_by: string;
+}
+
+export interface AlertRow {
+  organization_id: string;
+  position: DbInteger;
+  source_id: string;
+  key_hash: string | null;
+  incident_id: string | null;
+  fingerprint: string;
+  title: string;
+  description: string;
+  status: string;
+  severity: string;
+  labels: string;
+  url: string | null;
+  starts_at: DbInteger;
+  ends_at: DbInteger | null;
+  updated_at: DbInteger;
+}
+
+export interface AlertGroupRow {
+  organization_id: string;
+  group_hash: string;
+  incident_id: string;
+  since: DbInteger;
 }
 
 export interface IncidentServiceRow {
@@ -254,6 +292,8 @@ export interface InvestigationRow {
   finished_at: DbInteger | null;
   conclusion: string | null;
   failure: string | null;
+  question: string | null;
+  doing: string | null;
   lease_holder: string | null;
   lease_until: DbInteger | null;
 }
@@ -269,6 +309,10 @@ export interface AuditRow {
   /** Given by the database. */
   id?: DbInteger;
   organization_id: string;
+  /** 0 for what was there before there were chains. */
+  chain: DbInteger;
+  seq: DbInteger;
+  hash: string;
   at: DbInteger;
   event: string;
   subject: string;
@@ -280,12 +324,69 @@ export interface AuditRow {
   row_count: DbInteger | null;
   bytes: DbInteger | null;
   truncated: DbBoolean | null;
+  statement: string | null;
+}
+
+export interface AuditChainRow {
+  organization_id: string;
+  number: DbInteger;
+  instance: string;
+  opened_at: DbInteger;
+  seq: DbInteger;
+  hash: string;
+  seal: string;
+  cut_seq: DbInteger | null;
+  cut_hash: string | null;
+  cut_seal: string | null;
+}
+
+export interface AuditRegisterRow {
+  organization_id: string;
+  chains: DbInteger;
+  unchained: DbInteger;
+  damaged: DbBoolean;
+  seal: string;
 }
 
 export interface ScanUsageRow {
   organization_id: string;
   day: string;
   bytes: DbInteger;
+}
+
+export interface KeptResultRow {
+  organization_id: string;
+  id: string;
+  holder: string;
+  sealed: string;
+  bytes: DbInteger;
+  expires_at: DbInteger;
+}
+
+export interface WebhookRow {
+  id: string;
+  organization_id: string;
+  url: string;
+  events: string;
+  sealed_secret: string;
+  created_at: DbInteger;
+  delivered_at: DbInteger | null;
+  failed_at: DbInteger | null;
+  failure: string | null;
+}
+
+export interface WebhookMessageRow {
+  id: string;
+  organization_id: string;
+  webhook_id: string;
+  event: string;
+  subject: string;
+  data: string;
+  created_at: DbInteger;
+  attempts: number;
+  next_at: DbInteger;
+  lease_holder: string | null;
+  lease_until: DbInteger | null;
 }
 
 /** What an organization owns; reached only through a Scope. */
@@ -297,8 +398,11 @@ export interface OrganizationTables {
   api_keys: ApiKeyRow;
   api_key_secrets: ApiKeySecretRow;
   ingest_tokens: IngestTokenRow;
+  alert_sources: AlertSourceRow;
   incidents: IncidentRow;
   incident_services: IncidentServiceRow;
+  alerts: AlertRow;
+  alert_groups: AlertGroupRow;
   incident_documents: IncidentDocumentRow;
   incident_timeline: IncidentTimelineRow;
   chats: ChatRow;
@@ -307,7 +411,12 @@ export interface OrganizationTables {
   investigations: InvestigationRow;
   investigation_steps: InvestigationStepRow;
   audit: AuditRow;
+  audit_chains: AuditChainRow;
+  audit_registers: AuditRegisterRow;
   scan_usage: ScanUsageRow;
+  kept_results: KeptResultRow;
+  webhooks: WebhookRow;
+  webhook_messages: WebhookMessageRow;
 }
 
 export type OrganizationTable = keyof OrganizationTables;
@@ -320,8 +429,11 @@ const isOrganizationTable: Readonly<Record<OrganizationTable, true>> = {
   api_keys: true,
   api_key_secrets: true,
   ingest_tokens: true,
+  alert_sources: true,
   incidents: true,
   incident_services: true,
+  alerts: true,
+  alert_groups: true,
   incident_documents: true,
   incident_timeline: true,
   chats: true,
@@ -330,7 +442,12 @@ const isOrganizationTable: Readonly<Record<OrganizationTable, true>> = {
   investigations: true,
   investigation_steps: true,
   audit: true,
+  audit_chains: true,
+  audit_registers: true,
   scan_usage: true,
+  kept_results: true,
+  webhooks: true,
+  webhook_messages: true,
 };
 
 export const organizationTables: readonly string[] = Object.keys(isOrganizationTable);

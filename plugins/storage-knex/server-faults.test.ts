@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { SightlineError } from '../../src/contract/index.ts';
 import { rejection } from '../../src/contract-tests/runner.ts';
 import { newIncident, ada } from '../../src/contract-tests/storage/stage.ts';
+import type { DatabaseServer } from '../../test/support/database-server.ts';
 import { listen } from '../../test/support/listen.ts';
 import { mysqlServers, ownMysqlServers, type MysqlServer } from '../../test/support/mysql.ts';
 import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
@@ -151,7 +152,7 @@ function mysqlFaults(server: MysqlServer): Faults {
 
 const own: readonly {
   readonly name: string;
-  readonly server: PostgresServer | MysqlServer;
+  readonly server: DatabaseServer;
   make(): Promise<ServerStore>;
 }[] = [
   ...postgresAll

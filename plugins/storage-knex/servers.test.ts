@@ -4,10 +4,12 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/glo
 import type { Knex } from 'knex';
 import { newId, SightlineError } from '../../src/contract/index.ts';
 import type { Storage } from '../../src/contract/index.ts';
+import { testHost } from '../../src/contract-tests/host.ts';
 import { rejection } from '../../src/contract-tests/runner.ts';
 import { ada, newChat, newIncident, newKey } from '../../src/contract-tests/storage/stage.ts';
 import { mysqlServers } from '../../test/support/mysql.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
+import { AuditChains } from './audit-chains.ts';
 import { Database } from './database.ts';
 import { migrations } from './migrations/index.ts';
 import { settingsOf } from './server/settings.ts';
@@ -265,6 +267,49 @@ for (const { name, make, cut, tables } of subjects) {
       expect(names.map((row) => row.name)).toEqual(['attempt 2']);
     });
 
+    it('repeats audit records whose commit may have arrived, and keeps them once and chained', async () => {
+      const storage = await start();
+      const { id } = await storage.directory.createOrganization({ name: 'Acme' });
+      const { database, connection } = beneath();
+      const scoped = database.scoped(id);
+      const chains = new AuditChains(testHost('.'));
+      const transaction = connection.write.bind(connection);
+      const losing = (arrives: boolean) => {
+        connection.write = async (reach, work) => {
+          const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+          if (arrives) {
+            await transaction(reach, work);
+            throw lost;
+          }
+          return transaction(reach, async (knex) => {
+            await work(knex);
+            throw lost;
+          });
+        };
+      };
+      const numbered = (number: number) => ({ ...record, requestId: String(number) });
+      await chains.append(scoped, [numbered(1)]);
+      const [arrived, undone] = [numbered(2), numbered(3)];
+      losing(true);
+      expect(await rejection(chains.append(scoped, [arrived]))).toMatchObject({ code: 'unavailable' });
+      connection.write = transaction;
+      await chains.append(scoped, [arrived, numbered(4)]);
+      losing(false);
+      expect(await rejection(chains.append(scoped, [undone]))).toMatchObject({ code: 'unavailable' });
+      connection.write = transaction;
+      await chains.append(scoped, [undone, numbered(5)]);
+      const { audit } = storage.workspace(id);
+      const kept = await audit.records({ chain: 1, after: 0, limit: 10 });
+      expect(kept.map((each) => [each.seq, each.record.requestId])).toEqual([
+        [1, '1'],
+        [2, '2'],
+        [3, '4'],
+        [4, '3'],
+        [5, '5'],
+      ]);
+      expect(await audit.chains({ after: 0, limit: 10 })).toHaveLength(1);
+    });
+
     it('does not repeat a write whose commit may have arrived', async () => {
       await start();
       const { database, connection } = beneath();
@@ -280,6 +325,26 @@ for (const { name, make, cut, tables } of subjects) {
       expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('may be kept or not') });
       expect(attempts).toBe(1);
     });
+
+    it('does not wait for a process that stands still in the middle of a change', async () => {
+      const storage = await start();
+      const { id } = await storage.directory.createOrganization({ name: 'Acme' });
+      const { database } = beneath();
+      const [entered, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const held = rejection(
+        database.scoped(id).write(async (scope) => {
+          await scope.next('stands still');
+          entered.resolve();
+          await release.promise;
+          await scope.next('stands still');
+        }),
+      );
+      await entered.promise;
+      const { incidents } = storage.workspace(id);
+      await Promise.all([incidents.create(newIncident(), ada), incidents.create(newIncident(), ada)]);
+      release.resolve();
+      expect(await held).toMatchObject({ code: 'unavailable' });
+    }, 60_000);
 
     it('says in time that all connections are taken, and serves others meanwhile', async () => {
       await start();

@@ -1,4 +1,4 @@
-import { SightlineError } from '../../src/contract/index.ts';
+import { auditSeals, SightlineError } from '../../src/contract/index.ts';
 import type {
   Directory,
   Health,
@@ -10,10 +10,13 @@ import type {
   Transfer,
   Workspace,
 } from '../../src/contract/index.ts';
+import { AuditChains } from './audit-chains.ts';
 import { ChatChanges } from './chat-changes.ts';
 import { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { migrate, planMigration } from './migrations/run.ts';
+import { AlertSources } from './repositories/alerts/alert-sources.ts';
+import { Alerts } from './repositories/alerts/alerts.ts';
 import { Audit } from './repositories/audit.ts';
 import { Chats } from './repositories/chats.ts';
 import { KnexDirectory } from './repositories/directory.ts';
@@ -22,10 +25,12 @@ import { Incidents } from './repositories/incidents.ts';
 import { IngestTokens } from './repositories/ingest-tokens.ts';
 import { Investigations } from './repositories/investigations.ts';
 import { Invitations } from './repositories/invitations.ts';
+import { KeptResults } from './repositories/kept-results.ts';
 import { Keys } from './repositories/keys.ts';
 import { Members } from './repositories/members.ts';
 import { Retention } from './repositories/retention.ts';
 import { Scans } from './repositories/scans.ts';
+import { Webhooks } from './repositories/webhooks.ts';
 import { KnexTransfer } from './transfer/transfer.ts';
 import { UsageMarks } from './usage-marks.ts';
 
@@ -35,16 +40,17 @@ interface Session {
   readonly directory: KnexDirectory;
   readonly changes: ChatChanges;
   readonly marks: UsageMarks;
+  readonly auditChains: AuditChains;
 }
 
 export class KnexStorage implements Storage {
   readonly inDataDirectory: boolean;
   readonly #dialect: Dialect;
-  readonly #host: Pick<Host, 'logger' | 'now'>;
+  readonly #host: Pick<Host, 'logger' | 'now' | 'vault'>;
   #session: Session | undefined;
   #stopping: Promise<void> = Promise.resolve();
 
-  constructor(dialect: Dialect, host: Pick<Host, 'logger' | 'now'>) {
+  constructor(dialect: Dialect, host: Pick<Host, 'logger' | 'now' | 'vault'>) {
     this.inDataDirectory = dialect.inDataDirectory === true;
     this.#dialect = dialect;
     this.#host = host;
@@ -102,8 +108,8 @@ export class KnexStorage implements Storage {
 
   /** The one place where an organization's repositories are made. */
   workspace(organizationId: OrganizationId): Workspace {
-    const { database, changes, marks } = this.#require();
-    const { now } = this.#host;
+    const { database, changes, marks, auditChains } = this.#require();
+    const { now, vault } = this.#host;
     const scoped = database.scoped(organizationId);
     return {
       organizationId,
@@ -112,12 +118,16 @@ export class KnexStorage implements Storage {
       invitations: new Invitations(scoped, now),
       grants: new Grants(scoped, marks, now),
       ingestTokens: new IngestTokens(scoped, now),
+      alertSources: new AlertSources(scoped, now),
+      alerts: new Alerts(scoped, now),
       incidents: new Incidents(scoped, now),
       investigations: new Investigations(scoped, changes, now),
       chats: new Chats(scoped, changes, now),
-      audit: new Audit(scoped),
+      audit: new Audit(scoped, auditChains),
       scans: new Scans(scoped),
-      retention: new Retention(scoped),
+      keptResults: new KeptResults(scoped),
+      retention: new Retention(scoped, auditSeals(vault, organizationId).cut),
+      webhooks: new Webhooks(scoped, now),
     };
   }
 
@@ -130,6 +140,7 @@ export class KnexStorage implements Storage {
       directory: new KnexDirectory(database, now),
       changes: new ChatChanges(connection.bell),
       marks: new UsageMarks(database, logger),
+      auditChains: new AuditChains(this.#host),
     };
   }
 

@@ -24,8 +24,12 @@ export const silentLogger: Logger = {
 
 /** AES-256-GCM with the context as additional data, so that it refuses what the real vault refuses. */
 export function testVault(key: Uint8Array = randomBytes(32)): Vault {
+  const mac = (text: string, context: string) =>
+    createHmac('sha256', key).update(`${context}\n${text}`).digest('base64url');
   return {
     derive: (context) => createHmac('sha256', key).update(context).digest('hex').slice(0, 32),
+    sign: (text, context) => mac(text, context),
+    verifies: (signature, text, context) => signature === mac(text, context),
     seal(plain, context) {
       const nonce = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));

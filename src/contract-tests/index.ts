@@ -1,4 +1,5 @@
 export { agentContract, type AgentUnderTest } from './agent.ts';
+export { alertsContract, noticeFaults, noticesOf, type AlertProof, type AlertsUnderTest } from './alerts.ts';
 export { noOrganizations, silentLogger, testHost, testVault } from './host.ts';
 export {
   isolationContract,

@@ -1,7 +1,7 @@
 import type { OrganizationId } from './ids.ts';
-import type { ChatMessage } from './chat.ts';
+import type { ChatMessage, MessagePart } from './chat.ts';
 import type { Incident } from './incident.ts';
-import type { Conclusion, InvestigationStep } from './investigation.ts';
+import type { Conclusion, Investigation, InvestigationStep } from './investigation.ts';
 import type { Component, Host } from './plugin.ts';
 import type { Dialect, QueryLimits, ResultColumn } from './telemetry.ts';
 
@@ -22,17 +22,30 @@ export interface Assignment {
   readonly incident?: Incident;
   /** Steps already recorded, by seq. */
   readonly steps: readonly InvestigationStep[];
-  /** When the investigation was asked for: "now" for the whole of it, so that a resumed one looks at the same window. */
+  /** What was found before in this chat, or about its incident: the newest first, at most five. */
+  readonly earlier?: readonly EarlierInvestigation[];
+  /**
+   * When the question was asked, or what the agent asked back was answered: "now" for the whole of it, so that one resumed
+   * after a crash looks at the same window.
+   */
   readonly askedAt: Date;
+}
+
+/** One that came to a conclusion. */
+export interface EarlierInvestigation extends Pick<Investigation, 'askedAt'> {
+  readonly conclusion: Conclusion;
+  readonly steps: readonly InvestigationStep[];
 }
 
 export type AgentEvent =
   /** Stored under the next seq before the agent goes on. */
   | { readonly type: 'step'; readonly step: NewStep }
-  /** A sentence about what is being done, shown as progress and not stored. */
+  /** A sentence about what is being done, shown as progress until the next one. */
   | { readonly type: 'progress'; readonly message: string }
   /** The chat waits on a person; the reply starts the agent again. */
   | { readonly type: 'question'; readonly question: string }
+  /** From what was found before: no finding of its own. */
+  | { readonly type: 'answer'; readonly answer: string; readonly parts?: readonly MessagePart[] }
   | {
       readonly type: 'conclusion';
       readonly answer: string;
@@ -48,6 +61,11 @@ export interface AgentHost extends Host {
   readonly dialect: Dialect;
   /** Through the same gate, limits and boundary as `query_otel`. Rejects with a SightlineError. */
   query(organizationId: OrganizationId, sql: string, options: AgentQueryOptions): Promise<AgentRows>;
+  /**
+   * The shipped agent that needs no model: made when it is first read in `create`, started before the agent that asked and
+   * stopped after it. Absent for that agent itself.
+   */
+  readonly baseline?: Agent;
 }
 
 export interface AgentQueryOptions {

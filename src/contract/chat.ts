@@ -43,7 +43,7 @@ export interface ChatFilter {
 }
 
 export interface ChatRepository {
-  /** The chat, its first message and a queued investigation, in one transaction. The same key from the same author answers the first chat again. */
+  /** The chat, the message and a queued investigation, in one transaction; or the investigation that an alert began and that waits for an answer, whose question then stands before the message. The same key from the same author answers the first chat again. */
   start(input: NewChat): Promise<{ readonly chat: Chat; readonly message: ChatMessage }>;
   /** Adds a user's message and queues an investigation unless one is queued; reopens a finished chat. `forbidden` unless `author` started the chat. */
   reply(id: ChatId, input: NewReply): Promise<{ readonly chat: Chat; readonly message: ChatMessage }>;

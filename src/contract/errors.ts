@@ -10,6 +10,7 @@ export const errorStatus = {
   payload_too_large: 413,
   rate_limited: 429,
   unavailable: 503,
+  overloaded: 503,
   internal: 500,
   invalid_token: 401,
   insufficient_scope: 403,

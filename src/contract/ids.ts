@@ -10,6 +10,7 @@ export type UserId = Id<'usr'>;
 export type KeyId = Id<'ak'>;
 export type SecretId = Id<'sec'>;
 export type IngestTokenId = Id<'it'>;
+export type AlertSourceId = Id<'als'>;
 export type IncidentId = Id<'inc'>;
 export type InvestigationId = Id<'inv'>;
 /** What a person granted to an OAuth client. */

@@ -1,4 +1,4 @@
-import type { IncidentId, OrganizationId } from './ids.ts';
+import type { IncidentId, InvestigationId, OrganizationId } from './ids.ts';
 import type { Actor, Page } from './record.ts';
 
 export const incidentStatuses = [
@@ -25,6 +25,22 @@ export type Severity = (typeof severities)[number];
 export const waitingParties = ['agent', 'human', 'external', 'none'] as const;
 export type WaitingParty = (typeof waitingParties)[number];
 
+export const resolutions = [
+  'fixed',
+  'self_recovered',
+  'false_positive',
+  'duplicate',
+  'accepted_risk',
+  'other',
+] as const;
+
+/** How an incident ended. */
+export interface Resolution {
+  readonly kind: (typeof resolutions)[number];
+  /** The key of the incident that a duplicate repeats. */
+  readonly duplicateOf?: string;
+}
+
 const transitions = {
   triage: ['investigating', 'identified', 'mitigated', 'resolved', 'dismissed'],
   investigating: ['triage', 'identified', 'mitigated', 'resolved', 'dismissed'],
@@ -47,10 +63,13 @@ export interface WaitingOn {
   readonly since: Date;
 }
 
+export const alertStatuses = ['firing', 'acknowledged', 'resolved'] as const;
+
 export interface Alert {
   readonly fingerprint: string;
   readonly title: string;
-  readonly status: 'firing' | 'resolved';
+  readonly description?: string;
+  readonly status: (typeof alertStatuses)[number];
   readonly severity: Severity;
   readonly startsAt: Date;
   readonly endsAt?: Date;
@@ -76,6 +95,8 @@ export interface Incident {
   readonly fingerprint?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly assignee?: string;
+  /** Of one that is resolved or dismissed, where somebody said how. */
+  readonly resolution?: Resolution;
   readonly alerts: readonly Alert[];
   readonly startedAt: Date;
   readonly detectedAt: Date;
@@ -112,9 +133,20 @@ export interface IncidentPatch {
   readonly severity?: Severity;
   readonly waitingOn?: Omit<WaitingOn, 'since'>;
   readonly services?: readonly string[];
-  readonly assignee?: string;
+  /** Null for nobody. */
+  readonly assignee?: string | null;
+  /** Of one that is resolved or dismissed, or becomes so with this patch; else `conflict`. */
+  readonly resolution?: Resolution;
   readonly alerts?: readonly Alert[];
 }
+
+/** What is kept of one incident, whoever changes it and however often. */
+export const incidentRules = {
+  /** The first, which says who opened it, the last change of status, and the newest; those of alerts and agents go first. */
+  timelineEntries: 1_000,
+  /** The first and the newest. */
+  documentVersions: 100,
+} as const;
 
 export interface IncidentFilter {
   readonly statuses?: readonly IncidentStatusFilter[];
@@ -139,6 +171,16 @@ export interface IncidentDocument {
   readonly updatedAt: Date;
 }
 
+export type DocumentVersion = Omit<IncidentDocument, 'markdown'>;
+
+/** What has to be so at the moment in which a document is written. */
+export interface DocumentCondition {
+  /** The newest version's number; 0 where there is no document. */
+  readonly after: number;
+  /** An investigation, and who has to hold it. */
+  readonly held: { readonly id: InvestigationId; readonly holder: string };
+}
+
 export interface TimelineEntry {
   readonly at: Date;
   readonly actor: Actor;
@@ -155,7 +197,11 @@ export interface IncidentRepository {
   list(filter: IncidentFilter): Promise<Page<Incident>>;
   /** Checks the status transition (`conflict` with the allowed ones), sets its times, writes the timeline. */
   update(id: IncidentId, patch: IncidentPatch, actor: Actor): Promise<Incident>;
-  document(id: IncidentId): Promise<IncidentDocument | undefined>;
-  writeDocument(id: IncidentId, markdown: string, author: Actor): Promise<IncidentDocument>;
+  /** The newest version, or the one of this number. */
+  document(id: IncidentId, version?: number): Promise<IncidentDocument | undefined>;
+  /** Newest first. */
+  documentVersions(id: IncidentId): Promise<readonly DocumentVersion[]>;
+  /** `conflict`, and nothing is written, where the condition is not met. */
+  writeDocument(id: IncidentId, markdown: string, author: Actor, only?: DocumentCondition): Promise<IncidentDocument>;
   timeline(id: IncidentId): Promise<readonly TimelineEntry[]>;
 }

@@ -41,6 +41,8 @@ export interface Conclusion {
   readonly suspects?: readonly string[];
   /** When it began, RFC 3339. */
   readonly onset?: string;
+  /** The stretch that was looked at, RFC 3339. */
+  readonly window?: { readonly start: string; readonly end: string };
 }
 
 export interface Investigation {
@@ -53,9 +55,14 @@ export interface Investigation {
   readonly askedAt: Date;
   readonly startedAt?: Date;
   readonly finishedAt?: Date;
+  /** Absent also where it answered from what was found before. */
   readonly conclusion?: Conclusion;
   /** Safe to show. */
   readonly failure?: string;
+  /** What it asked a person, while it waits for the answer. */
+  readonly question?: string;
+  /** The agent's last sentence about what it does, while it runs. */
+  readonly doing?: string;
 }
 
 export interface ClaimedInvestigation {
@@ -75,14 +82,22 @@ export interface InvestigationRepository {
     readonly chatId?: ChatId;
     readonly engine: string;
   }): Promise<Investigation>;
-  /** Stores the step under its seq; a second one with the same seq is ignored, so that a resumed run doubles nothing. */
-  addStep(id: InvestigationId, step: InvestigationStep): Promise<void>;
-  /** Sets the status with what belongs to it; with a chat, the chat's status and its closing message in the same transaction. */
-  finish(id: InvestigationId, result: InvestigationResult): Promise<void>;
+  /**
+   * Stores the step under its seq; a second one with the same seq is ignored, so that a resumed run doubles nothing. With
+   * `holder`, `conflict` unless the investigation is leased to that one.
+   */
+  addStep(id: InvestigationId, step: InvestigationStep, holder?: string): Promise<void>;
+  /** Keeps the sentence about what a running investigation does. */
+  progress(id: InvestigationId, doing: string): Promise<void>;
+  /**
+   * Sets the status with what belongs to it; with a chat, the chat's status and its closing message in the same transaction.
+   * `holder` as for a step.
+   */
+  finish(id: InvestigationId, result: InvestigationResult, holder?: string): Promise<void>;
 }
 
 export type InvestigationResult =
-  | ({ readonly status: 'completed'; readonly conclusion: Conclusion } & ClosingMessage)
+  | ({ readonly status: 'completed'; readonly conclusion?: Conclusion } & ClosingMessage)
   | ({ readonly status: 'waiting' } & ClosingMessage)
   | ({ readonly status: 'failed'; readonly failure: string } & ClosingMessage)
   | { readonly status: 'cancelled' };

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Agent, AgentHost } from './agent.ts';
+import type { AlertInput } from './alerts.ts';
 import type { Issuer } from './auth.ts';
 import type { AuthorizationServer, AuthorizationServerOptions } from './authorization.ts';
 import type { Storage } from './storage.ts';
@@ -50,6 +51,10 @@ export interface Vault {
   open(sealed: string, context: string): Uint8Array;
   /** 32 hex digits that only the master key and the context yield: the same each time, until the master key is replaced. */
   derive(context: string): string;
+  /** A signature of the text that only the master key can make, and that names its key. */
+  sign(text: string, context: string): string;
+  /** Whether the signature is of this text and context, by any master key that is known. Never throws. */
+  verifies(signature: string, text: string, context: string): boolean;
 }
 
 export interface IssuerHost extends Host {
@@ -65,6 +70,7 @@ export interface Products {
   issuer: Issuer;
   telemetry: Telemetry;
   agent: Agent;
+  alerts: AlertInput;
 }
 
 export interface Hosts {
@@ -72,9 +78,13 @@ export interface Hosts {
   issuer: IssuerHost;
   telemetry: TelemetryHost;
   agent: AgentHost;
+  alerts: Host;
 }
 
 export type PluginKind = keyof Products;
+
+/** The kinds of which a gateway runs one plugin. Of the others it runs any number. */
+export type SolePluginKind = Exclude<PluginKind, 'alerts'>;
 
 export interface PluginDefinition<Kind extends PluginKind, Schema extends z.ZodType> {
   readonly kind: Kind;

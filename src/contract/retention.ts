@@ -7,4 +7,9 @@ export interface RetentionRepository {
    * many. An investigation of an incident stays with the incident, without the chat.
    */
   removeChats(before: Date): Promise<number>;
+  /**
+   * Removes some of the incidents that were resolved or dismissed and did not change since, with their alerts, documents,
+   * timeline and investigations; how many. What was investigated in a chat stays with the chat, without the incident.
+   */
+  removeIncidents(before: Date): Promise<number>;
 }

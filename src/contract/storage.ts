@@ -1,10 +1,13 @@
 import type { ApiKeyWithHashes, IngestTokenRepository, KeyRepository, MemberRepository } from './access.ts';
+import type { AlertRepository } from './alert-repository.ts';
+import type { AlertSource, AlertSourceRepository } from './alert-sources.ts';
 import type { AuditRepository } from './audit.ts';
 import type { Role, Scope } from './auth.ts';
 import type { ChatRepository } from './chat.ts';
 import type { GrantId, IngestTokenId, InvestigationId, OrganizationId, UserId } from './ids.ts';
 import type { IncidentRepository } from './incident.ts';
 import type { ClaimedInvestigation, InvestigationRepository } from './investigation.ts';
+import type { KeptResultRepository } from './kept-results.ts';
 import type {
   ClientRepository,
   GrantRepository,
@@ -18,6 +21,7 @@ import type { BucketRepository, GatewayRepository } from './replicas.ts';
 import type { RetentionRepository } from './retention.ts';
 import type { ScanRepository } from './scans.ts';
 import type { Transfer } from './transfer.ts';
+import type { ClaimedWebhookMessage, WebhookOutcome, WebhookRepository } from './webhooks.ts';
 
 /**
  * Everything the gateway keeps. What an organization owns is reached only through `workspace(id)`, so a query without an
@@ -72,6 +76,9 @@ export interface Directory {
     hash: string,
   ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined>;
 
+  /** For every delivery of alerts: one prepared statement, and the same for any id that is none. */
+  alertSource(id: string): Promise<AlertSource | undefined>;
+
   signingKeys(): Promise<readonly SigningKeyRecord[]>;
   /**
    * Replaces the set in one transaction if it still is what `expected` says (kids in order); false when another instance
@@ -94,11 +101,18 @@ export interface Directory {
   /** Extends the lease; false when it was lost. */
   renewInvestigation(id: InvestigationId, lease: Lease): Promise<boolean>;
 
+  /** The event that is due for the longest, of a webhook to which none is being sent. */
+  claimWebhookMessage(lease: Lease): Promise<ClaimedWebhookMessage | undefined>;
+  settleWebhookMessage(message: ClaimedWebhookMessage, lease: Lease, outcome: WebhookOutcome): Promise<void>;
+
   /**
    * For work that one gateway does for all: true for one of those who ask within `everyMs`, which must be longer than a
    * millisecond. `name` has at most 40 characters.
    */
   takeTurn(name: string, now: Date, everyMs: number): Promise<boolean>;
+
+  /** Forgets kept results of all organizations that expired by then. */
+  removeExpiredResults(before: Date): Promise<void>;
 }
 
 export interface Lease {
@@ -178,10 +192,14 @@ export interface Workspace {
   readonly invitations: InvitationRepository;
   readonly grants: GrantRepository;
   readonly ingestTokens: IngestTokenRepository;
+  readonly alertSources: AlertSourceRepository;
+  readonly alerts: AlertRepository;
   readonly incidents: IncidentRepository;
   readonly investigations: InvestigationRepository;
   readonly chats: ChatRepository;
   readonly audit: AuditRepository;
   readonly scans: ScanRepository;
+  readonly keptResults: KeptResultRepository;
   readonly retention: RetentionRepository;
+  readonly webhooks: WebhookRepository;
 }

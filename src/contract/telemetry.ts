@@ -25,6 +25,11 @@ export interface Telemetry extends Component {
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor>;
   /** What running rendered SQL would read, asked of the engine without running it. Absent where the engine cannot tell. */
   estimate?(rendered: string, context: StatementContext): Promise<ScanEstimate>;
+  /**
+   * How many statements it runs at once, for all and for one organization, where more would only wait in it: no more come, and
+   * those that wait take turns by organization.
+   */
+  readonly atOnce?: { readonly all?: number; readonly organization?: number };
   /** Whether telemetry lies in the data directory, where no gateway on another one sees it. */
   readonly inDataDirectory?: boolean;
   /** Absent where telemetry reaches the warehouse by another way than our receiver. */

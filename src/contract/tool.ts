@@ -2,6 +2,18 @@ import type { z } from 'zod';
 import type { Principal, Scope } from './auth.ts';
 import type { Logger } from './plugin.ts';
 
+/** The eight, in the order in which they are listed. */
+export const toolNames = [
+  'query_otel',
+  'get_ingest_config',
+  'list_incidents',
+  'read_incident',
+  'list_chats',
+  'read_chat',
+  'start_chat',
+  'send_chat_reply',
+] as const;
+
 /** One of the eight tools, or a fixture of the conformance tests: what the MCP layer lists, validates and calls. */
 export interface Tool<Input extends z.ZodType = z.ZodType> {
   readonly name: string;
@@ -15,6 +27,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   /** Other names models send for an argument: `{ query: 'sql' }`. Taken silently, not listed. */
   readonly aliases?: Readonly<Record<string, string>>;
   readonly output: z.ZodType;
+  /** The argument that is SQL, which the audit keeps where the config says so. */
+  readonly statement?: string;
   /** Capabilities of the client that the tool cannot do without; a caller that did not declare them is refused (-32021). */
   readonly clientCapabilities?: Readonly<Record<string, object>>;
   run(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;

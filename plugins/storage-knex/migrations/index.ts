@@ -8,6 +8,11 @@ import * as audit from './0006-audit.ts';
 import * as scanUsage from './0007-scan-usage.ts';
 import * as people from './0008-people.ts';
 import * as replicas from './0009-replicas.ts';
+import * as keptResults from './0010-kept-results.ts';
+import * as webhooks from './0011-webhooks.ts';
+import * as incidentLife from './0012-incident-life.ts';
+import * as alerts from './0013-alerts.ts';
+import * as auditChain from './0015-audit-chain.ts';
 
 export interface Migration {
   up(knex: Knex): Promise<void>;
@@ -24,4 +29,9 @@ export const migrations: readonly (readonly [name: string, migration: Migration]
   ['0007-scan-usage', scanUsage],
   ['0008-people', people],
   ['0009-replicas', replicas],
+  ['0010-kept-results', keptResults],
+  ['0011-webhooks', webhooks],
+  ['0012-incident-life', incidentLife],
+  ['0013-alerts', alerts],
+  ['0015-audit-chain', auditChain],
 ];

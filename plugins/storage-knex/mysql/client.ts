@@ -6,7 +6,7 @@ import { createConnection } from 'mysql2';
 import type { Connection, ConnectionOptions } from 'mysql2';
 import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
 import { isLost, told } from './errors.ts';
-import { prepareSession, schemaSeconds, type SessionKind } from './session.ts';
+import { prepareSession, schemaSeconds, type SessionKind, writerIdleMs } from './session.ts';
 
 /** What knex keeps of a connection's settings: the driver's own, and some that are knex's alone, of which the driver warns. */
 interface KnexSettings {
@@ -93,7 +93,7 @@ export function connectKnex(settings: ServerSettings, { max, session, collate = 
     pool: {
       min: 0,
       max,
-      idleTimeoutMillis: idleMs,
+      idleTimeoutMillis: session === 'writer' ? writerIdleMs : idleMs,
       createTimeoutMillis: schema ? schemaSeconds * 1_000 + connectMs : 2 * connectMs,
       afterCreate: callbackify((raw: Connection) => prepareOrEnd(raw, session, settings)),
     },

@@ -7,6 +7,9 @@ import { abandonedMs, type ServerSettings } from '../server/settings.ts';
 /** How long one process waits for the migrations of another. */
 export const schemaSeconds = 600;
 
+/** The server cannot tell a connection that rests from one that stands still in a transaction: the pool must be sooner. */
+export const writerIdleMs = abandonedMs - 2_000;
+
 export type SessionKind = 'writer' | 'reader' | 'lookup' | 'schema';
 
 /**
@@ -23,7 +26,6 @@ export async function prepareSession(
   if (kind === 'schema') return lockSchema(connection, database);
   const lockSeconds = Math.max(1, Math.ceil(statementMs / 1_000));
   await run(connection, `set session autocommit = 1, innodb_lock_wait_timeout = ${lockSeconds}`);
-  // What is idle in the pool is closed long before.
   if (kind === 'writer') await run(connection, `set session wait_timeout = ${abandonedMs / 1_000}`);
   else await run(connection, 'set session transaction read only');
   await limitStatements(connection, statementMs);

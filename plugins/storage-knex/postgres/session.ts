@@ -8,11 +8,14 @@ export const reachSetting = 'sightline.organization';
 /** In its place where the directory looks across organizations; no id is written so. */
 export const everyone = '*';
 
+/** The same for a transaction that takes as long as it takes, such as an import that waits for its file. */
+const abandonedLongMs = 60_000;
+
 /** Once for each connection. Nothing weaker than a commit on the disk is taken, and nothing stronger weakened. */
 export async function prepareSession(client: Client, statementMs: number | undefined): Promise<void> {
   await client.query(`
     SET statement_timeout = ${statementMs ?? 0};
-    SET idle_in_transaction_session_timeout = ${abandonedMs};
+    SET idle_in_transaction_session_timeout = ${statementMs === undefined ? abandonedLongMs : abandonedMs};
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`);
 }
 

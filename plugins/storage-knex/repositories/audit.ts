@@ -1,27 +1,27 @@
-import type { AuditRecord, AuditRepository } from '../../../src/contract/index.ts';
-import { boolean, date, integer, optional } from '../columns.ts';
+import type {
+  AuditCensus,
+  AuditChainState,
+  AuditRecord,
+  AuditRepository,
+  ChainedRecord,
+} from '../../../src/contract/index.ts';
+import type { AuditChains } from '../audit-chains.ts';
+import { boolean, integer } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
-import { auditEventColumn } from '../enums.ts';
 import { pageSize } from '../limits.ts';
-import type { AuditRow } from '../rows.ts';
-
-/** knex writes the rows for SQLite as one compound SELECT, which may have 500 parts. */
-const rowsAStatement = 400;
+import { toChain, toChained, toRecord } from './audit-rows.ts';
 
 export class Audit implements AuditRepository {
   readonly #database: ScopedDatabase;
+  readonly #chains: AuditChains;
 
-  constructor(database: ScopedDatabase) {
+  constructor(database: ScopedDatabase, chains: AuditChains) {
     this.#database = database;
+    this.#chains = chains;
   }
 
   async append(records: readonly AuditRecord[]): Promise<void> {
-    if (records.length === 0) return;
-    await this.#database.write(async (scope) => {
-      for (let start = 0; start < records.length; start += rowsAStatement) {
-        await scope.insert('audit', records.slice(start, start + rowsAStatement).map(toRow));
-      }
-    });
+    if (records.length > 0) await this.#chains.append(this.#database, records);
   }
 
   list({ limit, before }: { readonly limit: number; readonly before?: Date }): Promise<readonly AuditRecord[]> {
@@ -31,36 +31,54 @@ export class Audit implements AuditRepository {
       return (await query.limit(pageSize(limit))).map(toRecord);
     });
   }
-}
 
-function toRow(record: AuditRecord): Omit<AuditRow, 'organization_id'> {
-  return {
-    at: record.at.getTime(),
-    event: record.event,
-    subject: record.subject,
-    request_id: record.requestId,
-    target: record.target,
-    outcome: record.outcome,
-    arguments_hash: record.argumentsHash ?? null,
-    duration_ms: record.durationMs ?? null,
-    row_count: record.rows ?? null,
-    bytes: record.bytes ?? null,
-    truncated: record.truncated ?? null,
-  };
-}
+  census(): Promise<AuditCensus> {
+    return this.#database.read(async (scope) => {
+      const row = await scope.from('audit_registers').first();
+      const [unchained] = await scope.from('audit').where({ chain: 0 }).count({ rows: '*' });
+      const [astray] = await scope
+        .from('audit')
+        .whereNot({ chain: 0 })
+        .whereNotIn('chain', scope.from('audit_chains').select('number'))
+        .count({ rows: '*' });
+      return {
+        register: row && {
+          chains: integer(row.chains),
+          unchained: integer(row.unchained),
+          damaged: boolean(row.damaged),
+          seal: row.seal,
+        },
+        unchained: Number(unchained?.['rows'] ?? 0),
+        astray: Number(astray?.['rows'] ?? 0),
+      };
+    });
+  }
 
-function toRecord(row: AuditRow): AuditRecord {
-  return {
-    at: date(row.at),
-    event: auditEventColumn.parse(row.event),
-    subject: row.subject,
-    requestId: row.request_id,
-    target: row.target,
-    outcome: row.outcome,
-    ...optional('argumentsHash', row.arguments_hash, String),
-    ...optional('durationMs', row.duration_ms, Number),
-    ...optional('rows', row.row_count, integer),
-    ...optional('bytes', row.bytes, integer),
-    ...optional('truncated', row.truncated, boolean),
-  };
+  chains({ after, limit }: { readonly after: number; readonly limit: number }): Promise<readonly AuditChainState[]> {
+    return this.#database.read(async (scope) =>
+      (await scope.from('audit_chains').where('number', '>', after).orderBy('number').limit(pageSize(limit))).map(
+        toChain,
+      ),
+    );
+  }
+
+  chain(number: number): Promise<AuditChainState | undefined> {
+    return this.#database.read(async (scope) => {
+      const row = await scope.from('audit_chains').where({ number }).first();
+      return row && toChain(row);
+    });
+  }
+
+  records(options: {
+    readonly chain: number;
+    readonly after: number;
+    readonly limit: number;
+  }): Promise<readonly ChainedRecord[]> {
+    const { chain, after, limit } = options;
+    return this.#database.read(async (scope) =>
+      (await scope.from('audit').where({ chain }).where('seq', '>', after).orderBy('seq').limit(pageSize(limit))).map(
+        toChained,
+      ),
+    );
+  }
 }

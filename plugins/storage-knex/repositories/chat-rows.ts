@@ -13,6 +13,7 @@ import { chatStatusColumn, messageRoleColumn } from '../enums.ts';
 import { actorJson, partsJson } from '../json.ts';
 import type { ChatMessageRow, ChatRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
+import { announceChat } from './webhook-outbox.ts';
 
 export function toChat(row: ChatRow): Chat {
   return {
@@ -76,6 +77,7 @@ export async function advanceChat(
     .from('chats')
     .where({ id: chat.id })
     .update({ status, updated_at: next.updatedAt.getTime(), last_seq: next.lastSeq });
+  await announceChat(scope, 'chat.updated', next, now);
   return next;
 }
 

@@ -20,8 +20,9 @@ import type { ChatRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { searchText } from '../search.ts';
 import { listChats } from './chat-list.ts';
-import { advanceChat, insertMessage, lockChat, toChat, toMessage, updatedAt } from './chat-rows.ts';
-import { insertQueued, joinWaiting, queueForChat } from './investigation-rows.ts';
+import { advanceChat, insertMessage, lockChat, toChat, toMessage, updatedAt, type NewMessage } from './chat-rows.ts';
+import { insertQueued, queueForChat, resume, takeWaiting } from './investigation-rows.ts';
+import { announceChat } from './webhook-outbox.ts';
 
 /** Of the first message, which a search looks through beside the title. */
 const searchedCharacters = 4_000;
@@ -51,6 +52,8 @@ export class Chats implements ChatRepository {
 
       const { author, incidentId, engine } = input;
       if (incidentId !== undefined) await requireIncident(scope, incidentId);
+      const waiting = incidentId === undefined ? undefined : await takeWaiting(scope, incidentId);
+      const question = waiting?.question ?? undefined;
       const row: Omit<ChatRow, 'organization_id'> = {
         id: ids.chat,
         title: input.title,
@@ -61,17 +64,22 @@ export class Chats implements ChatRepository {
         incident_id: incidentId ?? null,
         created_at: now.getTime(),
         updated_at: now.getTime(),
-        last_seq: 1,
+        last_seq: question === undefined ? 1 : 2,
       };
       await scope.insert('chats', row);
       const first = { id: ids.message, role: 'user', author, content: input.message } as const;
-      const message = await insertMessage(scope, ids.chat, 1, now, first);
-      const joined = incidentId === undefined ? undefined : await joinWaiting(scope, incidentId, ids.chat, engine);
-      if (joined === undefined) {
+      if (waiting !== undefined && question !== undefined) {
+        await insertMessage(scope, ids.chat, 1, now, asked(question, waiting.engine));
+      }
+      const message = await insertMessage(scope, ids.chat, row.last_seq, now, first);
+      if (waiting !== undefined) await resume(scope, waiting, { chatId: ids.chat, engine }, now);
+      else {
         const reason = incidentId === undefined ? {} : { incidentId };
         await insertQueued(scope, { chatId: ids.chat, engine, ...reason }, now);
       }
-      return { chat: toChat({ ...row, organization_id: scope.organizationId }), message };
+      const chat = toChat({ ...row, organization_id: scope.organizationId });
+      await announceChat(scope, 'chat.created', chat, now);
+      return { chat, message };
     });
   }
 
@@ -140,7 +148,14 @@ export class Chats implements ChatRepository {
         .from('investigations')
         .where({ chat_id: id })
         .whereIn('status', ['queued', 'running', 'waiting'])
-        .update({ status: 'cancelled', finished_at: now.getTime(), lease_holder: null, lease_until: null });
+        .update({
+          status: 'cancelled',
+          finished_at: now.getTime(),
+          question: null,
+          doing: null,
+          lease_holder: null,
+          lease_until: null,
+        });
       return advanceChat(scope, current, 'cancelled', now, { role: 'system', author: actor, content: 'Cancelled.' });
     });
     this.#changes.notify(id);
@@ -156,6 +171,12 @@ export class Chats implements ChatRepository {
       }),
     );
   }
+}
+
+/** What an investigation asked before there was a chat. */
+function asked(question: string, engine: string): NewMessage {
+  const author = { kind: 'agent', id: engine, name: engine } as const;
+  return { role: 'agent', author, content: question, parts: [{ type: 'question', text: question }] };
 }
 
 async function requireIncident(scope: Scope, id: string): Promise<void> {

@@ -1,7 +1,9 @@
 import { foldCase, isId, newId, SightlineError, toId } from '../../../src/contract/index.ts';
 import type {
+  AlertSource,
   ApiKeyWithHashes,
   ClaimedInvestigation,
+  ClaimedWebhookMessage,
   Directory,
   GrantId,
   IngestTokenId,
@@ -14,6 +16,7 @@ import type {
   OrganizationId,
   SigningKeyRecord,
   User,
+  WebhookOutcome,
 } from '../../../src/contract/index.ts';
 import type { Database } from '../database.ts';
 import { roleColumn } from '../enums.ts';
@@ -30,16 +33,19 @@ import type {
   OrganizationRow,
   UserRow,
 } from '../rows.ts';
+import { LiveAlertSources } from './alerts/alert-sources.ts';
 import { Artifacts } from './artifacts.ts';
 import { Buckets } from './buckets.ts';
 import { Clients } from './clients.ts';
 import { Gateways } from './gateways.ts';
 import { InvestigationLeases } from './investigation-leases.ts';
+import { removeExpiredResults } from './kept-results.ts';
 import { LiveAccess } from './live-access.ts';
 import { toOrganization } from './organizations.ts';
 import { People } from './people.ts';
 import { Sessions } from './sessions.ts';
 import { SigningKeys } from './signing-keys.ts';
+import { WebhookLeases } from './webhook-leases.ts';
 import { newUserRow, toUser } from './users.ts';
 
 /** What is asked before an organization is known, and what belongs to none. */
@@ -54,7 +60,9 @@ export class KnexDirectory implements Directory {
   readonly #now: () => Date;
   readonly #signingKeys: SigningKeys;
   readonly #leases: InvestigationLeases;
+  readonly #webhookLeases: WebhookLeases;
   readonly #live: LiveAccess;
+  readonly #alertSources: LiveAlertSources;
 
   constructor(database: Database, now: () => Date) {
     this.#database = database;
@@ -67,7 +75,9 @@ export class KnexDirectory implements Directory {
     this.buckets = new Buckets(database);
     this.#signingKeys = new SigningKeys(database);
     this.#leases = new InvestigationLeases(database);
+    this.#webhookLeases = new WebhookLeases(database);
     this.#live = new LiveAccess(database);
+    this.#alertSources = new LiveAlertSources(database);
   }
 
   async createOrganization(input: { readonly name: string }): Promise<Organization> {
@@ -185,6 +195,10 @@ export class KnexDirectory implements Directory {
     });
   }
 
+  alertSource(id: string): Promise<AlertSource | undefined> {
+    return this.#alertSources.find(id);
+  }
+
   signingKeys(): Promise<readonly SigningKeyRecord[]> {
     return this.#signingKeys.list();
   }
@@ -201,6 +215,14 @@ export class KnexDirectory implements Directory {
     return this.#leases.renew(id, lease);
   }
 
+  claimWebhookMessage(lease: Lease): Promise<ClaimedWebhookMessage | undefined> {
+    return this.#webhookLeases.claim(lease);
+  }
+
+  settleWebhookMessage(message: ClaimedWebhookMessage, lease: Lease, outcome: WebhookOutcome): Promise<void> {
+    return this.#webhookLeases.settle(message, lease, outcome);
+  }
+
   takeTurn(name: string, now: Date, everyMs: number): Promise<boolean> {
     const time = now.getTime();
     return this.#database.write(async (knex) => {
@@ -212,5 +234,9 @@ export class KnexDirectory implements Directory {
         .update({ taken: time });
       return taken === 1;
     });
+  }
+
+  removeExpiredResults(before: Date): Promise<void> {
+    return removeExpiredResults(this.#database, before);
   }
 }

@@ -1,5 +1,5 @@
 import { nextStatuses, SightlineError } from '../../../src/contract/index.ts';
-import type { Incident, IncidentPatch, IncidentStatus, WaitingOn } from '../../../src/contract/index.ts';
+import type { Incident, IncidentPatch, IncidentStatus, Resolution, WaitingOn } from '../../../src/contract/index.ts';
 import { sameAlerts } from './incident-rows.ts';
 
 /** One line of the timeline, before who and when. */
@@ -27,6 +27,12 @@ export function applyPatch(
     changes.push({ change: 'waiting_on', from: describe(incident.waitingOn), to: describe(waitingOn) });
     next = { ...next, waitingOn };
   }
+  const resolution = resolved(next, patch.resolution);
+  if (!sameResolution(resolution, incident.resolution)) {
+    changes.push({ change: 'resolution', ...fromTo(said(incident.resolution), said(resolution)) });
+    const { resolution: _, ...rest } = next;
+    next = { ...rest, ...(resolution && { resolution }) };
+  }
   if (patch.title !== undefined && patch.title !== incident.title) {
     changes.push({ change: 'title', from: incident.title, to: patch.title });
     next = { ...next, title: patch.title };
@@ -43,13 +49,11 @@ export function applyPatch(
     changes.push({ change: 'services', from: incident.services.join(', '), to: patch.services.join(', ') });
     next = { ...next, services: patch.services };
   }
-  if (patch.assignee !== undefined && patch.assignee !== incident.assignee) {
-    changes.push({
-      change: 'assignee',
-      ...(incident.assignee === undefined ? {} : { from: incident.assignee }),
-      to: patch.assignee,
-    });
-    next = { ...next, assignee: patch.assignee };
+  const assignee = patch.assignee === null ? undefined : (patch.assignee ?? incident.assignee);
+  if (assignee !== incident.assignee) {
+    changes.push({ change: 'assignee', ...fromTo(incident.assignee, assignee) });
+    const { assignee: _, ...rest } = next;
+    next = { ...rest, ...(assignee !== undefined && { assignee }) };
   }
   if (patch.alerts !== undefined && !sameAlerts(patch.alerts, incident.alerts)) {
     changes.push({ change: 'alerts', from: String(incident.alerts.length), to: String(patch.alerts.length) });
@@ -97,10 +101,39 @@ export function waiting(
   return { ...wanted, since: same ? current.since : now };
 }
 
+/** What stands behind the end of a closed incident; an open one has none. */
+function resolved(incident: Incident, wanted: Resolution | undefined): Resolution | undefined {
+  if (incident.status !== 'resolved' && incident.status !== 'dismissed') {
+    if (wanted === undefined) return undefined;
+    throw new SightlineError('conflict', `${incident.key} is ${incident.status} and has no resolution yet.`, {
+      hint: 'Resolve or dismiss it together with its resolution.',
+    });
+  }
+  if (wanted === undefined) return incident.resolution;
+  if ((wanted.kind === 'duplicate') !== (wanted.duplicateOf !== undefined)) {
+    throw new SightlineError('invalid_argument', 'A duplicate, and nothing else, names the incident that it repeats.');
+  }
+  return wanted;
+}
+
+function sameResolution(one: Resolution | undefined, other: Resolution | undefined): boolean {
+  return one?.kind === other?.kind && one?.duplicateOf === other?.duplicateOf;
+}
+
+function said(resolution: Resolution | undefined): string | undefined {
+  if (resolution?.duplicateOf === undefined) return resolution?.kind;
+  return `${resolution.kind} of ${resolution.duplicateOf}`;
+}
+
+function fromTo(from: string | undefined, to: string | undefined): Pick<Change, 'from' | 'to'> {
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}
+
 function sameWaiting(one: WaitingOn, other: WaitingOn): boolean {
   return one.party === other.party && one.name === other.name && one.reason === other.reason;
 }
 
-function describe({ party, name }: WaitingOn): string {
-  return name === undefined ? party : `${party}: ${name}`;
+function describe({ party, name, reason }: WaitingOn): string {
+  const who = name === undefined ? party : `${party}: ${name}`;
+  return reason === undefined ? who : `${who} (${reason})`;
 }

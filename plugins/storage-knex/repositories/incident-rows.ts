@@ -1,7 +1,7 @@
 import { foldCase, toId } from '../../../src/contract/index.ts';
-import type { Alert, Incident, WaitingOn } from '../../../src/contract/index.ts';
+import type { Alert, Incident, Resolution, WaitingOn } from '../../../src/contract/index.ts';
 import { date, integer, optional, sha256 } from '../columns.ts';
-import { incidentStatusColumn, severityColumn, waitingPartyColumn } from '../enums.ts';
+import { incidentStatusColumn, resolutionColumn, severityColumn, waitingPartyColumn } from '../enums.ts';
 import { alertsJson, labelsJson, stringsJson } from '../json.ts';
 import type { IncidentRow } from '../rows.ts';
 import { searchText } from '../search.ts';
@@ -35,6 +35,8 @@ export function toIncidentRow(incident: Incident): Omit<IncidentRow, 'organizati
     updated_at: incident.updatedAt.getTime(),
     mitigated_at: incident.mitigatedAt?.getTime() ?? null,
     resolved_at: incident.resolvedAt?.getTime() ?? null,
+    resolution: incident.resolution?.kind ?? null,
+    duplicate_of: incidentNumber(incident.resolution?.duplicateOf) ?? null,
   };
 }
 
@@ -44,7 +46,7 @@ export function toIncident(row: IncidentRow): Incident {
     id: toId('inc', row.id),
     organizationId: toId('org', row.organization_id),
     number,
-    key: `INC-${number}`,
+    key: incidentKey(number),
     title: row.title,
     summary: row.summary,
     status: incidentStatusColumn.parse(row.status),
@@ -63,6 +65,24 @@ export function toIncident(row: IncidentRow): Incident {
     updatedAt: date(row.updated_at),
     ...optional('mitigatedAt', row.mitigated_at, date),
     ...optional('resolvedAt', row.resolved_at, date),
+    ...optional('resolution', row.resolution, (kind) => toResolution(kind, row)),
+  };
+}
+
+export function incidentKey(number: number): string {
+  return `INC-${number}`;
+}
+
+/** The number in a key (`INC-12`, any case); undefined for what is no key. */
+export function incidentNumber(key: string | undefined): number | undefined {
+  const digits = /^INC-([1-9]\d{0,14})$/i.exec(key ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function toResolution(kind: string, row: IncidentRow): Resolution {
+  return {
+    kind: resolutionColumn.parse(kind),
+    ...optional('duplicateOf', row.duplicate_of, (number) => incidentKey(integer(number))),
   };
 }
 

@@ -1,6 +1,8 @@
 import { newId, openStatuses, SightlineError } from '../../../src/contract/index.ts';
 import type {
   Actor,
+  DocumentCondition,
+  DocumentVersion,
   Incident,
   IncidentDocument,
   IncidentFilter,
@@ -11,14 +13,15 @@ import type {
   Page,
   TimelineEntry,
 } from '../../../src/contract/index.ts';
-import { date, optional, sha256 } from '../columns.ts';
+import { sha256 } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
-import { actorJson } from '../json.ts';
-import type { IncidentTimelineRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
+import { joinGroup, servicesGroup } from './alerts/groups.ts';
 import { applyPatch, type Change, waiting } from './incident-changes.ts';
+import { addDocument, requireMet, toVersion, versions } from './incident-documents.ts';
 import { listIncidents } from './incident-list.ts';
-import { serviceHash, toIncident, toIncidentRow } from './incident-rows.ts';
+import { incidentKey, incidentNumber, serviceHash, toIncident, toIncidentRow } from './incident-rows.ts';
+import { record, toEntry } from './incident-timeline.ts';
 
 export class Incidents implements IncidentRepository {
   readonly #database: ScopedDatabase;
@@ -32,30 +35,15 @@ export class Incidents implements IncidentRepository {
   create(input: NewIncident, actor: Actor): Promise<Incident> {
     return this.#database.write(async (scope) => {
       // The counter's lock also keeps two alerts with one fingerprint from opening two incidents.
-      const last = await scope.lockCounter('incident');
+      await scope.lockCounter('incident');
       const open = input.fingerprint === undefined ? undefined : await openWith(scope, input.fingerprint);
       if (open !== undefined) return open;
-      await scope.setCounter('incident', last + 1);
-
-      const now = this.#now();
-      const incident = newIncident(input, last + 1, this.#database.organizationId, now);
-      await scope.insert('incidents', toIncidentRow(incident));
-      await writeServices(scope, incident);
-      await record(scope, incident.id, now, actor, [{ change: 'created', to: incident.status }]);
-      if (input.document !== undefined) await addDocument(scope, incident.id, input.document, actor, now);
-      return incident;
+      return openIncident(scope, input, actor, this.#now());
     });
   }
 
   get(idOrKey: string): Promise<Incident | undefined> {
-    return this.#database.read(async (scope) => {
-      const number = /^INC-([1-9]\d{0,14})$/i.exec(idOrKey)?.[1];
-      const row = await scope
-        .from('incidents')
-        .where(number === undefined ? { id: idOrKey } : { number: Number(number) })
-        .first();
-      return row === undefined ? undefined : toIncident(row);
-    });
+    return this.#database.read((scope) => find(scope, idOrKey));
   }
 
   list(filter: IncidentFilter): Promise<Page<Incident>> {
@@ -65,22 +53,32 @@ export class Incidents implements IncidentRepository {
   update(id: IncidentId, patch: IncidentPatch, actor: Actor): Promise<Incident> {
     return this.#database.write(async (scope) => {
       const now = this.#now();
-      const { incident, changes } = applyPatch(await lock(scope, id), patch, now);
-      if (changes.length === 0) return incident;
-      await scope.from('incidents').where({ id }).update(toIncidentRow(incident));
-      if (changes.some(({ change }) => change === 'services')) await writeServices(scope, incident);
-      await record(scope, id, now, actor, changes);
+      const current = await lock(scope, id);
+      await requireOriginal(scope, current, patch);
+      const { incident, changes } = applyPatch(current, patch, now);
+      await saveChanges(scope, incident, changes, actor, now);
       return incident;
     });
   }
 
-  document(id: IncidentId): Promise<IncidentDocument | undefined> {
-    return this.#database.read((scope) => newestDocument(scope, id));
+  document(id: IncidentId, version?: number): Promise<IncidentDocument | undefined> {
+    return this.#database.read(async (scope) => {
+      const row = await versions(scope, id, version).first();
+      return row === undefined ? undefined : { markdown: row.markdown, ...toVersion(row) };
+    });
   }
 
-  writeDocument(id: IncidentId, markdown: string, author: Actor): Promise<IncidentDocument> {
+  documentVersions(id: IncidentId): Promise<readonly DocumentVersion[]> {
+    return this.#database.read(async (scope) => {
+      const rows = await versions(scope, id).select('version', 'author', 'updated_at');
+      return rows.map(toVersion);
+    });
+  }
+
+  writeDocument(id: IncidentId, markdown: string, author: Actor, only?: DocumentCondition): Promise<IncidentDocument> {
     return this.#database.write(async (scope) => {
       await lock(scope, id);
+      if (only !== undefined) await requireMet(scope, id, only);
       const now = this.#now();
       const document = await addDocument(scope, id, markdown, author, now);
       await scope.from('incidents').where({ id }).update({ updated_at: now.getTime() });
@@ -97,13 +95,40 @@ export class Incidents implements IncidentRepository {
   }
 }
 
+/** One more incident, in the transaction of `scope`. */
+export async function openIncident(scope: Scope, input: NewIncident, actor: Actor, now: Date): Promise<Incident> {
+  const incident = newIncident(input, await scope.next('incident'), scope.organizationId, now);
+  const { id, services, environment } = incident;
+  await scope.insert('incidents', toIncidentRow(incident));
+  await writeServices(scope, incident);
+  if (services.length > 0) await joinGroup(scope, servicesGroup(services, environment), id, now);
+  await record(scope, id, now, actor, [{ change: 'created', to: incident.status }]);
+  if (input.document !== undefined) await addDocument(scope, id, input.document, actor, now);
+  return incident;
+}
+
+/** Writes what `applyPatch` made of an incident, with its lines of the timeline. */
+export async function saveChanges(
+  scope: Scope,
+  incident: Incident,
+  changes: readonly Change[],
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  if (changes.length === 0) return;
+  const { id } = incident;
+  await scope.from('incidents').where({ id }).update(toIncidentRow(incident));
+  if (changes.some(({ change }) => change === 'services')) await writeServices(scope, incident);
+  await record(scope, id, now, actor, changes);
+}
+
 function newIncident(
   input: NewIncident,
   number: number,
   organizationId: Incident['organizationId'],
   now: Date,
 ): Incident {
-  const key = `INC-${number}`;
+  const key = incidentKey(number);
   const status = input.status ?? 'triage';
   const nobody = { party: 'none', since: now } as const;
   return {
@@ -132,6 +157,29 @@ function newIncident(
   };
 }
 
+async function find(scope: Scope, idOrKey: string): Promise<Incident | undefined> {
+  const number = incidentNumber(idOrKey);
+  const row = await scope
+    .from('incidents')
+    .where(number === undefined ? { id: idOrKey } : { number })
+    .first();
+  return row === undefined ? undefined : toIncident(row);
+}
+
+/** A duplicate repeats another incident that there is. */
+async function requireOriginal(scope: Scope, incident: Incident, { resolution }: IncidentPatch): Promise<void> {
+  if (resolution?.duplicateOf === undefined) return;
+  const original = await find(scope, resolution.duplicateOf);
+  if (original === undefined) {
+    throw new SightlineError('not_found', 'The incident that this one should repeat does not exist.', {
+      hint: 'Name it by its key, such as INC-12.',
+    });
+  }
+  if (original.id === incident.id) {
+    throw new SightlineError('invalid_argument', `${incident.key} cannot be a duplicate of itself.`);
+  }
+}
+
 async function openWith(scope: Scope, fingerprint: string): Promise<Incident | undefined> {
   const row = await scope
     .from('incidents')
@@ -157,65 +205,5 @@ async function writeServices(scope: Scope, { id, services }: Incident): Promise<
   await scope.insert(
     'incident_services',
     hashes.map((service_hash) => ({ incident_id: id, service_hash })),
-  );
-}
-
-async function newestDocument(scope: Scope, id: IncidentId): Promise<IncidentDocument | undefined> {
-  const row = await scope.from('incident_documents').where({ incident_id: id }).orderBy('version', 'desc').first();
-  if (row === undefined) return undefined;
-  return {
-    markdown: row.markdown,
-    version: row.version,
-    author: actorJson.read(row.author),
-    updatedAt: date(row.updated_at),
-  };
-}
-
-async function addDocument(
-  scope: Scope,
-  id: IncidentId,
-  markdown: string,
-  author: Actor,
-  now: Date,
-): Promise<IncidentDocument> {
-  const newest = await scope
-    .from('incident_documents')
-    .where({ incident_id: id })
-    .orderBy('version', 'desc')
-    .first('version');
-  const version = (newest?.version ?? 0) + 1;
-  await scope.insert('incident_documents', {
-    incident_id: id,
-    version,
-    markdown,
-    author: actorJson.write(author),
-    updated_at: now.getTime(),
-  });
-  return { markdown, version, author, updatedAt: now };
-}
-
-function toEntry(row: IncidentTimelineRow): TimelineEntry {
-  return {
-    at: date(row.at),
-    actor: actorJson.read(row.actor),
-    change: row.change,
-    ...optional('from', row.from_value, String),
-    ...optional('to', row.to_value, String),
-  };
-}
-
-async function record(scope: Scope, id: IncidentId, at: Date, actor: Actor, changes: readonly Change[]): Promise<void> {
-  const last = await scope.from('incident_timeline').where({ incident_id: id }).orderBy('seq', 'desc').first('seq');
-  await scope.insert(
-    'incident_timeline',
-    changes.map(({ change, from, to }, index) => ({
-      incident_id: id,
-      seq: (last?.seq ?? 0) + 1 + index,
-      at: at.getTime(),
-      actor: actorJson.write(actor),
-      change,
-      from_value: from ?? null,
-      to_value: to ?? null,
-    })),
   );
 }

@@ -1,4 +1,4 @@
-import { newId, toId } from '../../../src/contract/index.ts';
+import { newId, SightlineError, toId } from '../../../src/contract/index.ts';
 import type { ChatId, IncidentId, Investigation } from '../../../src/contract/index.ts';
 import { date, optional } from '../columns.ts';
 import { investigationStatusColumn } from '../enums.ts';
@@ -19,7 +19,16 @@ export function toInvestigation(row: InvestigationRow): Investigation {
     ...optional('finishedAt', row.finished_at, date),
     ...optional('conclusion', row.conclusion, (text) => conclusionJson.read(text)),
     ...optional('failure', row.failure, String),
+    ...optional('question', row.question, String),
+    ...optional('doing', row.doing, String),
   };
+}
+
+/** Others of the organization write before or after, so who holds it now holds it until the end of the transaction. */
+export function requireHeld(row: InvestigationRow | undefined, holder: string | undefined): InvestigationRow {
+  if (row === undefined) throw new SightlineError('not_found', 'There is no such investigation.');
+  if (holder === undefined || row.lease_holder === holder) return row;
+  throw new SightlineError('conflict', 'The investigation was cancelled or taken over.');
 }
 
 export interface NewInvestigation {
@@ -41,6 +50,8 @@ export async function insertQueued(scope: Scope, input: NewInvestigation, now: D
     finished_at: null,
     conclusion: null,
     failure: null,
+    question: null,
+    doing: null,
     lease_holder: null,
     lease_until: null,
   };
@@ -66,27 +77,44 @@ export async function queueForChat(
   if (present === undefined) {
     return insertQueued(scope, { chatId, engine, ...(incidentId === undefined ? {} : { incidentId }) }, now);
   }
-  return present.status === 'queued' ? toInvestigation(present) : resume(scope, present, chatId, engine);
+  return present.status === 'queued' ? toInvestigation(present) : resume(scope, present, { chatId, engine }, now);
 }
 
-/** Lets a chat answer the investigation that an alert began and that waits on a person, if the incident has one. */
-export async function joinWaiting(
-  scope: Scope,
-  incidentId: IncidentId,
-  chatId: ChatId,
-  engine: string,
-): Promise<Investigation | undefined> {
+/**
+ * Takes the investigation that an alert began and that waits on a person, if the incident has one, for a chat to answer it.
+ * Of two chats at once one gets it.
+ */
+export async function takeWaiting(scope: Scope, incidentId: IncidentId): Promise<InvestigationRow | undefined> {
   const waiting = await scope
     .from('investigations')
     .where({ incident_id: incidentId, status: 'waiting' })
     .whereNull('chat_id')
     .orderBy('position', 'desc')
     .first();
-  return waiting === undefined ? undefined : resume(scope, waiting, chatId, engine);
+  if (waiting === undefined) return undefined;
+  const taken = await scope
+    .from('investigations')
+    .where({ id: waiting.id, status: 'waiting' })
+    .update({ status: 'queued' });
+  return taken === 1 ? waiting : undefined;
 }
 
-async function resume(scope: Scope, row: InvestigationRow, chatId: ChatId, engine: string): Promise<Investigation> {
-  const change = { status: 'queued', chat_id: chatId, engine, lease_holder: null, lease_until: null };
+/** Queues again, with its evidence, what waited for an answer that this chat has given: asked anew, at that moment. */
+export async function resume(
+  scope: Scope,
+  row: InvestigationRow,
+  { chatId, engine }: { readonly chatId: ChatId; readonly engine: string },
+  now: Date,
+): Promise<Investigation> {
+  const change = {
+    status: 'queued',
+    chat_id: chatId,
+    engine,
+    asked_at: now.getTime(),
+    question: null,
+    lease_holder: null,
+    lease_until: null,
+  };
   await scope.from('investigations').where({ id: row.id }).update(change);
   return toInvestigation({ ...row, ...change });
 }

@@ -14,7 +14,13 @@ import { conclusionJson, stepJson } from '../json.ts';
 import type { InvestigationRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { advanceChat, lockChat, type NewMessage } from './chat-rows.ts';
-import { insertQueued, type NewInvestigation, queueForChat, toInvestigation } from './investigation-rows.ts';
+import {
+  insertQueued,
+  type NewInvestigation,
+  queueForChat,
+  requireHeld,
+  toInvestigation,
+} from './investigation-rows.ts';
 
 export class Investigations implements InvestigationRepository {
   readonly #database: ScopedDatabase;
@@ -68,9 +74,9 @@ export class Investigations implements InvestigationRepository {
     return investigation;
   }
 
-  addStep(id: InvestigationId, step: InvestigationStep): Promise<void> {
+  addStep(id: InvestigationId, step: InvestigationStep, holder?: string): Promise<void> {
     return this.#database.write(async (scope) => {
-      await requireRow(scope, 'investigations', id, 'investigation');
+      requireHeld(await scope.from('investigations').where({ id }).first(), holder);
       await scope.insertIfAbsent(
         'investigation_steps',
         { investigation_id: id, seq: step.seq, step: stepJson.write(step) },
@@ -79,12 +85,17 @@ export class Investigations implements InvestigationRepository {
     });
   }
 
+  async progress(id: InvestigationId, doing: string): Promise<void> {
+    await this.#database.write((scope) =>
+      scope.from('investigations').where({ id, status: 'running' }).update({ doing }),
+    );
+  }
+
   /** Nothing happens to an investigation that has ended or waits already. */
-  async finish(id: InvestigationId, result: InvestigationResult): Promise<void> {
+  async finish(id: InvestigationId, result: InvestigationResult, holder?: string): Promise<void> {
     const chatId = await this.#database.write(async (scope) => {
       const now = this.#now();
-      const row = await scope.from('investigations').where({ id }).first();
-      if (row === undefined) throw notFound('investigation');
+      const row = requireHeld(await scope.from('investigations').where({ id }).first(), holder);
       const { chatId } = toInvestigation(row);
       // Locks are taken in one order everywhere: the chat, then its investigations.
       const chat = chatId === undefined ? undefined : await lockChat(scope, chatId);
@@ -94,8 +105,14 @@ export class Investigations implements InvestigationRepository {
       });
       if (ended === 0) return undefined;
       if (chat === undefined) return undefined;
-      const queued = await scope.from('investigations').where({ chat_id: chat.id, status: 'queued' }).first('id');
-      await advanceChat(scope, chat, queued === undefined ? result.status : 'running', now, closingMessage(result));
+      const open: readonly string[] = await scope
+        .from('investigations')
+        .where({ chat_id: chat.id })
+        .whereIn('status', ['queued', 'waiting'])
+        .pluck('status');
+      // What was asked before stays asked, whatever ends meanwhile.
+      const status = open.includes('queued') ? 'running' : open.includes('waiting') ? 'waiting' : result.status;
+      await advanceChat(scope, chat, status, now, closingMessage(result));
       return chat.id;
     });
     if (chatId !== undefined) this.#changes.notify(chatId);
@@ -137,17 +154,21 @@ function finishable(scope: Scope, id: InvestigationId) {
 }
 
 function outcome(result: InvestigationResult, now: Date): Partial<InvestigationRow> {
-  const released = { status: result.status, lease_holder: null, lease_until: null };
+  const released = { status: result.status, doing: null, lease_holder: null, lease_until: null };
   const finished_at = now.getTime();
   switch (result.status) {
     case 'completed':
-      return { ...released, finished_at, conclusion: conclusionJson.write(result.conclusion) };
+      return {
+        ...released,
+        finished_at,
+        ...(result.conclusion && { conclusion: conclusionJson.write(result.conclusion) }),
+      };
     case 'failed':
       return { ...released, finished_at, failure: result.failure };
     case 'cancelled':
       return { ...released, finished_at };
     case 'waiting':
-      return released;
+      return { ...released, question: result.message };
   }
 }
 

@@ -1,28 +1,61 @@
-import type { RetentionRepository } from '../../../src/contract/index.ts';
+import type { AuditPlace, RetentionRepository, Seal } from '../../../src/contract/index.ts';
+import { integer } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
+import type { Scope } from '../scope.ts';
 
 const recordsAtOnce = 500;
 /** With their messages, of which there may be hundreds. */
 const chatsAtOnce = 20;
+/** With their alerts, of which there may be thousands. */
+const incidentsAtOnce = 5;
+
+const firstOfChain = `select earliest.at from audit as earliest
+  where earliest.organization_id = audit_chains.organization_id and earliest.chain = audit_chains.number
+  order by earliest.seq limit 1`;
 
 export class Retention implements RetentionRepository {
   readonly #database: ScopedDatabase;
+  readonly #seal: Seal<[chain: number, place: AuditPlace]>;
 
-  constructor(database: ScopedDatabase) {
+  /** @param seal of a place where a chain of the audit is cut. */
+  constructor(database: ScopedDatabase, seal: Seal<[chain: number, place: AuditPlace]>) {
     this.#database = database;
+    this.#seal = seal;
   }
 
   async removeAudit(before: Date): Promise<number> {
-    const old = await this.#database.read((scope) =>
+    const chained = await this.#database.read((scope) =>
       scope
-        .from('audit')
-        .where('at', '<', before.getTime())
-        .orderBy(['at', 'id'].map((column) => ({ column })))
-        .limit(recordsAtOnce)
-        .pluck('id'),
+        .from('audit_chains')
+        .whereRaw('audit_chains.seq > coalesce(cut_seq, 0)')
+        .whereRaw(`(${firstOfChain}) < ?`, [before.getTime()])
+        .orderBy('number')
+        .first('number'),
     );
-    if (old.length === 0) return 0;
-    return this.#database.write((scope) => scope.from('audit').whereIn('id', old).delete());
+    const removed = await this.#database.write((scope) => this.#cut(scope, 0, before));
+    if (removed > 0 || chained === undefined) return removed;
+    return this.#database.write((scope) => this.#cut(scope, integer(chained.number), before));
+  }
+
+  /** Chains are cut at their beginning alone, and the last hash that goes is sealed, so that what stays can be verified. */
+  async #cut(scope: Scope, chain: number, before: Date): Promise<number> {
+    const first = await scope
+      .from('audit')
+      .where({ chain })
+      .orderBy('seq')
+      .limit(recordsAtOnce)
+      .select('seq', 'hash', 'at');
+    const recent = first.findIndex(({ at }) => integer(at) >= before.getTime());
+    const last = first.at(recent < 0 ? -1 : recent - 1);
+    if (recent === 0 || last === undefined) return 0;
+    const place = { seq: integer(last.seq), hash: last.hash };
+    if (chain > 0) {
+      await scope
+        .from('audit_chains')
+        .where({ number: chain })
+        .update({ cut_seq: place.seq, cut_hash: place.hash, cut_seal: this.#seal.make(chain, place) });
+    }
+    return scope.from('audit').where({ chain }).where('seq', '<=', place.seq).delete();
   }
 
   async removeChats(before: Date): Promise<number> {
@@ -40,6 +73,24 @@ export class Retention implements RetentionRepository {
       await investigations().delete();
       await scope.from('chat_requests').whereIn('chat_id', old).delete();
       return scope.from('chats').whereIn('id', old).delete();
+    });
+  }
+
+  async removeIncidents(before: Date): Promise<number> {
+    return this.#database.write(async (scope) => {
+      const old: string[] = await scope
+        .from('incidents')
+        .whereIn('status', ['resolved', 'dismissed'])
+        .where('updated_at', '<', before.getTime())
+        .orderBy('updated_at')
+        .limit(incidentsAtOnce)
+        .pluck('id');
+      if (old.length === 0) return 0;
+      const investigations = () => scope.from('investigations').whereIn('incident_id', old);
+      await investigations().whereNotNull('chat_id').update({ incident_id: null });
+      await investigations().delete();
+      await scope.from('chats').whereIn('incident_id', old).update({ incident_id: null });
+      return scope.from('incidents').whereIn('id', old).delete();
     });
   }
 }

@@ -32,8 +32,11 @@ const defaultPort = { postgres: 5432, mysql: 3306 } as const;
 export const connectMs = 5_000;
 /** After this long unused a pooled connection is closed. */
 export const idleMs = 30_000;
-/** After this long a server ends a transaction whose client says nothing any more, with all its locks. */
-export const abandonedMs = 60_000;
+/**
+ * After this long a server ends a transaction whose client says nothing any more, with all its locks: shorter than others wait
+ * for those, so that a process which stands still holds up nobody's writes for longer.
+ */
+export const abandonedMs = 5_000;
 /** How much longer than the server a client waits for a statement: then the network has lost one of them. */
 export const networkMs = 5_000;
 /** A look-up of one row by its key is done in less, or not at all: a request waits for it. */

@@ -15,6 +15,7 @@ const stays: Readonly<Record<string, string>> = {
   schema_migrations: 'of the schema itself',
   gateways: 'those that run on this storage',
   buckets: 'counts of the last minutes',
+  kept_results: 'kept for ten minutes',
 };
 
 it('moves every table and column of the schema but those that are meant to stay', async () => {

@@ -33,7 +33,7 @@ interface DirectoryTables {
 
 /*
  * Everything that is moved, what is referred to first. Left out: sessions, since people sign in again, what running gateways
- * tell each other, and rows that are but locks. A column that is added to rows.ts does not compile until it stands here.
+ * tell each other and keep for minutes, and rows that are but locks. A column that is added to rows.ts does not compile until it stands here.
  */
 
 export const movedOfDirectory: { readonly [Table in keyof DirectoryTables]: Moved<DirectoryTables[Table]> } = {
@@ -90,7 +90,7 @@ type Own<Row> = Omit<Row, 'organization_id'>;
 
 export const movedOfOrganization: {
   // The audit numbers its rows itself, in the order in which they are written.
-  readonly [Table in OrganizationTable]: Table extends 'audit'
+  readonly [Table in Exclude<OrganizationTable, 'kept_results'>]: Table extends 'audit'
     ? Moved<Omit<Own<OrganizationTables['audit']>, 'id'>>
     : Moved<Own<OrganizationTables[Table]>>;
 } = {
@@ -142,6 +142,18 @@ export const movedOfOrganization: {
     key: ['id'],
     columns: { id: 'text', position: 'integer', hash: 'text', sealed: 'text', created_at: 'integer' },
   },
+  alert_sources: {
+    key: ['id'],
+    columns: {
+      id: 'text',
+      name: 'text',
+      name_key: 'text',
+      plugin: 'text',
+      sealed: 'text',
+      created_at: 'integer',
+      created_by: 'text',
+    },
+  },
   incidents: {
     key: ['id'],
     columns: {
@@ -171,11 +183,38 @@ export const movedOfOrganization: {
       updated_at: 'integer',
       mitigated_at: 'integer?',
       resolved_at: 'integer?',
+      resolution: 'text?',
+      duplicate_of: 'integer?',
     },
   },
   incident_services: {
     key: ['service_hash', 'incident_id'],
     columns: { incident_id: 'text', service_hash: 'text' },
+    within: { incident_id: 'incidents' },
+  },
+  alerts: {
+    key: ['position'],
+    columns: {
+      position: 'integer',
+      source_id: 'text',
+      key_hash: 'text?',
+      incident_id: 'text?',
+      fingerprint: 'text',
+      title: 'text',
+      description: 'text',
+      status: 'text',
+      severity: 'text',
+      labels: 'text',
+      url: 'text?',
+      starts_at: 'integer',
+      ends_at: 'integer?',
+      updated_at: 'integer',
+    },
+    within: { incident_id: 'incidents' },
+  },
+  alert_groups: {
+    key: ['group_hash', 'incident_id'],
+    columns: { group_hash: 'text', incident_id: 'text', since: 'integer' },
     within: { incident_id: 'incidents' },
   },
   incident_documents: {
@@ -245,6 +284,8 @@ export const movedOfOrganization: {
       finished_at: 'integer?',
       conclusion: 'text?',
       failure: 'text?',
+      question: 'text?',
+      doing: 'text?',
       lease_holder: 'text?',
       lease_until: 'integer?',
     },
@@ -258,6 +299,9 @@ export const movedOfOrganization: {
   audit: {
     key: ['at', 'id'],
     columns: {
+      chain: 'integer',
+      seq: 'integer',
+      hash: 'text',
       at: 'integer',
       event: 'text',
       subject: 'text',
@@ -269,7 +313,55 @@ export const movedOfOrganization: {
       row_count: 'integer?',
       bytes: 'integer?',
       truncated: 'boolean?',
+      statement: 'text?',
     },
   },
+  audit_chains: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      instance: 'text',
+      opened_at: 'integer',
+      seq: 'integer',
+      hash: 'text',
+      seal: 'text',
+      cut_seq: 'integer?',
+      cut_hash: 'text?',
+      cut_seal: 'text?',
+    },
+  },
+  audit_registers: {
+    key: ['chains'],
+    columns: { chains: 'integer', unchained: 'integer', damaged: 'boolean', seal: 'text' },
+  },
   scan_usage: { key: ['day'], columns: { day: 'text', bytes: 'integer' } },
+  webhooks: {
+    key: ['id'],
+    columns: {
+      id: 'text',
+      url: 'text',
+      events: 'text',
+      sealed_secret: 'text',
+      created_at: 'integer',
+      delivered_at: 'integer?',
+      failed_at: 'integer?',
+      failure: 'text?',
+    },
+  },
+  webhook_messages: {
+    key: ['id'],
+    columns: {
+      id: 'text',
+      webhook_id: 'text',
+      event: 'text',
+      subject: 'text',
+      data: 'text',
+      created_at: 'integer',
+      attempts: 'integer',
+      next_at: 'integer',
+      lease_holder: 'text?',
+      lease_until: 'integer?',
+    },
+    within: { webhook_id: 'webhooks' },
+  },
 };

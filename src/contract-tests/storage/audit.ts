@@ -1,4 +1,6 @@
+import { auditSeals, chainRecords, chainRoot } from '../../contract/index.ts';
 import type { AuditRecord } from '../../contract/index.ts';
+import { testHost } from '../host.ts';
 import type { Runner } from '../runner.ts';
 import { awkward, inTurn, type MakeStorage, refusal, sharedStage } from './stage.ts';
 
@@ -23,6 +25,11 @@ const every: { readonly [Event in AuditRecord['event']]: Event } = {
   'password.changed': 'password.changed',
   'ingest_token.created': 'ingest_token.created',
   'ingest_token.revoked': 'ingest_token.revoked',
+  'alert_source.created': 'alert_source.created',
+  'alert_source.rotated': 'alert_source.rotated',
+  'alert_source.removed': 'alert_source.removed',
+  'webhook.created': 'webhook.created',
+  'webhook.removed': 'webhook.removed',
 };
 
 /** The audit record: what was appended is there, whole and in order, and nothing can take it away. */
@@ -94,11 +101,53 @@ export function auditPromises(runner: Runner, make: MakeStorage): void {
       expect(await here.audit.list({ limit: 1_000 })).toHaveLength(80);
     });
 
+    it('is chained by each process for itself, sealed and registered', async () => {
+      const { vault } = testHost('.');
+      const one = await stage().open({ vault });
+      const two = await stage().open({ vault });
+      const { id } = await stage().organization();
+      const full = record(1, {
+        subject: awkward,
+        target: awkward,
+        durationMs: 1 / 3,
+        truncated: true,
+        statement: 'select 1',
+      });
+      await one.workspace(id).audit.append([full, record(2)]);
+      await two.workspace(id).audit.append([record(3)]);
+      await Promise.all([4, 5, 6].map((at) => one.workspace(id).audit.append([record(at)])));
+      const { audit } = stage().storage.workspace(id);
+      const seals = auditSeals(vault, id);
+      const { register, unchained, astray } = await audit.census();
+      expect([unchained, astray, register?.chains, register?.damaged]).toEqual([0, 0, 2, false]);
+      expect(register && seals.register.fits(register.seal, register)).toBe(true);
+      const chains = await audit.chains({ after: 0, limit: 10 });
+      expect(chains.map(({ number, head }) => [number, head.seq])).toEqual([
+        [1, 5],
+        [2, 1],
+      ]);
+      expect(await audit.chains({ after: 1, limit: 10 })).toEqual(chains.slice(1));
+      expect(await audit.chain(1)).toEqual(chains[0]);
+      for (const chain of chains) {
+        expect(seals.head.fits(chain.head.seal, chain.number, chain.head)).toBe(true);
+        const kept = await audit.records({ chain: chain.number, after: 0, limit: 100 });
+        const again = chainRecords(
+          id,
+          chain.number,
+          chainRoot(id, chain),
+          kept.map((each) => each.record),
+        );
+        expect(again).toEqual(kept);
+        expect(kept.at(-1)).toMatchObject({ seq: chain.head.seq, hash: chain.head.hash });
+        expect(await audit.records({ chain: chain.number, after: 0, limit: 1 })).toEqual(kept.slice(0, 1));
+      }
+    });
+
     it('can only be appended to and read', async () => {
       const { audit } = await stage().workspace();
       const members = new Set([...Object.keys(audit), ...Object.getOwnPropertyNames(Object.getPrototypeOf(audit))]);
       members.delete('constructor');
-      expect([...members].toSorted()).toEqual(['append', 'list']);
+      expect([...members].toSorted()).toEqual(['append', 'census', 'chain', 'chains', 'list', 'records']);
       expect(await refusal(audit.list({ limit: 0 }))).toBe('invalid_argument');
     });
   });

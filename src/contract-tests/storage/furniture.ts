@@ -1,4 +1,4 @@
-import { hashSecret, newId } from '../../contract/index.ts';
+import { hashSecret, newId, webhookEvents } from '../../contract/index.ts';
 import type { OrganizationId, Storage, UserId } from '../../contract/index.ts';
 import {
   ada,
@@ -102,6 +102,29 @@ async function furnishOrganization(
   for (const token of [newId('it'), newId('it')]) {
     await ingestTokens.create({ id: token, hash: hashSecret(token), sealed: seal(`ingest-token:${token}`) });
   }
+  const webhook = newId('whk');
+  // Before there is anything to tell of.
+  await workspace.webhooks.create({
+    id: webhook,
+    url: `https://hooks.example.com/${encodeURIComponent(awkward)}`,
+    events: webhookEvents,
+    sealedSecret: seal(`webhook:${webhook}`),
+  });
+  const alertSource = newId('als');
+  const name = awkward.replaceAll(/\p{Cc}/gu, '').slice(0, 90);
+  await workspace.alertSources.create({
+    id: alertSource,
+    name,
+    plugin: 'generic',
+    sealed: seal(`alert-source:${alertSource}`),
+    createdBy: 'ada',
+  });
+  const notice = { severity: 'low', title: awkward, startsAt: new Date(7), labels: { [awkward]: awkward } } as const;
+  const notices = [
+    { ...notice, fingerprint: awkward, status: 'firing', services: ['checkout'], description: awkward },
+    { ...notice, fingerprint: 'ended', status: 'resolved', services: [], endsAt: new Date(8) },
+  ] as const;
+  await workspace.alerts.record([{ source: { id: alertSource, name }, notices }], 'playbook');
   for (let number = 1; number <= 3; number += 1) {
     const incident = await incidents.create(
       newIncident({
@@ -123,7 +146,8 @@ async function furnishOrganization(
       }),
       ada,
     );
-    await incidents.update(incident.id, { status: 'resolved' }, bob);
+    const resolution = { kind: 'duplicate', duplicateOf: 'INC-1' } as const;
+    await incidents.update(incident.id, { status: 'resolved', ...(number === 2 && { resolution }) }, bob);
     await incidents.writeDocument(incident.id, '# Second', agent);
     await investigations.enqueue({ incidentId: incident.id, engine: 'playbook' });
     const { chat } = await chats.start(
@@ -165,6 +189,7 @@ async function furnishOrganization(
             rows: index,
             bytes: 5_000_000_000 + index,
             truncated: index % 2 === 0,
+            statement: awkward,
           }
         : {}),
     })),

@@ -6,6 +6,7 @@ import {
   agent,
   awkward,
   conclusion,
+  eventually,
   inTurn,
   type MakeStorage,
   newChat,
@@ -134,6 +135,41 @@ export function investigationPromises(runner: Runner, make: MakeStorage): void {
       expect(await directory.renewInvestigation(id, lease('first', now + 1_001, 1_000))).toBe(false);
       expect(await directory.renewInvestigation(id, lease('second', now + 1_001, 1_000))).toBe(true);
       expect(await here.investigations.get(id)).toEqual(first);
+    });
+
+    it('take nothing any more from one that lost its lease', async () => {
+      const { here, id, chat } = await started();
+      await claim('first');
+      await here.investigations.addStep(id, newStep(1), 'first');
+      await claim('second', now + 1_000);
+      for (const late of [
+        here.investigations.addStep(id, newStep(2), 'first'),
+        here.investigations.finish(id, completed, 'first'),
+      ]) {
+        expect(await refusal(late)).toBe('conflict');
+      }
+      expect((await here.investigations.steps(id)).map(({ seq }) => seq)).toEqual([1]);
+      expect((await here.investigations.get(id))?.status).toBe('running');
+      await here.investigations.addStep(id, newStep(2), 'second');
+      await here.investigations.finish(id, completed, 'second');
+      expect((await here.investigations.steps(id)).map(({ seq }) => seq)).toEqual([1, 2]);
+      expect((await here.chats.get(chat.id))?.status).toBe('completed');
+    });
+
+    it('write a document while they are held, and after the version it was made from', async () => {
+      const { here, there, id } = await started();
+      const incident = await here.incidents.create(newIncident(), ada);
+      await claim('first');
+      const write = (holder: string, after: number) =>
+        here.incidents.writeDocument(incident.id, `after ${after}`, agent, { after, held: { id, holder } });
+      await write('first', 0);
+      await there.incidents.writeDocument(incident.id, 'by a person', ada);
+      expect(await refusal(write('first', 1))).toBe('conflict');
+      await write('first', 2);
+      await claim('second', now + 1_000);
+      expect(await refusal(write('first', 3))).toBe('conflict');
+      expect(await refusal(write('nobody', 3))).toBe('conflict');
+      expect(await there.incidents.document(incident.id)).toMatchObject({ version: 3, markdown: 'after 2' });
     });
 
     it('stay with a worker that renews its lease', async () => {
@@ -269,6 +305,37 @@ export function investigationPromises(runner: Runner, make: MakeStorage): void {
       expect((await here.chats.get(chat.id))?.status).toBe('running');
       expect((await claim('w'))?.id).toBe(id);
       expect(await here.investigations.steps(id)).toHaveLength(1);
+    });
+
+    it('keep their chat waiting for as long as a question stands, whatever else ends in it', async () => {
+      const question: InvestigationResult = { status: 'waiting', message: 'Which region?', author: agent };
+      for (const other of [completed, { status: 'failed', failure: 'x', message: 'x', author: agent } as const]) {
+        const { here, there, chat, id } = await started();
+        await claim('w');
+        await here.chats.reply(chat.id, { message: 'and this?', author: ada, engine: 'e' });
+        await here.investigations.finish(id, question);
+        expect((await there.chats.get(chat.id))?.status).toBe('running');
+        const second = present(await claim('w'));
+        expect(second.id).not.toBe(id);
+        await here.investigations.finish(second.id, other);
+        expect((await there.chats.get(chat.id))?.status).toBe('waiting');
+
+        await there.chats.reply(chat.id, { message: 'Europe', author: ada, engine: 'e' });
+        expect((await claim('w'))?.id).toBe(id);
+        await here.investigations.finish(id, completed);
+        expect((await there.chats.get(chat.id))?.status).toBe('completed');
+      }
+    });
+
+    it('that are answered are asked anew: their now is that of the answer', async () => {
+      const { here, chat, id } = await started();
+      const { askedAt } = present(await here.investigations.get(id));
+      await claim('w');
+      await here.investigations.finish(id, { status: 'waiting', message: 'Which region?', author: agent });
+      await eventually(async () => Date.now() > askedAt.getTime());
+      const { message } = await here.chats.reply(chat.id, { message: 'Europe', author: ada, engine: 'e' });
+      expect((await here.investigations.get(id))?.askedAt).toEqual(message.time);
+      expect(message.time.getTime()).toBeGreaterThan(askedAt.getTime());
     });
 
     it('that an alert began and that wait are joined by a chat about their incident', async () => {

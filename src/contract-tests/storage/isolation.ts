@@ -1,5 +1,7 @@
 import { newId, SightlineError } from '../../contract/index.ts';
 import type {
+  AlertNotice,
+  AlertSourceId,
   ChatId,
   GrantId,
   IncidentId,
@@ -10,6 +12,7 @@ import type {
   MessageId,
   Storage,
   UserId,
+  WebhookId,
   Workspace,
 } from '../../contract/index.ts';
 import type { Runner } from '../runner.ts';
@@ -35,6 +38,8 @@ import {
 interface Ids {
   readonly key: KeyId;
   readonly token: IngestTokenId;
+  readonly alertSource: AlertSourceId;
+  readonly alerted: IncidentId;
   readonly user: UserId;
   readonly invitation: InvitationId;
   readonly address: string;
@@ -45,6 +50,8 @@ interface Ids {
   readonly investigation: InvestigationId;
   readonly fingerprint: string;
   readonly idempotencyKey: string;
+  readonly result: string;
+  readonly webhook: WebhookId;
 }
 
 type Repositories = Omit<Workspace, 'organizationId'>;
@@ -56,7 +63,21 @@ type Probes = {
 };
 
 const day = '2026-03-01';
+const now = new Date();
+const kept = { holder: 'h', sealed: 'secret result', expiresAt: inAnHour() };
+const bounds = { perHolder: { results: 1, bytes: 1_000 }, overall: { results: 1, bytes: 1_000 } };
 const reply = { message: 'mine now', author: ada, engine: 'e' };
+
+const source = { plugin: 'generic', sealed: 'secret', createdBy: 'secret admin' };
+const notice: AlertNotice = {
+  fingerprint: 'secret',
+  status: 'firing',
+  title: 'secret alert',
+  severity: 'low',
+  startsAt: new Date(0),
+  labels: {},
+  services: [],
+};
 
 const probes: Probes = {
   keys: {
@@ -89,12 +110,25 @@ const probes: Probes = {
     current: async ({ ingestTokens }) => (await ingestTokens.current())?.sealed,
     revoke: ({ ingestTokens }, { token }) => ingestTokens.revoke(token),
   },
+  alertSources: {
+    create: async ({ alertSources }) =>
+      (await alertSources.create({ ...source, id: newId('als'), name: 'secret source' })).plugin,
+    list: async ({ alertSources }) => alertSources.list(),
+    replaceSecret: ({ alertSources }, { alertSource }) => alertSources.replaceSecret(alertSource, 'mine now'),
+    remove: ({ alertSources }, { alertSource }) => alertSources.remove(alertSource),
+  },
+  alerts: {
+    record: ({ alerts }, { alertSource }) =>
+      alerts.record([{ source: { id: alertSource, name: 'mine now' }, notices: [notice] }], 'e'),
+    ofIncident: ({ alerts }, { alerted }) => alerts.ofIncident(alerted),
+  },
   incidents: {
     create: async ({ incidents }, { fingerprint }) => (await incidents.create(newIncident({ fingerprint }), ada)).title,
     get: async ({ incidents }, { incident }) => incidents.get(incident),
     list: async ({ incidents }) => (await incidents.list({ limit: 100, query: 'secret' })).items,
     update: ({ incidents }, { incident }) => incidents.update(incident, { title: 'mine now' }, ada),
     document: ({ incidents }, { incident }) => incidents.document(incident),
+    documentVersions: ({ incidents }, { incident }) => incidents.documentVersions(incident),
     writeDocument: ({ incidents }, { incident }) => incidents.writeDocument(incident, 'mine now', ada),
     timeline: ({ incidents }, { incident }) => incidents.timeline(incident),
   },
@@ -109,6 +143,7 @@ const probes: Probes = {
         outcome(investigations.enqueue({ chatId: chat, engine: 'e' })),
       ]),
     addStep: ({ investigations }, { investigation }) => investigations.addStep(investigation, newStep(99)),
+    progress: ({ investigations }, { investigation }) => investigations.progress(investigation, 'mine now'),
     finish: ({ investigations }, { investigation }) =>
       investigations.finish(investigation, { status: 'completed', conclusion, message: 'mine now', author: agent }),
   },
@@ -131,14 +166,30 @@ const probes: Probes = {
   audit: {
     append: ({ audit }) => audit.append([]),
     list: ({ audit }) => audit.list({ limit: 100 }),
+    census: ({ audit }) => audit.census(),
+    chains: ({ audit }) => audit.chains({ after: 0, limit: 100 }),
+    chain: ({ audit }) => audit.chain(1),
+    records: ({ audit }) => audit.records({ chain: 1, after: 0, limit: 100 }),
   },
   scans: {
     add: ({ scans }) => scans.add(day, 5),
     total: ({ scans }) => scans.total(day),
   },
+  keptResults: {
+    keep: ({ keptResults }, { result }) => keptResults.keep({ ...kept, id: result, sealed: 'mine now' }, bounds, now),
+    find: ({ keptResults }, { result }) => keptResults.find(result, kept.holder, now),
+  },
+  webhooks: {
+    create: async ({ webhooks }) =>
+      (await webhooks.create({ id: newId('whk'), url: 'https://x', events: [], sealedSecret: 's' })).url,
+    list: async ({ webhooks }) => (await webhooks.list()).filter(({ sealedSecret }) => sealedSecret.includes('secret')),
+    get: ({ webhooks }, { webhook }) => webhooks.get(webhook),
+    remove: ({ webhooks }, { webhook }) => webhooks.remove(webhook),
+  },
   retention: {
     removeAudit: ({ retention }) => retention.removeAudit(inAnHour()),
     removeChats: ({ retention }) => retention.removeChats(inAnHour()),
+    removeIncidents: ({ retention }) => retention.removeIncidents(inAnHour()),
   },
 };
 
@@ -189,6 +240,10 @@ async function furnish({ directory }: Storage, workspace: Workspace): Promise<Id
   await workspace.keys.addSecret(key.id, newSecret());
   const token = { id: newId('it'), hash: newId('it'), sealed: 'secret token' };
   await workspace.ingestTokens.create(token);
+  const alertSource = { ...source, id: newId('als'), name: 'secret source' };
+  await workspace.alertSources.create(alertSource);
+  await workspace.alerts.record([{ source: alertSource, notices: [notice] }], 'e');
+  const [alerted] = (await workspace.incidents.list({ limit: 1 })).items;
   const fingerprint = newId('inc');
   const incident = await workspace.incidents.create(
     newIncident({ title: 'secret incident', fingerprint, document: 'secret document' }),
@@ -207,9 +262,15 @@ async function furnish({ directory }: Storage, workspace: Workspace): Promise<Id
     { at: new Date(), event: 'tool.call', subject: 'secret', requestId: 'r', target: 't', outcome: 'ok' },
   ]);
   await workspace.scans.add(day, 1_000);
+  const result = newId('res');
+  await workspace.keptResults.keep({ ...kept, id: result }, bounds, now);
+  const webhook = newId('whk');
+  await workspace.webhooks.create({ id: webhook, url: 'https://secret.example', events: [], sealedSecret: 'secret' });
   return {
     key: key.id,
     token: token.id,
+    alertSource: alertSource.id,
+    alerted: present(alerted).id,
     user: user.id,
     invitation: invitation.id,
     address,
@@ -220,6 +281,8 @@ async function furnish({ directory }: Storage, workspace: Workspace): Promise<Id
     investigation: id,
     fingerprint,
     idempotencyKey,
+    result,
+    webhook,
   };
 }
 
@@ -227,6 +290,8 @@ function nothing(): Ids {
   return {
     key: newId('ak'),
     token: newId('it'),
+    alertSource: newId('als'),
+    alerted: newId('inc'),
     user: newId('usr'),
     invitation: newId('invt'),
     address: 'nobody@example.org',
@@ -237,11 +302,13 @@ function nothing(): Ids {
     investigation: newId('inv'),
     fingerprint: newId('inc'),
     idempotencyKey: newId('msg'),
+    result: newId('res'),
+    webhook: newId('whk'),
   };
 }
 
 /** All that can be read of an organization. */
-function everything(workspace: Workspace, { incident, chat, investigation, key }: Ids) {
+function everything(workspace: Workspace, { alerted, incident, chat, investigation, key, result }: Ids) {
   const { keys, members, invitations, grants, ingestTokens, incidents, investigations, chats, audit, scans } =
     workspace;
   return Promise.all([
@@ -251,6 +318,8 @@ function everything(workspace: Workspace, { incident, chat, investigation, key }
     invitations.list(),
     grants.list(),
     ingestTokens.current(),
+    workspace.alertSources.list(),
+    workspace.alerts.ofIncident(alerted),
     incidents.list({ limit: 1_000 }),
     incidents.document(incident),
     incidents.timeline(incident),
@@ -262,6 +331,8 @@ function everything(workspace: Workspace, { incident, chat, investigation, key }
     chats.messages(chat, { limit: 1_000 }),
     audit.list({ limit: 1_000 }),
     scans.total(day),
+    workspace.keptResults.find(result, kept.holder, now),
+    workspace.webhooks.list(),
   ]);
 }
 

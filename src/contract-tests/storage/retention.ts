@@ -1,4 +1,6 @@
+import { auditSeals, chainRecords, newId } from '../../contract/index.ts';
 import type { AuditRecord, ChatId, Workspace } from '../../contract/index.ts';
+import { testHost } from '../host.ts';
 import type { Runner } from '../runner.ts';
 import {
   ada,
@@ -55,6 +57,26 @@ export function retentionPromises(runner: Runner, make: MakeStorage): void {
       expect((await here.audit.list({ limit: 10 })).map(({ requestId }) => requestId)).toEqual(['r3000', 'r2999']);
     });
 
+    it('cuts chains of the audit at their beginning, and seals the place', async () => {
+      const { vault } = testHost('.');
+      const storage = await stage().open({ vault });
+      const { id } = await stage().organization();
+      const { audit, retention } = storage.workspace(id);
+      // The second was written late: what is newer than the retention holds back what is behind it.
+      await audit.append([record(1), record(9), record(2), record(12)]);
+      expect(await all(() => retention.removeAudit(new Date(5)))).toBe(1);
+      expect(await all(() => retention.removeAudit(new Date(10)))).toBe(2);
+      const [chain] = await audit.chains({ after: 0, limit: 10 });
+      const { cut, head } = present(chain);
+      const [left] = await audit.records({ chain: 1, after: 0, limit: 10 });
+      expect([cut?.seq, head.seq, left?.seq]).toEqual([3, 4, 4]);
+      expect(cut && auditSeals(vault, id).cut.fits(cut.seal, 1, cut)).toBe(true);
+      expect(cut && chainRecords(id, 1, cut, [record(12)])).toEqual([left]);
+      expect(await all(() => retention.removeAudit(inAnHour()))).toBe(1);
+      await audit.append([record(20)]);
+      expect((await audit.records({ chain: 1, after: 0, limit: 10 })).map(({ seq }) => seq)).toEqual([5]);
+    });
+
     it('removes finished chats with all that belongs to them', async () => {
       const workspace = await stage().workspace();
       const { chats, investigations, retention } = workspace;
@@ -96,6 +118,49 @@ export function retentionPromises(runner: Runner, make: MakeStorage): void {
       expect(kept).toMatchObject({ id, status: 'completed', conclusion });
       expect(Object.keys(present(kept))).not.toContain('chatId');
       expect(await investigations.steps(id)).toEqual([newStep(1)]);
+    });
+  });
+
+  describe('retention of incidents', () => {
+    const stage = sharedStage(runner, make);
+
+    it('removes those that are over with all that belongs to them, and leaves chats what was investigated in them', async () => {
+      const workspace = await stage().workspace();
+      const { alerts, chats, incidents, investigations, retention } = workspace;
+      const open = await incidents.create(newIncident({ document: '# Open' }), ada);
+      const source = { id: newId('als'), name: 'Alertmanager' };
+      const notice = {
+        fingerprint: 'f',
+        status: 'firing',
+        title: 'Errors',
+        severity: 'high',
+        startsAt: new Date(),
+        labels: {},
+        services: ['removed'],
+      } as const;
+      const [key] = (await alerts.record([{ source, notices: [notice] }], 'e')).opened;
+      const over = present(await incidents.get(present(key)));
+      await incidents.writeDocument(over.id, '# Over', ada);
+      const { chat } = await chats.start(newChat({ incidentId: over.id }));
+      const { id } = await finish(workspace, chat.id);
+      const [, queued] = await investigations.ofIncident(over.id);
+      expect(await retention.removeIncidents(inAnHour())).toBe(0);
+
+      const { updatedAt } = await incidents.update(over.id, { status: 'resolved' }, ada);
+      expect(await retention.removeIncidents(updatedAt)).toBe(0);
+      expect(await all(() => retention.removeIncidents(new Date(updatedAt.getTime() + 1)))).toBe(1);
+      expect(await incidents.get(over.key)).toBeUndefined();
+      expect(await incidents.document(over.id)).toBeUndefined();
+      expect(await incidents.timeline(over.id)).toEqual([]);
+      expect(await alerts.ofIncident(over.id)).toEqual({ listed: [], total: 0, active: 0 });
+      expect(await investigations.get(present(queued).id)).toBeUndefined();
+      expect(Object.keys(present(await chats.get(chat.id)))).not.toContain('incidentId');
+      const kept = present(await investigations.get(id));
+      expect(kept).toMatchObject({ chatId: chat.id, conclusion });
+      expect(Object.keys(kept)).not.toContain('incidentId');
+      expect(await incidents.document(open.id)).toMatchObject({ markdown: '# Open' });
+      // What goes on firing is a matter of its own.
+      expect((await alerts.record([{ source, notices: [notice] }], 'e')).opened).toHaveLength(1);
     });
   });
 

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { auditSeals, chainRecords, chainRoot } from '../../src/contract/index.ts';
+import type { AuditPlace, AuditRecord, AuditRegister, Host, OrganizationId } from '../../src/contract/index.ts';
+import { boolean, integer } from './columns.ts';
+import type { ScopedDatabase } from './database.ts';
+import { auditColumns, auditValues } from './repositories/audit-rows.ts';
+import type { Scope } from './scope.ts';
+
+/** Where this process stands in an organization's audit. */
+interface Lane {
+  chain: number | undefined;
+  last: AuditPlace;
+  /** An append whose commit was not acknowledged: it was kept, or not. */
+  doubt: { readonly records: ReadonlySet<AuditRecord>; readonly last: AuditPlace } | undefined;
+  turn: Promise<unknown>;
+}
+
+const nowhere: AuditPlace = { seq: 0, hash: '' };
+
+/** The chains of this process, one an organization: opened with its first record, never taken up again by another process. */
+export class AuditChains {
+  readonly #host: Pick<Host, 'logger' | 'now' | 'vault'>;
+  readonly #instance = `${hostname().slice(0, 200)}:${process.pid}:${randomUUID()}`;
+  readonly #lanes = new Map<OrganizationId, Lane>();
+
+  constructor(host: Pick<Host, 'logger' | 'now' | 'vault'>) {
+    this.#host = host;
+  }
+
+  append(database: ScopedDatabase, records: readonly AuditRecord[]): Promise<void> {
+    const { organizationId } = database;
+    let lane = this.#lanes.get(organizationId);
+    if (lane === undefined) {
+      lane = { chain: undefined, last: nowhere, doubt: undefined, turn: Promise.resolve() };
+      this.#lanes.set(organizationId, lane);
+    }
+    const own = lane;
+    const done = own.turn.then(() => this.#write(database, own, records));
+    own.turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #write(database: ScopedDatabase, lane: Lane, records: readonly AuditRecord[]): Promise<void> {
+    lane.chain ??= await this.#open(database, lane);
+    const { chain } = lane;
+    if (lane.doubt !== undefined) await this.#settle(database, lane, chain, lane.doubt);
+    const { doubt } = lane;
+    const rest = doubt === undefined ? records : records.filter((record) => !doubt.records.has(record));
+    lane.doubt = undefined;
+    if (rest.length === 0) return;
+    const { organizationId } = database;
+    const linked = chainRecords(organizationId, chain, lane.last, rest);
+    const last = linked.at(-1) ?? lane.last;
+    const place = { seq: last.seq, hash: last.hash };
+    const seal = auditSeals(this.#host.vault, organizationId).head.make(chain, place);
+    let moved;
+    try {
+      moved = await database.write(async (scope) => {
+        const changed = await scope
+          .from('audit_chains')
+          .where({ number: chain, seq: lane.last.seq, hash: lane.last.hash })
+          .update({ ...place, seal });
+        if (changed === 0) return false;
+        await scope.insertMany(
+          'audit',
+          auditColumns,
+          linked.map((each) => auditValues(chain, each)),
+        );
+        return true;
+      });
+    } catch (error) {
+      lane.doubt = { records: new Set(rest), last: place };
+      throw error;
+    }
+    if (moved) {
+      lane.last = place;
+      return;
+    }
+    this.#host.logger.error(
+      { organizationId, chain, seq: lane.last.seq },
+      'the audit was changed from outside: its chain is not where it was left; run `sightline audit verify`',
+    );
+    lane.chain = undefined;
+    return this.#write(database, lane, rest);
+  }
+
+  /** Finds out what became of an append whose end was not heard of. */
+  async #settle(database: ScopedDatabase, lane: Lane, chain: number, doubt: NonNullable<Lane['doubt']>): Promise<void> {
+    const row = await database.read((scope) =>
+      scope.from('audit_chains').where({ number: chain }).first('seq', 'hash'),
+    );
+    if (row !== undefined && integer(row.seq) === doubt.last.seq && row.hash === doubt.last.hash)
+      lane.last = doubt.last;
+    else lane.doubt = undefined;
+  }
+
+  async #open(database: ScopedDatabase, lane: Lane): Promise<number> {
+    const { organizationId } = database;
+    const { vault, now } = this.#host;
+    const seals = auditSeals(vault, organizationId);
+    const openedAt = now();
+    const opened = await database.write(async (scope) => {
+      // Only who opens a chain waits for another one who does.
+      await scope.lockCounter('audit chains');
+      const { chains, ...known } = await registerOf(scope, (seal, register) => seals.register.fits(seal, register));
+      const register = { ...known, chains: chains + 1 };
+      const number = register.chains;
+      const root = chainRoot(organizationId, { number, instance: this.#instance, openedAt });
+      await scope.insert('audit_chains', {
+        number,
+        instance: this.#instance,
+        opened_at: openedAt.getTime(),
+        seq: root.seq,
+        hash: root.hash,
+        seal: seals.head.make(number, root),
+        cut_seq: null,
+        cut_hash: null,
+        cut_seal: null,
+      });
+      await scope.upsert(
+        'audit_registers',
+        { ...register, seal: seals.register.make(register) },
+        ['organization_id'],
+        ['chains', 'unchained', 'damaged', 'seal'],
+      );
+      return { number, root };
+    });
+    lane.last = opened.root;
+    return opened.number;
+  }
+}
+
+/** The register as it is to go on: a damaged one stays marked so, since nothing tells any more what was there. */
+async function registerOf(
+  scope: Scope,
+  fits: (seal: string, register: AuditRegister) => boolean,
+): Promise<AuditRegister> {
+  const row = await scope.from('audit_registers').first();
+  const [found] = await scope.from('audit_chains').max({ most: 'number' });
+  const most = Number(found?.['most'] ?? 0);
+  if (row === undefined) {
+    const [counted] = await scope.from('audit').where({ chain: 0 }).count({ rows: '*' });
+    return { chains: most, unchained: Number(counted?.['rows'] ?? 0), damaged: most > 0 };
+  }
+  const register = {
+    chains: integer(row.chains),
+    unchained: integer(row.unchained),
+    damaged: boolean(row.damaged),
+  };
+  const sound = fits(row.seal, register) && register.chains >= most;
+  return { ...register, chains: Math.max(register.chains, most), damaged: register.damaged || !sound };
+}

@@ -1,0 +1,104 @@
+import { SightlineError, toId } from '../../../../src/contract/index.ts';
+import type {
+  AlertSource,
+  AlertSourceId,
+  AlertSourceRepository,
+  NewAlertSource,
+} from '../../../../src/contract/index.ts';
+import { date } from '../../columns.ts';
+import type { Database, ScopedDatabase } from '../../database.ts';
+import { comparable, shortText } from '../../limits.ts';
+import type { AlertSourceRow } from '../../rows.ts';
+
+const mostSources = 100;
+
+export class AlertSources implements AlertSourceRepository {
+  readonly #database: ScopedDatabase;
+  readonly #now: () => Date;
+
+  constructor(database: ScopedDatabase, now: () => Date) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  async create({ id, plugin, sealed, createdBy, ...input }: NewAlertSource): Promise<AlertSource> {
+    const name = shortText("The alert source's name", input.name.trim(), 100);
+    const row = {
+      id,
+      name,
+      name_key: comparable("The alert source's name", name, 200),
+      plugin,
+      sealed,
+      created_at: this.#now().getTime(),
+      created_by: createdBy,
+    };
+    return this.#database.write(
+      async (scope) => {
+        const all = await scope.from('alert_sources').select('id');
+        if (all.length >= mostSources) {
+          throw new SightlineError('conflict', `An organization has at most ${mostSources} alert sources.`, {
+            hint: 'Remove one that is not used any more.',
+          });
+        }
+        await scope.insert('alert_sources', row);
+        return toSource({ ...row, organization_id: scope.organizationId });
+      },
+      { duplicate: new SightlineError('conflict', `There is an alert source named ${name} already.`) },
+    );
+  }
+
+  list(): Promise<readonly AlertSource[]> {
+    return this.#database.read(async (scope) => {
+      const rows = await scope.from('alert_sources').orderBy(['created_at', 'id'].map((column) => ({ column })));
+      return rows.map(toSource);
+    });
+  }
+
+  replaceSecret(id: AlertSourceId, sealed: string): Promise<boolean> {
+    return this.#database.write(
+      async (scope) => (await scope.from('alert_sources').where({ id }).update({ sealed })) > 0,
+    );
+  }
+
+  remove(id: AlertSourceId): Promise<boolean> {
+    return this.#database.write(async (scope) => (await scope.from('alert_sources').where({ id }).delete()) > 0);
+  }
+}
+
+/** Asked for every delivery, before the organization is known. Prepared once. */
+export class LiveAlertSources {
+  readonly #source: ReturnType<Database['lookup']>;
+
+  constructor(database: Database) {
+    this.#source = database.lookup(
+      'select id, organization_id, name, plugin, sealed, created_at, created_by from alert_sources where id = ?',
+    );
+  }
+
+  async find(id: string): Promise<AlertSource | undefined> {
+    const row = await this.#source(id);
+    if (row === undefined) return undefined;
+    const text = (column: string): string => String(row[column]);
+    return toSource({
+      id: text('id'),
+      organization_id: text('organization_id'),
+      name: text('name'),
+      plugin: text('plugin'),
+      sealed: text('sealed'),
+      created_at: text('created_at'),
+      created_by: text('created_by'),
+    });
+  }
+}
+
+function toSource(row: Omit<AlertSourceRow, 'name_key'>): AlertSource {
+  return {
+    id: toId('als', row.id),
+    organizationId: toId('org', row.organization_id),
+    name: row.name,
+    plugin: row.plugin,
+    sealed: row.sealed,
+    createdAt: date(row.created_at),
+    createdBy: row.created_by,
+  };
+}

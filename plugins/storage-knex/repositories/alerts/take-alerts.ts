@@ -1,0 +1,145 @@
+import { alertRules } from '../../../../src/contract/index.ts';
+import type {
+  Actor,
+  AlertDelivery,
+  AlertNotice,
+  AlertSource,
+  IncidentId,
+  RecordedAlerts,
+} from '../../../../src/contract/index.ts';
+import type { Scope } from '../../scope.ts';
+import { alertKey, sourceActor, toAlertValues, type KeptAlert } from './alert-rows.ts';
+import { AlertedIncidents } from './alerted-incidents.ts';
+import { KeptAlerts } from './kept-alerts.ts';
+import { turnOf } from './turn.ts';
+
+/** Takes what was delivered into the organization's alerts and incidents, in the transaction of `scope`. */
+export async function takeAlerts(
+  scope: Scope,
+  deliveries: readonly AlertDelivery[],
+  engine: string,
+  now: Date,
+): Promise<RecordedAlerts> {
+  const intake = new Intake(scope, engine, now);
+  await intake.load(deliveries);
+  for (const { source, notices } of deliveries) {
+    for (const notice of notices) await intake.take(source, notice);
+  }
+  return intake.end();
+}
+
+type Source = Pick<AlertSource, 'id' | 'name'>;
+
+class Intake {
+  readonly #scope: Scope;
+  readonly #now: Date;
+  readonly #alerts: KeptAlerts;
+  readonly #incidents: AlertedIncidents;
+  /** Incidents of alerts that ended, and by whom. */
+  readonly #recovering = new Map<IncidentId, Actor>();
+  #strays = false;
+
+  constructor(scope: Scope, engine: string, now: Date) {
+    this.#scope = scope;
+    this.#now = now;
+    this.#alerts = new KeptAlerts(scope);
+    this.#incidents = new AlertedIncidents(scope, engine, now);
+  }
+
+  load(deliveries: readonly AlertDelivery[]): Promise<void> {
+    return this.#alerts.load(
+      deliveries.flatMap(({ source, notices }) => notices.map((notice) => alertKey(source, notice))),
+    );
+  }
+
+  async take(source: Source, notice: AlertNotice): Promise<void> {
+    const key = alertKey(source, notice);
+    const known = this.#alerts.latest(key);
+    const closedAt = known?.incidentId && (await this.#incidents.closedAt(known.incidentId));
+    switch (turnOf(known, notice, closedAt)) {
+      case 'begins':
+        return this.#begin(source, key, known, notice);
+      case 'goes on':
+        return known && this.#goOn(source, known, notice);
+      case 'ended':
+        return this.#end(source, key, known, notice);
+      case 'nothing':
+    }
+  }
+
+  async end(): Promise<RecordedAlerts> {
+    await this.#alerts.write();
+    if (this.#strays) await this.#forgetStrays();
+    await this.#incidents.resolveRecovered(this.#recovering);
+    return this.#incidents.outcome();
+  }
+
+  async #begin(source: Source, key: string, known: KeptAlert | undefined, notice: AlertNotice): Promise<void> {
+    const actor = sourceActor(source);
+    const id = await this.#incidents.join(source, notice, known?.incidentId);
+    const alert = { ...this.#seen(source, notice), startsAt: notice.startsAt, incidentId: id };
+    // The same incident lists the same alert once.
+    if (known && (known.incidentId ?? id) === id) this.#alerts.change({ ...alert, position: known.position, key });
+    else await this.#alerts.add(alert, key);
+    if (notice.status === 'acknowledged') await this.#incidents.acknowledge(id, actor);
+  }
+
+  async #goOn(source: Source, known: KeptAlert, notice: AlertNotice): Promise<void> {
+    const { incidentId, position, key } = known;
+    const status = known.status === 'acknowledged' ? known.status : notice.status;
+    const alert = {
+      ...this.#seen(source, notice),
+      position,
+      ...(key !== undefined && { key }),
+      ...(incidentId && { incidentId }),
+      status,
+      startsAt: known.startsAt,
+    };
+    if (sameButTime(alert, known)) return;
+    this.#alerts.change(alert);
+    if (incidentId === undefined) return;
+    if (alert.severity !== known.severity) await this.#incidents.raise(incidentId, alert.severity, sourceActor(source));
+    if (status !== known.status) await this.#incidents.acknowledge(incidentId, sourceActor(source));
+  }
+
+  async #end(source: Source, key: string, known: KeptAlert | undefined, notice: AlertNotice): Promise<void> {
+    const fires = known !== undefined && known.status !== 'resolved';
+    const startsAt = fires ? known.startsAt : notice.startsAt;
+    const ended = notice.endsAt ?? this.#now;
+    const times = { startsAt, endsAt: ended < startsAt ? startsAt : ended };
+    if (known === undefined) {
+      this.#strays = true;
+      return this.#alerts.add({ ...this.#seen(source, notice), ...times }, key);
+    }
+    this.#alerts.change({ ...known, ...times, status: 'resolved', updatedAt: this.#now });
+    if (fires && known.incidentId) this.#recovering.set(known.incidentId, sourceActor(source));
+  }
+
+  #seen(source: Source, notice: AlertNotice): Omit<KeptAlert, 'position' | 'startsAt'> {
+    const { fingerprint, title, description, status, severity, labels, url } = notice;
+    return {
+      sourceId: source.id,
+      fingerprint,
+      title,
+      ...(description === undefined ? {} : { description }),
+      status,
+      severity,
+      labels,
+      ...(url === undefined ? {} : { url }),
+      updatedAt: this.#now,
+    };
+  }
+
+  async #forgetStrays(): Promise<void> {
+    await this.#scope
+      .from('alerts')
+      .whereNull('incident_id')
+      .where('updated_at', '<', this.#now.getTime() - alertRules.strayMs)
+      .delete();
+  }
+}
+
+function sameButTime(one: KeptAlert, other: KeptAlert): boolean {
+  const { updatedAt } = other;
+  return JSON.stringify(toAlertValues({ ...one, updatedAt })) === JSON.stringify(toAlertValues(other));
+}

@@ -1,0 +1,74 @@
+import type { AuditChainState, AuditRecord, ChainedRecord } from '../../../src/contract/index.ts';
+import { boolean, date, integer, optional } from '../columns.ts';
+import { auditEventColumn } from '../enums.ts';
+import type { AuditChainRow, AuditRow } from '../rows.ts';
+
+export const auditColumns = [
+  'chain',
+  'seq',
+  'hash',
+  'at',
+  'event',
+  'subject',
+  'request_id',
+  'target',
+  'outcome',
+  'arguments_hash',
+  'duration_ms',
+  'row_count',
+  'bytes',
+  'truncated',
+  'statement',
+] as const;
+
+export function auditValues(chain: number, { seq, hash, record }: ChainedRecord) {
+  return [
+    chain,
+    seq,
+    hash,
+    record.at.getTime(),
+    record.event,
+    record.subject,
+    record.requestId,
+    record.target,
+    record.outcome,
+    record.argumentsHash ?? null,
+    record.durationMs ?? null,
+    record.rows ?? null,
+    record.bytes ?? null,
+    record.truncated ?? null,
+    record.statement ?? null,
+  ];
+}
+
+export function toRecord(row: AuditRow): AuditRecord {
+  return {
+    at: date(row.at),
+    event: auditEventColumn.parse(row.event),
+    subject: row.subject,
+    requestId: row.request_id,
+    target: row.target,
+    outcome: row.outcome,
+    ...optional('argumentsHash', row.arguments_hash, String),
+    ...optional('durationMs', row.duration_ms, Number),
+    ...optional('rows', row.row_count, integer),
+    ...optional('bytes', row.bytes, integer),
+    ...optional('truncated', row.truncated, boolean),
+    ...optional('statement', row.statement, String),
+  };
+}
+
+export function toChained(row: AuditRow): ChainedRecord {
+  return { seq: integer(row.seq), hash: row.hash, record: toRecord(row) };
+}
+
+export function toChain(row: AuditChainRow): AuditChainState {
+  const { cut_seq: seq, cut_hash: hash, cut_seal: seal } = row;
+  return {
+    number: integer(row.number),
+    instance: row.instance,
+    openedAt: date(row.opened_at),
+    head: { seq: integer(row.seq), hash: row.hash, seal: row.seal },
+    ...(seq !== null && { cut: { seq: integer(seq), hash: hash ?? '', seal: seal ?? '' } }),
+  };
+}

@@ -1,0 +1,64 @@
+import { incidentRules } from '../../../src/contract/index.ts';
+import type { Actor, IncidentId, TimelineEntry } from '../../../src/contract/index.ts';
+import { date, integer, optional } from '../columns.ts';
+import { actorJson } from '../json.ts';
+import type { IncidentTimelineRow } from '../rows.ts';
+import type { Scope } from '../scope.ts';
+import type { Change } from './incident-changes.ts';
+import { announceIncident } from './webhook-outbox.ts';
+
+export function toEntry(row: IncidentTimelineRow): TimelineEntry {
+  return {
+    at: date(row.at),
+    actor: actorJson.read(row.actor),
+    change: row.change,
+    ...optional('from', row.from_value, String),
+    ...optional('to', row.to_value, String),
+  };
+}
+
+/** Writes the changes down and tells the webhooks of them. */
+export async function record(
+  scope: Scope,
+  id: IncidentId,
+  at: Date,
+  actor: Actor,
+  changes: readonly Change[],
+): Promise<void> {
+  const last = await scope.from('incident_timeline').where({ incident_id: id }).orderBy('seq', 'desc').first('seq');
+  const before = last?.seq ?? 0;
+  await scope.insert(
+    'incident_timeline',
+    changes.map(({ change, from, to }, index) => ({
+      incident_id: id,
+      seq: before + 1 + index,
+      at: at.getTime(),
+      actor: actorJson.write(actor),
+      change,
+      from_value: from ?? null,
+      to_value: to ?? null,
+    })),
+  );
+  if (before + changes.length > incidentRules.timelineEntries) await dropOldest(scope, id);
+  await announceIncident(scope, id, at, actor, changes);
+}
+
+/** An alert that comes and goes makes any number of these; what people and their keys did does not go for them. */
+const automatic = ['%"kind":"alert"%', '%"kind":"agent"%'] as const;
+/** More are there only once, where a bound was set later. */
+const droppedAtOnce = 500;
+
+/** Keeps the first entry and who set the status last; of the others the oldest go, those of alerts and agents before all. */
+async function dropOldest(scope: Scope, id: IncidentId): Promise<void> {
+  const entries = () => scope.from('incident_timeline').where({ incident_id: id });
+  const [counted] = await entries().count({ entries: '*' });
+  const over = integer(counted?.['entries'] ?? 0) - incidentRules.timelineEntries;
+  if (over <= 0) return;
+  const status = await entries().where({ change: 'status' }).orderBy('seq', 'desc').first('seq');
+  const dropped = await entries()
+    .whereNotIn('seq', [1, status?.seq ?? 1])
+    .orderByRaw('case when actor like ? or actor like ? then 0 else 1 end, seq', automatic)
+    .limit(Math.min(over, droppedAtOnce))
+    .pluck('seq');
+  await entries().whereIn('seq', dropped).delete();
+}

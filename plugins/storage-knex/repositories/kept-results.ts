@@ -1,0 +1,88 @@
+import { toId } from '../../../src/contract/index.ts';
+import type { KeptResultBounds, KeptResultRecord, KeptResultRepository } from '../../../src/contract/index.ts';
+import { integer } from '../columns.ts';
+import type { Database, ScopedDatabase } from '../database.ts';
+import { shortText } from '../limits.ts';
+import type { KeptResultRow } from '../rows.ts';
+
+/** What is told of a result without reading it. */
+type Listed = Pick<KeptResultRow, 'id' | 'holder' | 'bytes' | 'expires_at'>;
+
+export class KeptResults implements KeptResultRepository {
+  readonly #database: ScopedDatabase;
+
+  constructor(database: ScopedDatabase) {
+    this.#database = database;
+  }
+
+  async keep({ id, holder, sealed, expiresAt }: KeptResultRecord, bounds: KeptResultBounds, now: Date): Promise<void> {
+    const row = {
+      id: shortText('The id of a kept result', id, 40),
+      holder: shortText('The holder of a kept result', holder, 64),
+      sealed,
+      bytes: sealed.length,
+      expires_at: expiresAt.getTime(),
+    };
+    await this.#database.write(async (scope) => {
+      await scope.insert('kept_results', row);
+      // No more than the overall bound, since each one that is kept drops what is beyond.
+      const listed = await scope
+        .from('kept_results')
+        .orderBy([
+          { column: 'expires_at', order: 'desc' },
+          { column: 'id', order: 'desc' },
+        ])
+        .select('id', 'holder', 'bytes', 'expires_at');
+      const dropped = beyond(listed, bounds, now);
+      if (dropped.length > 0) await scope.from('kept_results').whereIn('id', dropped).delete();
+    });
+  }
+
+  find(id: string, holder: string, now: Date): Promise<string | undefined> {
+    return this.#database.read(async (scope) => {
+      const found = await scope
+        .from('kept_results')
+        .where({ id, holder })
+        .where('expires_at', '>', now.getTime())
+        .first('sealed');
+      return found?.sealed;
+    });
+  }
+}
+
+/** Of all organizations. */
+export async function removeExpiredResults(database: Database, before: Date): Promise<void> {
+  const expired = (column: 'expires_at') => [column, '<=', before.getTime()] as const;
+  const owners = await database.read((knex) =>
+    knex<KeptResultRow>('kept_results')
+      .where(...expired('expires_at'))
+      .distinct()
+      .pluck('organization_id'),
+  );
+  for (const owner of owners) {
+    await database.scoped(toId('org', owner)).write((scope) =>
+      scope
+        .from('kept_results')
+        .where(...expired('expires_at'))
+        .delete(),
+    );
+  }
+}
+
+/** Ids of those that give way, from a list that begins with the newest. */
+function beyond(listed: readonly Listed[], { perHolder, overall }: KeptResultBounds, now: Date): readonly string[] {
+  const all = { results: 0, bytes: 0 };
+  const byHolder = new Map<string, typeof all>();
+  const dropped: string[] = [];
+  for (const { id, holder, bytes, expires_at } of listed) {
+    const own = byHolder.get(holder) ?? { results: 0, bytes: 0 };
+    byHolder.set(holder, own);
+    for (const sum of [own, all]) {
+      sum.results += 1;
+      sum.bytes += integer(bytes);
+    }
+    const over = (sum: typeof all, most: typeof all): boolean => sum.results > most.results || sum.bytes > most.bytes;
+    if (integer(expires_at) <= now.getTime() || over(own, perHolder) || over(all, overall)) dropped.push(id);
+  }
+  return dropped;
+}

@@ -1,0 +1,104 @@
+import type { Knex } from 'knex';
+import { toId } from '../../../src/contract/index.ts';
+import type { ClaimedWebhookMessage, Lease, WebhookOutcome } from '../../../src/contract/index.ts';
+import { date } from '../columns.ts';
+import type { Database } from '../database.ts';
+import { webhookEventColumn } from '../enums.ts';
+import type { WebhookMessageRow, WebhookRow } from '../rows.ts';
+
+type Candidate = WebhookMessageRow & Pick<WebhookRow, 'url' | 'sealed_secret'>;
+
+/** Hands the messages of all organizations to gateways, each to one at a time. */
+export class WebhookLeases {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async claim(lease: Lease): Promise<ClaimedWebhookMessage | undefined> {
+    for (;;) {
+      const candidate = await this.#database.read((knex) => next(knex, lease.now));
+      if (candidate === undefined) return undefined;
+      const won = await this.#database.write(async (_, enter) => {
+        const scope = await enter(toId('org', candidate.organization_id));
+        return scope
+          .from('webhook_messages')
+          .where({ id: candidate.id })
+          .where((free) => void unleased(free, lease.now))
+          .update({ lease_holder: lease.holder, lease_until: lease.until.getTime() });
+      });
+      if (won === 1) return toClaimed(candidate);
+    }
+  }
+
+  /** Nothing happens to a message whose lease another gateway has by now. */
+  settle({ id, webhook }: ClaimedWebhookMessage, { holder, now }: Lease, outcome: WebhookOutcome): Promise<void> {
+    return this.#database.write(async (_, enter) => {
+      const scope = await enter(webhook.organizationId);
+      const held = scope.from('webhook_messages').where({ id, lease_holder: holder });
+      if (outcome.kind === 'returned' || outcome.kind === 'retry') {
+        const next = outcome.kind === 'retry' && {
+          attempts: scope.raw('attempts + 1', []),
+          next_at: outcome.at.getTime(),
+        };
+        await held.update({ ...next, lease_holder: null, lease_until: null });
+        return;
+      }
+      if ((await held.delete()) === 0) return;
+      const time = now.getTime();
+      await scope
+        .from('webhooks')
+        .where({ id: webhook.id })
+        .update(outcome.kind === 'delivered' ? { delivered_at: time } : { failed_at: time, failure: outcome.failure });
+    });
+  }
+}
+
+/**
+ * The one that is due for the longest, of a webhook to which nothing is being sent: a slow receiver takes one place and no
+ * more. An organization to which nothing is being sent comes first: another one's slow receivers hold it up for an attempt.
+ */
+async function next(knex: Knex, now: Date): Promise<Candidate | undefined> {
+  const underWay = await knex<WebhookRow>('webhooks')
+    .join<WebhookMessageRow>('webhook_messages', 'webhook_messages.webhook_id', 'webhooks.id')
+    .where('webhook_messages.lease_until', '>', now.getTime())
+    .select<Pick<WebhookMessageRow, 'organization_id' | 'webhook_id'>[]>(
+      'webhook_messages.organization_id',
+      'webhook_messages.webhook_id',
+    );
+  const due = (column: 'organization_id' | 'webhook_id') =>
+    knex<WebhookMessageRow>('webhook_messages')
+      .where('webhook_messages.next_at', '<=', now.getTime())
+      .where((free) => void unleased(free, now))
+      .whereNotIn(
+        `webhook_messages.${column}`,
+        underWay.map((row) => row[column]),
+      )
+      .join<WebhookRow>('webhooks', 'webhooks.id', 'webhook_messages.webhook_id')
+      .orderBy(['webhook_messages.next_at', 'webhook_messages.id'].map((order) => ({ column: order })))
+      .first<Candidate | undefined>('webhook_messages.*', 'webhooks.url', 'webhooks.sealed_secret');
+  const first = await due('organization_id');
+  return first ?? (underWay.length === 0 ? undefined : due('webhook_id'));
+}
+
+function unleased(query: Knex.QueryBuilder<WebhookMessageRow>, now: Date) {
+  return query.whereNull('webhook_messages.lease_until').orWhere('webhook_messages.lease_until', '<=', now.getTime());
+}
+
+function toClaimed(row: Candidate): ClaimedWebhookMessage {
+  return {
+    id: toId('whm', row.id),
+    webhook: {
+      id: toId('whk', row.webhook_id),
+      organizationId: toId('org', row.organization_id),
+      url: row.url,
+      sealedSecret: row.sealed_secret,
+    },
+    event: webhookEventColumn.parse(row.event),
+    subject: row.subject,
+    data: row.data,
+    createdAt: date(row.created_at),
+    attempts: row.attempts,
+  };
+}
