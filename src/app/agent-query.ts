@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { SightlineError } from '../contract/index.ts';
 import type { AgentHost } from '../contract/index.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
 
@@ -10,7 +11,7 @@ export function agentQuery(pipeline: QueryPipeline): AgentHost['query'] {
   return async (organizationId, sql, { signal, limits }) => {
     // No request stands behind it, so each statement is told from the others by an id of its own.
     const requestId = randomUUID();
-    const result = await pipeline.run({
+    const asked = pipeline.run({
       organizationId,
       sql,
       reader: 'agent',
@@ -19,6 +20,9 @@ export function agentQuery(pipeline: QueryPipeline): AgentHost['query'] {
       requestId,
       ...(limits ? { limits } : {}),
     });
+    const result = await asked.catch((error: unknown) => {
+      throw crowded(error);
+    });
     return {
       columns: result.columns,
       rows: rowsShape.parse(JSON.parse(`[${result.rowsJson}]`)),
@@ -26,4 +30,16 @@ export function agentQuery(pipeline: QueryPipeline): AgentHost['query'] {
       elapsedMs: result.elapsedMs,
     };
   };
+}
+
+/** To an agent it is all one why the warehouse has no time for it. */
+function crowded(error: unknown): unknown {
+  if (!(error instanceof SightlineError) || (error.code !== 'rate_limited' && error.code !== 'overloaded'))
+    return error;
+  const { message, hint, retryAfterSeconds } = error;
+  return new SightlineError('telemetry_unavailable', message, {
+    ...(hint !== undefined && { hint }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    cause: error,
+  });
 }

@@ -2,53 +2,70 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix';
 import type { AwilixContainer, Resolver } from 'awilix';
+import { createAlertReceiver } from '../alerts/receiver.ts';
+import { createAlertRecorder } from '../alerts/recorder.ts';
+import { createAlertSources } from '../alerts/sources.ts';
 import { createApiKeys } from '../auth/api-keys.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../auth/challenge.ts';
 import { createIngestTokens } from '../auth/ingest-tokens.ts';
 import { createVerifier } from '../auth/verifier.ts';
 import { isId, scopes } from '../contract/index.ts';
-import type { Host, PluginKind } from '../contract/index.ts';
+import type { Host, SolePluginKind } from '../contract/index.ts';
 import { clients } from '../clients/index.ts';
 import { createHttpApp } from '../http/app.ts';
+import { Inflow } from '../http/inflow.ts';
 import { clientAddress } from '../http/security.ts';
+import { cancelChat } from '../investigation/cancel.ts';
 import { createInvestigationWorker } from '../investigation/worker.ts';
 import { createAuditWriter } from '../kernel/audit.ts';
 import { shareAmongGateways } from '../kernel/rate-limit-shared.ts';
 import { createRateLimit } from '../kernel/rate-limit.ts';
+import { limitRequests, rateOf } from '../kernel/request-rates.ts';
+import type { RequestRates } from '../kernel/request-rates.ts';
 import { createRetention } from '../kernel/retention.ts';
 import type { LoadedPlugin } from '../kernel/registry.ts';
-import { createReplicas } from '../kernel/replicas.ts';
+import { createReplicas, severalServe } from '../kernel/replicas.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
 import { createRunningCalls } from '../mcp/running.ts';
 import { createOtlpReceiver } from '../otlp/receiver.ts';
 import { createPeople } from '../people/create-people.ts';
-import { createCostGuard } from '../sql/cost-guard.ts';
-import { createGovernance } from '../sql/governance.ts';
 import { createKeptResults } from '../sql/kept-results.ts';
-import { createQueryPipeline, defaultPipelineLimits } from '../sql/pipeline.ts';
+import { shareKeptResults } from '../sql/kept-results-shared.ts';
 import { createTools, describeIngest } from '../tools/index.ts';
 import { createQueryOtel } from '../tools/query-otel.ts';
 import { createPages } from '../web/pages.ts';
+import { createAgent } from './agent.ts';
 import { agentQuery } from './agent-query.ts';
+import { createAlertInputs } from './alert-inputs.ts';
+import type { LoadedAlertInputs } from './alert-inputs.ts';
 import type { Cradle } from './cradle.ts';
 import { directoryName } from './data-directory.ts';
 import { collectorSource, ingestSource, noIngest, receivingSink } from './ingest-source.ts';
 import { issuerHost } from './issuer-host.ts';
 import { createOrganizations } from './organizations.ts';
+import { createConfiguredPipeline } from './query-pipeline.ts';
 import { routes } from './routes.ts';
 import { telemetryHost } from './telemetry-host.ts';
+import { createWebhookSender } from '../webhooks/index.ts';
 import type { Seat } from './workers/seat.ts';
 import { shareRunningCalls } from './workers/shared-calls.ts';
 import { shareRateLimit } from './workers/shared-rate-limit.ts';
 
-export type LoadedPlugins = { readonly [Kind in PluginKind]: LoadedPlugin<Kind> };
+export type LoadedPlugins = { readonly [Kind in SolePluginKind]: LoadedPlugin<Kind> } & {
+  readonly alerts: LoadedAlertInputs;
+};
 
 /** What is there before the first part is made. */
 export type Given = Pick<Cradle, 'foundation' | 'urls' | 'serving'> & {
   readonly plugins: LoadedPlugins;
+  /** The shipped agent that needs no model, for an agent that wants one beneath it. */
+  readonly baseline: LoadedPlugin<'agent'>;
   /** Undefined where this process is the whole gateway. */
   readonly seat: Seat | undefined;
 };
+
+/** Telemetry and alerts: above what their receivers take, which refuse by organization. */
+const sentAtOnce = 1_024;
 
 export const product = { name: 'sightline', title: 'Sightline', version: '0.1.0' } as const;
 
@@ -61,7 +78,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
   const { foundation, plugins, urls, seat } = given;
   const { logger, now, config } = foundation;
 
-  const host = (kind: PluginKind): Host => foundation.host(urls.port, plugins[kind].label);
+  const host = (kind: SolePluginKind): Host => foundation.host(urls.port, plugins[kind].label);
 
   const registrations: { [Key in keyof Cradle]: Resolver<Cradle[Key]> } = {
     foundation: asValue(foundation),
@@ -69,20 +86,42 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     serving: asValue(given.serving),
 
     storage: asFunction(() => plugins.storage.create(host('storage'))).singleton(),
-    issuer: asFunction(({ storage, people }: Cradle) =>
-      plugins.issuer.create(issuerHost(host('issuer'), storage, urls.resource, (claims) => people.admit(claims))),
+    issuer: asFunction(({ storage, audit, people }: Cradle) =>
+      plugins.issuer.create(
+        issuerHost(host('issuer'), { storage, audit }, urls.resource, (claims) => people.admit(claims)),
+      ),
     ).singleton(),
     telemetry: asFunction(({ storage }: Cradle) =>
       plugins.telemetry.create(telemetryHost(host('telemetry'), storage.directory)),
     ).singleton(),
     agent: asFunction(({ telemetry, pipeline }: Cradle) =>
-      plugins.agent.create({ ...host('agent'), dialect: telemetry.dialect, query: agentQuery(pipeline) }),
+      createAgent({
+        plugin: plugins.agent,
+        baseline: given.baseline,
+        host: (label) => ({
+          ...foundation.host(urls.port, label),
+          dialect: telemetry.dialect,
+          query: agentQuery(pipeline),
+        }),
+      }),
     ).singleton(),
 
     people: asFunction(({ storage }: Cradle) => createPeople({ storage, logger, now })).singleton(),
     keys: asFunction(({ storage }: Cradle) => createApiKeys({ storage, now })).singleton(),
     ingestTokens: asFunction(({ storage }: Cradle) =>
       createIngestTokens({ storage, vault: foundation.vault }),
+    ).singleton(),
+    alertInputs: asFunction(() =>
+      createAlertInputs(plugins.alerts, (label) => foundation.host(urls.port, label)),
+    ).singleton(),
+    alertSources: asFunction(({ storage, alertInputs }: Cradle) =>
+      createAlertSources({
+        storage,
+        vault: foundation.vault,
+        inputs: alertInputs,
+        publicUrl: urls.publicUrl,
+        now,
+      }),
     ).singleton(),
     organizations: asFunction(({ storage, ingestTokens }: Cradle) =>
       createOrganizations({ storage, ingestTokens }),
@@ -118,17 +157,33 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
           ...(telemetry.inDataDirectory === true && { telemetryIn: directoryName(dataDirectory) }),
         },
         gateways: () => storage.directory.gateways,
-        tidy: (time) => storage.directory.buckets.removeEmpty(time),
+        tidy: async (time) => {
+          await storage.directory.buckets.removeEmpty(time);
+          await storage.directory.removeExpiredResults(time);
+        },
         now,
         logger,
       });
     }).singleton(),
     rateLimit: asFunction(({ storage, replicas }: Cradle) => {
-      const perMinute = config.limits.requestsPerMinute;
-      const own = createRateLimit({ perMinute, burst: Math.max(20, Math.ceil(perMinute / 6)) });
-      if (!replicas) return seat ? shareRateLimit(own, seat) : own;
+      const rates = (): RequestRates => {
+        const { requestsPerMinute: perMinute, ...limits } = foundation.config.limits;
+        return {
+          perMinute,
+          organizationPerMinute: limits.organizationRequestsPerMinute ?? perMinute * 10,
+          toolPerMinute: limits.toolCallsPerMinute,
+        };
+      };
+      let current = rates();
+      let of = rateOf(current);
+      foundation.onReload(() => {
+        current = rates();
+        of = rateOf(current);
+      });
+      const own = createRateLimit({ ...of(''), rateOf: (subject) => of(subject) });
+      if (!replicas) return limitRequests(seat ? shareRateLimit(own, seat) : own, () => current);
       const shared = shareAmongGateways(own, {
-        perMinute,
+        perMinute: (subject) => of(subject).perMinute,
         buckets: () => storage.directory.buckets,
         shared: () => !replicas.alone,
         now,
@@ -138,45 +193,35 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         }),
       });
       replicas.settle(() => shared.settle());
-      return seat ? shareRateLimit(shared, seat) : shared;
+      return limitRequests(seat ? shareRateLimit(shared, seat) : shared, () => current);
     }).singleton(),
     audit: asFunction(({ storage }: Cradle) => createAuditWriter({ storage, logger })).singleton(),
     retention: asFunction(({ storage }: Cradle) => {
       const days = (value: number | 'forever') => (value === 'forever' ? undefined : value);
-      const { auditDays, chatDays } = config.retention;
-      return createRetention({ storage, auditDays: days(auditDays), chatDays: days(chatDays), now, logger });
-    }).singleton(),
-    governance: asFunction(() =>
-      createGovernance({
-        rules: config.governance.rules,
-        salt: (organizationId) => foundation.vault.derive(`governance:${organizationId}`),
-      }),
-    ).singleton(),
-    costGuard: asFunction(({ telemetry, storage }: Cradle) =>
-      createCostGuard({
-        telemetry,
-        scans: (organizationId) => storage.workspace(organizationId).scans,
-        limits: config.costGuard,
-        logger,
-        now,
-      }),
-    ).singleton(),
-    pipeline: asFunction(({ telemetry, governance, costGuard }: Cradle) =>
-      createQueryPipeline({
-        telemetry,
-        governance,
-        costGuard,
-        logger,
-        now,
-        limits: {
-          ...defaultPipelineLimits,
-          maxCellBytes: config.limits.maxCellBytes,
-          timeoutMs: config.limits.queryTimeoutSeconds * 1_000,
-          defaultWindowMs: config.limits.defaultWindowHours * 3_600_000,
+      return createRetention({
+        storage,
+        keep() {
+          const { auditDays, chatDays, incidentDays } = foundation.config.retention;
+          return { auditDays: days(auditDays), chatDays: days(chatDays), incidentDays: days(incidentDays) };
         },
-      }),
+        now,
+        logger,
+      });
+    }).singleton(),
+    pipeline: asFunction(({ telemetry, storage }: Cradle) =>
+      createConfiguredPipeline(foundation, telemetry, storage),
     ).singleton(),
-    keptResults: asFunction(() => seat?.keptPages ?? createKeptResults({ now })).singleton(),
+    keptResults: asFunction(({ storage, telemetry }: Cradle) => {
+      const own = seat?.keptPages ?? createKeptResults({ now });
+      if (storage.inDataDirectory === true || telemetry.inDataDirectory === true) return own;
+      return shareKeptResults(own, {
+        results: (organizationId) => storage.workspace(organizationId).keptResults,
+        vault: foundation.vault,
+        several: () => severalServe(storage.directory.gateways, now()),
+        now,
+        logger,
+      });
+    }).singleton(),
     worker: asFunction(({ storage, agent }: Cradle) =>
       createInvestigationWorker({
         storage,
@@ -187,6 +232,17 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         concurrency: 2,
       }),
     ).singleton(),
+    webhookSender: asFunction(({ storage }: Cradle) => {
+      if (seat && seat.number !== 1) return undefined;
+      return createWebhookSender({
+        directory: () => storage.directory,
+        vault: foundation.vault,
+        holder: `${hostname()}:${process.pid}:${randomUUID()}`,
+        authUrl: urls.authUrl,
+        now,
+        logger,
+      });
+    }).singleton(),
     tools: asFunction(({ storage, pipeline, keptResults, telemetry, ingest, agent, worker }: Cradle) =>
       createTools({
         storage,
@@ -195,6 +251,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         publicUrl: urls.publicUrl,
         engine: agent.engine,
         wake: () => worker.wake(),
+        cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, logger),
         now,
         chatUrl: (chatId) => `${urls.authUrl}/chats/${chatId}`,
       }),
@@ -204,10 +261,21 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         directory: storage.directory,
         sink: receivingSink(config, telemetry),
         dataDirectory: foundation.dataDirectory,
-        retentionDays: config.ingest.retentionDays,
+        retentionDays: () => foundation.config.ingest.retentionDays,
         ...(seat && { worker: seat }),
         logger,
         now,
+      }),
+    ).singleton(),
+    alertReceiver: asFunction(({ storage, agent, alertInputs, alertSources, worker }: Cradle) =>
+      createAlertReceiver({
+        directory: () => storage.directory,
+        inputs: alertInputs,
+        secretOf: (source) => alertSources.secretOf(source),
+        recorder: createAlertRecorder({ storage, engine: agent.engine, wake: () => worker.wake(), logger }),
+        clientAddress: (request) => clientAddress(request, config.trustProxy),
+        now,
+        logger,
       }),
     ).singleton(),
     mcp: asFunction(({ tools, verifier, rateLimit, audit, issuer }: Cradle) =>
@@ -225,15 +293,18 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         allowedOrigins: urls.allowedOrigins,
         rateLimit,
         audit,
+        auditStatements: config.audit.statements,
         ...(seat && { running: shareRunningCalls(createRunningCalls(), seat) }),
         logger,
       }),
     ).singleton(),
-    pages: asFunction(({ people, storage, keys, issuer, ingest, ingestTokens, telemetry, agent, worker }: Cradle) =>
-      createPages({
+    pages: asFunction((cradle: Cradle) => {
+      const { people, storage, keys, issuer, ingest, ingestTokens, alertSources, telemetry, agent, worker } = cradle;
+      return createPages({
         people,
         storage,
         keys,
+        alertSources,
         signIn: issuer.signIn,
         authorizationRequests: issuer.authorizationRequests,
         ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
@@ -244,12 +315,13 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         tokenUrl: `${urls.authUrl}/oauth2/token`,
         engine: agent.engine,
         wake: () => worker.wake(),
+        cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, logger),
         vault: foundation.vault,
         clientAddress: (request) => clientAddress(request, config.trustProxy),
         logger,
         now,
-      }),
-    ).singleton(),
+      });
+    }).singleton(),
     http: asFunction(({ issuer, pages, serving }: Cradle) =>
       createHttpApp({
         issuer,
@@ -275,8 +347,15 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    router: asFunction(({ mcp, receiver, http }: Cradle) =>
-      routes({ mcp, receiver, http, basePath: new URL(urls.publicUrl).pathname }),
+    router: asFunction(({ mcp, receiver, alertReceiver, http }: Cradle) =>
+      routes({
+        mcp,
+        receiver,
+        alertReceiver,
+        http,
+        inflow: { calls: new Inflow(config.limits.requestsAtOnce), sent: new Inflow(sentAtOnce) },
+        basePath: new URL(urls.publicUrl).pathname,
+      }),
     ).singleton(),
   };
 

@@ -1,21 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AlertReceiver } from '../alerts/receiver.ts';
+import type { AlertSources } from '../alerts/sources.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import type { IngestTokens } from '../auth/ingest-tokens.ts';
 import type { Verifier } from '../auth/verifier.ts';
-import type { Agent, Issuer, Storage, Telemetry, Tool } from '../contract/index.ts';
+import type { Agent, AlertInput, Issuer, Storage, Telemetry, Tool } from '../contract/index.ts';
 import type { InvestigationWorker } from '../investigation/worker.ts';
 import type { AuditWriter } from '../kernel/audit.ts';
-import type { RateLimiter } from '../kernel/rate-limit.ts';
 import type { Retention } from '../kernel/retention.ts';
 import type { Replicas } from '../kernel/replicas.ts';
+import type { RateLimit } from '../mcp/call.ts';
 import type { OtlpReceiver } from '../otlp/receiver.ts';
-import type { CostGuard } from '../sql/cost-guard.ts';
-import type { Governance } from '../sql/governance.ts';
 import type { KeptPages } from '../sql/kept-results.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
 import type { IngestSource } from '../tools/index.ts';
 import type { People } from '../people/people.ts';
 import type { createPages } from '../web/pages.ts';
+import type { createWebhookSender } from '../webhooks/index.ts';
 import type { Organizations } from './organizations.ts';
 import type { Serving } from './serving.ts';
 import type { Urls } from './urls.ts';
@@ -39,22 +40,24 @@ export interface Cradle {
   readonly people: People;
   readonly keys: ApiKeys;
   readonly ingestTokens: IngestTokens;
+  readonly alertInputs: ReadonlyMap<string, AlertInput>;
+  readonly alertSources: AlertSources;
   readonly organizations: Organizations;
   readonly ingest: IngestSource;
   readonly verifier: Verifier;
   /** Undefined in a process that another one of the same gateway speaks for. */
   readonly replicas: Replicas | undefined;
-  readonly rateLimit: RateLimiter;
+  readonly rateLimit: RateLimit;
   readonly audit: AuditWriter;
   readonly retention: Retention;
-  readonly governance: Governance;
-  /** Undefined where the config limits nothing. */
-  readonly costGuard: CostGuard | undefined;
   readonly pipeline: QueryPipeline;
   readonly keptResults: KeptPages;
   readonly worker: InvestigationWorker;
+  /** Undefined in a process that another one of the same gateway speaks for. */
+  readonly webhookSender: ReturnType<typeof createWebhookSender> | undefined;
   readonly tools: readonly Tool[];
   readonly receiver: OtlpReceiver;
+  readonly alertReceiver: AlertReceiver;
   readonly mcp: Listener;
   readonly pages: ReturnType<typeof createPages>;
   readonly http: Listener;

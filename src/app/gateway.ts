@@ -1,12 +1,13 @@
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Component } from '../contract/index.ts';
+import { createHttpServer } from '../http/server.ts';
 import { holdExclusively, joinHold } from '../kernel/exclusive.ts';
 import type { Exclusive } from '../kernel/exclusive.ts';
 import { createLifecycle } from '../kernel/lifecycle.ts';
 import type { Lifecycle } from '../kernel/lifecycle.ts';
 import { loadPlugin } from '../kernel/registry.ts';
+import { loadAlertInputs } from './alert-inputs.ts';
 import { holdBoundary } from './boundary.ts';
 import { Connections } from './connections.ts';
 import { createGatewayContainer } from './container.ts';
@@ -18,6 +19,7 @@ import { longestCallMs } from './serving.ts';
 import type { Serving } from './serving.ts';
 import type { Settings } from './settings.ts';
 import { deriveUrls } from './urls.ts';
+import { leaveToOthers } from './workers/leave-to-others.ts';
 import type { Seat } from './workers/seat.ts';
 import { layFoundation } from './workspace.ts';
 import type { Foundation } from './workspace.ts';
@@ -27,6 +29,8 @@ export interface Gateway {
   start(): Promise<void>;
   /** Finishes the requests in flight, then stops the parts in reverse order. Safe unstarted, safe twice. */
   stop(): Promise<void>;
+  /** Reads the configuration anew and takes of it what can be taken; the log says what that is. Never rejects. */
+  reload(): Promise<void>;
   /** Stops as one of several processes, of which the others are ready. */
   retire(): Promise<void>;
   /** {base_url}; known once started. */
@@ -94,7 +98,8 @@ class RunningGateway implements Gateway {
     let router: Router = (_request, response) => {
       response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
     };
-    const server = createServer({ requestTimeout: 120_000, headersTimeout: 15_000 });
+    // A call may be silent to its end.
+    const server = createHttpServer(longestCallMs(config) + 60_000);
     const connections = new Connections(server);
     const route = (request: IncomingMessage, response: ServerResponse, waits: boolean): void => {
       connections.answers(request, response);
@@ -103,8 +108,8 @@ class RunningGateway implements Gateway {
     };
     server.on('request', (request: IncomingMessage, response: ServerResponse) => route(request, response, false));
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => route(request, response, true));
-    server.keepAliveTimeout = 65_000;
     this.#connections = connections;
+    if (seat) leaveToOthers(server);
     // Listening first: the port, when it is a free one, is part of the issuer's name, and a port in use is told at once.
     // A worker has its port from the primary, and takes no request that another one could answer before it can.
     const port = seat ? seat.port : await listen(server, config.listen);
@@ -114,6 +119,7 @@ class RunningGateway implements Gateway {
       urls,
       serving: this.#serving,
       plugins,
+      baseline: await loadPlugin('agent', { kind: 'agent', plugin: 'playbook', config: {} }, undefined),
       seat,
     };
     const { cradle } = createGatewayContainer(given);
@@ -126,17 +132,24 @@ class RunningGateway implements Gateway {
       this.#sayWhatMayNotBeTwo(cradle);
       await start('the other gateways', cradle.replicas);
     }
+    await start('the audit', partOf({ stop: () => cradle.audit.stop() }));
     await start(plugins.issuer.label, cradle.issuer);
     await start(plugins.telemetry.label, cradle.telemetry);
     await holdBoundary(cradle.telemetry, plugins.telemetry.label, this.#foundation.logger);
     await start(plugins.agent.label, cradle.agent);
-    await start('the audit', partOf({ stop: () => cradle.audit.stop() }));
     await start('retention', partOf({ start: () => cradle.retention.start(), stop: () => cradle.retention.stop() }));
     await start('the OTLP receiver', cradle.receiver);
     await start(
       'the investigation worker',
       partOf({ start: () => cradle.worker.start(), stop: () => cradle.worker.stop() }),
     );
+    const { webhookSender } = cradle;
+    if (webhookSender) {
+      await start(
+        'the webhook sender',
+        partOf({ start: () => webhookSender.start(), stop: () => webhookSender.stop() }),
+      );
+    }
     await start('kept results', partOf({ stop: async () => cradle.keptResults.clear() }));
 
     ({ router } = cradle);
@@ -154,6 +167,10 @@ class RunningGateway implements Gateway {
   stop(): Promise<void> {
     this.#stopped ??= this.#leave().then(() => this.#stop());
     return this.#stopped;
+  }
+
+  async reload(): Promise<void> {
+    await this.#foundation.reload();
   }
 
   retire(): Promise<void> {
@@ -191,7 +208,8 @@ class RunningGateway implements Gateway {
   }
 }
 
-async function loadPlugins({ config, file }: Foundation): Promise<LoadedPlugins> {
+async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins> {
+  const { config, file } = foundation;
   const { storage, issuer, telemetry, agent } = config;
   const reference = ({ plugin, ...rest }: typeof storage) => ({ plugin, config: rest });
   return {
@@ -199,6 +217,7 @@ async function loadPlugins({ config, file }: Foundation): Promise<LoadedPlugins>
     issuer: await loadPlugin('issuer', { kind: 'issuer', ...reference(issuer) }, file),
     telemetry: await loadPlugin('telemetry', { kind: 'telemetry', ...reference(telemetry) }, file),
     agent: await loadPlugin('agent', { kind: 'agent', ...reference(agent) }, file),
+    alerts: await loadAlertInputs(foundation),
   };
 }
 

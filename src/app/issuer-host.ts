@@ -1,6 +1,6 @@
 import { type AuthorizationServerHost, createAuthorizationServer } from '../authorization/server.ts';
 import { SightlineError } from '../contract/index.ts';
-import type { Host, IssuerHost, Storage } from '../contract/index.ts';
+import type { AuditLog, Host, IssuerHost, Storage } from '../contract/index.ts';
 
 /**
  * What an issuer plugin is given: the host, where accounts are kept, and an authorization server to run.
@@ -8,12 +8,12 @@ import type { Host, IssuerHost, Storage } from '../contract/index.ts';
  */
 export function issuerHost(
   host: Host,
-  storage: Storage,
+  { storage, audit }: { readonly storage: Storage; readonly audit: AuditLog },
   resource: string,
   admit: AuthorizationServerHost['admit'] = nobody,
 ): IssuerHost {
   const given = { ...host, storage, resource };
-  return { ...given, authorizationServer: (options) => createAuthorizationServer(options, { ...given, admit }) };
+  return { ...given, authorizationServer: (options) => createAuthorizationServer(options, { ...given, audit, admit }) };
 }
 
 const nobody: AuthorizationServerHost['admit'] = async () => {

@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { Inflow } from '../http/inflow.ts';
 import { routes } from './routes.ts';
 
 function whereTo(url: string, basePath = '/'): string {
   let taken = '';
   const listener = routes({
     mcp: (request) => (taken = `mcp ${request.url}`),
+    alertReceiver: (request) => (taken = `alerts ${request.url}`),
     http: (request) => (taken = `http ${request.url}`),
     receiver: {
       handle: (request) => {
@@ -15,6 +17,7 @@ function whereTo(url: string, basePath = '/'): string {
         return true;
       },
     },
+    inflow: { calls: new Inflow(1), sent: new Inflow(1) },
     basePath,
   });
   const request = new IncomingMessage(new Socket());
@@ -27,6 +30,8 @@ describe('the routes', () => {
   it.each([
     ['/mcp', 'mcp /mcp'],
     ['/mcp?x=1', 'mcp /mcp?x=1'],
+    ['/alerts/als_1', 'alerts /alerts/als_1'],
+    ['/alerts', 'http /alerts'],
     ['/mcp/', 'http /mcp/'],
     ['/mcpx', 'http /mcpx'],
     ['/MCP', 'http /MCP'],
@@ -37,6 +42,28 @@ describe('the routes', () => {
     ['/', 'http /'],
   ])('hand %s to %s', (url, taken) => {
     expect(whereTo(url)).toBe(taken);
+  });
+
+  it('refuse what is too much at once, telemetry apart from calls, and always answer probes', () => {
+    const taken: string[] = [];
+    const take = (request: IncomingMessage): void => void taken.push(request.url ?? '');
+    const listener = routes({
+      mcp: take,
+      alertReceiver: take,
+      http: take,
+      receiver: { handle: (request) => taken.push(request.url ?? '') > 0 },
+      inflow: { calls: new Inflow(1), sent: new Inflow(1) },
+      basePath: '/',
+    });
+    const statuses = ['/v1/logs', '/v1/logs', '/alerts/als_1', '/mcp', '/mcp', '/', '/livez', '/readyz'].map((url) => {
+      const request = new IncomingMessage(new Socket());
+      request.url = url;
+      const response = new ServerResponse(request);
+      listener(request, response, false);
+      return response.statusCode;
+    });
+    expect(statuses).toEqual([200, 503, 503, 200, 503, 503, 200, 200]);
+    expect(taken).toEqual(['/v1/logs', '/mcp', '/livez', '/readyz']);
   });
 
   it('take the path of publicUrl off, and work when a proxy has taken it off already', () => {

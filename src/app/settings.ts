@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { loadConfig } from '../config/load.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import type { ReadConfig } from '../config/load.ts';
 import { SightlineError } from '../contract/index.ts';
 
 /** What every command takes; the flag beats the environment, which beats the config file. */
@@ -36,7 +36,7 @@ export function resolveSettings(flags: Settings, env: NodeJS.ProcessEnv = proces
 }
 
 /** The config file that the settings name or lead to, with what they beat in it. */
-export function loadSettings({ config, data, port }: Settings): Promise<LoadedConfig> {
+export function loadSettings({ config, data, port }: Settings): Promise<ReadConfig> {
   return loadConfig({
     file: config,
     cwd: process.cwd(),

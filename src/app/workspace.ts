@@ -1,3 +1,6 @@
+import { createAlertSources } from '../alerts/sources.ts';
+import type { AlertSources } from '../alerts/sources.ts';
+export type { AddressedSource, SourceWithSecret } from '../alerts/sources.ts';
 import { createApiKeys } from '../auth/api-keys.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { createIngestTokens } from '../auth/ingest-tokens.ts';
@@ -11,15 +14,20 @@ import { loadPlugin } from '../kernel/registry.ts';
 import { createVault, loadMasterKeys } from '../kernel/vault.ts';
 import { createPeople } from '../people/create-people.ts';
 import type { People } from '../people/people.ts';
+import { createAlertInputs, loadAlertInputs } from './alert-inputs.ts';
 import { prepareDirectory } from './data-directory.ts';
+import { createLiveConfig } from './reload.ts';
+import type { LiveConfig } from './reload.ts';
 import { createOrganizations } from './organizations.ts';
 import type { Organizations } from './organizations.ts';
 import { loadSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
+import { createWebhooks } from '../webhooks/index.ts';
+import type { Webhooks } from '../webhooks/index.ts';
 import { deriveUrls } from './urls.ts';
 
 /** Config, keys and storage, before anything is started: what the gateway and the commands have in common. */
-export interface Foundation extends LoadedConfig {
+export interface Foundation extends LoadedConfig, LiveConfig {
   readonly dataDirectory: string;
   readonly logger: Logger;
   readonly vault: Vault;
@@ -33,11 +41,19 @@ export async function layFoundation(settings: Settings, logged: object = {}): Pr
   const loaded = await loadSettings(settings);
   const { dataDirectory, log } = loaded.config;
   prepareDirectory(dataDirectory);
-  const logger = createLogger(log).child(logged);
+  const leveled = createLogger(log);
+  const logger = leveled.child(logged);
+  const live = createLiveConfig(settings, loaded, logger);
+  live.onReload(() => leveled.setLevel(live.config.log.level));
   const vault = createVault(await loadMasterKeys(dataDirectory, process.env['SIGHTLINE_MASTER_KEY']));
   const now = (): Date => new Date();
   return {
-    ...loaded,
+    file: loaded.file,
+    get config() {
+      return live.config;
+    },
+    reload: () => live.reload(),
+    onReload: (listener) => live.onReload(listener),
     dataDirectory,
     logger,
     vault,
@@ -57,6 +73,9 @@ export interface OpenWorkspace extends Foundation {
   readonly ingestTokens: IngestTokens;
   readonly people: People;
   readonly organizations: Organizations;
+  readonly webhooks: Webhooks;
+  /** Loads the alert plugins, which few commands need. */
+  alertSources(): Promise<AlertSources>;
   /** The gateway that holds this data directory, if it answers. */
   runningGateway(): Promise<Holder | undefined>;
   close(): Promise<void>;
@@ -81,10 +100,14 @@ export async function planMigration(settings: Settings): Promise<MigrationPlan> 
 
 export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> {
   const foundation = await layFoundation(settings);
-  const { now, vault, dataDirectory, logger } = foundation;
+  const { now, vault, dataDirectory, logger, config } = foundation;
   const storage = await createStorage(foundation);
   const migrations = await opened(storage);
   const ingestTokens = createIngestTokens({ storage, vault });
+  const runningGateway = async (): Promise<Holder | undefined> => {
+    const holder = readHolder(dataDirectory);
+    return holder && (await answers(holder.url)) ? holder : undefined;
+  };
   return {
     ...foundation,
     storage,
@@ -93,10 +116,14 @@ export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> 
     ingestTokens,
     people: createPeople({ storage, logger, now }),
     organizations: createOrganizations({ storage, ingestTokens }),
-    async runningGateway() {
-      const holder = readHolder(dataDirectory);
-      return holder && (await answers(holder.url)) ? holder : undefined;
+    webhooks: createWebhooks({ storage, vault, now }),
+    async alertSources() {
+      const host = (label: string): Host => foundation.host(config.listen.port, label);
+      const inputs = createAlertInputs(await loadAlertInputs(foundation), host);
+      const running = config.publicUrl === undefined ? await runningGateway() : undefined;
+      return createAlertSources({ storage, vault, inputs, publicUrl: running?.url ?? host('cli').publicUrl, now });
     },
+    runningGateway,
     close: () => storage.stop(),
   };
 }

@@ -13,9 +13,14 @@ export function configJsonSchema(shipped: readonly ShippedPlugin[]): string {
   const root = toJsonSchema(configSchema);
   const properties: Record<string, unknown> = { ...record(root['properties']) };
   for (const kind of new Set(shipped.map((plugin) => plugin.kind))) {
-    properties[kind] = {
+    const list = record(properties[kind]);
+    const several = list['type'] === 'array';
+    const section = {
       oneOf: [
-        ...shipped.filter((plugin) => plugin.kind === kind).map(pluginSection),
+        ...shipped
+          .filter((plugin) => plugin.kind === kind)
+          // The first of a kind is the default one, so its name may be left out.
+          .map((plugin, index) => pluginSection(plugin, several || index > 0)),
         {
           type: 'object',
           description: 'A plugin of your own: an installed package or a path relative to this file',
@@ -24,16 +29,16 @@ export function configJsonSchema(shipped: readonly ShippedPlugin[]): string {
         },
       ],
     };
+    properties[kind] = several ? { ...list, items: section } : section;
   }
   return `${JSON.stringify({ ...root, properties }, null, 2)}\n`;
 }
 
-function pluginSection({ name, configSchema: schema }: ShippedPlugin, index: number): object {
+function pluginSection({ name, configSchema: schema }: ShippedPlugin, isNamed: boolean): object {
   const named = (own: Readonly<Record<string, unknown>>): object => ({
     ...own,
     properties: { plugin: { const: name, default: name }, ...record(own['properties']) },
-    // The first of a kind is the default one, so its name may be left out.
-    required: [...(index === 0 ? [] : ['plugin']), ...strings(own['required'])],
+    required: [...(isNamed ? ['plugin'] : []), ...strings(own['required'])],
   });
   const own = toJsonSchema(schema);
   const { oneOf } = own;

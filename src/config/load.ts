@@ -14,6 +14,11 @@ export interface LoadedConfig {
   readonly file: string | undefined;
 }
 
+export interface ReadConfig extends LoadedConfig {
+  /** The file says nothing: all is as by default. */
+  readonly empty: boolean;
+}
+
 /** What comes from the command line or the environment and beats the file. */
 export interface Overrides {
   readonly dataDirectory?: string;
@@ -28,8 +33,8 @@ export async function loadConfig(options: {
   cwd: string;
   env: NodeJS.ProcessEnv;
   overrides: Overrides;
-}): Promise<LoadedConfig> {
-  const { file, raw } = await read(options.file, options.cwd);
+}): Promise<ReadConfig> {
+  const { file, raw, empty } = await read(options.file, options.cwd);
   const parsed = configSchema.safeParse(expandConfig(raw, options.env));
   if (!parsed.success) {
     throw new SightlineError(
@@ -41,6 +46,7 @@ export async function loadConfig(options: {
   const base = dataDirectory === undefined && file !== undefined ? dirname(file) : options.cwd;
   return {
     file,
+    empty,
     config: {
       ...parsed.data,
       dataDirectory: resolve(base, dataDirectory ?? parsed.data.dataDirectory),
@@ -69,7 +75,10 @@ function cautious(load: Loader, cwd: string): Loader {
   };
 }
 
-async function read(file: string | undefined, cwd: string): Promise<{ file: string | undefined; raw: unknown }> {
+async function read(
+  file: string | undefined,
+  cwd: string,
+): Promise<Pick<ReadConfig, 'file' | 'empty'> & { raw: unknown }> {
   const named = file !== undefined;
   const explorer = cosmiconfig('sightline', {
     searchPlaces,
@@ -81,8 +90,8 @@ async function read(file: string | undefined, cwd: string): Promise<{ file: stri
   });
   try {
     const found = file === undefined ? await explorer.search(cwd) : await explorer.load(resolve(cwd, file));
-    if (!found || found.isEmpty) return { file: found?.filepath, raw: {} };
-    return { file: found.filepath, raw: found.config };
+    if (!found || found.isEmpty) return { file: found?.filepath, empty: true, raw: {} };
+    return { file: found.filepath, empty: false, raw: found.config };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
     throw new SightlineError('config_invalid', `The config ${file ?? 'file'} cannot be read: ${message}`, { cause });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { logLevels } from '../kernel/logger.ts';
+import { toolNames } from '../contract/index.ts';
 import { governanceSchema } from './governance.ts';
 import { byteSize } from './size.ts';
 
@@ -52,7 +53,39 @@ export const configSchema = z
     log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
     limits: z
       .strictObject({
-        requestsPerMinute: z.coerce.number().int().min(1).default(600).meta({ description: 'Tool calls a principal' }),
+        requestsPerMinute: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .default(600)
+          .meta({ description: 'Of one key or person; a sixth of it, at least 20, at once' }),
+        organizationRequestsPerMinute: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .optional()
+          .meta({ description: 'Of all keys and people of one organization; by default ten times requestsPerMinute' }),
+        toolCallsPerMinute: z.partialRecord(z.enum(toolNames), z.coerce.number().int().min(1)).default({}).meta({
+          description: 'Calls of a tool by all of one organization; without an entry only the limits above hold',
+        }),
+        requestsAtOnce: z.coerce.number().int().min(1).max(100_000).default(256).meta({
+          description:
+            'Requests that one process answers at once, those aside that have waited for seconds; more are told to come again',
+        }),
+        queriesAtOnce: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(10_000)
+          .default(32)
+          .meta({ description: 'Queries that run at once in one process; more wait, organizations in turn' }),
+        organizationQueriesAtOnce: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(10_000)
+          .default(8)
+          .meta({ description: 'Of these, queries of one organization' }),
         queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30),
         maxCellBytes: z.coerce.number().int().min(256).max(4_194_304).default(16_384),
         defaultWindowHours: z.coerce
@@ -101,11 +134,21 @@ export const configSchema = z
           .meta({ description: 'Your own collector, which feeds the warehouse: what get_ingest_config tells senders' }),
       })
       .prefault({}),
+    audit: z
+      .strictObject({
+        statements: flag
+          .default(false)
+          .meta({ description: 'Whether the SQL of a call is kept with its record; it may hold personal data' }),
+      })
+      .prefault({}),
     retention: z
       .strictObject({
         auditDays: kept.default(400).meta({ description: 'How long audit records are kept' }),
         chatDays: kept.default('forever').meta({
           description: 'How long chats are kept after their last change, once they are completed, failed or cancelled',
+        }),
+        incidentDays: kept.default('forever').meta({
+          description: 'How long incidents are kept after their last change, once they are resolved or dismissed',
         }),
       })
       .prefault({}),
@@ -113,6 +156,11 @@ export const configSchema = z
     issuer: section('builtin'),
     telemetry: section('duckdb'),
     agent: section('playbook'),
+    alerts: z
+      .array(z.looseObject({ plugin: z.string().min(1) }))
+      .max(20)
+      .default(['generic', 'alertmanager', 'pagerduty', 'datadog'].map((plugin) => ({ plugin })))
+      .meta({ description: 'What alerts can come from' }),
   })
   .meta({ id: 'SightlineConfig' });
 

@@ -40,6 +40,10 @@ function store() {
         ]);
       },
       list: refuse,
+      census: refuse,
+      chains: refuse,
+      chain: refuse,
+      records: refuse,
     };
     return new Proxy<Workspace>(Object.create(null), {
       get: (_target, name) => (name === 'audit' ? audit : refuse()),

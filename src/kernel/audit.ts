@@ -1,7 +1,7 @@
 import { SightlineError } from '../contract/errors.ts';
 import type { OrganizationId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
-import type { AuditRecord } from '../contract/audit.ts';
+import type { AuditLog, AuditRecord } from '../contract/audit.ts';
 import type { Storage } from '../contract/storage.ts';
 
 export interface AuditWriterOptions {
@@ -13,12 +13,9 @@ export interface AuditWriterOptions {
   readonly maxPending?: number;
 }
 
-export interface AuditWriter {
-  /**
-   * A place for one record, taken before the work that it will tell of. Throws `unavailable` while the store does not take
-   * records or too many wait: nothing happens unaudited. The answered function must be called exactly once.
-   */
-  reserve(organizationId: OrganizationId): (record: AuditRecord) => void;
+export interface AuditWriter extends AuditLog {
+  /** Records that are kept or promised and not yet written. */
+  readonly pending: number;
   /** Writes what is kept. Records that the store refuses even now go to the log. */
   stop(): Promise<void>;
 }
@@ -37,7 +34,7 @@ interface Queue {
 const batchSize = 500;
 const longestRetryMs = 1_000;
 
-/** The append-only audit of tool calls, written in batches. */
+/** The append-only audit of tool calls and issued tokens, written in batches. */
 export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
   const { storage, logger, flushMs = 100, maxPending = 2_000 } = options;
   const queues = new Map<OrganizationId, Queue>();
@@ -94,12 +91,15 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
   }
 
   return {
+    get pending() {
+      return pending;
+    },
     reserve(organizationId) {
       const known = queues.get(organizationId);
       const full =
         pending >= maxPending * 10 || (known !== undefined && known.promised + known.records.length >= maxPending);
       if (stopped || full || (known !== undefined && known.failures > 0)) {
-        throw new SightlineError('unavailable', 'the call cannot be recorded now, so it was not made', {
+        throw new SightlineError('unavailable', 'this cannot be recorded now, so it was not done', {
           retryAfterSeconds: 1,
         });
       }

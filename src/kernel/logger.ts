@@ -18,11 +18,16 @@ const secretFields = [
   'masterKey',
 ];
 
+export interface LeveledLogger extends Logger {
+  /** From now on, for all loggers that come of this one too. */
+  setLevel(level: LogLevel): void;
+}
+
 /** JSON lines on standard error, times in RFC 3339. Fields that could hold a secret are redacted two levels deep. */
-export function createLogger({ level }: { level: LogLevel }): Logger {
-  return pino(
+export function createLogger({ level }: { level: LogLevel }): LeveledLogger {
+  const lines = pino(
     {
-      level,
+      level: 'debug',
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
@@ -31,4 +36,14 @@ export function createLogger({ level }: { level: LogLevel }): Logger {
     },
     pino.destination({ dest: 2, sync: true }),
   );
+  let lowest = logLevels.indexOf(level);
+  // pino gives a child the level of its birth; here one level holds for all, whenever it is set.
+  const leveled = (to: Logger): Logger => ({
+    debug: (fields, message) => void (lowest <= 0 && to.debug(fields, message)),
+    info: (fields, message) => void (lowest <= 1 && to.info(fields, message)),
+    warn: (fields, message) => void (lowest <= 2 && to.warn(fields, message)),
+    error: (fields, message) => void (lowest <= 3 && to.error(fields, message)),
+    child: (fields) => leveled(to.child(fields)),
+  });
+  return { ...leveled(lines), setLevel: (next) => void (lowest = logLevels.indexOf(next)) };
 }

@@ -31,7 +31,7 @@ describe('a rate limit of several gateways', () => {
   function gateway(buckets: () => Pick<BucketRepository, 'pour' | 'list'>, shared = () => true): SharedRateLimit {
     const limiter = createRateLimit({ perMinute, burst, now: () => clock });
     return shareAmongGateways(limiter, {
-      perMinute,
+      perMinute: () => perMinute,
       buckets,
       shared,
       now: () => new Date(clock),

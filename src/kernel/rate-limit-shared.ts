@@ -1,8 +1,6 @@
 import { isId, toId } from '../contract/index.ts';
-import type { BucketRepository, Logger, Principal } from '../contract/index.ts';
-import type { PartialRateLimiter } from './rate-limit.ts';
-
-type Caller = Pick<Principal, 'organizationId' | 'subject'>;
+import type { BucketRepository, Logger } from '../contract/index.ts';
+import type { Caller, PartialRateLimiter } from './rate-limit.ts';
 
 export interface SharedRateLimit extends PartialRateLimiter {
   /** Tells what was let in here, and counts what was let in elsewhere. About once a second. Never rejects. */
@@ -10,8 +8,8 @@ export interface SharedRateLimit extends PartialRateLimiter {
 }
 
 export interface SharedRateLimitOptions {
-  /** As of the limiter. */
-  readonly perMinute: number;
+  /** As of the limiter, by subject. */
+  readonly perMinute: (subject: string) => number;
   /** Asked anew each time: storage is opened after this is made. */
   readonly buckets: () => Pick<BucketRepository, 'pour' | 'list'>;
   /** False while there is nobody to settle with. */
@@ -36,7 +34,7 @@ const listed = 1_000;
  */
 export function shareAmongGateways(limiter: PartialRateLimiter, options: SharedRateLimitOptions): SharedRateLimit {
   const { perMinute, buckets, shared, now, logger, learned } = options;
-  const msPerRequest = 60_000 / perMinute;
+  const msPerRequest = (name: string): number => 60_000 / perMinute(name.slice(name.lastIndexOf(' ') + 1));
   let spent = new Map<string, number>();
   /** When the shared buckets would be empty (epoch ms), as far as their content was counted here. */
   const counted = new Map<string, number>();
@@ -49,8 +47,9 @@ export function shareAmongGateways(limiter: PartialRateLimiter, options: SharedR
   }
 
   function learn(name: string, emptyAt: number, expected: number): void {
-    const requests = Math.max(0, Math.floor((emptyAt - expected) / msPerRequest));
-    counted.set(name, expected + requests * msPerRequest);
+    const each = msPerRequest(name);
+    const requests = Math.max(0, Math.floor((emptyAt - expected) / each));
+    counted.set(name, expected + requests * each);
     const caller = callerOf(name);
     if (requests === 0 || caller === undefined) return;
     limiter.debit(caller, requests);
@@ -65,7 +64,7 @@ export function shareAmongGateways(limiter: PartialRateLimiter, options: SharedR
       const amounts = new Map(
         names
           .slice(first, first + namesAtOnce)
-          .map((name) => [name, Math.ceil((told.get(name) ?? 0) * msPerRequest)] as const),
+          .map((name) => [name, Math.ceil((told.get(name) ?? 0) * msPerRequest(name))] as const),
       );
       for (const [name, emptyAt] of await buckets().pour(amounts, at)) {
         learn(name, emptyAt.getTime(), expected(name) + (amounts.get(name) ?? 0));
@@ -81,6 +80,11 @@ export function shareAmongGateways(limiter: PartialRateLimiter, options: SharedR
     take(caller) {
       const wait = limiter.take(caller);
       if (wait === 0) spend(caller, 1);
+      return wait;
+    },
+    takeAll(callers) {
+      const wait = limiter.takeAll(callers);
+      if (wait === 0) for (const caller of callers) spend(caller, 1);
       return wait;
     },
     debit(caller, requests) {

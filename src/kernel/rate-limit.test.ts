@@ -18,6 +18,17 @@ describe('createRateLimit', () => {
     expect(limit.take(one)).toBe(1);
   });
 
+  it('takes a rate that became another, also for who is known', () => {
+    let now = 0;
+    let rate = { perMinute: 60, burst: 1 };
+    const limit = createRateLimit({ ...rate, rateOf: () => rate, now: () => now });
+    expect([limit.take(one), limit.take(one)]).toEqual([0, 1]);
+    rate = { perMinute: 6, burst: 2 };
+    expect(limit.take(one)).toBe(10);
+    now += 60_000;
+    expect([limit.take(one), limit.take(one), limit.take(one)]).toEqual([0, 0, 10]);
+  });
+
   it('keeps principals apart, also the same person in two organizations', () => {
     const limit = createRateLimit({ perMinute: 1, burst: 1, now: () => 0 });
     expect(limit.take(one)).toBe(0);

@@ -1,61 +1,90 @@
 import type { Principal } from '../contract/auth.ts';
 
-export interface RateLimitOptions {
+export interface Rate {
   /** Requests a minute that one principal may go on with for ever. */
   readonly perMinute: number;
   /** Requests at once after a rest. */
   readonly burst: number;
+}
+
+export interface RateLimitOptions extends Rate {
+  /** Of subjects that have a rate of their own. Asked each time: a rate may become another. */
+  readonly rateOf?: (subject: string) => Rate | undefined;
   /** Milliseconds that never go back; `performance.now` by default. */
   readonly now?: () => number;
   /** Principals remembered; the one seen longest ago is forgotten first, and starts anew. */
   readonly maxPrincipals?: number;
 }
 
+/** Whose requests are counted together. */
+export type Caller = Pick<Principal, 'organizationId' | 'subject'>;
+
 export interface RateLimiter {
   /** Counts one request; 0 if it may go on, else the seconds until the next one may. A refused request costs nothing. */
-  take(principal: Pick<Principal, 'organizationId' | 'subject'>): number;
+  take(caller: Caller): number;
+  /** One request that counts for each of these, or for none: 0 if all of them may, else the longest wait. */
+  takeAll(callers: readonly Caller[]): number;
 }
 
 /** A limiter that knows part of what its principals send, and is told of the rest. */
 export interface PartialRateLimiter extends RateLimiter {
   /** Counts requests let in elsewhere. They may put the principal into debt, which it waits off. */
-  debit(principal: Pick<Principal, 'organizationId' | 'subject'>, requests: number): void;
+  debit(caller: Caller, requests: number): void;
 }
 
 interface Bucket {
   tokens: number;
   filledAt: number;
+  rate: Rate;
 }
 
 /** A token bucket for each principal, filled when it is looked at: no timers, bounded memory. */
 export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
-  const { perMinute, burst, now = () => performance.now(), maxPrincipals = 50_000 } = options;
-  if (!(perMinute > 0) || !(burst >= 1)) throw new RangeError('perMinute and burst must be positive');
-  const perMs = perMinute / 60_000;
+  const { rateOf, now = () => performance.now(), maxPrincipals = 50_000 } = options;
+  const usual = checked(options);
   const buckets = new Map<string, Bucket>();
-  function filled({ organizationId, subject }: Pick<Principal, 'organizationId' | 'subject'>): Bucket {
+  function filled({ organizationId, subject }: Caller): Bucket {
     const key = `${organizationId} ${subject}`;
     const at = now();
-    const bucket = buckets.get(key) ?? { tokens: burst, filledAt: at };
+    const rate = rateOf?.(subject) ?? usual;
+    const bucket = buckets.get(key) ?? { tokens: rate.burst, filledAt: at, rate: checked(rate) };
+    if (rate !== bucket.rate) bucket.rate = checked(rate);
     // Taken out and put back, so that the map's own order is by last use.
     buckets.delete(key);
     buckets.set(key, bucket);
     if (buckets.size > maxPrincipals) forgetOldest(buckets);
-    bucket.tokens = Math.min(burst, bucket.tokens + Math.max(0, at - bucket.filledAt) * perMs);
+    const { perMinute, burst } = bucket.rate;
+    bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, at - bucket.filledAt) * perMinute) / 60_000);
     bucket.filledAt = at;
     return bucket;
   }
   return {
-    take(principal) {
-      const bucket = filled(principal);
-      if (bucket.tokens < 1) return (1 - bucket.tokens) / perMs / 1_000;
+    take(caller) {
+      const bucket = filled(caller);
+      if (bucket.tokens < 1) return waitOf(bucket);
       bucket.tokens -= 1;
       return 0;
     },
-    debit(principal, requests) {
-      filled(principal).tokens -= requests;
+    takeAll(callers) {
+      const all = callers.map(filled);
+      let wait = 0;
+      for (const bucket of all) wait = Math.max(wait, waitOf(bucket));
+      if (wait === 0) for (const bucket of all) bucket.tokens -= 1;
+      return wait;
+    },
+    debit(caller, requests) {
+      filled(caller).tokens -= requests;
     },
   };
+}
+
+function waitOf({ tokens, rate }: Bucket): number {
+  return tokens < 1 ? ((1 - tokens) / rate.perMinute) * 60 : 0;
+}
+
+function checked(rate: Rate): Rate {
+  if (!(rate.perMinute > 0) || !(rate.burst >= 1)) throw new RangeError('perMinute and burst must be positive');
+  return rate;
 }
 
 function forgetOldest(buckets: Map<string, Bucket>): void {

@@ -18,6 +18,8 @@ export interface PluginReference {
 export interface LoadedPlugin<Kind extends PluginKind> {
   /** For messages: `telemetry plugin "duckdb"`. */
   readonly label: string;
+  /** As the plugin calls itself. */
+  readonly name: string;
   create(host: Hosts[Kind]): Products[Kind];
 }
 
@@ -48,6 +50,7 @@ export async function loadPlugin<Kind extends PluginKind>(
   }
   return {
     label,
+    name: definition.name,
     create(host) {
       try {
         // The definition's own types tie kind, config and product together; here only the kind is known.

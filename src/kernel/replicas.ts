@@ -9,6 +9,11 @@ export const goneMs = 90_000;
 const settleMs = 1_000;
 const forgetMs = 600_000;
 
+/** Whether more than one gateway serves over this storage, asked now. */
+export async function severalServe(gateways: Pick<GatewayRepository, 'list'>, now: Date): Promise<boolean> {
+  return (await gateways.list(new Date(now.getTime() - goneMs))).length > 1;
+}
+
 /** The gateways that share one storage, as one of them knows them. */
 export interface Replicas extends Component {
   /** Whether this one was alone when it last looked. */

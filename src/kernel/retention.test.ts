@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import storageKnex from '../../plugins/storage-knex/index.ts';
 import { silentLogger, testHost } from '../contract-tests/host.ts';
-import { ada, eventually, newChat, soon } from '../contract-tests/storage/stage.ts';
+import { ada, eventually, newChat, newIncident, soon } from '../contract-tests/storage/stage.ts';
 import type { AuditRecord, Storage, Workspace } from '../contract/index.ts';
 import { createRetention } from './retention.ts';
-import type { RetentionOptions } from './retention.ts';
+import type { Keep, RetentionOptions } from './retention.ts';
 
 const dayMs = 86_400_000;
 const now = (): Date => new Date();
@@ -44,8 +44,14 @@ describe('retention', () => {
     await rm(directory, { recursive: true });
   });
 
-  const made = (options: Partial<RetentionOptions>) =>
-    createRetention({ storage, auditDays: undefined, chatDays: undefined, now, logger: silentLogger, ...options });
+  const made = ({ auditDays, chatDays, incidentDays, ...options }: Partial<RetentionOptions & Keep>) =>
+    createRetention({
+      storage,
+      keep: () => ({ auditDays, chatDays, incidentDays }),
+      now,
+      logger: silentLogger,
+      ...options,
+    });
   const records = async () =>
     Promise.all(workspaces.map(async ({ audit }) => (await audit.list({ limit: 1_000 })).length));
 
@@ -84,6 +90,20 @@ describe('retention', () => {
     await retention.stop();
     expect(await workspace.chats.get(running.chat.id)).toBeDefined();
     expect((await records())[0]).toBe(1_000);
+  });
+
+  it('removes incidents that are over and did not change since', async () => {
+    const [workspace] = workspaces;
+    if (workspace === undefined) throw new Error('no workspace');
+    const { incidents } = workspace;
+    const over = await incidents.create(newIncident({ status: 'resolved' }), ada);
+    const open = await incidents.create(newIncident(), ada);
+    const retention = made({ incidentDays: 30, now: () => new Date(Date.now() + 31 * dayMs) });
+    retention.start();
+    await eventually(async () => (await incidents.get(over.key)) === undefined);
+    await retention.stop();
+    expect(await incidents.get(over.key)).toBeUndefined();
+    expect(await incidents.get(open.key)).toBeDefined();
   });
 
   it('is done by one of several gateways', async () => {

@@ -16,6 +16,22 @@ describe('the vault', () => {
     expect(Buffer.from(vault.open(first, 'a')).toString()).toBe('it_secret ✓');
   });
 
+  it('signs text for a context, and knows the signatures of all its keys and of no others', () => {
+    const [mine, other] = [key(), key()];
+    const signature = createVault([mine]).sign('text', 'a');
+    expect(createVault([other, mine]).verifies(signature, 'text', 'a')).toBe(true);
+    expect(createVault([other]).verifies(signature, 'text', 'a')).toBe(false);
+    for (const [text, context] of [
+      ['texts', 'a'],
+      ['text', 'b'],
+    ] as const) {
+      expect(createVault([mine]).verifies(signature, text, context)).toBe(false);
+    }
+    for (const wrong of ['', 'v1', signature.slice(0, -1), `v2${signature.slice(2)}`]) {
+      expect(createVault([mine]).verifies(wrong, 'text', 'a')).toBe(false);
+    }
+  });
+
   it('derives the same of the same key and context, and of nothing else', () => {
     const [mine, other] = [key(), key()];
     const derived = createVault([mine]).derive('a');

@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { chmod, link, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SightlineError } from '../contract/index.ts';
@@ -33,11 +41,29 @@ export function createVault(keys: readonly string[]): Vault {
     return key && Buffer.from(hkdfSync('sha256', key, '', `sightline/v1/${context}`, keyBytes));
   };
 
+  /** Derived once: signatures are made all the time, for the few contexts that the code names. */
+  const signing = new Map<string, Buffer | undefined>();
+  const mac = (id: string, text: string, context: string): Buffer | undefined => {
+    const name = `${id} ${context}`;
+    if (!signing.has(name) && ring.has(id)) signing.set(name, derived(id, `sign/${context}`));
+    const key = signing.get(name);
+    return key && createHmac('sha256', key).update(text).digest();
+  };
+
   return {
     derive(context) {
       const key = ring.get(current);
       if (!key) throw new Error('unreachable: the current key is in the ring');
       return Buffer.from(hkdfSync('sha256', key, '', `sightline/derive/v1/${context}`, 16)).toString('hex');
+    },
+    sign(text, context) {
+      return `v1.${current}.${mac(current, text, context)?.toString('base64url')}`;
+    },
+    verifies(signature, text, context) {
+      const [version, id = '', given = ''] = signature.split('.');
+      const right = version === 'v1' ? mac(id, text, context) : undefined;
+      const shown = Buffer.from(given, 'base64url');
+      return right !== undefined && shown.length === right.length && timingSafeEqual(shown, right);
     },
     seal(plain, context) {
       const key = derived(current, context);

@@ -18,6 +18,8 @@ export interface Primary {
   start(): Promise<void>;
   /** Replaces one worker after another, each when the one before serves, with the configuration as it is now. */
   restart(): Promise<void>;
+  /** Reads the configuration anew, and has all workers do so; one that is wrong changes nothing. Never rejects. */
+  reload(): Promise<void>;
   /** Sets up an empty workspace. */
   greet(): void;
   /** Lets the requests in flight finish. Safe unstarted, safe twice. */
@@ -87,6 +89,11 @@ class RunningPrimary implements Primary {
 
   greet(): void {
     this.#workers.get(1)?.tell({ kind: 'greet' });
+  }
+
+  async reload(): Promise<void> {
+    if (!(await this.#foundation.reload())) return;
+    for (const worker of this.#workers.values()) worker.tell({ kind: 'reload' });
   }
 
   restart(): Promise<void> {

@@ -13,7 +13,7 @@ export interface Seat extends Assignment {
   orders(listener: (order: Order) => void): void;
 }
 
-export type Order = 'stop' | 'retire' | 'greet';
+export type Order = 'stop' | 'retire' | 'greet' | 'reload';
 
 type Waiting = (answer: Extract<FromPrimary, { readonly call: number }>) => void;
 
@@ -32,6 +32,7 @@ export function takeSeat(): Seat {
       case 'stop':
       case 'retire':
       case 'greet':
+      case 'reload':
         obey(message.kind);
         break;
       case 'kept':

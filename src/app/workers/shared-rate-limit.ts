@@ -1,5 +1,4 @@
-import type { Principal } from '../../contract/index.ts';
-import type { PartialRateLimiter, RateLimiter } from '../../kernel/rate-limit.ts';
+import type { Caller, PartialRateLimiter, RateLimiter } from '../../kernel/rate-limit.ts';
 import type { Seat } from './seat.ts';
 
 const tellEveryMs = 50;
@@ -10,7 +9,7 @@ const tellEveryMs = 50;
  * once and tells the others a moment later; a burst at several workers within that moment is paid back afterwards.
  */
 export function shareRateLimit(limiter: PartialRateLimiter, { tell, hear }: Pick<Seat, 'tell' | 'hear'>): RateLimiter {
-  const counts = new Map<string, [Pick<Principal, 'organizationId' | 'subject'>, number]>();
+  const counts = new Map<string, [Caller, number]>();
   hear((message) => {
     if (message.kind !== 'admitted') return;
     for (const [caller, count] of message.counts) limiter.debit(caller, count);
@@ -19,19 +18,26 @@ export function shareRateLimit(limiter: PartialRateLimiter, { tell, hear }: Pick
     tell({ kind: 'admitted', counts: [...counts.values()] });
     counts.clear();
   };
+  const count = ({ organizationId, subject }: Caller): void => {
+    const key = `${organizationId} ${subject}`;
+    const known = counts.get(key);
+    if (known === undefined) {
+      if (counts.size === 0) setTimeout(tellAll, tellEveryMs).unref();
+      counts.set(key, [{ organizationId, subject }, 1]);
+    } else {
+      known[1] += 1;
+    }
+  };
   return {
-    take({ organizationId, subject }) {
-      const wait = limiter.take({ organizationId, subject });
-      if (wait > 0) return wait;
-      const key = `${organizationId} ${subject}`;
-      const known = counts.get(key);
-      if (known === undefined) {
-        if (counts.size === 0) setTimeout(tellAll, tellEveryMs).unref();
-        counts.set(key, [{ organizationId, subject }, 1]);
-      } else {
-        known[1] += 1;
-      }
-      return 0;
+    take(caller) {
+      const wait = limiter.take(caller);
+      if (wait === 0) count(caller);
+      return wait;
+    },
+    takeAll(callers) {
+      const wait = limiter.takeAll(callers);
+      if (wait === 0) for (const caller of callers) count(caller);
+      return wait;
     },
   };
 }

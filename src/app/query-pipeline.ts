@@ -1,0 +1,50 @@
+import type { Storage, Telemetry } from '../contract/index.ts';
+import { createCostGuard } from '../sql/cost-guard.ts';
+import { createGovernance } from '../sql/governance.ts';
+import { createQueryPipeline, defaultPipelineLimits } from '../sql/pipeline.ts';
+import type { QueryPipeline } from '../sql/pipeline.ts';
+import { placesIn, QueryPlaces } from '../sql/places.ts';
+import type { Foundation } from './workspace.ts';
+
+/** The way to the warehouse, under the limits and rules of the config in force: a query ends under those it began with. */
+export function createConfiguredPipeline(
+  foundation: Foundation,
+  telemetry: Telemetry,
+  storage: Pick<Storage, 'workspace'>,
+): QueryPipeline {
+  const { logger, now, vault } = foundation;
+  const { queriesAtOnce, organizationQueriesAtOnce } = foundation.config.limits;
+  // Of all pipelines that there will be: who holds a place in one before holds it still.
+  const places = new QueryPlaces(
+    placesIn(telemetry, { atOnce: queriesAtOnce, organization: organizationQueriesAtOnce }),
+  );
+  function make(): QueryPipeline {
+    const { limits, governance, costGuard } = foundation.config;
+    return createQueryPipeline({
+      telemetry,
+      governance: createGovernance({
+        rules: governance.rules,
+        salt: (organizationId) => vault.derive(`governance:${organizationId}`),
+      }),
+      costGuard: createCostGuard({
+        telemetry,
+        scans: (organizationId) => storage.workspace(organizationId).scans,
+        limits: costGuard,
+        logger,
+        now,
+      }),
+      places,
+      logger,
+      now,
+      limits: {
+        ...defaultPipelineLimits,
+        maxCellBytes: limits.maxCellBytes,
+        timeoutMs: limits.queryTimeoutSeconds * 1_000,
+        defaultWindowMs: limits.defaultWindowHours * 3_600_000,
+      },
+    });
+  }
+  let pipeline = make();
+  foundation.onReload(() => (pipeline = make()));
+  return { run: (request) => pipeline.run(request) };
+}
