@@ -6,6 +6,7 @@ import { openStore, type TestStore } from '../../test/issuer/support.ts';
 import { configSchema } from './config.ts';
 import { createIssuer } from './issuer.ts';
 import { authUrl, resource, secret } from './support/issuer.ts';
+import { recorded } from '../../test/support/recorded.ts';
 
 const least = { issuer: 'https://idp.example', clientId: 'sightline', clientSecret: secret };
 const server = { ...least, mode: 'resource-server' };
@@ -87,7 +88,11 @@ describe('the authorization server of ours', () => {
 
   /** What it is told to do. */
   function optionsFor(config: object): AuthorizationServerOptions {
-    const host = issuerHost(testHost(store.directory, { authUrl, vault: store.vault }), store.storage, resource);
+    const host = issuerHost(
+      testHost(store.directory, { authUrl, vault: store.vault }),
+      recorded(store.storage),
+      resource,
+    );
     let given: AuthorizationServerOptions | undefined;
     createIssuer(configSchema.parse(config), {
       ...host,
@@ -138,7 +143,11 @@ describe('the authorization server of ours', () => {
 
   it('is never its own identity provider', () => {
     const config = configSchema.parse({ ...least, issuer: authUrl });
-    const host = issuerHost(testHost(store.directory, { authUrl, vault: store.vault }), store.storage, resource);
+    const host = issuerHost(
+      testHost(store.directory, { authUrl, vault: store.vault }),
+      recorded(store.storage),
+      resource,
+    );
     expect(() => createIssuer(config, host)).toThrow(expect.objectContaining({ code: 'config_invalid' }));
   });
 });

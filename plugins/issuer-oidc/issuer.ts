@@ -31,6 +31,7 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
     parameters: settings.parameters,
     userinfo: settings.userinfo,
     rules: settings.identity,
+    artifacts: () => host.storage.directory.artifacts,
     now,
     logger,
   });

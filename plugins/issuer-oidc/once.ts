@@ -1,18 +1,17 @@
-const maxKept = 10_000;
+import { hashSecret } from '../../src/contract/index.ts';
+import type { ArtifactRepository } from '../../src/contract/index.ts';
 
-/**
- * True the first time a value is shown, until it expires. In this process alone: across instances the provider's own rule
- * holds, by which a code works once.
- */
-export function createOnce(now: () => number): (value: string, expiresAt: number) => boolean {
-  const seen = new Map<string, number>();
-  return (value, expiresAt) => {
-    for (const [old, end] of seen) {
-      if (end > now() && seen.size < maxKept) break;
-      seen.delete(old);
-    }
-    if (seen.has(value)) return false;
-    seen.set(value, expiresAt);
-    return true;
+const model = 'SignIn';
+
+/** True the first time a value is shown to any gateway over the storage, until it expires. */
+export function createOnce(
+  artifacts: () => Pick<ArtifactRepository, 'upsert' | 'consume'>,
+  now: () => Date,
+): (value: string, expiresAt: Date) => Promise<boolean> {
+  return async (value, expiresAt) => {
+    const id = hashSecret(value);
+    // Of those who write it at once one alone consumes it; writing it again makes it no newer.
+    await artifacts().upsert({ model, id, payload: '{}', expiresAt });
+    return artifacts().consume(model, id, now());
   };
 }

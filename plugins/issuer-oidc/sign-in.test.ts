@@ -181,6 +181,21 @@ describe('signing in at a stand-in', () => {
     expect(provider.count.token).toBe(1);
   });
 
+  it('takes an answer once over all gateways, of two at once at two of them one alone', async () => {
+    const config = { issuer: provider.issuer, clientId: 'sightline', clientSecret: secret, userinfo: false };
+    const gateways = [
+      redirectSignIn(makeOidcIssuer(store, config, { clock })),
+      redirectSignIn(makeOidcIssuer(store, config, { clock, storage: await store.another() })),
+    ];
+    const { url, state } = await begin();
+    const callback = await comeBack(url, redirectUri);
+    const both = await Promise.allSettled(gateways.map((gateway) => gateway.finish(callback, state)));
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    for (const gateway of gateways) await expect(gateway.finish(callback, state)).rejects.toMatchObject(ended);
+    // It is not left to the provider, which should take a code once.
+    expect(provider.count.token).toBe(1);
+  });
+
   it('takes no answer after a quarter of an hour', async () => {
     const { url, state } = await begin();
     const callback = await comeBack(url, redirectUri);
@@ -352,7 +367,6 @@ describe('signing in at a second oidc-provider', () => {
         memberships: [{ organization: 'Acme', role: 'member' }],
       });
       await expect(signIn.finish(callback, state)).rejects.toMatchObject(ended);
-      // Another instance remembers nothing, and the provider takes a code once.
       const other = redirectSignIn(
         makeOidcIssuer(store, {
           issuer: provider.issuer,

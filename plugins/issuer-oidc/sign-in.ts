@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
-import type { ExternalIdentity, Logger, RedirectSignIn } from '../../src/contract/index.ts';
+import type { ArtifactRepository, ExternalIdentity, Logger, RedirectSignIn } from '../../src/contract/index.ts';
 import { algorithms } from './algorithms.ts';
 import { identityOf } from './identity.ts';
 import type { IdentityRules } from './identity.ts';
@@ -18,6 +18,8 @@ export interface SignInOptions {
   readonly parameters: Readonly<Record<string, string>>;
   readonly userinfo: boolean;
   readonly rules: IdentityRules;
+  /** Asked anew each time: storage is opened after this is made. */
+  readonly artifacts: () => ArtifactRepository;
   readonly now: () => Date;
   readonly logger: Logger;
 }
@@ -39,7 +41,7 @@ type State = z.output<typeof stateSchema>;
 /** Authorization code with PKCE, state and nonce. The provider's tokens are read and dropped. */
 export function createSignIn(options: SignInOptions): RedirectSignIn {
   const { provider, logger, now } = options;
-  const once = createOnce(() => now().getTime());
+  const once = createOnce(options.artifacts, now);
 
   async function begin(redirectUri: string) {
     const configuration = await provider.configuration();
@@ -70,7 +72,7 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
       throw again();
     }
     // Before anything is asked, so that of two at once one alone gets through.
-    if (!once(kept.state, kept.expiresAt)) throw again();
+    if (!(await once(kept.state, new Date(kept.expiresAt)))) throw again();
     try {
       const identity = await identityAt(callback, kept);
       if (identity !== undefined) return identity;

@@ -91,8 +91,8 @@ export function createKeyExchange({ prove, attempts, addressOf, logger }: KeyExc
     grantedScope(ctx) {
       const has: readonly string[] = keyOf(ctx).scopes;
       const params = ctx.oidc.params ?? {};
-      const asked = typeof params['scope'] === 'string' ? new Set(params['scope'].split(' ')) : undefined;
-      const granted = asked ? has.filter((scope) => asked.has(scope)) : has;
+      const asked = typeof params['scope'] === 'string' ? params['scope'].split(' ') : has;
+      const granted = has.filter((scope) => asked.includes(scope));
       if (granted.length === 0) {
         throw new errors.InvalidScope(
           `this key has none of the requested scopes; it has ${has.join(' ')}`,

@@ -7,18 +7,26 @@ import Provider, {
   type TokenEndpointGrantContext,
 } from 'oidc-provider';
 import { isId } from '../contract/index.ts';
-import type { Logger } from '../contract/index.ts';
+import type { Logger, OrganizationId } from '../contract/index.ts';
 import { claimsOfKey, claimsOfPerson } from './claims.ts';
 import { clientSecretMatches } from './clients/index.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
 import type { AssertionGrant } from './grants/id-jag.ts';
-import type { Issued } from './issuance-log.ts';
 import { apiKeyClient, type KeyExchange } from './key-exchange.ts';
 import { grantedToken, type peopleConfiguration, settleTokenRequest } from './people-grants.ts';
 import { assertionGrant, authorizePath, lifetimes, revocationPath, tokenLifetime, tokenPath } from './protocol.ts';
 import { isOurResource, isLoopback } from './resource.ts';
 import { everyScope } from './scopes.ts';
 import type { SigningKey } from './signing-keys.ts';
+
+/** A token that is about to be given out. */
+export interface Issued {
+  readonly organizationId: OrganizationId;
+  /** The key or the person. */
+  readonly subject: string;
+  /** What made it possible: the key's secret, or the grant. */
+  readonly target: string;
+}
 
 export interface ProviderOptions {
   readonly issuer: string;
@@ -32,6 +40,7 @@ export interface ProviderOptions {
   readonly assertion: AssertionGrant | undefined;
   /** Whether a client is one of the configuration, whose addresses an operator has chosen. */
   readonly isConfigured: (clientId: string) => boolean;
+  /** Throws where it must not be given out. */
   readonly issued: (token: Issued) => void;
   readonly logger: Logger;
 }

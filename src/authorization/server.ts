@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import Provider from 'oidc-provider';
 import { isId, SightlineError } from '../contract/index.ts';
 import type {
+  AuditLog,
   AuthorizationServer,
   AuthorizationServerOptions,
   ExternalTokenClaims,
@@ -16,23 +18,23 @@ import { internet, type Network } from './clients/network.ts';
 import { createAuthorizationRequests } from './consent.ts';
 import { createEndpoints, documentCacheSeconds, type Answer } from './endpoints.ts';
 import { createKeyProof } from './exchange.ts';
-import { createReach } from './failures.ts';
+import { createReach, temporarily } from './failures.ts';
 import { createGrantRecords } from './grant-records.ts';
 import { createAssertionGrant, withAssertionGrant } from './grants/id-jag.ts';
 import { createHousekeeping } from './housekeeping.ts';
-import { createIssuanceLog } from './issuance-log.ts';
 import { createKeyExchange } from './key-exchange.ts';
+import { createKeyRefresh, refreshMs } from './key-refresh.ts';
 import { authorizationServerMetadata } from './metadata.ts';
 import { peopleConfiguration } from './people-grants.ts';
 import { tokenLifetime } from './protocol.ts';
 import { createProvider } from './provider.ts';
 import { createSigningKeys } from './signing-keys.ts';
 
-/** How often each instance looks whether another has replaced the signing keys, or whether it is due itself. */
-const refreshMs = 60_000;
 const day = 86_400_000;
 
 export interface AuthorizationServerHost extends Omit<IssuerHost, 'authorizationServer'> {
+  /** Where issued tokens are recorded; one that cannot be is not given out. */
+  readonly audit: AuditLog;
   /** The account of an identity that a provider vouches for. Rejects with `forbidden` where there is none. */
   readonly admit: (claims: ExternalTokenClaims) => Promise<Account>;
 }
@@ -46,7 +48,7 @@ export function createAuthorizationServer(
   host: AuthorizationServerHost,
   network: Network = internet,
 ): AuthorizationServer {
-  const { storage, logger, now, resource, authUrl, vault } = host;
+  const { storage, audit, logger, now, resource, authUrl, vault } = host;
   const addresses = new WeakMap<IncomingMessage, string>();
   const addressOf = (request: IncomingMessage) => addresses.get(request) ?? request.socket.remoteAddress ?? '';
   const signingKeys = createSigningKeys({
@@ -60,7 +62,6 @@ export function createAuthorizationServer(
     },
     onRead: useKeys,
   });
-  const issuances = createIssuanceLog(storage, logger, now);
   const attempts = createAttempts({
     now,
     buckets: () => storage.directory.buckets,
@@ -75,6 +76,7 @@ export function createAuthorizationServer(
       find: (id) => storage.directory.clients.find(id),
       markUsed: (id, at) => storage.directory.clients.markUsed(id, at),
     },
+    buckets: () => storage.directory.buckets,
     now,
     logger,
     caller: () => (Provider.ctx ? addressOf(Provider.ctx.req) : ''),
@@ -124,9 +126,8 @@ export function createAuthorizationServer(
 
   let current: { readonly kid: string; readonly provider: Provider; readonly run: Answer } | undefined;
   let jwks = '{"keys":[]}';
-  let timer: NodeJS.Timeout | undefined;
-  let refreshing = Promise.resolve();
-  let failure: string | undefined = 'not started';
+  let life: 'not started' | 'started' | 'stopped' = 'not started';
+  const keyRefresh = createKeyRefresh(() => signingKeys.refresh(), logger);
 
   /** The Provider is bound to its signing key; when another key is current a new one takes its place between two requests. */
   function useKeys(): void {
@@ -143,24 +144,25 @@ export function createAuthorizationServer(
       assertion,
       isConfigured: (id) => configured.has(id),
       issued: (token) => {
-        issuances.add(token);
-        const { organizationId, target } = token;
+        const { organizationId, subject, target } = token;
+        try {
+          audit.reserve(organizationId)({
+            at: now(),
+            event: 'token.issued',
+            subject,
+            requestId: randomUUID(),
+            target,
+            outcome: 'ok',
+          });
+        } catch (cause) {
+          throw temporarily('the token cannot be recorded now', 503, 'temporarily_unavailable', cause);
+        }
         if (isId('gra', target)) void storage.workspace(organizationId).grants.markUsed(target, now());
       },
       logger,
     });
     const callback = provider.callback();
     current = { kid: signingKey.kid, provider, run: (request, response) => void callback(request, response) };
-  }
-
-  async function refresh(): Promise<void> {
-    try {
-      await signingKeys.refresh();
-      failure = undefined;
-    } catch (error) {
-      failure = 'the signing keys cannot be read from storage';
-      logger.error({ error }, 'The signing keys could not be refreshed; those in memory stay in use.');
-    }
   }
 
   const endpoints = createEndpoints({
@@ -205,20 +207,18 @@ export function createAuthorizationServer(
       signal.throwIfAborted();
       await signingKeys.refresh();
       signal.throwIfAborted();
-      failure = undefined;
-      timer = setInterval(() => {
-        refreshing = refresh();
-      }, refreshMs).unref();
+      life = 'started';
+      keyRefresh.start();
       housekeeping.start();
     },
     async stop() {
-      clearInterval(timer);
-      timer = undefined;
-      await refreshing;
+      await keyRefresh.stop();
       await housekeeping.stop();
-      failure = 'stopped';
-      await issuances.flush();
+      life = 'stopped';
     },
-    health: async () => (failure === undefined ? { ok: true } : { ok: false, detail: failure }),
+    async health() {
+      if (life !== 'started') return { ok: false, detail: life };
+      return keyRefresh.failing ? { ok: false, detail: 'the signing keys cannot be read from storage' } : { ok: true };
+    },
   };
 }

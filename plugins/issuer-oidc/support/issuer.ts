@@ -1,8 +1,9 @@
 import { issuerHost } from '../../../src/app/issuer-host.ts';
 import { testHost } from '../../../src/contract-tests/host.ts';
-import type { Issuer, Logger, RedirectSignIn } from '../../../src/contract/index.ts';
+import type { Issuer, Logger, RedirectSignIn, Storage } from '../../../src/contract/index.ts';
 import { testClock, type Clock, type TestStore } from '../../../test/issuer/support.ts';
 import plugin from '../index.ts';
+import { recorded } from '../../../test/support/recorded.ts';
 
 export const authUrl = 'http://127.0.0.1:8099';
 export const redirectUri = `${authUrl}/sign-in/callback`;
@@ -13,11 +14,13 @@ export interface Making {
   readonly authUrl?: string;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** As another gateway opened it. */
+  readonly storage?: Storage;
 }
 
 /** The plugin, given the host that the gateway gives it. `config` is what stands in the config file. */
 export function makeOidcIssuer(store: TestStore, config: object, making: Making = {}): Issuer {
-  const { authUrl: url = authUrl, clock = testClock(), logger } = making;
+  const { authUrl: url = authUrl, clock = testClock(), logger, storage = store.storage } = making;
   const host = testHost(store.directory, {
     authUrl: url,
     publicUrl: url,
@@ -25,7 +28,7 @@ export function makeOidcIssuer(store: TestStore, config: object, making: Making 
     now: clock.now,
     ...(logger === undefined ? {} : { logger }),
   });
-  return plugin.create(plugin.configSchema.parse(config), issuerHost(host, store.storage, `${url}/mcp`));
+  return plugin.create(plugin.configSchema.parse(config), issuerHost(host, recorded(storage), `${url}/mcp`));
 }
 
 export function redirectSignIn({ signIn }: Issuer): RedirectSignIn {

@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AuthorizationClient, AuthorizationServerConfig, ClientRepository, Logger } from '../../contract/index.ts';
+import type {
+  AuthorizationClient,
+  AuthorizationServerConfig,
+  BucketRepository,
+  ClientRepository,
+  Logger,
+} from '../../contract/index.ts';
 import { configuredClients } from './configured.ts';
 import { createDocumentFetch } from './document-fetch.ts';
 import { createUrlRules } from './document-urls.ts';
@@ -22,6 +28,7 @@ export interface ClientsOptions {
   readonly config: AuthorizationServerConfig['clients'];
   readonly issuer: string;
   readonly repository: ClientRepository;
+  readonly buckets: () => Pick<BucketRepository, 'read' | 'pour'>;
   readonly now: () => Date;
   readonly logger: Logger;
   /** Network address of who sent the request that is under way: whom fetched documents are counted against. */
@@ -74,6 +81,7 @@ export function createClients(options: ClientsOptions): Clients {
     register: registration.enabled
       ? createRegistration({
           repository,
+          buckets: options.buckets,
           unusedClients: registration.unusedClients,
           mayFetch: metadataDocuments.enabled ? rules : undefined,
           now,

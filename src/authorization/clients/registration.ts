@@ -13,30 +13,25 @@ import {
 import type { UrlRules } from './document-urls.ts';
 import type { ClientMetadata } from './metadata.ts';
 import { answer, readBody, refuse, RegistrationRefused } from './registration-http.ts';
-import { callerOf, createThrottle } from './throttle.ts';
+import { createRegistrationLimit, type RegistrationLimitOptions } from './registration-limit.ts';
 
-export interface RegistrationOptions {
+export interface RegistrationOptions extends RegistrationLimitOptions {
   readonly repository: Pick<ClientRepository, 'register'>;
   readonly unusedClients: number;
   /** Where a client may keep its keys; undefined where nothing is fetched. */
   readonly mayFetch: UrlRules | undefined;
-  readonly now: () => Date;
   readonly logger: Logger;
 }
 
 /** Answers a request to the registration endpoint (RFC 7591), whatever its method. `address` is the caller's. */
 export type Register = (request: IncomingMessage, response: ServerResponse, address?: string) => Promise<void>;
 
-/** A team behind one address connects in a morning; a thousand registrations take one address most of a day. */
-const perMinute = 1;
-const burst = 30;
-
 export function createRegistration(options: RegistrationOptions): Register {
   const { repository, unusedClients, mayFetch, now, logger } = options;
-  const throttle = createThrottle({ perMinute, burst, now });
+  const limit = createRegistrationLimit(options);
 
   async function register(request: IncomingMessage, address: string): Promise<object> {
-    const wait = throttle(callerOf(address));
+    const wait = await limit(address);
     if (wait > 0) {
       throw new RegistrationRefused(429, 'slow_down', `too many registrations; try again in ${wait} seconds`, wait);
     }
