@@ -1,6 +1,8 @@
-import { changedServices, misbehaving, rank, starving } from './ranking.ts';
+import { changedServices, misbehaving, rank, starving, unsettled, unusual } from './ranking.ts';
+import { withoutRewordings } from './rewording.ts';
 import { blameForErrors, blameForLatency, deepestAdding, mostFailing, whoAddsTime } from './suspects.ts';
 import type { AddedTime, Suspect } from './suspects.ts';
+import { thresholds } from './thresholds.ts';
 import type { Scene, Step } from './scene.ts';
 import { usual } from './sql.ts';
 import { callBehaviour, clearlyChanged, logBehaviour } from './steps/behaviour.ts';
@@ -13,6 +15,7 @@ import { errorShift } from './steps/error-shift.ts';
 import type { ErrorShift } from './steps/error-shift.ts';
 import { latencyShift } from './steps/latency-shift.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
+import { logMix } from './steps/log-mix.ts';
 import { logPatterns } from './steps/log-patterns.ts';
 import type { LogPatterns } from './steps/log-patterns.ts';
 import { resources } from './steps/resources.ts';
@@ -37,8 +40,6 @@ export interface Clues {
 
 /** Chance in one of twenty cases: good for the end of the list of suspects and for nothing else. */
 const barelyChanged = 3.84;
-/** What a person who says that something is wrong makes likely before anything was asked: less has to speak for it. */
-const changedIfSaid = 8;
 
 /**
  * Asks in turn: who fails more and where it begins, who is slower and where the time is spent or lost, who runs out of
@@ -53,17 +54,28 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
   const gaps = compared ? yield* callGaps(scene) : undefined;
   const adding = time ? whoAddsTime(time, gaps) : [];
   const slow = yield* suspectOfLatency(scene, { latency, time, gaps, adding });
-  const used = compared ? yield* resources(scene) : undefined;
-  const behaviours = compared ? yield* behaviour(scene) : undefined;
-  const least = scene.said ? changedIfSaid : clearlyChanged;
+  const spans = adding.length > 0 || (latency?.changes.length ?? 0) > 0;
+  const used = compared ? yield* resources(scene, { every: !spans }) : undefined;
+  const least = leastOf(scene);
+  const behaved = compared ? yield* behaviour(scene) : [];
+  const behaviours = mostTelling(behaved, least);
   const suspects = rank({
     failing,
     slow,
     starving: starving(used),
-    misbehaving: behaviours ? misbehaving(behaviours, gaps?.calls ?? [], least) : [],
+    unsettled: unsettled(used),
+    misbehaving: behaviours ? misbehaving(told(behaviours, scene), gaps?.calls ?? [], least) : [],
     time: adding,
+    said: scene.said,
   });
-  const also = suspects.length > 0 && behaviours ? changedServices(behaviours, barelyChanged) : [];
+  const also =
+    suspects.length > 0 || scene.said
+      ? unusual([
+          ...behaved.map((one) => changedServices(one, barelyChanged).map(({ service }) => service)),
+          adding.map(({ service }) => service),
+          used?.changes.map(({ service }) => service) ?? [],
+        ])
+      : [];
   const logs = yield* logPatterns(scene);
   return {
     errors,
@@ -74,12 +86,16 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
     behaviours,
     logs,
     suspects,
-    named: [...new Set([...suspects, ...also].map(({ service }) => service))],
+    named: [...new Set([...suspects.map(({ service }) => service), ...also])],
   };
 }
 
 async function* suspectOfErrors(scene: Scene, latency: LatencyShift | undefined): Step<Suspect | undefined> {
-  const origins = yield* errorOrigins(scene);
+  let origins = yield* errorOrigins(scene);
+  // A call that never arrives leaves no span in the service that is asked about.
+  if (origins.origins.length === 0 && scene.focus.services.length > 0 && !scene.focus.only) {
+    origins = yield* errorOrigins({ ...scene, focus: { ...scene.focus, services: [] } });
+  }
   const origin = mostFailing(origins);
   if (origin === undefined || origin.excess < 3) return undefined;
   const called = isCall(origin.kind) ? yield* callees(scene, { ...origin, failed: true }) : undefined;
@@ -102,8 +118,33 @@ function isCall(kind: string): boolean {
   return kind === 'CLIENT' || kind === 'PRODUCER';
 }
 
-/** By the lines that requests leave; by the calls that they make where lines cannot be told apart by request. */
-async function* behaviour(scene: Scene): Step<Behaviours> {
+/** By the lines that spans leave, by the calls that they make, and where no line belongs to a span, by what is logged at all. */
+async function* behaviour(scene: Scene): Step<readonly Behaviours[]> {
   const lines = yield* logBehaviour(scene);
-  return lines.changes.length > 0 || lines.failed ? lines : yield* callBehaviour(scene);
+  const calls = yield* callBehaviour(scene);
+  return lines.changes.length > 0 || lines.failed ? [lines, calls] : [calls, yield* logMix(scene)];
+}
+
+/** What services do otherwise than before, as what tells most of it says. */
+export async function* behaviourOf(scene: Scene): Step<Behaviours | undefined> {
+  return mostTelling(yield* behaviour(scene), leastOf(scene));
+}
+
+function leastOf({ said }: Scene): number {
+  return said ? thresholds.changedIfSaid : clearlyChanged;
+}
+
+/** To who says that something is wrong, `succeeded` that became `failed` is no mere change of words. */
+function told(behaviours: Behaviours, { said }: Scene): Behaviours {
+  return said ? behaviours : { ...behaviours, changes: withoutRewordings(behaviours.changes) };
+}
+
+/** Lines tell more of what a service does than calls; those that tell nothing are joined by the others. */
+function mostTelling(behaved: readonly Behaviours[], least: number): Behaviours | undefined {
+  const [lines] = behaved;
+  if (lines === undefined || lines.changes.some(({ g, kind }) => kind === 'line' && g >= least)) return lines;
+  return {
+    failed: behaved.every(({ failed }) => failed),
+    changes: behaved.flatMap(({ changes }) => changes).toSorted((a, b) => b.g - a.g),
+  };
 }

@@ -45,16 +45,18 @@ export interface Notebook {
 
 export type Noted = Pick<InvestigationStep, 'evidence_id' | 'question' | 'sql' | 'observation' | 'verdict'>;
 
+type Recorded = NewStep & Pick<InvestigationStep, 'evidence_id'>;
+
 const limits = { maxRows: 50, maxBytes: 256_000, maxCellBytes: 2_000, timeoutMs: 20_000 };
 const cellLength = 500;
 const retryAfterMs = [300, 1_000, 3_000];
 
 /**
- * Asks the telemetry and writes down what it said. A question whose SQL is among the recorded steps is not asked again:
- * the recorded rows answer it, so that an investigation resumed after a crash comes to the same end.
+ * Asks the telemetry and writes down what it said. A question whose SQL is among the steps so far is not asked again: the
+ * recorded rows answer it, so that an investigation resumed after a crash comes to the same end.
  */
 export function createNotebook(host: AgentHost, assignment: Assignment, signal: AbortSignal): Notebook {
-  const recorded = new Map(assignment.steps.map((step) => [step.sql, step]));
+  const recorded = new Map<string, Recorded>(assignment.steps.map((step) => [step.sql, step]));
   const unanswered: string[] = [];
   const steps: Noted[] = [];
   let taken = assignment.steps.length;
@@ -80,8 +82,10 @@ export function createNotebook(host: AgentHost, assignment: Assignment, signal: 
     async *ask(inquiry) {
       const before = recorded.get(inquiry.sql);
       if (before) {
-        steps.push(before);
-        if (before.error !== undefined) unanswered.push(inquiry.question);
+        if (!steps.includes(before)) {
+          steps.push(before);
+          if (before.error !== undefined) unanswered.push(inquiry.question);
+        }
         return {
           id: before.evidence_id,
           rows: readRows(before.columns, before.rows),
@@ -93,6 +97,7 @@ export function createNotebook(host: AgentHost, assignment: Assignment, signal: 
       const step = { ...(await answer(inquiry)), evidence_id: `E${taken}` };
       yield { type: 'step', step };
       steps.push(step);
+      recorded.set(step.sql, step);
       if (step.error !== undefined) unanswered.push(inquiry.question);
       return { id: step.evidence_id, rows: readRows(step.columns, step.rows), failed: step.error !== undefined };
     },
@@ -145,7 +150,7 @@ function shortCell(cell: unknown): unknown {
     : cell;
 }
 
-function readRows(columns: readonly string[], rows: readonly (readonly unknown[])[]): readonly Row[] {
+export function readRows(columns: readonly string[], rows: readonly (readonly unknown[])[]): readonly Row[] {
   return rows.map((row) => {
     const cell = (column: string): unknown => row[columns.indexOf(column)];
     return {

@@ -1,23 +1,30 @@
-import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/index.ts';
+import type { Agent, AgentEvent, AgentHost, Assignment, TableName } from '../../src/contract/index.ts';
 import { createNotebook } from './notebook.ts';
 import type { Notebook } from './notebook.ts';
-import { candidateNames, readFocus, readQuestion } from './question/question.ts';
+import { candidateNames, readFocus, readQuestion, unknownOnly } from './question/question.ts';
 import type { Question } from './question/question.ts';
-import { askedRange, besides, compare, lookedAt, placeWindows, split } from './question/windows.ts';
+import { askedRange, compare, lookedAt, placeWindows, split } from './question/windows.ts';
 import type { Asked } from './question/windows.ts';
-import { beginning, lookCloser } from './closer-look.ts';
+import type { TimeRange } from './question/time-range.ts';
+import { code } from './quote.ts';
+import { sceneOfBeginning } from './beginning.ts';
+import { lookCloser } from './closer-look.ts';
 import { gatherClues } from './clues.ts';
 import type { Clues } from './clues.ts';
-import { exhausted } from './ranking.ts';
+import { placedIn, sampleNote, sampleOf } from './sample.ts';
 import type { Scene, Step } from './scene.ts';
 import { coverage } from './steps/coverage.ts';
 import type { Coverage } from './steps/coverage.ts';
 import { exemplars } from './steps/exemplars.ts';
+import { logPatterns } from './steps/log-patterns.ts';
 import { onset } from './steps/onset.ts';
 import { writeAnswer } from './report/answer.ts';
-import { conclude, nothingSent, reportTraces } from './report/conclude.ts';
+import { conclude, nothingSent } from './report/conclude.ts';
 import { writeDocument } from './report/document.ts';
+import { reportLogs, reportTraces } from './report/examples.ts';
 import type { Report } from './report/findings.ts';
+import { readingLine } from './report/reading.ts';
+import { recall } from './report/recall.ts';
 
 export const engine = 'playbook';
 
@@ -43,105 +50,100 @@ export function createPlaybook(host: AgentHost): Agent {
 async function* investigate(host: AgentHost, assignment: Assignment, signal: AbortSignal): AsyncGenerator<AgentEvent> {
   const notebook = createNotebook(host, assignment, signal);
   const question = readQuestion(assignment);
-  const report = yield* answer(host, notebook, question, assignment);
+  const { earlier = [], askedAt, incident } = assignment;
+  const recalled = recall(question.asks, earlier, askedAt);
+  if (recalled !== undefined) return yield { type: 'answer', answer: recalled };
+  const { report, reading, looked } = yield* answer(host, notebook, question, assignment);
+  const said = [...(reading === undefined ? [] : [reading]), writeAnswer(report, notebook.steps)].join('\n\n');
+  const examples = question.asks.kind !== 'investigation';
+  // Examples are no finding: they stand in nobody's way who asks what was found.
+  if (examples && earlier.length > 0) return yield { type: 'answer', answer: said };
+  const window = looked && { start: looked.start.toISOString(), end: looked.end.toISOString() };
   yield {
     type: 'conclusion',
-    answer: writeAnswer(report, notebook.steps),
-    conclusion: report.conclusion,
-    // A request for examples is no new finding, so it leaves the document alone.
-    ...(assignment.incident && question.wants === 'cause' && { document: writeDocument(report, notebook.steps) }),
+    answer: said,
+    conclusion: { ...report.conclusion, ...(window && { window }) },
+    ...(incident && !examples && { document: writeDocument(report, notebook.steps) }),
   };
 }
 
-async function* answer(host: AgentHost, notebook: Notebook, question: Question, assignment: Assignment): Step<Report> {
+interface Answered {
+  readonly report: Report;
+  /** How a follow-up was understood. */
+  readonly reading?: string;
+  /** The stretch that the question is about. */
+  readonly looked?: TimeRange;
+}
+
+async function* answer(
+  host: AgentHost,
+  notebook: Notebook,
+  question: Question,
+  assignment: Assignment,
+): Step<Answered> {
   const asked = askedRange(question, assignment);
   const sent = yield* whatIsThere(host, notebook, question, assignment, asked);
-  const focus = readFocus(
-    question,
-    sent.services.map(({ name }) => name),
-    assignment.incident,
-  );
+  const known = sent.services.map(({ name }) => name);
+  const focus = readFocus(question, known, assignment.incident);
   const placed = placeWindows(asked, sent, question);
   const first = sent.first;
-  if (placed === undefined || first === undefined) return nothingSent(asked, sent, notebook);
+  if (placed === undefined || first === undefined) return { report: nothingSent(asked, sent, notebook) };
+  const isFollowUp = question.texts.length > 1;
+  const reading = isFollowUp ? readingLine(focus, placed.windows, assignment.askedAt) : undefined;
+  if (reading !== undefined) yield { type: 'progress', message: reading };
+  const about = { ...(reading !== undefined && { reading }), looked: placed.windows.now };
 
-  const said =
-    question.range !== undefined && /\bwrong\b|\bfail|\bbroke|\bslow|\bdown\b/i.test(question.texts.join(' '));
+  const wrong = /\bwrong\b|\bfail|\bbroke|\bslow|\bdown\b/i.test(question.texts.join(' '));
+  const said = assignment.incident !== undefined || (question.range !== undefined && wrong);
   let scene: Scene = {
     notebook,
     write: host.dialect.write,
     windows: placed.windows,
     focus,
+    sample: sampleOf(sent, placed.windows),
     said,
     beganAt: question.beganAt,
   };
   const notes = [...placed.notes];
-  if (question.wants === 'traces') return yield* examplesOnly(scene, question, notes);
+  const unknown = unknownOnly(question, known);
+  if (unknown !== undefined) notes.push(`No service called ${code(unknown, 60)} has sent anything in that time.`);
+  if (question.asks.kind === 'logs') return { ...about, report: reportLogs(scene, yield* logPatterns(scene), notes) };
+  if (question.asks.kind === 'traces') return { ...about, report: yield* examplesOnly(scene, question, notes) };
   if (scene.windows.before === undefined && scene.windows.references.length === 0) {
     const began = yield* onset({ notebook, write: scene.write, range: scene.windows.now, bad: 'failed' });
-    scene = { ...scene, windows: split(scene.windows.now, began.at) };
+    scene = placedIn(scene, split(scene.windows.now, began.at), sent);
     notes.push('There is no telemetry from before, so the later part was compared with the earlier one.');
   }
   let clues = yield* gatherClues(scene);
   const began =
-    scene.windows.before === undefined && clues.suspects.length > 0 ? yield* earliest(scene, clues) : undefined;
+    scene.windows.before === undefined && clues.suspects.length > 0
+      ? yield* sceneOfBeginning(scene, clues, { earliest: asked.range.start, sent })
+      : undefined;
   if (began !== undefined) {
-    const now = { start: began, end: new Date(Math.min(scene.windows.now.end.getTime(), began.getTime() + aftermath)) };
-    const { references } = scene.windows;
-    scene = { ...scene, beganAt: began, windows: besides(now, asked.range.start, { references, beganAt: began }) };
+    scene = began;
     clues = yield* gatherClues(scene);
   }
-  if (clues.suspects.length > 0 || asked.source !== 'default') return yield* close(scene, clues, notes);
+  const closed = async function* (): Step<Answered> {
+    return { ...about, report: yield* close(scene, clues, notes) };
+  };
+  if (clues.suspects.length > 0 || asked.source !== 'default') return yield* closed();
 
   // Nothing new within the hour: what went wrong earlier and still does looks the same in both, so look further back.
   const { end } = scene.windows.now;
   const wider = compare({ start: new Date(end.getTime() - 6 * 3_600_000), end }, first);
   const isWider = wider.now.start < scene.windows.now.start && wider.before !== undefined;
-  if (!isWider) return yield* close(scene, clues, notes);
-  const widerScene = { ...scene, windows: wider };
+  if (!isWider) return yield* closed();
+  const widerScene = placedIn(scene, wider, sent);
   const widerClues = yield* gatherClues(widerScene);
-  if (widerClues.suspects.length === 0) return yield* close(scene, clues, notes);
+  if (widerClues.suspects.length === 0) return yield* closed();
   notes.push('The last hour is like the hour before it, so the last six hours were looked at.');
-  return yield* close(widerScene, widerClues, notes);
-}
-
-/** How many suspects are followed through time. */
-const followed = 8;
-/** What a thing looks like is seen soon after it began; later other things happen. */
-const aftermath = 10 * 60_000;
-
-/** Beginnings no further apart than this are one. */
-const atOnce = 60_000;
-
-/**
- * When the trouble began, by what most of the suspects show: a fault changes many things at once, and what
- * drifts changes by itself. Undefined where nothing begins within the stretch. A
- * used-up resource goes before the others: its few points are never as clear as thousands of spans.
- */
-async function* earliest(scene: Scene, clues: Clues): Step<Date | undefined> {
-  const used = clues.suspects.filter(({ category, excess }) => category === 'resource' && excess >= exhausted);
-  for (const suspects of [used, clues.suspects.filter((suspect) => !used.includes(suspect))]) {
-    const begun: { readonly at: Date; readonly z: number }[] = [];
-    for (const suspect of suspects.slice(0, followed)) {
-      const found = yield* beginning(scene, suspect, clues);
-      if (found?.at) begun.push({ at: found.at, z: found.z });
-    }
-    const together = (at: Date): number =>
-      begun.filter((one) => Math.abs(one.at.getTime() - at.getTime()) <= atOnce).reduce((sum, { z }) => sum + z, 0);
-    const most = Math.max(...begun.map(({ at }) => together(at)));
-    // What follows the first change is its consequence, its end, or another matter.
-    const [first] = begun
-      .filter(({ at }) => together(at) >= most / 2)
-      .toSorted((a, b) => a.at.getTime() - b.at.getTime());
-    if (first) return first.at;
-  }
-  return undefined;
+  return { ...about, looked: wider.now, report: yield* close(widerScene, widerClues, notes) };
 }
 
 async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Step<Report> {
   const [suspect] = clues.suspects;
   const closer = suspect && (yield* lookCloser(scene, suspect, clues));
-  return conclude(scene, clues, closer, notes);
+  return conclude(scene, clues, closer, scene.sample === undefined ? notes : [...notes, sampleNote(scene.sample)]);
 }
 
 async function* examplesOnly(scene: Scene, question: Question, notes: readonly string[]): Step<Report> {
@@ -153,7 +155,7 @@ async function* examplesOnly(scene: Scene, question: Question, notes: readonly s
   return reportTraces(scene, shown, notes);
 }
 
-/** Spans first; logs where there are none; a month back where the last day is empty. */
+/** Spans first; logs, and then metrics, where there are none at that time; a month back where the last day is empty. */
 async function* whatIsThere(
   { dialect: { write } }: AgentHost,
   notebook: Notebook,
@@ -162,7 +164,7 @@ async function* whatIsThere(
   asked: Asked,
 ): Step<Coverage> {
   const candidates = candidateNames(question, assignment.incident);
-  const look = (table: 'spans' | 'logs', days: number) =>
+  const look = (table: TableName, days: number) =>
     coverage({
       notebook,
       write,
@@ -171,9 +173,14 @@ async function* whatIsThere(
       recent: asked.range,
       candidates,
     });
+  // A time that was not named is moved to where the spans are.
+  const fits = ({ services }: Coverage): boolean =>
+    asked.source === 'default' ? services.length > 0 : services.some(({ recent }) => recent > 0);
   const spans = yield* look('spans', 1);
-  if (spans.services.length > 0 || spans.failed) return spans;
-  const logs = yield* look('logs', 1);
-  if (logs.services.length > 0 || asked.source !== 'default') return logs;
-  return yield* look('spans', 30);
+  if (fits(spans) || spans.failed) return spans;
+  for (const table of ['logs', 'metrics'] as const) {
+    const other = yield* look(table, 1);
+    if (fits(other)) return other;
+  }
+  return asked.source === 'default' ? yield* look('spans', 30) : spans;
 }

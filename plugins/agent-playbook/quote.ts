@@ -1,22 +1,4 @@
-/**
- * Telemetry is written by strangers. Whatever of it stands in a message or a document stands in a code span: on one line,
- * short, and without the backticks that would end the span.
- */
-export function code(text: string, limit = 120): string {
-  const line = text
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .trim()
-    .replaceAll('`', "'");
-  const short = line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
-  return `\`${short === '' ? '(empty)' : short.toWellFormed()}\``;
-}
-
-/** A block that its content cannot close, for SQL. */
-export function fenced(text: string, language: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}${language}\n${text}\n${fence}`;
-}
+export { code, fenced } from '../../src/contract/index.ts';
 
 export function percent(share: number): string {
   const value = share * 100;

@@ -3,18 +3,25 @@ import type { Calling } from './calling.ts';
 import { clearlyChanged, describe as describeBehaviour, distinct } from './steps/behaviour.ts';
 import type { Behaviour, Behaviours } from './steps/behaviour.ts';
 import { describe as describeResource, farFromUsual } from './steps/resources.ts';
-import type { Resources } from './steps/resources.ts';
+import type { ResourceChange, Resources } from './steps/resources.ts';
 import type { AddedTime, Suspect } from './suspects.ts';
+import { thresholds } from './thresholds.ts';
 
-/** How far a gauge must be from the usual to be a cause on its own. */
-export const exhausted = 30;
+/** Services that run out of something, as a gauge far from the usual says while no other's is, worst first. */
+export function starving(resources: Resources | undefined): readonly Suspect[] {
+  return far(resources, ({ exhaustible, z }) => exhaustible && z >= farFromUsual);
+}
 
-/** Services whose gauge is far from the usual while no other's is, worst first. */
-export function starving(resources: Resources | undefined, least = farFromUsual): readonly Suspect[] {
+/** The same by any other gauge, which says less. */
+export function unsettled(resources: Resources | undefined): readonly Suspect[] {
+  return far(resources, ({ exhaustible, z }) => !exhaustible && z >= thresholds.exhausted);
+}
+
+function far(resources: Resources | undefined, counts: (change: ResourceChange) => boolean): readonly Suspect[] {
   if (resources === undefined) return [];
-  const { evidenceId } = resources;
-  return resources.changes
-    .filter(({ z, alone }) => alone && z >= least)
+  const { evidenceId, changes } = resources;
+  return changes
+    .filter((change) => change.alone && counts(change))
     .map((change) =>
       bare(change.service, evidenceId, {
         category: 'resource',
@@ -31,9 +38,6 @@ export function changedServices({ changes }: Behaviours, least: number): readonl
   return distinct(changes).filter(({ service, g }) => g >= least && !seen.has(service) && seen.add(service));
 }
 
-/** Of what it would take to be named by itself, so much of a caller's change moves the blame to the service that it calls. */
-const alike = 0.3;
-
 /**
  * Who behaves differently, the cause first: what calls a changed service changes with it, so blame goes to the deepest
  * changed one. Those above it follow.
@@ -47,7 +51,7 @@ export function misbehaving(
   const moved = (change: Behaviour): boolean =>
     changed.some(
       (other) =>
-        other.g >= alike * change.g &&
+        other.g >= thresholds.changedAlike * change.g &&
         difference(other) >= difference(change) / 2 &&
         other.g >= clearlyChanged &&
         other.service !== change.service &&
@@ -55,13 +59,13 @@ export function misbehaving(
     );
   const deepest = changed.filter((change) => !moved(change));
   return [...deepest, ...changed.filter(moved)].map((change) =>
-    bare(change.service, behaviours.evidenceId, {
+    bare(change.service, change.evidenceId, {
       category: 'behaviour',
       operation: change.operation,
       excess: change.g,
       detail: describeBehaviour(change),
       seenIn: { service: change.service, operation: change.operation },
-      signal: { kind: 'line', behaviour: change },
+      signal: { kind: 'behaviour', behaviour: change },
     }),
   );
 }
@@ -94,24 +98,59 @@ export interface Found {
   readonly slow: Suspect | undefined;
   readonly starving: readonly Suspect[];
   readonly misbehaving: readonly Suspect[];
+  readonly unsettled: readonly Suspect[];
   readonly time: readonly AddedTime[];
+  /** A person says that something is wrong. */
+  readonly said: boolean;
 }
 
 /**
  * Gates and no sums: one kind of evidence speaks first, and the next only where it is silent. A resource that is used up in
  * a service that also became slow or fails explains both; then failures and slowness; then a used-up resource alone; then
- * changed behaviour, which nobody may have noticed.
+ * changed behaviour, which nobody may have noticed; then any other gauge.
  */
-export function rank({ failing, slow, starving: starved, misbehaving: changed, time }: Found): readonly Suspect[] {
+export function rank({
+  failing,
+  slow,
+  starving: starved,
+  misbehaving: changed,
+  unsettled: last,
+  time,
+  said,
+}: Found): readonly Suspect[] {
   const visible = [failing, slow].filter((suspect) => suspect !== undefined);
   const slowed = new Set(time.filter(({ worse }) => worse).map(({ service }) => service));
   const explained = starved.filter(
     ({ service, excess }) =>
-      excess >= exhausted && (slowed.has(service) || visible.some((suspect) => suspect.service === service)),
+      excess >= thresholds.exhausted && (slowed.has(service) || visible.some((suspect) => suspect.service === service)),
   );
-  const exhaustedAlone = starved.filter(({ excess }) => excess >= exhausted);
+  // A job that works hard harms nobody: used up alone is a fault to a person who says that there is one.
+  const exhaustedAlone = said ? starved.filter(({ excess }) => excess >= thresholds.exhausted) : [];
   const first = failing && slow && slow.service !== failing.service && slow.excess > 10 * failing.excess;
   const fuller = explained.map((suspect) => visible.find(({ service }) => service === suspect.service) ?? suspect);
-  const ordered = [...fuller, ...(first ? [slow, failing] : visible), ...exhaustedAlone, ...changed];
+  const ordered = [
+    ...fuller,
+    ...(first ? [slow, failing] : visible),
+    ...exhaustedAlone,
+    ...changed,
+    ...(said ? last : []),
+  ];
   return ordered.filter(({ service }, index) => ordered.findIndex((other) => other.service === service) === index);
 }
+
+/**
+ * All services that any evidence knows, the most unusual first, by their places in each kind of evidence and not by its
+ * figures, which do not compare (reciprocal rank fusion).
+ */
+export function unusual(kinds: readonly (readonly string[])[]): readonly string[] {
+  const scores = new Map<string, number>();
+  for (const services of kinds) {
+    for (const [place, service] of [...new Set(services)].entries()) {
+      scores.set(service, (scores.get(service) ?? 0) + 1 / (place + firstPlaces));
+    }
+  }
+  return [...scores].toSorted(([, a], [, b]) => b - a).map(([service]) => service);
+}
+
+/** Among so many first places the order counts little, and it counts more in how many kinds of evidence a service is. */
+const firstPlaces = 3;

@@ -9,9 +9,11 @@ export interface Scene {
   readonly write: DialectWriter;
   readonly windows: Windows;
   readonly focus: Focus;
+  /** How many of 256 parts of the traces are joined; undefined: all. */
+  readonly sample: number | undefined;
   /** When it began, as told or found. */
   readonly beganAt: Date | undefined;
-  /** A person says that something is wrong at this time, and does not ask whether. */
+  /** A person or an alert says that something is wrong at this time, and does not ask whether. */
   readonly said: boolean;
 }
 

@@ -99,3 +99,17 @@ export function scaleOf(windows: Windows): number {
 export function lengthOf({ start, end }: TimeRange): number {
   return end.getTime() - start.getTime();
 }
+
+/** Most parts that a stretch is cut into: a step keeps fifty rows. */
+const parts = 48;
+const widths = [10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400];
+
+/** Seconds of the parts into which so many milliseconds are cut. */
+export function partWidth(milliseconds: number): number {
+  return widths.find((candidate) => milliseconds / 1_000 / candidate <= parts) ?? 14_400;
+}
+
+/** The part of the usual time that a row stands in: what varies from part to part varies by itself. */
+export function chunk(write: DialectWriter, column: string, windows: Windows): string {
+  return write.bucket(column, partWidth(usual(windows).reduce((sum, range) => sum + lengthOf(range), 0)));
+}

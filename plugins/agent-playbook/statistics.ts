@@ -26,6 +26,19 @@ export function binomialTail(hits: number, total: number, p: number): number {
   return Math.max(0, 1 - below);
 }
 
+/** How many robust standard deviations above the median of `others` a value lies; they scatter by a tenth at the least. */
+export function robustZ(value: number, others: readonly number[]): number {
+  const middle = medianOf(others);
+  const deviation = 1.4826 * medianOf(others.map((other) => Math.abs(other - middle)));
+  return (value - middle) / Math.max(0.1, deviation);
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low = 0, high = 0] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
+  return (low + high) / 2;
+}
+
 export function rate({ hits, total }: Proportion): number {
   return total === 0 ? 0 : hits / total;
 }

@@ -6,6 +6,7 @@ import type { ErrorOrigin, ErrorOrigins } from './steps/error-origins.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
 import type { Signal } from './steps/signal-onset.ts';
 import type { SelfTime, SelfTimeChange } from './steps/self-time.ts';
+import { thresholds } from './thresholds.ts';
 
 /** Whom the evidence points at. */
 export interface Suspect {
@@ -31,12 +32,14 @@ export interface Suspect {
   readonly signal?: Signal;
 }
 
-/** The service in which most of the added failures begin. */
-export function mostFailing(origins: ErrorOrigins): ErrorOrigin | undefined {
+/** The service in which most of the added failures begin; of those that rose beyond chance, where any did. */
+export function mostFailing({ origins }: ErrorOrigins): ErrorOrigin | undefined {
+  const risen = origins.filter((origin) => origin.risen);
+  const counted = risen.length > 0 ? risen : origins;
   const byService = new Map<string, number>();
-  for (const { service, excess } of origins.origins) byService.set(service, (byService.get(service) ?? 0) + excess);
+  for (const { service, excess } of counted) byService.set(service, (byService.get(service) ?? 0) + excess);
   const [worst] = [...byService].toSorted(([, a], [, b]) => b - a);
-  return worst && origins.origins.find(({ service }) => service === worst[0]);
+  return worst && counted.find(({ service }) => service === worst[0]);
 }
 
 /**
@@ -136,19 +139,16 @@ export function whoAddsTime(time: SelfTime, gaps: CallGaps | undefined): readonl
     .toSorted((a, b) => b.added - a.added);
 }
 
-/** Of a caller's added time, so much added further down moves the blame there: whoever waits looks slow itself. */
-const alike = 0.3;
-
-/** Of all that requests take: less than a tenth nobody complains of. The shop's faults add a fifth and more, its noise a fiftieth. */
-const noticed = 0.1;
-
 /** The service that adds most, or what lies beneath it and adds alike. */
 export function deepestAdding(adding: readonly AddedTime[], calls: readonly Calling[]): AddedTime | undefined {
-  const worse = adding.filter((one) => one.worse && one.felt >= noticed);
+  const worse = adding.filter((one) => one.worse && one.felt >= thresholds.noticed);
   return worse.find(
     ({ service, added }) =>
       !worse.some(
-        (other) => other.service !== service && other.added >= alike * added && reaches(calls, service, other.service),
+        (other) =>
+          other.service !== service &&
+          other.added >= thresholds.addedAlike * added &&
+          reaches(calls, service, other.service),
       ),
   );
 }

@@ -66,12 +66,13 @@ export function addItem(frame: Frame): void {
 export function listRecommendations(frame: Frame): void {
   frame.work(3.2);
   const answered = frame.query(recommendationCache, { name: 'GET', text: 'GET rec:?', ms: 0.5 });
-  const hit = answered && frame.random.chance(0.93);
+  const hit = answered && frame.random.chance(frame.world.cacheHits(frame.now / 1000));
   frame.attributes['cache.hit'] = hit;
   frame.count('shop.cache.requests', {
     'cache.name': 'recommendation',
     result: answered ? (hit ? 'hit' : 'miss') : 'error',
   });
+  frame.log('INFO', `ranked products for a ${frame.traits.tier} visitor from ${frame.traits.country}`);
   if (hit) return;
   // A cache that is away is not a failed request: the list is computed anew from the catalogue, which costs.
   frame.failure = undefined;
@@ -135,6 +136,7 @@ export function placeOrder(frame: Frame): void {
 
 function quote(frame: Frame): void {
   frame.work(4.5);
+  frame.log('INFO', `quoted the way to ${frame.traits.country}`);
 }
 
 function ship(frame: Frame): void {

@@ -15,6 +15,7 @@ import {
   sendDemo,
   sendOtlp,
 } from './index.ts';
+import { planTimeline } from './timeline.ts';
 import type { DemoFigures, DemoOptions, OtlpRequest, ScenarioName } from './index.ts';
 
 const end = new Date('2026-11-20T12:00:00Z');
@@ -92,7 +93,7 @@ const digest = (options: DemoOptions): string => {
 describe('generate', () => {
   it('gives the same bytes for the same seed and end, and others for another seed', () => {
     for (const scenario of names) {
-      const options = { scenario, seed: 7, minutes: 5, end };
+      const options = { scenario, seed: 7, minutes: 5, end, rate: 5 };
       expect(digest(options)).toBe(digest(options));
       expect(digest(options)).not.toBe(digest({ ...options, seed: 8 }));
     }
@@ -206,6 +207,8 @@ describe('every fault shows where its cause is', () => {
     ['cpu-saturation', 'ads', (each) => each.service === 'ad' && each.kind === 2, 20],
     ['kafka-lag', 'processing of orders', (each) => each.kind === 5, 100],
     ['cache-failure', 'recommendations', (each) => each.service === 'recommendation' && each.kind === 2, 5],
+    ['cache-stampede', 'recommendations', (each) => each.service === 'recommendation' && each.kind === 2, 5],
+    ['retry-storm', 'conversions', (each) => each.service === 'currency' && each.kind === 2, 50],
     ['gateway-outage', 'calls of the card gateway', (each) => has(each, 'server.address', 'api.cardgate.example'), 5],
   ])('%s: %s take longer', (scenario, _what, match, factor) => {
     const { ms } = shift(scenario, match);
@@ -221,10 +224,28 @@ describe('every fault shows where its cause is', () => {
     ['bad-host', (each) => each.service === 'product-catalog' && each.kind === 2],
     ['feature-flag', (each) => each.service === 'checkout' && each.kind === 2],
     ['gateway-outage', (each) => each.service === 'payment' && each.kind === 2],
+    ['region-only', (each) => each.service === 'shipping' && each.name === 'POST /get-quote' && each.kind === 2],
+    ['bad-pod', (each) => each.service === 'shipping' && each.name === 'POST /ship-order' && each.kind === 2],
+    ['disk-full', (each) => each.service === 'accounting' && each.kind === 5],
+    ['dns-failure', (each) => each.service === 'checkout' && each.kind === 3 && each.name === 'PaymentService/Charge'],
   ])('%s: the errors are in the guilty service', (scenario, match) => {
     const { errors } = shift(scenario, match);
     expect(errors[0]).toBeLessThan(0.05);
     expect(errors[1]).toBeGreaterThan(0.1);
+  });
+
+  it('has twenty faults and twenty kinds of quiet, none of which is guilty of what goes on beside it', () => {
+    const truths = names.map((scenario) => groundTruth({ scenario, seed: 5, minutes: 60, end }));
+    expect(truths.filter(({ service }) => service !== undefined).length).toBeGreaterThanOrEqual(20);
+    expect(truths.filter(({ category }) => category === 'none').length).toBeGreaterThanOrEqual(20);
+    for (const [index, scenario] of names.entries()) {
+      for (const seed of [1, 2, 3, 4, 5]) {
+        const { distractions } = planTimeline({ scenario, seed, minutes: 60, end });
+        const { blip, harmlessRelease, steadyErrors, batch, wander, flood } = distractions;
+        const beside = [blip, harmlessRelease, steadyErrors, batch, wander, flood].map(({ service }) => service);
+        expect(beside).not.toContain(truths[index]?.service);
+      }
+    }
   });
 
   it.each<[ScenarioName]>([['quiet'], ['harmless-deploy'], ['traffic-peak']])('%s: nothing changes', (scenario) => {
@@ -238,7 +259,7 @@ describe('every fault shows where its cause is', () => {
 describe('demoIncident', () => {
   it('has every section, waits on a person and does not give the cause away', () => {
     for (const scenario of names) {
-      const options = { scenario, seed: 2, minutes: 12, end };
+      const options = { scenario, seed: 2, minutes: 12, end, rate: 5 };
       const { figures } = run(options);
       const incident = demoIncident(options, figures);
       const { description } = groundTruth(options);

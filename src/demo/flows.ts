@@ -32,8 +32,10 @@ export const flows: readonly [Flow, ...Flow[]] = [
 /** One visitor's request to the shop, with all that follows from it. `at` in epoch microseconds. */
 export function visit(world: World, at: number): void {
   const { random } = world;
+  const weighed = (flow: Flow) =>
+    [flow, flow.weight * world.demand(`${flow.method} ${flow.route}`, at / 1000)] as const;
   const [first, ...rest] = flows;
-  const flow = random.weighted([[first, first.weight], ...rest.map((each) => [each, each.weight] as const)]);
+  const flow = random.weighted([weighed(first), ...rest.map(weighed)]);
   const traits = visitor(random);
   const pod = world.pod('frontend', at / 1000);
   const product = random.pick(products)[0];
@@ -120,7 +122,7 @@ function home(frame: Frame): void {
 }
 
 function productPage(frame: Frame): void {
-  if (frame.random.chance(0.008)) {
+  if (frame.random.chance(frame.world.notFound(frame.now / 1000))) {
     frame.httpStatus = 404;
     return;
   }
@@ -130,12 +132,14 @@ function productPage(frame: Frame): void {
   if (!frame.rpc('inventory', 'InventoryService/GetStock', getStock)) {
     frame.log('WARN', 'stock is unknown, the page is shown without it');
   }
+  if (frame.world.pricedPages) frame.rpc('currency', 'CurrencyService/Convert', convert);
   extras(frame);
 }
 
 function cartPage(frame: Frame): void {
   if (!frame.rpc('cart', 'CartService/GetCart', getCart)) return frame.fail(broken('the cart is not available'));
   frame.rpc('product-catalog', 'ProductCatalogService/GetProduct', getProduct);
+  if (frame.world.stockedCarts) frame.rpc('inventory', 'InventoryService/GetStock', getStock);
   frame.rpc('currency', 'CurrencyService/Convert', convert);
 }
 

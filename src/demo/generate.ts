@@ -1,7 +1,10 @@
+import { during } from './distractions.ts';
 import { visit } from './flows.ts';
+import { runJob } from './job.ts';
 import { Meter, type ResourceMetrics } from './metrics.ts';
 import { keyValues, nanos, severities, spanKinds, type OtlpLogRecord, type OtlpSpan, type Severity } from './otlp.ts';
 import { Random } from './random.ts';
+import type { Chatter, Scenario } from './scenario.ts';
 import { serviceNames, type Pod } from './shop.ts';
 import { Tally, type DemoFigures } from './tally.ts';
 import { planTimeline, podsAt, type DemoOptions, type Timeline } from './timeline.ts';
@@ -36,9 +39,12 @@ export function* generate(options: DemoOptions): Generator<OtlpRequest, DemoFigu
   for (let from = start; from < end; from += minute) {
     const to = Math.min(from + minute, end);
     const surge = from >= onset ? (scenario.traffic?.((from - onset) / minute) ?? 1) : 1;
-    const traffic = surge * diurnal(from) * random.lognormal(1, 0.06);
+    const { peak } = timeline.distractions;
+    const crowd = during(peak, from) ? peak.factor : 1;
+    const traffic = surge * crowd * diurnal(from) * random.lognormal(1, 0.06);
     shop.startPods(from, to);
     shop.hum(from, to);
+    shop.runBatch(from, to);
     const arrivals = Array.from({ length: random.poisson(timeline.rate * traffic) }, () => random.between(from, to));
     for (const at of arrivals.sort((a, b) => a - b)) {
       visit(shop, Math.floor(at * 1000));
@@ -74,17 +80,21 @@ class Shop implements World {
   }
 
   trouble(site: Site): Trouble | undefined {
-    const { onset, scenario, blip } = this.#timeline;
+    const { onset, scenario, distractions } = this.#timeline;
+    const { blip, steadyErrors } = distractions;
     const { service } = site.pod;
-    if (site.at >= onset) {
-      const trouble = scenario.trouble?.(site, (site.at - onset) / minute, this.random);
-      if (trouble !== undefined) return trouble;
-    }
+    const trouble =
+      (site.at >= onset ? scenario.trouble?.(site, (site.at - onset) / minute, this.random) : undefined) ??
+      scenario.always?.(site, this.random);
+    if (trouble !== undefined) return trouble;
     if (site.kind === 'consume' || site.kind === 'serve') {
-      if (service === blip.service && site.at >= blip.from && site.at < blip.to && this.random.chance(0.18)) {
+      if (service === blip.service && during(blip, site.at) && this.random.chance(0.18)) {
         return {
           failure: { type: 'Unavailable', message: `${service}: connection reset by peer`, http: 503, grpc: 14 },
         };
+      }
+      if (service === steadyErrors.service && this.random.chance(steadyErrors.share)) {
+        return { failure: { type: 'NotReady', message: `${service}: no data for this visitor`, http: 503, grpc: 9 } };
       }
       if (service !== 'frontend' && this.random.chance(0.0012)) {
         return {
@@ -94,6 +104,40 @@ class Shop implements World {
       }
     }
     return;
+  }
+
+  retries(site: Site): number {
+    const { onset, scenario } = this.#timeline;
+    return site.at >= onset ? (scenario.retries?.(site) ?? 0) : 0;
+  }
+
+  pace(service: Pod['service']): number {
+    return this.#timeline.build.pace.get(service) ?? 1;
+  }
+
+  get pricedPages(): boolean {
+    return this.#timeline.build.pricedPages;
+  }
+
+  get stockedCarts(): boolean {
+    return this.#timeline.build.stockedCarts;
+  }
+
+  cacheHits(at: number): number {
+    return this.#since(at)?.cacheHits ?? 0.93;
+  }
+
+  notFound(at: number): number {
+    return this.#since(at)?.notFound ?? 0.008;
+  }
+
+  demand(operation: string, at: number): number {
+    return this.#since(at)?.mix?.[operation] ?? 1;
+  }
+
+  /** The scenario, from its onset on. */
+  #since(at: number): Scenario | undefined {
+    return at >= this.#timeline.onset ? this.#timeline.scenario : undefined;
   }
 
   expressCheckout(at: number, { tier }: Traits): 'on' | 'off' {
@@ -114,7 +158,11 @@ class Shop implements World {
   }
 
   log(pod: Pod, record: OtlpLogRecord): void {
-    if (record.observedTimeUnixNano <= nanos(this.#timeline.end * 1000)) this.#logs.push([pod, record]);
+    if (record.observedTimeUnixNano > nanos(this.#timeline.end * 1000)) return;
+    const { service, version } = this.#timeline.distractions.harmlessRelease;
+    const reworded = pod.service === service && pod.version === version && record.spanId !== undefined;
+    const { stringValue } = record.body;
+    this.#logs.push([pod, reworded ? { ...record, body: { stringValue: `request: ${stringValue}` } } : record]);
   }
 
   observe(...series: Parameters<World['observe']>): void {
@@ -143,10 +191,28 @@ class Shop implements World {
     }
     for (let count = this.random.poisson(7); count > 0; count -= 1) {
       const at = this.random.between(from, to);
-      const pod = this.pod(this.#timeline.noisy, at);
+      const pod = this.pod(this.#timeline.distractions.noisy, at);
       const key = this.random.pick(['cache.ttl', 'pool.max', 'locale.default']);
       this.#say(pod, at, 'WARN', `configuration key ${key} is deprecated and will be removed in a later release`);
     }
+    const { flood } = this.#timeline.distractions;
+    if (during(flood, from)) this.#chatter(flood, from, to);
+    const chatter = this.#since(from)?.chatter;
+    if (chatter !== undefined) this.#chatter(chatter, from, to);
+  }
+
+  /** What a service writes beside its requests. */
+  #chatter({ service, severity, body, perMinute }: Chatter, from: number, to: number): void {
+    for (let count = this.random.poisson((perMinute * (to - from)) / minute); count > 0; count -= 1) {
+      const at = this.random.between(from, to);
+      this.#say(this.pod(service, at), at, severity, `${body} ${this.random.integer(1, 9_999)}`);
+    }
+  }
+
+  /** Pieces of a job that run one after another, each a trace of its own. */
+  runBatch(from: number, to: number): void {
+    const { batch } = this.#timeline.distractions;
+    if (during(batch, from)) runJob(this, this.pod(batch.service, from), { from, to });
   }
 
   #say(

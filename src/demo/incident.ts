@@ -37,7 +37,8 @@ export function demoQuestion(options: DemoOptions): string {
  * was seen and asks. It gives the cause away nowhere.
  */
 export function demoIncident(options: DemoOptions, figures: DemoFigures): NewIncident {
-  const { scenario, onset, end, harmlessRelease, start } = planTimeline(options);
+  const { scenario, onset, end, distractions, start } = planTimeline(options);
+  const { harmlessRelease } = distractions;
   const { alert } = scenario;
   const detected = Math.min(onset + 3 * 60_000, end);
   const [startedAt, detectedAt] = [new Date(onset), new Date(detected)];

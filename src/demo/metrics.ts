@@ -9,6 +9,7 @@ import {
   type Resource,
   type Scope,
 } from './otlp.ts';
+import { distracted } from './distractions.ts';
 import type { Random } from './random.ts';
 import { gaugeMetrics, type GaugeMetric, type Reading } from './scenario.ts';
 import { nodeResource, nodes, serviceNames, services, type Node, type Pod, type ServiceName } from './shop.ts';
@@ -193,12 +194,13 @@ function nodeGauges(timeline: Timeline, node: Node, at: number, traffic: number,
 }
 
 function gauge(timeline: Timeline, at: number, reading: Reading, attributes: Attributes = {}): OtlpMetric {
-  const { scenario, onset } = timeline;
-  const changed = at >= onset ? scenario.gauge?.(reading, (at - onset) / 60_000) : undefined;
+  const { scenario, onset, distractions } = timeline;
+  const value = distracted(distractions, reading, at);
+  const changed = at >= onset ? scenario.gauge?.({ ...reading, value }, (at - onset) / 60_000) : undefined;
   const point: NumberPoint = {
     attributes: keyValues(attributes),
     timeUnixNano: nanos(at * 1000),
-    asDouble: changed ?? reading.value,
+    asDouble: changed ?? value,
   };
   return { name: reading.metric, ...gaugeMetrics[reading.metric], gauge: { dataPoints: [point] } };
 }

@@ -24,8 +24,24 @@ export interface Scenario {
   readonly service?: ServiceName;
   /** A release of the guilty service, one minute before the onset. */
   readonly deployment?: string;
+  /** It goes to one pod alone. */
+  readonly canary?: boolean;
+  /** Services that are started anew a minute before the onset, as they were or in the next patch, and are well. */
+  readonly restarted?: { readonly services: readonly ServiceName[]; readonly patched: boolean };
   /** What the fault does at one place, `minutes` after its onset. */
   trouble?(site: Site, minutes: number, random: Random): Trouble | undefined;
+  /** What is so all the time, before the onset and after it. */
+  always?(site: Site, random: Random): Trouble | undefined;
+  /** How often a call that failed is made again. */
+  retries?(site: Site): number;
+  /** Share of the lists that are found in the cache of recommendation. */
+  readonly cacheHits?: number;
+  /** Share of the product pages asked for that do not exist. */
+  readonly notFound?: number;
+  /** How much more often an operation of the frontend is asked for. */
+  readonly mix?: Readonly<Record<string, number>>;
+  /** Lines a minute that a service writes after the onset, apart from any request. */
+  readonly chatter?: Chatter;
   /** What the fault does to a gauge. */
   gauge?(reading: Reading, minutes: number): number | undefined;
   /** Requests a minute are multiplied by this after the onset. */
@@ -35,6 +51,13 @@ export interface Scenario {
   /** For whom the feature flag `express-checkout` is on after the onset. */
   readonly expressCheckoutFor?: Traits['tier'];
   readonly alert: ScenarioAlert;
+}
+
+export interface Chatter {
+  readonly service: ServiceName;
+  readonly severity: 'INFO' | 'WARN' | 'ERROR';
+  readonly body: string;
+  readonly perMinute: number;
 }
 
 export interface Reading {

@@ -82,12 +82,17 @@ export interface Pod {
 const podInterval = 25_000;
 
 /** The pods of one release of a service, the first of which starts at `from`. */
-export function rollOut(service: ServiceName, version: string, from: number, random: Random): Pod[] {
+export function rollOut(
+  service: ServiceName,
+  version: string,
+  { from, nodeOffset }: { readonly from: number; readonly nodeOffset: number },
+  random: Random,
+): Pod[] {
   const facts = services[service];
   const runtime = runtimes[facts.runtime];
   const replicaSet = random.hex(5).slice(0, 9);
   return Array.from({ length: facts.replicas }, (_, index) => {
-    const node = nodes[(serviceNames.indexOf(service) + index * 2) % nodes.length] ?? nodes[0];
+    const node = nodes[(serviceNames.indexOf(service) + index * 2 + nodeOffset) % nodes.length] ?? nodes[0];
     const name = `${service}-${replicaSet}-${random.hex(3).slice(0, 5)}`;
     return {
       service,
@@ -124,6 +129,11 @@ export function rollOut(service: ServiceName, version: string, from: number, ran
       },
     };
   });
+}
+
+export function nextPatch(version: string): string {
+  const [major, minor, patch] = version.split('.');
+  return `${major}.${minor}.${Number(patch) + 1}`;
 }
 
 /** What the collector's host receiver sends: no service.name. */

@@ -2,7 +2,8 @@ import { SightlineError } from '../contract/index.ts';
 import { Random } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios, type ScenarioName } from './scenarios.ts';
-import { rollOut, serviceNames, services, type Pod, type ServiceName } from './shop.ts';
+import { planDistractions, type Distractions } from './distractions.ts';
+import { nextPatch, nodes, rollOut, serviceNames, services, type Pod, type ServiceName } from './shop.ts';
 
 export interface DemoOptions {
   readonly scenario: ScenarioName;
@@ -29,12 +30,19 @@ export interface Timeline {
   readonly onset: number;
   readonly rate: number;
   readonly releases: ReadonlyMap<ServiceName, readonly [Release, ...Release[]]>;
-  /** Errors of two minutes that are over before the fault begins, in a service that has nothing to do with it. */
-  readonly blip: { readonly service: ServiceName; readonly from: number; readonly to: number };
-  /** A release near the onset that changes nothing. */
-  readonly harmlessRelease: { readonly service: ServiceName; readonly version: string; readonly at: number };
-  /** A service that warns all the time. */
-  readonly noisy: ServiceName;
+  readonly distractions: Distractions;
+  /** What the shop of this seed is like. */
+  readonly build: Build;
+}
+
+/** No two shops are built alike: the same services, but not the same speed, placement and calls. */
+export interface Build {
+  /** How long a service's own work takes, 1 on average. */
+  readonly pace: ReadonlyMap<ServiceName, number>;
+  readonly nodeOffset: number;
+  /** Product pages ask currency for the price; cart pages ask inventory for the stock. */
+  readonly pricedPages: boolean;
+  readonly stockedCarts: boolean;
 }
 
 const minute = 60_000;
@@ -53,49 +61,49 @@ export function planTimeline(options: DemoOptions): Timeline {
   const start = end - minutes * minute;
   const faulty = Math.max(3, Math.round(minutes / 3) + (minutes >= 30 ? random.integer(-2, 2) : 0));
   const onset = end - faulty * minute;
-  const beforeOnset = onset - start;
 
-  const innocent = <Name extends ServiceName>(names: readonly [Name, ...Name[]]): Name => {
-    const [first = names[0], ...rest] = names.filter(
-      (name) => name !== scenario.service && name !== scenario.alert.service,
-    );
-    return random.pick([first, ...rest]);
-  };
-  const blipService = innocent(['ad', 'currency', 'recommendation', 'email']);
-  const blipFrom = start + Math.floor(beforeOnset * random.between(0.35, 0.65));
-  const harmless =
-    options.scenario === 'harmless-deploy' ? 'cart' : innocent(['cart', 'recommendation', 'currency', 'shipping']);
-  const harmlessAt = Math.max(start + minute, onset - random.integer(1, 4) * minute);
-  const harmlessRelease = { service: harmless, version: nextPatch(services[harmless].version), at: harmlessAt };
+  const guilty = [scenario.service, scenario.alert.service, ...(scenario.restarted?.services ?? [])];
+  const distractions = planDistractions(random, { start, onset, end, guilty });
+  const { harmlessRelease } = distractions;
+  const build = buildOf(random);
 
   const releases = new Map<ServiceName, readonly [Release, ...Release[]]>();
   for (const service of serviceNames) {
-    const first: Release = { from: start, pods: podsOf(service, services[service].version, start, random) };
+    const pods = (version: string, from: number) => podsOf({ service, version, from, build }, random);
+    const { version } = services[service];
+    const first: Release = { from: start, pods: pods(version, start) };
     const later: Release[] = [];
-    if (service === harmless) {
-      later.push({ from: harmlessAt, pods: podsOf(service, harmlessRelease.version, harmlessAt, random) });
+    if (service === harmlessRelease.service) {
+      const { version: patched, at } = harmlessRelease;
+      later.push({ from: at, pods: pods(patched, at) });
+    }
+    const from = onset - minute;
+    if (scenario.restarted?.services.includes(service) === true) {
+      later.push({ from, pods: pods(scenario.restarted.patched ? nextPatch(version) : version, from) });
     }
     if (service === scenario.service && scenario.deployment !== undefined) {
-      const from = onset - minute;
-      later.push({ from, pods: podsOf(service, scenario.deployment, from, random) });
+      const [pod, ...rest] = pods(scenario.deployment, from);
+      later.push({ from, pods: scenario.canary === true ? [pod] : [pod, ...rest] });
     }
     releases.set(service, [first, ...later]);
   }
+  return { scenario, start, end, onset, rate, releases, distractions, build };
+}
+
+function buildOf(random: Random): Build {
+  const pace = new Map(
+    serviceNames.map((service) => [service, Math.min(1.8, Math.max(0.6, random.lognormal(1, 0.2)))]),
+  );
   return {
-    scenario,
-    start,
-    end,
-    onset,
-    rate,
-    releases,
-    blip: { service: blipService, from: blipFrom, to: Math.min(blipFrom + 2 * minute, onset - minute) },
-    harmlessRelease,
-    noisy: innocent(['cart', 'currency', 'ad', 'inventory']),
+    pace,
+    nodeOffset: random.integer(0, nodes.length - 1),
+    pricedPages: random.chance(0.5),
+    stockedCarts: random.chance(0.5),
   };
 }
 
 /** Makes about 23,000 spans in an hour. */
-export const defaultRate = 30;
+export const defaultRate = 25;
 
 /** The pods that serve at this time; during a release old and new ones. */
 export function podsAt(timeline: Timeline, service: ServiceName, at: number): readonly [Pod, ...Pod[]] {
@@ -109,18 +117,16 @@ export function podsAt(timeline: Timeline, service: ServiceName, at: number): re
   return [alive[0] ?? first.pods[0], ...alive.slice(1)];
 }
 
-function podsOf(service: ServiceName, version: string, from: number, random: Random): readonly [Pod, ...Pod[]] {
-  const [first, ...rest] = rollOut(service, version, from, random);
+function podsOf(
+  { service, version, from, build }: { service: ServiceName; version: string; from: number; build: Build },
+  random: Random,
+): readonly [Pod, ...Pod[]] {
+  const [first, ...rest] = rollOut(service, version, { from, nodeOffset: build.nodeOffset }, random);
   return first === undefined ? missing(service) : [first, ...rest];
 }
 
 function missing(service: ServiceName): never {
   throw new TypeError(`${service} has no pods`);
-}
-
-function nextPatch(version: string): string {
-  const [major, minor, patch] = version.split('.');
-  return `${major}.${minor}.${Number(patch) + 1}`;
 }
 
 function check(name: string, value: number, low: number, high: number): void {

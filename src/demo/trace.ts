@@ -10,6 +10,16 @@ interface Run {
   readonly traits: Traits;
 }
 
+/** A job has no visitor. */
+const nobody: Traits = {
+  userId: '',
+  tier: 'free',
+  card: 'visa',
+  currency: 'EUR',
+  country: 'DE',
+  userAgent: '',
+};
+
 interface Opening {
   readonly pod: Pod;
   readonly kind: SpanKind;
@@ -19,6 +29,15 @@ interface Opening {
   readonly link?: string;
   /** Epoch microseconds. */
   readonly at: number;
+}
+
+interface Call {
+  readonly client: Values;
+  readonly server: Values;
+  readonly metric: DurationMetric;
+  readonly dimensions: Values;
+  readonly status: (failure: Failure | undefined) => Values;
+  readonly body: (frame: Frame) => void;
 }
 
 /** A span being recorded: its clock moves on with the work done and the calls made in it. */
@@ -55,7 +74,7 @@ export class Frame {
 
   /** Own work around `ms` milliseconds. */
   work(ms: number): void {
-    this.now += 1000 * this.random.lognormal(ms, 0.35) * this.#slowness;
+    this.now += 1000 * this.random.lognormal(ms, 0.35) * this.#slowness * this.#run.world.pace(this.pod.service);
   }
 
   wait(ms: number): void {
@@ -128,18 +147,17 @@ export class Frame {
     });
   }
 
-  #call(
-    service: ServiceName,
-    name: string,
-    call: {
-      readonly client: Values;
-      readonly server: Values;
-      readonly metric: DurationMetric;
-      readonly dimensions: Values;
-      readonly status: (failure: Failure | undefined) => Values;
-      readonly body: (frame: Frame) => void;
-    },
-  ): boolean {
+  /** As often as it takes and is allowed, with a pause in between. */
+  #call(service: ServiceName, name: string, call: Call): boolean {
+    const attempts = 1 + this.#run.world.retries({ ...this.#site('call', service), operation: name });
+    for (let attempt = 1; attempt < attempts; attempt += 1) {
+      if (this.#attempt(service, name, call)) return true;
+      this.wait(this.random.lognormal(20, 0.4));
+    }
+    return this.#attempt(service, name, call);
+  }
+
+  #attempt(service: ServiceName, name: string, call: Call): boolean {
     const client = this.#open('CLIENT', name, call.client);
     const trouble = this.#run.world.trouble(client.#site('call', service));
     client.wait(this.random.lognormal(0.35, 0.3) + (trouble?.addMs ?? 0));
@@ -214,6 +232,10 @@ export class Frame {
     this.now = client.close();
     if (trouble?.failure !== undefined) this.failure ??= trouble.failure;
     return trouble?.failure === undefined;
+  }
+
+  get world(): Pick<World, 'pricedPages' | 'stockedCarts' | 'cacheHits' | 'notFound'> {
+    return this.#run.world;
   }
 
   /** Which variant of the flag this visitor is given. */
@@ -309,6 +331,14 @@ export class Frame {
       status: this.failure === undefined ? {} : { code: 2, message: this.failure.message },
     });
     return this.now;
+  }
+
+  /** Work that no request asks for, a trace of its own. Answers when it ended, in epoch microseconds. */
+  static background(world: World, pod: Pod, name: string, at: number, body: (frame: Frame) => void): number {
+    const run = { world, traceId: world.random.hex(16), traits: nobody };
+    const frame = new Frame(run, { pod, kind: 'INTERNAL', name, attributes: {}, at });
+    body(frame);
+    return frame.close();
   }
 
   /** A server span, at the root of a trace or below a client span. */

@@ -46,6 +46,17 @@ export interface World {
   readonly random: Random;
   pod(service: ServiceName, at: number): Pod;
   trouble(site: Site): Trouble | undefined;
+  /** How often a call that failed at this place is made again. */
+  retries(site: Site): number;
+  /** How long a service's own work takes in this shop, 1 on average. */
+  pace(service: ServiceName): number;
+  /** What this shop's pages ask for, beyond what all shops' do. */
+  readonly pricedPages: boolean;
+  readonly stockedCarts: boolean;
+  cacheHits(at: number): number;
+  notFound(at: number): number;
+  /** How much more often an operation of the frontend is asked for. */
+  demand(operation: string, at: number): number;
   expressCheckout(at: number, traits: Traits): 'on' | 'off';
   /** Milliseconds a message published at `at` waits beyond the usual. */
   queueDelay(at: number): number;

@@ -19,8 +19,10 @@ export interface EvalResult {
   readonly name: string;
   readonly type: string;
   readonly service: string | undefined;
-  /** Services named, most likely first; empty where the agent says that nothing is wrong. */
+  /** Services named, most likely first; where nothing stands out, whom it would look at first. */
   readonly named: readonly string[];
+  /** It says that something is wrong. */
+  readonly blames: boolean;
   readonly seconds: number;
   readonly queries: number;
   /** How far the onset found is from the true one; undefined where none was named. */

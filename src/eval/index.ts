@@ -12,6 +12,7 @@ export type { Report, Score } from './score.ts';
 
 /** Investigates every fault of a data set. Throws `invalid_argument` where the folder is not laid out as one. */
 export async function evaluateDataSet(options: DataSetOptions, onProgress?: OnProgress): Promise<Report> {
+  onProgress?.(0, 'loading');
   return await evaluate(await prepareDataSet(options), onProgress);
 }
 
@@ -26,6 +27,7 @@ export type OnProgress = (progress: number, what: string) => void;
 /** One after the other, so that the seconds are those of an investigation that has the machine to itself. */
 async function evaluate({ laboratory, cases }: Prepared, onProgress: OnProgress | undefined): Promise<Report> {
   try {
+    onProgress?.(0, 'investigating');
     await warmUp(laboratory.agent, cases);
     const results: EvalResult[] = [];
     for (const each of cases) {

@@ -28,7 +28,7 @@ export async function openLaboratory(directory: string): Promise<Laboratory> {
     publicUrl: 'http://127.0.0.1',
     authUrl: 'http://127.0.0.1',
     dataDirectory: directory,
-    vault: { seal: noSecrets, open: noSecrets, derive: noSecrets },
+    vault: { seal: noSecrets, open: noSecrets, derive: noSecrets, sign: noSecrets, verifies: noSecrets },
   };
   const duckdb = await loadPlugin('telemetry', { kind: 'telemetry', plugin: 'duckdb', config: {} }, undefined);
   const telemetry = duckdb.create(telemetryHost(host, { findOrganization: async () => undefined }));

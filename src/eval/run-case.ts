@@ -35,6 +35,7 @@ export async function runCase(agent: Agent, { onset, ...asked }: EvalCase): Prom
     type,
     service,
     named: namedBy(conclusion),
+    blames: conclusion !== undefined && conclusion.service !== '',
     seconds: (performance.now() - begun) / 1_000,
     queries,
     onsetErrorSeconds: found && Math.abs(found.getTime() - onset.getTime()) / 1_000,

@@ -8,10 +8,15 @@ export interface Score {
   readonly ac5: number | null;
 }
 
+/** Cases in which nothing is wrong, and the share of them in which no service is blamed. */
+export interface Quiet {
+  readonly cases: number;
+  readonly nothing_wrong: number | null;
+}
+
 export interface Report extends Score {
   readonly by_type: Readonly<Record<string, Score>>;
-  /** Quiet cases, and the share of them in which no service is blamed. */
-  readonly quiet: { readonly cases: number; readonly nothing_wrong: number | null };
+  readonly quiet: Quiet & { readonly by_type: Readonly<Record<string, Quiet>> };
   readonly median_seconds: number | null;
   readonly median_queries: number | null;
   readonly median_onset_error_seconds: number | null;
@@ -23,14 +28,10 @@ export interface Report extends Score {
 export function score(results: readonly EvalResult[]): Report {
   const faults = results.filter(({ service }) => service !== undefined);
   const quiet = results.filter(({ service }) => service === undefined);
-  const types = [...new Set(faults.map(({ type }) => type))].toSorted();
   return {
     ...accuracy(faults),
-    by_type: Object.fromEntries(types.map((type) => [type, accuracy(faults.filter((result) => result.type === type))])),
-    quiet: {
-      cases: quiet.length,
-      nothing_wrong: share(quiet, ({ named, failure }) => named.length === 0 && failure === undefined),
-    },
+    by_type: byType(faults, accuracy),
+    quiet: { ...quietness(quiet), by_type: byType(quiet, quietness) },
     median_seconds: median(results.map(({ seconds }) => seconds)),
     median_queries: median(results.map(({ queries }) => queries)),
     median_onset_error_seconds: median(
@@ -39,6 +40,19 @@ export function score(results: readonly EvalResult[]): Report {
     failed: results.filter(({ failure }) => failure !== undefined).length,
     results,
   };
+}
+
+function byType<Figures>(
+  results: readonly EvalResult[],
+  figures: (of: readonly EvalResult[]) => Figures,
+): Readonly<Record<string, Figures>> {
+  const types = [...new Set(results.map(({ type }) => type))].toSorted();
+  return Object.fromEntries(types.map((type) => [type, figures(results.filter((result) => result.type === type))]));
+}
+
+function quietness(results: readonly EvalResult[]): Quiet {
+  const isQuiet = ({ blames, failure }: EvalResult): boolean => !blames && failure === undefined;
+  return { cases: results.length, nothing_wrong: share(results, isQuiet) };
 }
 
 function accuracy(results: readonly EvalResult[]): Score {

@@ -2,15 +2,15 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { newId, SightlineError, toId } from '../contract/index.ts';
-import type { OrganizationId, Telemetry } from '../contract/index.ts';
-import { demoQuestion, generate, groundTruth, isScenario, scenarios } from '../demo/index.ts';
+import { SightlineError, toId } from '../contract/index.ts';
+import type { OrganizationId } from '../contract/index.ts';
+import { demoQuestion, groundTruth, isScenario, scenarios } from '../demo/index.ts';
 import type { DemoOptions } from '../demo/index.ts';
-import { decodeRequest } from '../otlp/decode.ts';
 import type { Prepared } from './data-set.ts';
 import { openCache } from './cache.ts';
 import type { EvalCase } from './case.ts';
 import { openLaboratory } from './laboratory.ts';
+import { loadShop } from './load-shop.ts';
 
 export interface ShopOptions {
   /** One shop of every scenario for each. */
@@ -33,7 +33,7 @@ export async function prepareShop({ seeds, onProgress }: ShopOptions): Promise<P
     const organizations = new Map(Object.entries(kept).map(([name, id]) => [name, toId('org', id)]));
     for (const [index, options] of wanted.entries()) {
       if (organizations.has(nameOf(options))) continue;
-      organizations.set(nameOf(options), await load(laboratory.telemetry, options));
+      organizations.set(nameOf(options), await loadShop(laboratory.telemetry, options));
       onProgress?.((index + 1) / wanted.length);
     }
     cache.write(Object.fromEntries(organizations));
@@ -54,19 +54,6 @@ function nameOf({ scenario, seed }: DemoOptions): string {
 function generatorFiles(): readonly string[] {
   const folder = fileURLToPath(new URL('../demo/', import.meta.url));
   return readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`);
-}
-
-async function load(telemetry: Telemetry, options: DemoOptions): Promise<OrganizationId> {
-  const organizationId = newId('org');
-  const batches: Uint8Array[] = [];
-  for (const { signal, body } of generate(options)) {
-    const decoded = decodeRequest(signal, 'json', Buffer.from(body), end.getTime());
-    if (!decoded.ok) throw new SightlineError('internal', decoded.message);
-    batches.push(...decoded.batches.map(({ frame }) => frame));
-  }
-  const upTo = { segment: 1, offset: 1 };
-  await telemetry.sink?.load({ organizationId, log: 'eval', batches, upTo }, AbortSignal.timeout(120_000));
-  return organizationId;
 }
 
 function caseOf(options: DemoOptions, organizationId: OrganizationId | undefined): EvalCase {

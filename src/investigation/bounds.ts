@@ -1,4 +1,4 @@
-import type { Conclusion, InvestigationStep, NewStep } from '../contract/index.ts';
+import type { Conclusion, InvestigationStep, MessagePart, NewStep } from '../contract/index.ts';
 
 /** What one investigation may use and leave behind. An agent is a plugin, so its product is bounded here. */
 export const budget = {
@@ -11,6 +11,7 @@ const maxRows = 50;
 const maxRowsLength = 64_000;
 const maxAnswerLength = 48_000;
 const maxDocumentLength = 200_000;
+const maxParts = 20;
 
 /** The step as it is stored under `seq`. */
 export function boundStep(step: NewStep, seq: number, recordedAt: Date): InvestigationStep {
@@ -57,6 +58,9 @@ export function boundConclusion(conclusion: Conclusion): Conclusion {
     ...(conclusion.not_checked && { not_checked: conclusion.not_checked.slice(0, 50).map((text) => clip(text, 500)) }),
     ...(conclusion.suspects && { suspects: conclusion.suspects.slice(0, 20).map((name) => clip(name, 200)) }),
     ...(conclusion.onset !== undefined && { onset: clip(conclusion.onset, 40) }),
+    ...(conclusion.window && {
+      window: { start: clip(conclusion.window.start, 40), end: clip(conclusion.window.end, 40) },
+    }),
   };
 }
 
@@ -64,12 +68,21 @@ export function boundAnswer(markdown: string): string {
   return clip(markdown, maxAnswerLength);
 }
 
+export function boundParts(parts: readonly MessagePart[]): readonly MessagePart[] {
+  return parts.slice(0, maxParts).map((part) => {
+    if (part.type === 'question') return { type: part.type, text: clip(part.text, 2_000) };
+    const evidence_id = clip(part.evidence_id, 20);
+    if (part.type === 'query') return { type: part.type, evidence_id, sql: clip(part.sql, 32_000) };
+    return { type: part.type, evidence_id, text: clip(part.text, 2_000) };
+  });
+}
+
 export function boundDocument(markdown: string): string {
   return clip(markdown, maxDocumentLength);
 }
 
-/** One line for `waiting_on.reason`. */
-export function boundReason(text: string): string {
+/** One line, for `waiting_on.reason` or as progress. */
+export function boundSentence(text: string): string {
   return clip(text.replaceAll(/\s+/g, ' ').trim(), 300);
 }
 

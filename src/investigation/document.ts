@@ -1,17 +1,100 @@
-import type { IncidentDocument } from '../contract/index.ts';
+import { parseSections } from './sections.ts';
+import type { Section } from './sections.ts';
 
-/** Stands between what a person wrote and what the agent adds; an HTML comment, so that Markdown does not show it. */
-const divider = '<!-- findings of the agent -->';
-const heading = '# Findings of the agent';
+export interface Version {
+  readonly markdown: string;
+  readonly byAgent: boolean;
+}
+
+export interface Findings {
+  readonly markdown: string;
+  readonly askedAt: Date;
+  /** Whether anything was found: what found nothing does not take back what an earlier investigation found. */
+  readonly found: boolean;
+}
+
+/** Sections to which every investigation adds. */
+const growing: ReadonlySet<string> = new Set(['Timeline', 'Evidence']);
+
+const longest = 500_000;
 
 /**
- * The incident's document with the agent's findings in it. What a person wrote stays, with the findings beneath; findings
- * of an earlier run are replaced.
+ * The incident's document with findings in it, section by section. What a person wrote or changed stays as it is; what the
+ * agent wrote and nobody touched is brought up to date; Timeline and Evidence gain what is new. The same findings again
+ * change nothing. `versions` are the document's, the oldest first: who wrote a section is who last changed it.
  */
-export function mergeDocument(current: IncidentDocument | undefined, findings: string): string {
-  if (current === undefined) return findings;
-  const at = current.markdown.indexOf(divider);
-  if (at >= 0) return `${current.markdown.slice(0, at)}${divider}\n\n${heading}\n\n${findings}`;
-  if (current.author.kind === 'agent') return findings;
-  return `${current.markdown.trimEnd()}\n\n${divider}\n\n${heading}\n\n${findings}`;
+export function mergeDocument(versions: readonly Version[], findings: Findings): string {
+  const current = versions.at(-1)?.markdown;
+  if (current === undefined) return findings.markdown;
+  const now = parseSections(current);
+  const people = writtenByPeople(versions);
+  const next = parseSections(findings.markdown);
+  // An agent that writes no sections has evidence to tell.
+  const found = next.sections.length > 0 ? next.sections : [{ title: 'Evidence', body: next.preamble }];
+  const whole = compose(now, people, found, findings);
+  // What is concluded stays up to date where no further evidence has room; the investigation keeps that.
+  const concluded = found.filter(({ title }) => !growing.has(title));
+  const fitting = whole.length > longest ? compose(now, people, concluded, findings) : whole;
+  return fitting.length > longest || fitting === current.trim() ? current : `${fitting}\n`;
+}
+
+function compose(
+  now: ReturnType<typeof parseSections>,
+  people: ReadonlySet<string>,
+  found: readonly Section[],
+  findings: Findings,
+): string {
+  const merged = now.sections.map((section) => {
+    const said = bodyOf(found, section.title);
+    if (said === undefined) return section;
+    if (growing.has(section.title)) return { ...section, body: grown(section, said, findings.askedAt) };
+    const theirs = section.body !== '' && people.has(section.title);
+    return theirs || !findings.found ? section : { ...section, body: said };
+  });
+  // Also to take a section out is to change it.
+  const added = found.filter(
+    ({ title }) => bodyOf(now.sections, title) === undefined && (growing.has(title) || !people.has(title)),
+  );
+  return [now.preamble, ...[...merged, ...added].map(({ title, body }) => `## ${title}\n\n${body}`)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+/** Titles of the sections that a person changed after the agent did. */
+function writtenByPeople(versions: readonly Version[]): ReadonlySet<string> {
+  const theirs = new Set<string>();
+  let before: readonly Section[] = [];
+  for (const { markdown, byAgent } of versions) {
+    const { sections } = parseSections(markdown);
+    for (const { title } of [...before, ...sections]) {
+      if (bodyOf(before, title) === bodyOf(sections, title)) continue;
+      if (byAgent) theirs.delete(title);
+      else theirs.add(title);
+    }
+    before = sections;
+  }
+  return theirs;
+}
+
+/** All that stands under the title, which a person may have given twice. */
+function bodyOf(sections: readonly Section[], title: string): string | undefined {
+  const bodies = sections.filter((section) => section.title === title).map(({ body }) => body);
+  return bodies.length === 0 ? undefined : bodies.join('\n\n');
+}
+
+function grown({ title, body }: Section, said: string, askedAt: Date): string {
+  if (saysNothing(said) || body.includes(said)) return body;
+  if (saysNothing(body)) return said;
+  if (title === 'Evidence') {
+    const asked = `${askedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+    return `${body}\n\n### Asked ${asked}\n\n${said}`;
+  }
+  const lines = new Set(body.split('\n'));
+  const news = said.split('\n').filter((line) => !lines.has(line));
+  return news.length === 0 ? body : `${body}\n${news.join('\n')}`;
+}
+
+/** Empty, or but a line in italics such as `_Nothing to report._`. */
+function saysNothing(body: string): boolean {
+  return body === '' || /^_[^_\n]*_$/.test(body);
 }

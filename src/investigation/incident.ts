@@ -1,31 +1,36 @@
 import { SightlineError } from '../contract/index.ts';
-import type { Actor, Conclusion, Incident, IncidentId, IncidentPatch, Logger, Workspace } from '../contract/index.ts';
-import { boundDocument, boundReason } from './bounds.ts';
+import type {
+  Actor,
+  Incident,
+  IncidentId,
+  IncidentPatch,
+  Investigation,
+  InvestigationId,
+  Logger,
+  Workspace,
+} from '../contract/index.ts';
+import { boundDocument } from './bounds.ts';
 import { mergeDocument } from './document.ts';
+import type { Version } from './document.ts';
+import { waitsOn } from './waiting.ts';
+import type { Work } from './waiting.ts';
 
-export type Outcome =
-  | { readonly status: 'completed'; readonly conclusion: Conclusion }
-  | { readonly status: 'waiting'; readonly question: string }
-  | { readonly status: 'failed' };
+/** An investigation and how it stands, where the store does not know it yet. */
+export interface Own {
+  readonly id: InvestigationId;
+  readonly askedAt: Date;
+  readonly work: Work;
+}
 
-/**
- * Keeps an incident in step with the investigation behind it: it waits on the agent while the agent works, then on a
- * person. One that is closed, or that waits on somebody outside, is left as it is.
- */
+/** Keeps an incident in step with the investigations behind it. One that is resolved or dismissed is left as it is. */
 export interface IncidentFollower {
-  begin(): Promise<void>;
-  writeDocument(markdown: string): Promise<void>;
-  end(outcome: Outcome): Promise<void>;
+  /** Brings whom it waits on up to date, and with it its status and its services. */
+  follow(own?: Own): Promise<void>;
+  /** Puts findings into its document, unless the holder has lost the investigation. */
+  writeDocument(markdown: string, own: Own, holder: string): Promise<void>;
 }
 
 export function followIncident(workspace: Workspace, id: IncidentId, author: Actor, logger: Logger): IncidentFollower {
-  async function patch(make: (incident: Incident) => IncidentPatch | undefined): Promise<void> {
-    const incident = await workspace.incidents.get(id);
-    if (incident === undefined || incident.status === 'resolved' || incident.status === 'dismissed') return;
-    const change = make(incident);
-    if (change !== undefined) await tolerate(workspace.incidents.update(id, change, author));
-  }
-
   /** Somebody may move the incident at the same moment, or the store refuse a change: the investigation goes on. */
   async function tolerate(change: Promise<unknown>): Promise<void> {
     try {
@@ -37,51 +42,75 @@ export function followIncident(workspace: Workspace, id: IncidentId, author: Act
   }
 
   return {
-    begin: () =>
-      patch((incident) => {
-        const waits = incident.waitingOn.party;
-        const waitingOn =
-          waits === 'human' || waits === 'none' ? { party: 'agent', reason: 'Investigating' } : undefined;
-        const status = incident.status === 'triage' ? 'investigating' : undefined;
-        if (waitingOn === undefined && status === undefined) return undefined;
-        return { ...(waitingOn && { waitingOn: { ...waitingOn, party: 'agent' } }), ...(status && { status }) };
-      }),
-    async writeDocument(markdown) {
-      const current = await workspace.incidents.document(id);
-      const next = mergeDocument(current, boundDocument(markdown));
-      // A resumed run comes to the same document; writing it again would only count up its version.
-      if (next !== current?.markdown) await tolerate(workspace.incidents.writeDocument(id, next, author));
+    async follow(own) {
+      const incident = await workspace.incidents.get(id);
+      if (incident === undefined || incident.status === 'resolved' || incident.status === 'dismissed') return;
+      const investigations = await workspace.investigations.ofIncident(id);
+      const works = await Promise.all(
+        investigations.map(async (each) => (each.id === own?.id ? own.work : workOf(each, workspace))),
+      );
+      const patch = { waitingOn: waitsOn(incident, works), ...progressOf(incident, own?.work) };
+      await tolerate(workspace.incidents.update(id, patch, author));
     },
-    end: (outcome) =>
-      patch((incident) => {
-        const waitingOn =
-          incident.waitingOn.party === 'external'
-            ? undefined
-            : {
-                party: 'human' as const,
-                reason: reasonOf(outcome),
-                ...(incident.assignee !== undefined && { name: incident.assignee }),
-              };
-        const found = outcome.status === 'completed' ? outcome.conclusion : undefined;
-        const sure = found?.confidence === 'high' || found?.confidence === 'medium';
-        return {
-          ...(waitingOn && { waitingOn }),
-          ...(sure && incident.status === 'investigating' && { status: 'identified' as const }),
-          ...(sure && found.service !== '' && incident.services.length === 0 && { services: [found.service] }),
-        };
-      }),
+    async writeDocument(markdown, { id: investigation, askedAt, work }, holder) {
+      const found = work.status === 'completed' && work.conclusion?.confidence !== 'none';
+      const findings = { markdown: boundDocument(markdown), askedAt, found };
+      const merge = async (): Promise<void> => {
+        const { after, versions } = await documentsOf(id, workspace);
+        const next = mergeDocument(versions, findings);
+        // A resumed run comes to the same document; writing it again would only count up its version.
+        if (next === versions.at(-1)?.markdown) return;
+        await workspace.incidents.writeDocument(id, next, author, { after, held: { id: investigation, holder } });
+      };
+      // Whoever writes at the same moment is merged with, too.
+      await tolerate(
+        merge().catch((error: unknown) => {
+          if (error instanceof SightlineError && error.code === 'conflict') return merge();
+          throw error;
+        }),
+      );
+    },
   };
 }
 
-function reasonOf(outcome: Outcome): string {
-  switch (outcome.status) {
-    case 'waiting':
-      return boundReason(outcome.question);
-    case 'failed':
-      return 'The investigation failed';
-    case 'completed':
-      return outcome.conclusion.confidence === 'none'
-        ? 'Nothing was found: decide whether to close it'
-        : 'Review the findings and decide on the next step';
+/** Who wrote what further back is not known: the oldest of these then counts as whole a person's, so that nothing is lost. */
+const versionsRead = 50;
+
+async function documentsOf(
+  id: IncidentId,
+  { incidents }: Workspace,
+): Promise<{ readonly after: number; readonly versions: readonly Version[] }> {
+  const versions: Version[] = [];
+  const newest = (await incidents.documentVersions(id)).slice(0, versionsRead);
+  for (const { version, author } of newest.toReversed()) {
+    const { markdown = '' } = (await incidents.document(id, version)) ?? {};
+    const first = newest.length === versionsRead && versions.length === 0;
+    versions.push({ markdown, byAgent: author.kind === 'agent' && !first });
   }
+  return { after: newest[0]?.version ?? 0, versions };
+}
+
+async function workOf(investigation: Investigation, workspace: Workspace): Promise<Work> {
+  const { status, conclusion, question = '', chatId } = investigation;
+  if (status === 'completed') return { status, conclusion };
+  if (status !== 'waiting') return { status };
+  return { status, question, asked: await askedIn(chatId, workspace) };
+}
+
+/** Only who started a chat may reply in it. */
+export async function askedIn(chatId: Investigation['chatId'], workspace: Workspace): Promise<string | undefined> {
+  const chat = chatId && (await workspace.chats.get(chatId));
+  return chat?.createdBy.kind === 'user' ? chat.createdBy.name : undefined;
+}
+
+/** What work on it does to an incident beside whom it waits on. */
+function progressOf(incident: Incident, work: Work | undefined): IncidentPatch {
+  if (work?.status === 'running' && incident.status === 'triage') return { status: 'investigating' };
+  if (work?.status !== 'completed' || work.conclusion === undefined) return {};
+  const { confidence, service } = work.conclusion;
+  if (confidence !== 'high' && confidence !== 'medium') return {};
+  return {
+    ...(incident.status === 'investigating' && { status: 'identified' }),
+    ...(service !== '' && incident.services.length === 0 && { services: [service] }),
+  };
 }

@@ -13,9 +13,10 @@ import type {
   MessagePart,
   Workspace,
 } from '../contract/index.ts';
-import { boundAnswer, boundConclusion, boundStep, budget } from './bounds.ts';
-import { followIncident } from './incident.ts';
-import type { Outcome } from './incident.ts';
+import { boundAnswer, boundConclusion, boundParts, boundSentence, boundStep, budget } from './bounds.ts';
+import { earlierInvestigations } from './earlier.ts';
+import { askedIn, followIncident } from './incident.ts';
+import type { Work } from './waiting.ts';
 
 /** Messages of a chat that an agent is given, counted from the end. */
 const messagesGiven = 200;
@@ -27,12 +28,17 @@ export interface RunDependencies {
   readonly now: () => Date;
   /** Aborted when the lease is lost, the budget is spent or the worker stops. */
   readonly signal: AbortSignal;
+  /** Under whose lease it runs: without that nothing is kept. */
+  readonly holder: string;
   /** Whether this worker still holds the investigation; asked before anything final is written. */
   readonly held: () => Promise<boolean>;
 }
 
 /** Says that a run has used up its steps or its wall time. */
 export class BudgetSpent extends Error {}
+
+/** Says that another worker has the investigation, or that it was cancelled: nothing of this run is kept any more. */
+export class LeaseLost extends Error {}
 
 /** Says that a step could not be stored: not the agent's failure, so the run is tried again. */
 class StepNotStored extends Error {}
@@ -47,30 +53,58 @@ export async function runInvestigation(investigation: Investigation, deps: RunDe
   const author: Actor = { kind: 'agent', id: agent.engine, name: agent.engine };
   const assignment = await prepare(investigation, workspace);
   const incident = assignment.incident && followIncident(workspace, assignment.incident.id, author, logger);
-  await incident?.begin();
+  const { id, askedAt } = investigation;
+  await incident?.follow({ id, askedAt, work: { status: 'running' } });
 
   let closing: Closing;
   try {
     closing = await listen(investigation, assignment, deps);
   } catch (error) {
     if (deps.signal.aborted && !(deps.signal.reason instanceof BudgetSpent)) throw deps.signal.reason;
-    if (error instanceof StepNotStored) throw error;
+    if (error instanceof StepNotStored || error instanceof LeaseLost) throw error;
     logger.warn({ investigation: investigation.id, error }, 'investigation failed');
     closing = failure(error);
   }
   if (!(await deps.held())) return;
-  if (closing.document !== undefined) await incident?.writeDocument(closing.document);
-  await incident?.end(closing.outcome);
+  const own = { id, askedAt, work: await workOf(closing, investigation, workspace) };
+  if (closing.document !== undefined) await incident?.writeDocument(closing.document, own, deps.holder);
+  await incident?.follow(own);
   const steps = await workspace.investigations.steps(investigation.id);
-  await workspace.investigations.finish(investigation.id, resultOf(closing, author, steps));
+  try {
+    await workspace.investigations.finish(investigation.id, resultOf(closing, author, steps), deps.holder);
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    await incident?.follow();
+    throw leaseLost(error);
+  }
+  // Another may have ended at the same moment, and each have seen the other still at work.
+  await incident?.follow();
   logger.info({ investigation: investigation.id, status: closing.outcome.status }, 'investigation ended');
 }
+
+function isConflict(error: unknown): boolean {
+  return error instanceof SightlineError && error.code === 'conflict';
+}
+
+function leaseLost(cause: unknown): LeaseLost {
+  return new LeaseLost('the lease was lost', { cause });
+}
+
+type Outcome =
+  | { readonly status: 'completed'; readonly conclusion?: Conclusion }
+  | { readonly status: 'waiting'; readonly question: string }
+  | { readonly status: 'failed' };
 
 interface Closing {
   readonly outcome: Outcome;
   readonly message: string;
+  readonly parts?: readonly MessagePart[];
   readonly document?: string;
   readonly failure?: string;
+}
+
+async function workOf({ outcome }: Closing, { chatId }: Investigation, workspace: Workspace): Promise<Work> {
+  return outcome.status === 'waiting' ? { ...outcome, asked: await askedIn(chatId, workspace) } : outcome;
 }
 
 async function prepare(investigation: Investigation, workspace: Workspace): Promise<Assignment> {
@@ -82,6 +116,7 @@ async function prepare(investigation: Investigation, workspace: Workspace): Prom
     organizationId: investigation.organizationId,
     messages: await messagesOf(investigation, workspace),
     steps,
+    earlier: await earlierInvestigations(investigation, incidentId, workspace),
     askedAt: investigation.askedAt,
     ...(incident && { incident }),
   };
@@ -100,7 +135,7 @@ async function messagesOf(investigation: Investigation, workspace: Workspace): P
 }
 
 async function listen(investigation: Investigation, assignment: Assignment, deps: RunDependencies): Promise<Closing> {
-  const { agent, workspace, signal, logger, now } = deps;
+  const { agent, workspace, signal, logger, now, holder } = deps;
   let seq = assignment.steps.at(-1)?.seq ?? 0;
   const events = agent.investigate(assignment, signal)[Symbol.asyncIterator]();
   const aborted = rejectWhenAborted(signal);
@@ -113,13 +148,20 @@ async function listen(investigation: Investigation, assignment: Assignment, deps
         seq += 1;
         if (seq > budget.steps) throw new BudgetSpent();
         const step = boundStep(event.step, seq, now());
-        await workspace.investigations.addStep(investigation.id, step).catch((cause: unknown) => {
-          throw new StepNotStored('a step could not be stored', { cause });
+        await workspace.investigations.addStep(investigation.id, step, holder).catch((cause: unknown) => {
+          throw isConflict(cause) ? leaseLost(cause) : new StepNotStored('a step could not be stored', { cause });
         });
       } else if (event.type === 'progress') {
-        logger.debug({ investigation: investigation.id, doing: event.message }, 'investigation goes on');
+        await workspace.investigations
+          .progress(investigation.id, boundSentence(event.message))
+          .catch((error: unknown) => {
+            logger.debug({ investigation: investigation.id, error }, 'progress could not be told');
+          });
       } else if (event.type === 'question') {
         return { outcome: { status: 'waiting', question: event.question }, message: boundAnswer(event.question) };
+      } else if (event.type === 'answer') {
+        const parts = boundParts(event.parts ?? []);
+        return { outcome: { status: 'completed' }, message: boundAnswer(event.answer), parts };
       } else {
         const conclusion = boundConclusion(event.conclusion);
         return {
@@ -161,7 +203,7 @@ function sentenceOf(error: unknown): string {
 }
 
 function resultOf(
-  { outcome, message, failure: sentence }: Closing,
+  { outcome, message, parts, failure: sentence }: Closing,
   author: Actor,
   steps: readonly InvestigationStep[],
 ): InvestigationResult {
@@ -169,10 +211,10 @@ function resultOf(
     case 'completed':
       return {
         status: 'completed',
-        conclusion: outcome.conclusion,
+        ...(outcome.conclusion && { conclusion: outcome.conclusion }),
         message,
         author,
-        parts: partsOf(outcome.conclusion, steps),
+        parts: outcome.conclusion ? partsOf(outcome.conclusion, steps) : (parts ?? []),
       };
     case 'waiting':
       return { status: 'waiting', message, author, parts: [{ type: 'question', text: message }] };

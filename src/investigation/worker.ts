@@ -1,6 +1,6 @@
-import type { Agent, ClaimedInvestigation, Lease, Logger, Storage } from '../contract/index.ts';
+import type { Agent, ChatId, ClaimedInvestigation, Lease, Logger, Storage, Workspace } from '../contract/index.ts';
 import { budget } from './bounds.ts';
-import { BudgetSpent, runInvestigation } from './run.ts';
+import { BudgetSpent, LeaseLost, runInvestigation } from './run.ts';
 
 export interface InvestigationWorkerDependencies {
   readonly storage: Storage;
@@ -26,7 +26,6 @@ const heartbeatMs = 2_000;
 /** Work queued by another process, or left by one that died, is found by looking. */
 const pollMs = 3_000;
 
-class LeaseLost extends Error {}
 class Stopped extends Error {}
 
 /** Takes queued investigations one by one under a lease, and runs the agent on them. */
@@ -90,6 +89,10 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
     const held = async (): Promise<boolean> => storage.directory.renewInvestigation(claimed.id, lease(leaseMs));
     const heart = keepLease(held, () => end.abort(new LeaseLost('the lease was lost')));
     const overtime = setTimeout(() => end.abort(new BudgetSpent()), budget.wallMs);
+    const ended = new AbortController();
+    const { chatId } = investigation;
+    const watching =
+      chatId && watchChat(workspace, chatId, claimed, ended.signal, () => end.abort(new LeaseLost('cancelled')));
     const stop = (): void => end.abort(new Stopped('the worker stops'));
     stopping.signal.addEventListener('abort', stop, { once: true });
     if (stopping.signal.aborted) stop();
@@ -104,9 +107,28 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
       await storage.directory.renewInvestigation(claimed.id, lease(error instanceof Stopped ? 0 : leaseMs));
       if (!(error instanceof Stopped)) throw error;
     } finally {
-      await heart.stop();
+      ended.abort();
+      await Promise.all([heart.stop(), watching]);
       clearTimeout(overtime);
       stopping.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Hears at once that the investigation was cancelled, on whichever gateway; the lease alone would tell in two seconds. */
+  async function watchChat(
+    { chats, investigations }: Workspace,
+    chatId: ChatId,
+    { id }: ClaimedInvestigation,
+    signal: AbortSignal,
+    cancelled: () => void,
+  ): Promise<void> {
+    try {
+      for (let chat = await chats.get(chatId); chat !== undefined && !signal.aborted; chat = await chats.get(chatId)) {
+        if ((await investigations.get(id))?.status !== 'running') return cancelled();
+        await chats.changed(chatId, chat.updatedAt, signal);
+      }
+    } catch (error) {
+      logger.warn({ error }, 'a chat could not be watched; its cancellation is heard with the lease');
     }
   }
 

@@ -1,5 +1,7 @@
 import type { Assignment, ChatMessage } from '../../../src/contract/index.ts';
-import { readComparison, readTimeRange } from './time-range.ts';
+import { readAsks } from './asks.ts';
+import type { Asks } from './asks.ts';
+import { followConversation } from './conversation.ts';
 import type { TimeRange } from './time-range.ts';
 
 /** What is asked, read from what people wrote in the chat; a later message changes what an earlier one said. */
@@ -11,8 +13,7 @@ export interface Question {
   readonly beganAt?: Date;
   /** `compare with 13:00 to 13:30`: what is usual. */
   readonly references: readonly TimeRange[];
-  /** `show me the traces`: examples are wanted and not a new verdict. */
-  readonly wants: 'cause' | 'traces';
+  readonly asks: Asks;
   /** Messages of people, newest first: service names are looked for in them once it is known which there are. */
   readonly texts: readonly string[];
 }
@@ -21,23 +22,17 @@ export interface Question {
 const messagesRead = 20;
 
 export function readQuestion(assignment: Assignment): Question {
-  const texts = assignment.messages
+  const messages = assignment.messages
     .filter(isFromPerson)
-    .map(({ content }) => content.slice(0, 8_000))
-    .toReversed()
-    .slice(0, messagesRead);
+    .slice(-messagesRead)
+    .map((message) => Object.assign({}, message, { content: message.content.slice(0, 8_000) }));
+  const texts = messages.map(({ content }) => content).toReversed();
   const [latest = assignment.incident?.title ?? 'What is wrong?'] = texts;
-  const { askedAt } = assignment;
-  const read = texts.map((text) => readComparison(text, askedAt));
-  const named = read.map(({ rest }) => ({ range: readTimeRange(rest, askedAt), exact: /\bsince\s+\d/i.test(rest) }));
-  const { range, exact = false } = named.find((one) => one.range !== undefined) ?? {};
   return {
     text: latest,
     texts,
-    wants: /\b(?:show|list|give|see|which|find)\b[^.?!]{0,40}\btraces?\b/i.test(latest) ? 'traces' : 'cause',
-    references: read.find(({ references }) => references.length > 0)?.references ?? [],
-    ...(range && { range }),
-    ...(range && exact && { beganAt: range.start }),
+    asks: readAsks(latest, assignment),
+    ...followConversation(messages, assignment),
   };
 }
 
@@ -55,10 +50,20 @@ export interface Focus {
 /** Which of the known services are named, in the newest message that names any, else by the incident. */
 export function readFocus(question: Question, known: readonly string[], incident: Assignment['incident']): Focus {
   for (const text of question.texts) {
+    if (everyService.test(text)) return { services: [], only: false };
     const services = known.filter((service) => names(text, service));
     if (services.length > 0) return { services, only: /\b(?:only|just|solely)\b/i.test(text) };
   }
   return { services: known.filter((service) => incident?.services.includes(service) === true), only: false };
+}
+
+const everyService = /\b(?:all|every|any) (?:the )?services?\b|^\s*(?:and )?everything\b/i;
+
+/** What `only …` names, in the latest message, where it is none of the known services. */
+export function unknownOnly({ text }: Question, known: readonly string[]): string | undefined {
+  const named = /\b(?:only|just|solely)\s+[`'"]?([\w./-]*\w)/i.exec(text)?.[1];
+  if (named === undefined || common.has(named.toLowerCase())) return undefined;
+  return known.some((service) => names(text, service)) ? undefined : named;
 }
 
 /** Words of questions that are hardly the name of a service. */

@@ -7,7 +7,7 @@ export interface TimeRange {
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-const longest = 7 * day;
+export const longest = 7 * day;
 
 const units: Readonly<Record<string, number>> = { m: minute, h: hour, d: day, w: 7 * day };
 
@@ -27,7 +27,7 @@ export function readTimeRange(question: string, now: Date): TimeRange | undefine
 }
 
 const amount = String.raw`(\d{1,4}|an?|one|two|three|few)\s*(m|h|d|w|mins?|minutes?|hrs?|hours?|days?|weeks?)\b`;
-const clock = String.raw`(\d{4}-\d{2}-\d{2}[t ]\d{2}:\d{2}(?::\d{2})?(?:\.\d{1,6})?\s?z?|\d{1,2}:\d{2})`;
+export const clock = String.raw`(\d{4}-\d{2}-\d{2}[t ]\d{2}:\d{2}(?::\d{2})?(?:\.\d{1,6})?\s?z?|\d{1,2}:\d{2})`;
 
 const readers: readonly Reader[] = [
   (text, now) => {
@@ -76,27 +76,8 @@ const readers: readonly Reader[] = [
   },
 ];
 
-/** What a question names to compare with, "compare with 13:00 to 13:30 and with …", and the question without it. */
-export function readComparison(
-  question: string,
-  now: Date,
-): { readonly references: readonly TimeRange[]; readonly rest: string } {
-  const text = question.toLowerCase();
-  const stretch = `${clock}\\s*(?:utc\\s*)?(?:to|until|till|-|–)\\s*${clock}`;
-  const clause = new RegExp(
-    `\\bcompared?\\s+(?:it\\s+|this\\s+)?(?:with|to)\\s+(?:from\\s+)?${stretch}(?:\\s+and\\s+(?:with\\s+)?${stretch})*`,
-  );
-  const match = clause.exec(text);
-  if (!match) return { references: [], rest: question };
-  const references = [...match[0].matchAll(new RegExp(stretch, 'g'))].flatMap((found) => {
-    const start = timeOf(found[1], now);
-    const end = timeOf(found[2], now);
-    return start && end && start < end ? [{ start, end }] : [];
-  });
-  return { references: references.slice(0, 4), rest: text.replace(match[0], '') };
-}
-
-function timeOf(text: string | undefined, now: Date): Date | undefined {
+/** A clock time or a date with one; a clock time alone is the last such before `now`. */
+export function timeOf(text: string | undefined, now: Date): Date | undefined {
   if (text === undefined) return undefined;
   const [hours, minutes] = text.split(':').map(Number);
   if (/^\d{1,2}:\d{2}$/.test(text)) {
@@ -120,7 +101,8 @@ function startOfDay(time: Date): Date {
   return new Date(Math.floor(time.getTime() / day) * day);
 }
 
-function clamp({ start, end }: TimeRange, now: Date): TimeRange | undefined {
+/** At most seven days and never past `now`; undefined where less than a minute is left. */
+export function clamp({ start, end }: TimeRange, now: Date): TimeRange | undefined {
   const last = Math.min(end.getTime(), now.getTime());
   const first = Math.max(start.getTime(), last - longest);
   return last - first >= minute ? { start: new Date(first), end: new Date(last) } : undefined;

@@ -19,17 +19,21 @@ export interface Asked {
 }
 
 /** The stretch that is looked at: named in the question, else around the incident's start, else the last hour. */
-export function askedRange(question: Question, { incident, askedAt }: Assignment): Asked {
+export function askedRange(question: Pick<Question, 'range'>, assignment: Assignment): Asked {
   if (question.range) return { range: question.range, source: 'named' };
-  if (incident === undefined || incident.startedAt > askedAt) {
-    return { range: { start: new Date(askedAt.getTime() - hour), end: askedAt }, source: 'default' };
+  const { incident, askedAt } = assignment;
+  const source = incident === undefined || incident.startedAt > askedAt ? 'default' : 'incident';
+  return { range: unnamedRange(assignment, askedAt), source };
+}
+
+/** What is looked at where nobody named a time. */
+export function unnamedRange({ incident }: Pick<Assignment, 'incident'>, now: Date): TimeRange {
+  if (incident === undefined || incident.startedAt > now) {
+    return { start: new Date(now.getTime() - hour), end: now };
   }
   const began = incident.startedAt.getTime();
-  const end = Math.min(askedAt.getTime(), incident.resolvedAt?.getTime() ?? Infinity, began + 2 * hour);
-  return {
-    range: { start: new Date(began - minute), end: new Date(Math.max(end, began + 5 * minute)) },
-    source: 'incident',
-  };
+  const end = Math.min(now.getTime(), incident.resolvedAt?.getTime() ?? Infinity, began + 2 * hour);
+  return { start: new Date(began - minute), end: new Date(Math.max(end, began + 5 * minute)) };
 }
 
 /** How far the first look goes: a day before the question, or as long before the stretch as the stretch is. */

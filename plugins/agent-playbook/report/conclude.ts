@@ -6,9 +6,9 @@ import type { Asked } from '../question/windows.ts';
 import { code, moment } from '../quote.ts';
 import type { Scene } from '../scene.ts';
 import type { Coverage } from '../steps/coverage.ts';
+import { describe as describeContrast } from '../steps/attribute-contrast.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeTrace } from '../steps/exemplars.ts';
-import type { Exemplars } from '../steps/exemplars.ts';
 import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { Suspect } from '../suspects.ts';
 import { rate } from '../statistics.ts';
@@ -16,10 +16,7 @@ import type { Report } from './findings.ts';
 import { affected, confidenceOf, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
 
 /** What this playbook does not look at, said each time. */
-const neverChecked = [
-  'which attribute values (hosts, customers, routes) the failures share',
-  'deployments and feature flags beyond service.version',
-];
+export const neverChecked = ['deployments and feature flags beyond service.version'];
 
 export function conclude(scene: Scene, clues: Clues, closer: CloserLook | undefined, notes: readonly string[]): Report {
   const [suspect] = clues.suspects;
@@ -52,6 +49,7 @@ function somethingWrong(
           },
         ]
       : []),
+    ...shared(closer),
     ...logs.slice(0, 3).map((pattern): Claim => ({
       text: `${describeLog(pattern)}.`,
       status: 'supported',
@@ -74,6 +72,9 @@ function somethingWrong(
             evidence_ids: [closer.examples.evidenceId, ...(closer.treeId === undefined ? [] : [closer.treeId])],
           },
         ]
+      : []),
+    ...(closer.paths
+      ? [{ text: `${closer.paths.difference}.`, status: 'supported' as const, evidence_ids: closer.paths.evidenceIds }]
       : []),
     ...others.slice(0, 4).map((other): Claim => ({
       text: `Apart from that: ${what(other)}.`,
@@ -115,6 +116,16 @@ function somethingWrong(
   };
 }
 
+/** What the bad spans have in common. */
+function shared({ contrasts }: CloserLook): readonly Claim[] {
+  if (contrasts === undefined) return [];
+  return contrasts.found.slice(0, 3).map((contrast): Claim => ({
+    text: `${describeContrast(contrast)}.`,
+    status: 'supported',
+    evidence_ids: contrasts.evidenceIds,
+  }));
+}
+
 function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Report {
   const { focus, windows } = scene;
   const checked = !clues.errors.failed && clues.latency !== undefined && !clues.latency.failed;
@@ -152,21 +163,25 @@ function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Rep
     });
   }
   const [log] = clues.logs.worse;
+  // Where requests are seen and none fails more or is slower, lines alone are no fault.
+  const blamed = log !== undefined && clues.latency?.changes.length === 0;
   for (const pattern of clues.logs.worse.slice(0, 5)) {
     claims.push({ text: `${describeLog(pattern)}.`, status: 'supported', evidence_ids: [clues.logs.evidenceId] });
   }
   const conclusion: Conclusion = {
     root_cause: log ? `Only the logs have changed: ${describeLog(log)}.` : '',
-    category: log ? 'log_errors' : 'none',
-    service: log?.service ?? '',
-    confidence: log ? 'low' : 'none',
+    category: blamed ? 'log_errors' : 'none',
+    service: blamed ? (log?.service ?? '') : '',
+    confidence: blamed ? 'low' : 'none',
     claims,
     not_checked: [...scene.notebook.unanswered, ...neverChecked],
+    // Nothing stands out, yet a person says that something is wrong: whom to look at first.
+    ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8) }),
   };
-  const headline = log
+  const headline = blamed
     ? `${code(log.service, 60)} logs more warnings or errors than before; no operation fails more or is slower`
     : checked
-      ? `Nothing is wrong${whose}: no operation fails more or is slower than before`
+      ? `Nothing is wrong${whose}: no operation fails more or is slower than before${log ? `, though ${code(log.service, 60)} logs more warnings or errors` : ''}`
       : `Nothing was found${whose}, but not everything could be checked`;
   return {
     conclusion,
@@ -213,32 +228,5 @@ export function nothingSent(asked: Asked, sent: Coverage, notebook: Notebook): R
     ],
     openQuestions: [],
     notes: there,
-  };
-}
-
-/** Examples, as asked for; no verdict. */
-export function reportTraces(scene: Scene, examples: Exemplars, notes: readonly string[]): Report {
-  const { traces, evidenceId } = examples;
-  return {
-    conclusion: {
-      root_cause: '',
-      category: 'traces',
-      service: scene.focus.services[0] ?? '',
-      confidence: 'none',
-      claims: traces.map((trace) => ({
-        text: `${describeTrace(trace)}.`,
-        status: 'supported',
-        evidence_ids: [evidenceId],
-      })),
-      not_checked: [...scene.notebook.unanswered, ...neverChecked],
-    },
-    headline: traces.length === 0 ? 'There is no trace to show' : `The ${traces.length} worst traces`,
-    windows: scene.windows,
-    impact: [],
-    timeline: [],
-    ruledOut: [],
-    nextSteps: traces.length === 0 ? [] : ['Ask query_otel for all spans of a trace by its trace_id.'],
-    openQuestions: [],
-    notes,
   };
 }

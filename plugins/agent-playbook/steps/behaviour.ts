@@ -1,14 +1,17 @@
 import { code, percent } from '../quote.ts';
-import type { Evidence, Inquiry, Row } from '../notebook.ts';
-import { gStatistic } from '../gtest.ts';
+import type { Row } from '../notebook.ts';
+import { gStatistic, overdispersion } from '../gtest.ts';
 import type { Scene, Step } from '../scene.ts';
-import { eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
+import { joined } from '../sample.ts';
+import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
 
 /** Something that a service does while it serves one operation, and does more or less often than before. */
 export interface Behaviour {
+  readonly kind: 'line' | 'call';
   readonly service: string;
+  /** Empty where lines cannot be told apart by what is served. */
   readonly operation: string;
-  /** A kind of log line, or a call. */
+  /** A kind of log line, or the called service and its operation. */
   readonly what: string;
   /** So many times within one span; 0 stands for any number of times, 4 for four and more. */
   readonly times: number;
@@ -16,12 +19,12 @@ export interface Behaviour {
   readonly spans: number;
   readonly hitsBefore: number;
   readonly spansBefore: number;
-  /** How little it looks like chance; chi-squared with one degree of freedom. */
+  /** How little it looks like chance, as chance is in that series; chi-squared with one degree of freedom. */
   readonly g: number;
+  readonly evidenceId: string;
 }
 
 export interface Behaviours {
-  readonly evidenceId: string;
   readonly failed: boolean;
   /** Greatest G first. */
   readonly changes: readonly Behaviour[];
@@ -29,6 +32,11 @@ export interface Behaviours {
 
 /** From here on it is no accident, even among the thousands of lines and calls that a system has. */
 export const clearlyChanged = 16;
+
+/** So many rows tell of one service: those after them are most often the same lines again. */
+const rowsOfService = 3;
+/** Where nobody says that something is wrong, lines that were only worded anew are told by their partners, which must be there. */
+const rowsWithPartners = 16;
 
 /** Of an operation's spans: what touches fewer is an odd request now or then, however sure it is that they were more or fewer. */
 const leastDifference = 0.1;
@@ -41,28 +49,30 @@ const leastDifference = 0.1;
 export async function* logBehaviour(scene: Scene): Step<Behaviours> {
   const { write, windows, focus } = scene;
   const scope = (column: string) => eitherWindow(write, column, windows);
-  const items = `SELECT s.service_name AS service_name, s.name AS operation, s.trace_id AS trace_id, s.span_id AS span_id, l.pattern AS pattern, count(DISTINCT l.time) AS times, ${sides(scene, 's.time')}
+  const items = `SELECT s.service_name AS service_name, s.name AS operation, s.trace_id AS trace_id, s.span_id AS span_id, l.pattern AS pattern, count(DISTINCT l.time) AS times, min(${chunk(write, 's.time', windows)}) AS chunk, ${sides(scene, 's.time')}
   FROM otel.spans s JOIN (
     SELECT trace_id, span_id, time, ${logTemplate(write, 'body')} AS pattern
     FROM otel.logs
-    WHERE ${scope('time')} AND span_id <> ''${onlyFocus(write, focus)}
+    WHERE ${scope('time')} AND span_id <> ''${joined(scene)}${onlyFocus(write, focus)}
   ) l ON l.trace_id = s.trace_id AND l.span_id = s.span_id
-  WHERE ${scope('s.time')}
+  WHERE ${scope('s.time')}${joined(scene, 's.trace_id')}
   GROUP BY s.service_name, s.name, s.trace_id, s.span_id, l.pattern`;
   // Spans of traces that logged nothing at all are left out: there logs were lost, or are not collected.
-  const only = ` AND trace_id IN (SELECT trace_id FROM otel.logs WHERE ${scope('time')} AND trace_id <> '')`;
-  return yield* ask(scene, 'Which log lines come more or less often within one operation than before?', items, only);
+  const only = ` AND trace_id IN (SELECT trace_id FROM otel.logs WHERE ${scope('time')} AND trace_id <> ''${joined(scene)})`;
+  const question = 'Which log lines come more or less often within one operation than before?';
+  return yield* compareBehaviour(scene, { kind: 'line', question, items, units: spansOf(scene, only) });
 }
 
 /** Which calls and inner steps an operation makes, and how often: what is missing or done again. */
 export async function* callBehaviour(scene: Scene): Step<Behaviours> {
   const { write, windows, focus } = scene;
   const scope = (column: string) => eitherWindow(write, column, windows);
-  const items = `SELECT p.service_name AS service_name, p.name AS operation, p.trace_id AS trace_id, p.span_id AS span_id, concat(s.service_name, ' ', s.name) AS pattern, count(*) AS times, ${sides(scene, 'p.time')}
+  const items = `SELECT p.service_name AS service_name, p.name AS operation, p.trace_id AS trace_id, p.span_id AS span_id, concat(s.service_name, ' ', s.name) AS pattern, count(*) AS times, min(${chunk(write, 'p.time', windows)}) AS chunk, ${sides(scene, 'p.time')}
   FROM otel.spans p JOIN otel.spans s ON s.trace_id = p.trace_id AND s.parent_span_id = p.span_id
-  WHERE ${scope('p.time')} AND ${scope('s.time')}${onlyFocus(write, focus, 'p.service_name')}
+  WHERE ${scope('p.time')} AND ${scope('s.time')}${joined(scene, 'p.trace_id')}${joined(scene, 's.trace_id')}${onlyFocus(write, focus, 'p.service_name')}
   GROUP BY p.service_name, p.name, p.trace_id, p.span_id, concat(s.service_name, ' ', s.name)`;
-  return yield* ask(scene, 'Which calls does an operation make more or less often than before?', items, '');
+  const question = 'Which calls does an operation make more or less often than before?';
+  return yield* compareBehaviour(scene, { kind: 'call', question, items, units: spansOf(scene, '') });
 }
 
 /** On which side a span stands: between the two windows there may be time that belongs to neither. */
@@ -71,38 +81,73 @@ function sides({ write, windows }: Scene, column: string): string {
   return `${flag(within(write, column, windows.now), 'is_now')}, ${flag(isBefore(write, column, windows), 'is_before')}`;
 }
 
-async function* ask(
-  { notebook, write, windows, focus }: Scene,
-  question: Inquiry['question'],
-  items: string,
-  onlySpans: string,
+/** What is counted, and in how many of what. */
+interface Comparison {
+  readonly kind: Behaviour['kind'];
+  readonly question: string;
+  /** A row for each unit and pattern: service_name, operation, pattern, times, chunk, is_now, is_before. */
+  readonly items: string;
+  /** A row for each service, operation and chunk: service_name, operation, chunk, spans, spans_before. */
+  readonly units: string;
+}
+
+function spansOf(scene: Scene, only: string): string {
+  const { write, windows, focus } = scene;
+  const width = chunk(write, 'time', windows);
+  return `SELECT service_name, name AS operation, ${width} AS chunk, ${write.countIf(within(write, 'time', windows.now))} AS spans, ${write.countIf(isBefore(write, 'time', windows))} AS spans_before
+  FROM otel.spans
+  WHERE ${eitherWindow(write, 'time', windows)}${joined(scene)}${onlyFocus(write, focus)}${only}
+  GROUP BY service_name, name, ${width}`;
+}
+
+/** The patterns whose share of the units has changed most, of each service. */
+export async function* compareBehaviour(
+  { notebook, write, windows, said }: Scene,
+  { kind, question, items, units }: Comparison,
 ): Step<Behaviours> {
-  const now = within(write, 'time', windows.now);
-  const before = isBefore(write, 'time', windows);
   const g = gStatistic(write, { k: 'x.hits', n: 'x.spans', k0: 'x.hits_before', n0: 'x.spans_before' });
+  const scatter = overdispersion(write, {
+    k: 'x.hits_before',
+    n: 'x.spans_before',
+    squares: 'x.squares',
+    chunks: 'x.chunks',
+  });
   const sql = `WITH i AS (
   ${items}
 ), t AS (
-  SELECT i.service_name AS service_name, i.operation AS operation, i.pattern AS pattern, CASE WHEN i.times > 4 THEN 4 ELSE i.times END AS capped, sum(i.is_now) AS seen, sum(i.is_before) AS seen_before
+  SELECT i.service_name AS service_name, i.operation AS operation, i.pattern AS pattern, CASE WHEN i.times > 4 THEN 4 ELSE i.times END AS capped, i.chunk AS chunk, sum(i.is_now) AS seen, sum(i.is_before) AS seen_before
   FROM i
-  GROUP BY i.service_name, i.operation, i.pattern, CASE WHEN i.times > 4 THEN 4 ELSE i.times END
+  GROUP BY i.service_name, i.operation, i.pattern, CASE WHEN i.times > 4 THEN 4 ELSE i.times END, i.chunk
 ), k AS (
-  SELECT t.service_name AS service_name, t.operation AS operation, t.pattern AS pattern, t.capped AS times, t.seen AS hits, t.seen_before AS hits_before FROM t
+  SELECT t.service_name AS service_name, t.operation AS operation, t.pattern AS pattern, t.capped AS times, t.chunk AS chunk, t.seen AS hits, t.seen_before AS hits_before FROM t
   UNION ALL
-  SELECT t.service_name AS service_name, t.operation AS operation, t.pattern AS pattern, 0 AS times, sum(t.seen) AS hits, sum(t.seen_before) AS hits_before FROM t GROUP BY t.service_name, t.operation, t.pattern
+  SELECT t.service_name AS service_name, t.operation AS operation, t.pattern AS pattern, 0 AS times, t.chunk AS chunk, sum(t.seen) AS hits, sum(t.seen_before) AS hits_before FROM t GROUP BY t.service_name, t.operation, t.pattern, t.chunk
+), c AS (
+  ${units}
 ), n AS (
-  SELECT service_name, name AS operation, ${write.countIf(now)} AS spans, ${write.countIf(before)} AS spans_before
-  FROM otel.spans
-  WHERE ${eitherWindow(write, 'time', windows)}${onlyFocus(write, focus)}${onlySpans}
-  GROUP BY service_name, name
+  SELECT c.service_name AS service_name, c.operation AS operation, sum(c.spans) AS spans, sum(c.spans_before) AS spans_before, ${write.countIf('c.spans_before > 0')} AS chunks
+  FROM c
+  GROUP BY c.service_name, c.operation
+), h AS (
+  SELECT k.service_name AS service_name, k.operation AS operation, k.pattern AS pattern, k.times AS times, sum(k.hits) AS hits, sum(k.hits_before) AS hits_before, sum(floor(${write.ratio('1000 * k.hits_before * k.hits_before', 'c.spans_before')})) AS squares
+  FROM k LEFT JOIN c ON c.service_name = k.service_name AND c.operation = k.operation AND c.chunk = k.chunk
+  GROUP BY k.service_name, k.operation, k.pattern, k.times
 ), x AS (
-  SELECT k.service_name AS service_name, k.operation AS operation, k.pattern AS pattern, k.times AS times, k.hits AS hits, n.spans AS spans, k.hits_before AS hits_before, n.spans_before AS spans_before
-  FROM k JOIN n ON n.service_name = k.service_name AND n.operation = k.operation
+  SELECT h.service_name AS service_name, h.operation AS operation, h.pattern AS pattern, h.times AS times, h.hits AS hits, n.spans AS spans, h.hits_before AS hits_before, n.spans_before AS spans_before, h.squares AS squares, n.chunks AS chunks
+  FROM h JOIN n ON n.service_name = h.service_name AND n.operation = h.operation
   WHERE n.spans > 0 AND n.spans_before > 0
+), y AS (
+  SELECT x.service_name AS service_name, x.operation AS operation, x.pattern AS pattern, x.times AS times, x.hits AS hits, x.spans AS spans, x.hits_before AS hits_before, x.spans_before AS spans_before, ${write.ratio(g, scatter)} AS g
+  FROM x
+  WHERE abs(${write.ratio('x.hits', 'x.spans')} - ${write.ratio('x.hits_before', 'x.spans_before')}) >= ${leastDifference}
+), z AS (
+  SELECT y.service_name AS service_name, y.operation AS operation, y.pattern AS pattern, y.times AS times, y.hits AS hits, y.spans AS spans, y.hits_before AS hits_before, y.spans_before AS spans_before, y.g AS g,
+    row_number() OVER (PARTITION BY y.service_name ORDER BY y.g DESC, y.operation, y.pattern, y.times) AS place
+  FROM y
 )
-SELECT x.service_name AS service_name, x.operation AS operation, x.pattern AS pattern, x.times AS times, x.hits AS hits, x.spans AS spans, x.hits_before AS hits_before, x.spans_before AS spans_before, ${g} AS g
-FROM x
-WHERE abs(${write.ratio('x.hits', 'x.spans')} - ${write.ratio('x.hits_before', 'x.spans_before')}) >= ${leastDifference}
+SELECT service_name, operation, pattern, times, hits, spans, hits_before, spans_before, g
+FROM z
+WHERE place <= ${said ? rowsOfService : rowsWithPartners}
 ORDER BY g DESC, service_name, operation, pattern, times
 LIMIT 50`;
   const evidence = yield* notebook.ask({
@@ -110,16 +155,12 @@ LIMIT 50`;
     sql,
     window: windows.now,
     judge(rows) {
-      const changes = rows.map(read).filter((change) => change.g >= clearlyChanged);
+      const changes = rows.map((row) => read(row, kind, '')).filter((change) => change.g >= clearlyChanged);
       if (changes.length === 0) return { observation: 'None does, beyond chance.', verdict: 'refutes' };
       return { observation: `${distinct(changes).slice(0, 4).map(describe).join('; ')}.`, verdict: 'supports' };
     },
   });
-  return found(evidence);
-}
-
-function found({ id, failed, rows }: Evidence): Behaviours {
-  return { evidenceId: id, failed, changes: rows.map(read) };
+  return { failed: evidence.failed, changes: evidence.rows.map((row) => read(row, kind, evidence.id)) };
 }
 
 /** A line is counted in any number and in each number: the one that says most stands for it. */
@@ -131,8 +172,10 @@ export function distinct(changes: readonly Behaviour[]): readonly Behaviour[] {
   });
 }
 
-function read(row: Row): Behaviour {
+function read(row: Row, kind: Behaviour['kind'], evidenceId: string): Behaviour {
   return {
+    kind,
+    evidenceId,
     service: row.text('service_name'),
     operation: row.text('operation'),
     what: row.text('pattern'),
@@ -147,5 +190,6 @@ function read(row: Row): Behaviour {
 
 export function describe({ service, operation, what, times, hits, spans, hitsBefore, spansBefore }: Behaviour): string {
   const often = times === 0 ? '' : times >= 4 ? ' four times or more' : times === 1 ? ' once' : ` ${times} times`;
-  return `${code(service, 60)} at ${code(operation, 80)} has ${code(what)}${often} in ${percent(hits / Math.max(1, spans))} of ${spans} (${percent(hitsBefore / Math.max(1, spansBefore))} of ${spansBefore} before)`;
+  const where = operation === '' ? '' : ` at ${code(operation, 80)}`;
+  return `${code(service, 60)}${where} has ${code(what)}${often} in ${percent(hits / Math.max(1, spans))} of ${spans} (${percent(hitsBefore / Math.max(1, spansBefore))} of ${spansBefore} before)`;
 }

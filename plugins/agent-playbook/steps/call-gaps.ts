@@ -1,8 +1,10 @@
 import { code, milliseconds, percent } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
+import { joined } from '../sample.ts';
 import { eitherWindow, inList, isBefore, within } from '../sql.ts';
 import type { Calling } from '../calling.ts';
+import { robustZ } from '../statistics.ts';
 import { readShift } from './shifted.ts';
 import type { Shift } from './shifted.ts';
 
@@ -23,10 +25,16 @@ export interface CallGaps {
   readonly calls: readonly Calling[];
 }
 
-const fewest = 5;
+const fewest = 3;
+
+/** How many calls between other services it takes to know what is usual on the way between any two. */
+const fewestPeers = 6;
+/** A call's delay stands out from those of its peers from so many robust deviations on. */
+const outlying = 8;
 
 /** Between which services time passes that neither spends: on the network, or in a queue or pool in front of the called one. */
-export async function* callGaps({ notebook, write, windows, focus }: Scene): Step<CallGaps> {
+export async function* callGaps(scene: Scene): Step<CallGaps> {
+  const { notebook, write, windows, focus } = scene;
   const scope = (column: string) => eitherWindow(write, column, windows);
   const only =
     focus.only && focus.services.length > 0
@@ -36,7 +44,7 @@ export async function* callGaps({ notebook, write, windows, focus }: Scene): Ste
   const sql = `WITH g AS (
   SELECT p.service_name AS caller, s.service_name AS callee, s.time AS time, p.duration_nano - s.duration_nano AS gap_nano
   FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
-  WHERE ${scope('s.time')} AND ${scope('p.time')} AND s.service_name <> p.service_name AND s.kind <> 'CONSUMER' AND p.kind <> 'PRODUCER'${only}
+  WHERE ${scope('s.time')} AND ${scope('p.time')}${joined(scene, 's.trace_id')}${joined(scene, 'p.trace_id')} AND s.service_name <> p.service_name AND s.kind <> 'CONSUMER' AND p.kind <> 'PRODUCER'${only}
 ), b AS (
   SELECT g.caller AS caller, g.callee AS callee, count(*) AS count_before, ${write.quantile('g.gap_nano', 0.5)} AS median_before, ${write.quantile('g.gap_nano', 0.75)} AS p75_before, ${write.quantile('g.gap_nano', 0.95)} AS p95_before
   FROM g
@@ -57,13 +65,13 @@ LIMIT 50`;
     sql,
     window: windows.now,
     judge(rows) {
-      const worse = rows.map(read).filter((gap) => gap.worse);
+      const worse = read(rows).filter((gap) => gap.worse);
       if (worse.length === 0)
         return { observation: 'No call takes longer on the way than before.', verdict: 'refutes' };
       return { observation: `${worse.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
     },
   });
-  const all = evidence.rows.map(read);
+  const all = read(evidence.rows);
   return {
     evidenceId: evidence.id,
     failed: evidence.failed,
@@ -72,13 +80,41 @@ LIMIT 50`;
   };
 }
 
-function read(row: Row): CallGap {
-  return {
-    ...readShift(row),
-    caller: row.text('caller'),
-    callee: row.text('callee'),
-    added: row.number('added_nano'),
-  };
+function read(rows: readonly Row[]): readonly CallGap[] {
+  const shifts = rows.map(readShift);
+  const growths = shifts.map(growth);
+  return rows.map((row, index): CallGap => {
+    const shift = shifts[index] ?? readShift(row);
+    const peers = growths.filter((_, other) => other !== index);
+    return {
+      count: shift.count,
+      median: shift.median,
+      medianBefore: shift.medianBefore,
+      p95: shift.p95,
+      p95Before: shift.p95Before,
+      slowShare: shift.slowShare,
+      z: shift.z,
+      worse: shift.worse || apart(shift, peers),
+      caller: row.text('caller'),
+      callee: row.text('callee'),
+      added: row.number('added_nano'),
+    };
+  });
+}
+
+/**
+ * A few calls say nothing beside their own past, but services on one network have each other to be compared with: what
+ * takes so much longer while other ways do not is no accident.
+ */
+function apart(shift: Shift, peers: readonly number[]): boolean {
+  const { median, medianBefore, slowShare } = shift;
+  const late = median >= 5 * medianBefore && median - medianBefore >= 20e6 && slowShare >= 0.5;
+  return late && peers.length >= fewestPeers && robustZ(growth(shift), peers) >= outlying;
+}
+
+/** On a logarithmic scale; a millisecond more or less is none. */
+function growth({ median, medianBefore }: Shift): number {
+  return Math.log((Math.max(0, median) + 1e6) / (Math.max(0, medianBefore) + 1e6));
 }
 
 export function describe({ caller, callee, median, medianBefore, slowShare }: CallGap): string {

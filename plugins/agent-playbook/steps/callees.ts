@@ -1,6 +1,7 @@
 import { code, milliseconds } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
+import { joined } from '../sample.ts';
 import { within } from '../sql.ts';
 
 export interface Callee {
@@ -24,11 +25,9 @@ export interface Calls {
 }
 
 /** What outgoing calls go to: a service that did not notice, or something that sends no telemetry. */
-export async function* callees(
-  { notebook, write, windows }: Scene,
-  { service, operation, failed }: Calls,
-): Step<Callees> {
-  const window = within(write, 'time', windows.now).slice(1, -1);
+export async function* callees(scene: Scene, { service, operation, failed }: Calls): Step<Callees> {
+  const { notebook, write, windows } = scene;
+  const window = `${within(write, 'time', windows.now).slice(1, -1)}${joined(scene)}`;
   const attribute = (key: string) => `COALESCE(min(${write.attribute('e.attributes', key)}), '')`;
   const sql = `SELECT COALESCE(c.service_name, '') AS callee, ${attribute('db.system')} AS db_system, ${attribute('db.system.name')} AS db_system_name, ${attribute('peer.service')} AS peer_service, ${attribute('server.address')} AS server_address,
   count(*) AS calls, ${write.quantile('e.duration_nano', 0.5)} AS median_call_nano, COALESCE(${write.quantile('c.duration_nano', 0.5)}, 0) AS median_callee_nano

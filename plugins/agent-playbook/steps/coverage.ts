@@ -1,4 +1,4 @@
-import type { DialectWriter } from '../../../src/contract/index.ts';
+import type { DialectWriter, TableName } from '../../../src/contract/index.ts';
 import type { Notebook } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { code, moment } from '../quote.ts';
@@ -8,6 +8,8 @@ import { inList, within } from '../sql.ts';
 export interface Coverage {
   readonly evidenceId: string;
   readonly failed: boolean;
+  /** The stretch that is counted apart. */
+  readonly recent: TimeRange;
   readonly services: readonly { readonly name: string; readonly rows: number; readonly recent: number }[];
   readonly first: Date | undefined;
   readonly last: Date | undefined;
@@ -16,7 +18,7 @@ export interface Coverage {
 export interface CoverageInquiry {
   readonly notebook: Notebook;
   readonly write: DialectWriter;
-  readonly table: 'spans' | 'logs';
+  readonly table: TableName;
   /** How far to look. */
   readonly range: TimeRange;
   /** Counted apart. */
@@ -58,6 +60,7 @@ LIMIT 50`;
   return {
     evidenceId: evidence.id,
     failed: evidence.failed,
+    recent,
     services: evidence.rows.map((row) => ({
       name: row.text('service_name'),
       rows: row.number('total'),

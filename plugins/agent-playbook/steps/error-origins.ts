@@ -1,7 +1,8 @@
 import { code } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
-import { eitherWindow, inList, isBefore, masked, onlyFocus, scaleOf, within } from '../sql.ts';
+import { eitherWindow, inList, isBefore, masked, onlyFocus, within } from '../sql.ts';
+import { twoProportionZ } from '../statistics.ts';
 
 export interface ErrorOrigin {
   readonly service: string;
@@ -11,6 +12,8 @@ export interface ErrorOrigin {
   readonly message: string;
   readonly errors: number;
   readonly excess: number;
+  /** More often than chance makes what always fails a little fail. */
+  readonly risen: boolean;
 }
 
 export interface ErrorOrigins {
@@ -22,6 +25,8 @@ export interface ErrorOrigins {
   readonly excess: number;
 }
 
+const leastZ = 3;
+
 /** Where failures begin: failed spans none of whose children failed. What calls them only passes the failure on. */
 export async function* errorOrigins(scene: Scene): Step<ErrorOrigins> {
   const { notebook, write, windows, focus } = scene;
@@ -29,12 +34,19 @@ export async function* errorOrigins(scene: Scene): Step<ErrorOrigins> {
   const now = within(write, 'e.time', windows.now);
   const before = isBefore(write, 'e.time', windows);
   const [errors, errorsBefore] = [write.countIf(now), write.countIf(before)];
-  const scale = scaleOf(windows);
   const throughFocus =
     focus.services.length > 0 && !focus.only
       ? ` AND trace_id IN (SELECT trace_id FROM otel.spans WHERE ${scope} AND ${inList(write, 'service_name', focus.services)})`
       : '';
-  const sql = `SELECT e.service_name AS service_name, e.name AS name, e.kind AS kind, e.message AS message, ${errors} AS errors, ${errorsBefore} AS errors_before
+  // As many as before for as much work is no news, however much more work there is.
+  const expected = `${errorsBefore} * COALESCE(${write.ratio('min(n.spans)', 'min(n.spans_before)')}, 0)`;
+  const sql = `WITH n AS (
+  SELECT service_name, name, kind, ${write.countIf(within(write, 'time', windows.now))} AS spans, ${write.countIf(isBefore(write, 'time', windows))} AS spans_before
+  FROM otel.spans
+  WHERE ${scope}${onlyFocus(write, focus)}
+  GROUP BY service_name, name, kind
+)
+SELECT e.service_name AS service_name, e.name AS name, e.kind AS kind, e.message AS message, ${errors} AS errors, ${errorsBefore} AS errors_before, ${errors} - ${expected} AS excess, min(n.spans) AS spans, min(n.spans_before) AS spans_before
 FROM (
   SELECT service_name, name, kind, time, trace_id, span_id, ${masked(write, 'status_message', 160)} AS message
   FROM otel.spans
@@ -44,10 +56,10 @@ FROM (
   FROM otel.spans
   WHERE ${scope} AND status_code = 'ERROR' AND parent_span_id <> ''
   GROUP BY trace_id, parent_span_id
-) c ON c.trace_id = e.trace_id AND c.parent_span_id = e.span_id
+) c ON c.trace_id = e.trace_id AND c.parent_span_id = e.span_id JOIN n ON n.service_name = e.service_name AND n.name = e.name AND n.kind = e.kind
 WHERE COALESCE(c.failed_children, 0) = 0
 GROUP BY e.service_name, e.name, e.kind, e.message
-ORDER BY ${errors} - ${scale.toFixed(6)} * ${errorsBefore} DESC, e.service_name, e.name, e.message
+ORDER BY ${errors} - ${expected} DESC, e.service_name, e.name, e.message
 LIMIT 50`;
   const read = (row: Row): ErrorOrigin => ({
     service: row.text('service_name'),
@@ -55,7 +67,12 @@ LIMIT 50`;
     kind: row.text('kind'),
     message: row.text('message'),
     errors: row.number('errors'),
-    excess: row.number('errors') - scale * row.number('errors_before'),
+    excess: row.number('excess'),
+    risen:
+      twoProportionZ(
+        { hits: row.number('errors'), total: row.number('spans') },
+        { hits: row.number('errors_before'), total: row.number('spans_before') },
+      ) >= leastZ,
   });
   const evidence = yield* notebook.ask({
     question: 'In which service do the failures begin?',

@@ -51,10 +51,10 @@ LIMIT 5`;
     window: windows.now,
     judge(rows) {
       if (rows.length === 0) return { observation: 'There is no such trace.', verdict: 'neutral' };
-      return { observation: `${rows.slice(0, 3).map(read).map(describe).join('; ')}.`, verdict: 'supports' };
+      return { observation: `${rows.slice(0, 3).map(readExemplar).map(describe).join('; ')}.`, verdict: 'supports' };
     },
   });
-  return { evidenceId: evidence.id, failed: evidence.failed, traces: evidence.rows.map(read) };
+  return { evidenceId: evidence.id, failed: evidence.failed, traces: evidence.rows.map(readExemplar) };
 }
 
 /** One trace, span by span: its first fifty by start. */
@@ -104,7 +104,7 @@ function deepestFailure(rows: readonly Row[]): Row | undefined {
   return best?.row;
 }
 
-function read(row: Row): Exemplar {
+export function readExemplar(row: Row): Exemplar {
   return {
     traceId: row.text('trace_id'),
     service: row.text('service_name'),

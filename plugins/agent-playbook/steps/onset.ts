@@ -3,7 +3,7 @@ import type { TimeRange } from '../question/time-range.ts';
 import type { Notebook } from '../notebook.ts';
 import type { DialectWriter } from '../../../src/contract/index.ts';
 import type { Step } from '../scene.ts';
-import { ownWork, within } from '../sql.ts';
+import { lengthOf, ownWork, partWidth, within } from '../sql.ts';
 import { changePoint } from '../statistics.ts';
 
 export interface OnsetInquiry {
@@ -24,14 +24,9 @@ export interface Onset {
   readonly z: number;
 }
 
-/** Most buckets a series has: a step keeps fifty rows. */
-const buckets = 48;
-const widths = [10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400];
-
 /** Seconds. */
-export function bucketWidth({ start, end }: TimeRange): number {
-  const seconds = (end.getTime() - start.getTime()) / 1_000;
-  return widths.find((candidate) => seconds / candidate <= buckets) ?? 14_400;
+export function bucketWidth(range: TimeRange): number {
+  return partWidth(lengthOf(range));
 }
 
 /** When it began: the point of a time series at which the share of bad spans rises most. */

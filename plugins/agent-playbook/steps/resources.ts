@@ -12,8 +12,10 @@ export interface ResourceChange {
   readonly valueBefore: number;
   /** Distance from the usual in robust standard deviations. */
   readonly z: number;
-  /** No other service has anything like it in this metric. */
+  /** No other service has anything like it in this metric at that time. */
   readonly alone: boolean;
+  /** Something that can run out, by the metric's name. */
+  readonly exhaustible: boolean;
 }
 
 export interface Resources {
@@ -28,6 +30,10 @@ const hour = 3_600_000;
 /** Words in the names of what a service can run out of. */
 const words = [
   'cpu',
+  'processor',
+  'usage',
+  'utiliz',
+  'saturat',
   'memory',
   'heap',
   'restart',
@@ -40,17 +46,25 @@ const words = [
   'connection',
 ];
 export const farFromUsual = 8;
+/** Peaks further apart than this are not one: what services share reaches them at once. */
+const atOnce = 5 * 60_000;
+/** Neither NULL nor NaN, which some engines take for the greatest number of all. */
+const aNumber = 'value < 1e300';
 
 /**
  * Which service runs out of something: gauges against their median and median absolute deviation of the hour before. A
  * change has to be more than a service usually uses at most: next to nothing that became little is no shortage. One that
- * several services share is of what they stand on or of the traffic, and points at none of them.
+ * several services share is of what they stand on or of the traffic, and points at none of them. `every` gauge is asked
+ * for, of latency as well, where there is nothing else to judge by.
  */
-export async function* resources({ notebook, write, windows, focus, beganAt }: Scene): Step<Resources> {
+export async function* resources(
+  { notebook, write, windows, focus, beganAt }: Scene,
+  { every }: { readonly every: boolean },
+): Step<Resources> {
   const { now } = windows;
   const before: TimeRange = { start: new Date(now.start.getTime() - hour), end: now.start };
   const named = words.map((word) => `lower(name) LIKE ${write.literal(`%${word}%`)}`).join(' OR ');
-  const rows = `is_monotonic = false AND value IS NOT NULL AND service_name <> '' AND (${named})${onlyFocus(write, focus)}`;
+  const rows = `is_monotonic = false AND ${aNumber} AND service_name <> ''${every ? '' : ` AND (${named})`}${onlyFocus(write, focus)}`;
   // A tenth of the usual is noise in any gauge; without it one that never moved would make much of nothing.
   const scale =
     'CASE WHEN 1.4826 * d.deviation > 0.1 * abs(d.median_before) THEN 1.4826 * d.deviation ELSE 0.1 * abs(d.median_before) END';
@@ -63,7 +77,7 @@ export async function* resources({ notebook, write, windows, focus, beganAt }: S
 ), d AS (
   SELECT p.service_name AS service_name, p.name AS name, min(m.median_before) AS median_before, ${write.quantile('abs(p.value - m.median_before)', 0.5)} AS deviation, max(p.value) AS most_before
   FROM otel.metrics p JOIN m ON m.service_name = p.service_name AND m.name = p.name
-  WHERE ${within(write, 'p.time', before).slice(1, -1)} AND p.value IS NOT NULL
+  WHERE ${within(write, 'p.time', before).slice(1, -1)} AND p.${aNumber}
   GROUP BY p.service_name, p.name
 ), q AS (
   SELECT name, ${write.quantile('most_before', 0.5)} AS typical_most
@@ -74,14 +88,21 @@ export async function* resources({ notebook, write, windows, focus, beganAt }: S
   FROM otel.metrics
   WHERE ${within(write, 'time', now).slice(1, -1)} AND ${rows}
   GROUP BY service_name, name
+), k AS (
+  SELECT n.service_name AS service_name, n.name AS name, min(p.time) AS peak
+  FROM otel.metrics p JOIN n ON n.service_name = p.service_name AND n.name = p.name
+  WHERE ${within(write, 'p.time', now).slice(1, -1)} AND p.value >= n.now_value AND p.${aNumber}
+  GROUP BY n.service_name, n.name
 )
-SELECT n.service_name AS service_name, n.name AS name, n.now_value AS value_now, d.median_before AS value_before, d.most_before AS most_before, ${distance} AS z
-FROM n JOIN d ON d.service_name = n.service_name AND d.name = n.name JOIN q ON q.name = n.name
+SELECT n.service_name AS service_name, n.name AS name, n.now_value AS value_now, d.median_before AS value_before, d.most_before AS most_before, k.peak AS peak, ${distance} AS z
+FROM n JOIN d ON d.service_name = n.service_name AND d.name = n.name JOIN q ON q.name = n.name JOIN k ON k.service_name = n.service_name AND k.name = n.name
 WHERE ${scale} > 0 AND n.now_value - d.median_before > q.typical_most
 ORDER BY z DESC, service_name, name
 LIMIT 50`;
   const evidence = yield* notebook.ask({
-    question: 'Which service uses far more of a resource than before?',
+    question: every
+      ? 'Which service has a gauge far above what it was?'
+      : 'Which service uses far more of a resource than before?',
     sql,
     window: { start: before.start, end: now.end },
     judge(found) {
@@ -100,6 +121,7 @@ function read(rows: readonly Row[]): readonly ResourceChange[] {
     metric: row.text('name'),
     rise: row.number('value_now') - row.number('value_before'),
     z: row.number('z'),
+    peak: row.time('peak')?.getTime() ?? 0,
   }));
   return rows.map((row, index) => {
     const own = rises[index];
@@ -108,7 +130,8 @@ function read(rows: readonly Row[]): readonly ResourceChange[] {
         other.metric === own?.metric &&
         other.service !== own.service &&
         other.z >= farFromUsual &&
-        other.rise > own.rise / 2,
+        other.rise > own.rise / 2 &&
+        Math.abs(other.peak - own.peak) <= atOnce,
     );
     return {
       service: row.text('service_name'),
@@ -117,6 +140,7 @@ function read(rows: readonly Row[]): readonly ResourceChange[] {
       valueBefore: row.number('value_before'),
       z: row.number('z'),
       alone: !shared,
+      exhaustible: words.some((word) => row.text('name').toLowerCase().includes(word)),
     };
   });
 }

@@ -1,6 +1,7 @@
 import { code, milliseconds, percent } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
+import { joined } from '../sample.ts';
 import { eitherWindow, inList, isBefore, onlyFocus, within } from '../sql.ts';
 import { readShift } from './shifted.ts';
 import type { Shift } from './shifted.ts';
@@ -22,7 +23,7 @@ export interface SelfTime {
   /** Most added time first; only what was added. */
   readonly changes: readonly SelfTimeChange[];
   readonly added: number;
-  /** Nanoseconds that all requests took together, as their senders saw it. */
+  /** Nanoseconds that all requests took together, as their senders saw it; jobs, for which nobody waits, left out. */
   readonly waited: number;
 }
 
@@ -39,7 +40,7 @@ export async function* selfTime(scene: Scene): Step<SelfTime> {
   const now = within(write, 'o.time', windows.now);
   const throughFocus =
     focus.services.length > 0 && !focus.only
-      ? ` AND s.trace_id IN (SELECT trace_id FROM otel.spans WHERE ${scope('time')} AND ${inList(write, 'service_name', focus.services)})`
+      ? ` AND s.trace_id IN (SELECT trace_id FROM otel.spans WHERE ${scope('time')}${joined(scene)} AND ${inList(write, 'service_name', focus.services)})`
       : '';
   const added = `count(*) * (avg(o.own_nano) - min(b.mean_before))`;
   const sql = `WITH o AS (
@@ -48,10 +49,10 @@ export async function* selfTime(scene: Scene): Step<SelfTime> {
   FROM otel.spans s LEFT JOIN (
     SELECT trace_id, parent_span_id, sum(duration_nano) AS child_nano, min(service_name) AS first_service, max(service_name) AS last_service
     FROM otel.spans
-    WHERE ${scope('time')} AND parent_span_id <> ''
+    WHERE ${scope('time')} AND parent_span_id <> ''${joined(scene)}
     GROUP BY trace_id, parent_span_id
   ) c ON c.trace_id = s.trace_id AND c.parent_span_id = s.span_id
-  WHERE ${scope('s.time')}${onlyFocus(write, focus, 's.service_name')}${throughFocus}
+  WHERE ${scope('s.time')}${joined(scene, 's.trace_id')}${onlyFocus(write, focus, 's.service_name')}${throughFocus}
     AND (c.parent_span_id IS NULL OR c.parent_span_id = '' OR (c.first_service = s.service_name AND c.last_service = s.service_name))
 ), b AS (
   SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count_before, avg(o.own_nano) AS mean_before,
@@ -62,12 +63,12 @@ export async function* selfTime(scene: Scene): Step<SelfTime> {
 ), r AS (
   SELECT sum(duration_nano) AS waited_nano
   FROM otel.spans
-  WHERE ${within(write, 'time', windows.now).slice(1, -1)} AND parent_span_id = ''
+  WHERE ${within(write, 'time', windows.now).slice(1, -1)} AND parent_span_id = '' AND kind <> 'INTERNAL'${joined(scene)}
 )
 SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count, ${write.countIf('o.own_nano > b.p95_before')} AS slow, ${write.countIf('o.own_nano > b.p75_before')} AS slower,
   avg(o.own_nano) AS own_nano, min(b.mean_before) AS own_before_nano, ${write.quantile('o.own_nano', 0.5)} AS median_nano, ${write.quantile('o.own_nano', 0.95)} AS p95_nano,
-  min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano, min(r.waited_nano) AS waited_nano
-FROM o JOIN b ON b.service_name = o.service_name AND b.name = o.name AND b.kind = o.kind CROSS JOIN r
+  min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano, (SELECT waited_nano FROM r) AS waited_nano
+FROM o JOIN b ON b.service_name = o.service_name AND b.name = o.name AND b.kind = o.kind
 WHERE ${now}
 GROUP BY o.service_name, o.name, o.kind
 HAVING count(*) >= ${fewest} AND min(b.count_before) >= ${fewest}

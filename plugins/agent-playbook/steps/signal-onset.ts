@@ -1,5 +1,6 @@
 import { code, moment } from '../quote.ts';
 import type { TimeRange } from '../question/time-range.ts';
+import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
 import { logTemplate, within } from '../sql.ts';
 import { changePoint } from '../statistics.ts';
@@ -11,12 +12,12 @@ import type { ResourceChange } from './resources.ts';
 
 /** What a suspect shows, and so what is followed through time. */
 export type Signal =
-  | { readonly kind: 'line'; readonly behaviour: Behaviour }
+  | { readonly kind: 'behaviour'; readonly behaviour: Behaviour }
   | { readonly kind: 'gap'; readonly gap: CallGap }
   | { readonly kind: 'gauge'; readonly resource: ResourceChange };
 
-/** What begins may be over again long before the range is. */
-const aftermathSeconds = 300;
+/** What a thing looks like is seen so soon after it began: it may be over again long before the range is. */
+export const aftermathSeconds = 300;
 
 /** When a signal began within the range: the point from which most of what is counted shows it, and before which least does. */
 export async function* signalOnset({ notebook, write }: Scene, signal: Signal, range: TimeRange): Step<Onset> {
@@ -24,21 +25,47 @@ export async function* signalOnset({ notebook, write }: Scene, signal: Signal, r
   const scope = (column: string) => within(write, column, range).slice(1, -1);
   const [name, sql] = ((): readonly [string, string] => {
     switch (signal.kind) {
-      case 'line': {
-        const { service, operation, what, times, hits, spans, hitsBefore, spansBefore } = signal.behaviour;
-        const count = times === 0 ? '> 0' : times >= 4 ? '>= 4' : `= ${times}`;
-        const has = `COALESCE(l.times, 0) ${count}`;
+      case 'behaviour': {
+        const { kind, service, operation, what, times, hits, spans, hitsBefore, spansBefore } = signal.behaviour;
+        const has = `COALESCE(l.times, 0) ${times === 0 ? '> 0' : times >= 4 ? '>= 4' : `= ${times}`}`;
         const more = hits / spans > hitsBefore / spansBefore;
-        return [
-          `The change of ${code(what)} in ${code(service, 60)}`,
-          `SELECT ${bucket('s.time')} AS bucket, count(*) AS total, ${write.countIf(more ? has : `NOT (${has})`)} AS bad
-FROM otel.spans s LEFT JOIN (
-  SELECT trace_id, span_id, count(DISTINCT time) AS times
+        const bad = write.countIf(more ? has : `NOT (${has})`);
+        const name = `The change of ${code(what)} in ${code(service, 60)}`;
+        if (operation === '') {
+          const line = `${logTemplate(write, 'body')} = ${write.literal(what)}`;
+          return [
+            name,
+            `SELECT ${bucket('time')} AS bucket, count(*) AS total, ${write.countIf(more ? line : `NOT (${line})`)} AS bad
+FROM otel.logs
+WHERE ${scope('time')} AND service_name = ${write.literal(service)}
+GROUP BY ${bucket('time')}
+ORDER BY ${bucket('time')}
+LIMIT 50`,
+          ];
+        }
+        const [items, only] =
+          kind === 'line'
+            ? [
+                `SELECT trace_id, span_id, count(DISTINCT time) AS times
   FROM otel.logs
   WHERE ${scope('time')} AND ${logTemplate(write, 'body')} = ${write.literal(what)}
-  GROUP BY trace_id, span_id
+  GROUP BY trace_id, span_id`,
+                ` AND s.trace_id IN (SELECT trace_id FROM otel.logs WHERE ${scope('time')} AND trace_id <> '')`,
+              ]
+            : [
+                `SELECT trace_id, parent_span_id AS span_id, count(*) AS times
+  FROM otel.spans
+  WHERE ${scope('time')} AND concat(service_name, ' ', name) = ${write.literal(what)}
+  GROUP BY trace_id, parent_span_id`,
+                '',
+              ];
+        return [
+          name,
+          `SELECT ${bucket('s.time')} AS bucket, count(*) AS total, ${bad} AS bad
+FROM otel.spans s LEFT JOIN (
+  ${items}
 ) l ON l.trace_id = s.trace_id AND l.span_id = s.span_id
-WHERE ${scope('s.time')} AND s.service_name = ${write.literal(service)} AND s.name = ${write.literal(operation)} AND s.trace_id IN (SELECT trace_id FROM otel.logs WHERE ${scope('time')} AND trace_id <> '')
+WHERE ${scope('s.time')} AND s.service_name = ${write.literal(service)} AND s.name = ${write.literal(operation)}${only}
 GROUP BY ${bucket('s.time')}
 ORDER BY ${bucket('s.time')}
 LIMIT 50`,
@@ -60,36 +87,32 @@ LIMIT 50`,
         const { service, metric, value, valueBefore } = signal.resource;
         return [
           `The rise of ${code(metric, 80)} of ${code(service, 60)}`,
-          `SELECT ${bucket('time')} AS bucket, count(*) AS total, ${write.countIf(`value > ${write.literal((value + valueBefore) / 2)}`)} AS bad
+          // Halfway between what it was and what it is there is little in between: the first above is the beginning.
+          `SELECT time AS bucket, 1 AS total, 1 AS bad
 FROM otel.metrics
-WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND name = ${write.literal(metric)} AND value IS NOT NULL
-GROUP BY ${bucket('time')}
-ORDER BY ${bucket('time')}
+WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND name = ${write.literal(metric)} AND value > ${write.literal((value + valueBefore) / 2)}
+ORDER BY time
 LIMIT 50`,
         ];
       }
     }
   })();
-  // Gauges come once a minute: a handful of points that all rise is clear enough.
-  const least = signal.kind === 'gauge' ? 1 : 2;
-  const options = { least, span: Math.ceil(aftermathSeconds / bucketWidth(range)) };
+  const options = { least: 2, span: Math.ceil(aftermathSeconds / bucketWidth(range)) };
+  const find = (rows: readonly Row[]): Pick<Onset, 'at' | 'z'> => {
+    if (signal.kind === 'gauge') return { at: rows[0]?.time('bucket'), z: rows.length };
+    const series = rows.map((row) => ({ hits: row.number('bad'), total: row.number('total') }));
+    const found = changePoint(series, options);
+    return { at: found && rows[found.index]?.time('bucket'), z: found?.z ?? 0 };
+  };
   const evidence = yield* notebook.ask({
     question: `When did this begin? ${name}.`,
     sql,
     window: range,
     judge(rows) {
-      const found = changePoint(
-        rows.map((row) => ({ hits: row.number('bad'), total: row.number('total') })),
-        options,
-      );
-      const at = found && rows[found.index]?.time('bucket');
+      const { at } = find(rows);
       if (!at) return { observation: `${name} does not begin at any one point.`, verdict: 'neutral' };
       return { observation: `${name} begins at about ${moment(at)}.`, verdict: 'supports' };
     },
   });
-  const found = changePoint(
-    evidence.rows.map((row) => ({ hits: row.number('bad'), total: row.number('total') })),
-    options,
-  );
-  return { evidenceId: evidence.id, at: found && evidence.rows[found.index]?.time('bucket'), z: found?.z ?? 0 };
+  return { evidenceId: evidence.id, ...find(evidence.rows) };
 }

@@ -1,0 +1,151 @@
+import { code, SightlineError } from '../../src/contract/index.ts';
+import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/index.ts';
+import { runBaseline, withoutReplies } from './baseline.ts';
+import type { BaselineEnd } from './baseline.ts';
+import { createBudget } from './budget.ts';
+import type { Budget } from './budget.ts';
+import type { LlmClient } from './client/client.ts';
+import type { Limits } from './config.ts';
+import { converse } from './converse.ts';
+import type { Outcome } from './converse.ts';
+import { createJournal } from './journal.ts';
+import type { Doing } from './journal.ts';
+import { plain } from './plain.ts';
+import { opening, systemPrompt } from './prompt.ts';
+import { writeAnswer } from './report/answer.ts';
+import { writeDocument } from './report/document.ts';
+import { validate } from './report/validate.ts';
+import type { Desk } from './tools/tool.ts';
+
+export interface LlmAgentParts {
+  readonly client: LlmClient;
+  readonly host: AgentHost;
+  readonly limits: Limits;
+}
+
+/** An investigator with a model: it begins with what the playbook found, and falls back on that when the model fails. */
+export function createLlmAgent({ client, host, limits }: LlmAgentParts): Agent {
+  const { baseline } = host;
+  if (baseline === undefined) {
+    throw new SightlineError(
+      'plugin_failed',
+      'The agent llm needs the playbook beneath it, which this host does not give.',
+    );
+  }
+  let started = false;
+  return {
+    engine: `llm:${client.describe().model}`.slice(0, 60),
+    async start(signal) {
+      signal.throwIfAborted();
+      started = true;
+    },
+    async stop() {
+      started = false;
+    },
+    async health() {
+      return started ? { ok: true } : { ok: false, detail: 'not started' };
+    },
+    investigate: (assignment, signal) => investigate({ client, host, limits, baseline }, assignment, signal),
+  };
+}
+
+async function* investigate(
+  { client, host, limits, baseline }: LlmAgentParts & { readonly baseline: Agent },
+  assignment: Assignment,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent> {
+  const journal = createJournal(host, assignment);
+  const desk = { assignment, host, baseline, journal, signal };
+  // The playbook's time counts, too: where the telemetry is slow, its conclusion is there before the core ends the run.
+  const budget = createBudget(limits);
+  try {
+    const found = yield* runBaseline(baseline, withoutReplies(assignment), journal, signal);
+    // What was found before answers it already: nothing is left to look for.
+    if (found?.type === 'answer') return yield found;
+    const outcome = yield* withModel({ client, host, limits }, desk, budget, found);
+    yield* conclude(outcome, desk, client, found);
+  } finally {
+    budget.close();
+  }
+}
+
+async function* withModel(
+  { client, host, limits }: LlmAgentParts,
+  desk: Desk,
+  budget: Budget,
+  found: BaselineEnd | undefined,
+): Doing<Outcome> {
+  const { assignment, journal, signal } = desk;
+  try {
+    return yield* converse({
+      client,
+      desk: { ...desk, signal: AbortSignal.any([signal, budget.signal]) },
+      budget,
+      system: systemPrompt(desk, limits),
+      opening: opening(assignment, journal.steps, found),
+      logger: host.logger,
+    });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (budget.signal.aborted) return { end: 'gave_up', why: 'used up its time before it came to a conclusion' };
+    // What the playbook found is there: nothing that a model does, or meets on its way, may take it back.
+    host.logger.warn({ error }, 'the work with the model was broken off; the playbook concludes');
+    return { end: 'gave_up', why: 'was broken off by an unexpected error' };
+  }
+}
+
+async function* conclude(outcome: Outcome, desk: Desk, client: LlmClient, found: BaselineEnd | undefined): Doing<void> {
+  switch (outcome.end) {
+    case 'asked':
+      yield { type: 'question', question: outcome.question };
+      return;
+    case 'gave_up':
+      yield fallBack(outcome.why, found);
+      return;
+    case 'submitted': {
+      const { submission } = outcome;
+      const conclusion = yield* validate(submission, desk);
+      const { model, host } = client.describe();
+      const findings = {
+        conclusion,
+        nextSteps: submission.next_steps.map((text) => plain(text, 500)),
+        steps: desk.journal.steps,
+        notes: [`Concluded by the model ${code(model)} at ${code(host)}.`, besides(conclusion.service, found)],
+      };
+      yield {
+        type: 'conclusion',
+        answer: writeAnswer(findings),
+        conclusion,
+        ...(desk.assignment.incident && {
+          document: writeDocument(findings, found?.type === 'conclusion' ? found.answer : ''),
+        }),
+      };
+    }
+  }
+}
+
+/** A model can be talked into something; the playbook cannot. Where they differ the reader is told. */
+function besides(service: string, found: BaselineEnd | undefined): string {
+  if (found?.type !== 'conclusion') return 'The playbook, which uses no model, came to no conclusion.';
+  const { service: named, confidence } = found.conclusion;
+  if (named === '') return 'The playbook, which uses no model, names no cause.';
+  if (named === service) return 'The playbook, which uses no model, names the same service.';
+  return `The playbook, which uses no model, names ${code(named, 100)} instead (${confidence} confidence).`;
+}
+
+function fallBack(why: string, found: BaselineEnd | undefined): AgentEvent {
+  if (found === undefined)
+    throw new SightlineError('unavailable', `The model ${why}, and the playbook came to no conclusion.`);
+  if (found.type !== 'conclusion') return found;
+  const said = `_The model ${why}. What follows is the playbook's conclusion, made without a model._`;
+  const { conclusion, answer, document } = found;
+  return {
+    ...found,
+    answer: `${said}\n\n${answer}`,
+    conclusion: {
+      ...conclusion,
+      not_checked: [...(conclusion.not_checked ?? []), 'what a model would have looked at'],
+    },
+    ...(document !== undefined && { document: `${said}\n\n${document}` }),
+  };
+}

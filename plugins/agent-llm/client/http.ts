@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Logger } from '../../../src/contract/index.ts';
+import { LlmFailure } from './client.ts';
+
+export interface ModelEndpoint {
+  readonly url: URL;
+  /** Hold the secret: never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly logger: Logger;
+}
+
+/** A turn of a model with tools is a few kB; the largest that an API allows is far below this. */
+const maxBytes = 2 * 1024 * 1024;
+/** Of one attempt. */
+const timeoutMs = 120_000;
+const attempts = 5;
+const firstWaitMs = 500;
+const longestWaitMs = 60_000;
+
+/** Passing: too many requests, a fault of the server, or (529) an overload. */
+const passing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+
+/**
+ * Posts JSON and answers JSON. What passes is tried again, as late as the API asks, until the signal ends it. Redirects
+ * are refused: they would carry telemetry to another place. Nothing of an error's text is kept, as some echo the key.
+ */
+export async function postJson(endpoint: ModelEndpoint, body: unknown, signal: AbortSignal): Promise<unknown> {
+  const { url, logger } = endpoint;
+  const text = JSON.stringify(body);
+  for (let attempt = 1; ; attempt += 1) {
+    signal.throwIfAborted();
+    const answer = await attemptOnce(endpoint, text, signal);
+    if ('json' in answer) return answer.json;
+    logger.warn({ host: url.host, attempt, problem: answer.problem }, 'the model API did not answer as it should');
+    if (!answer.passing || attempt === attempts)
+      throw new LlmFailure(`The model API at ${url.host} ${answer.problem}.`);
+    await waitFor(answer.waitMs ?? firstWaitMs * 2 ** (attempt - 1) * (0.75 + Math.random() / 2), signal);
+  }
+}
+
+async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(milliseconds, undefined, { signal });
+  } catch {
+    signal.throwIfAborted();
+  }
+}
+
+type Answer =
+  | { readonly json: unknown }
+  | { readonly problem: string; readonly passing: boolean; readonly waitMs?: number | undefined };
+
+async function attemptOnce({ url, headers }: ModelEndpoint, body: string, signal: AbortSignal): Promise<Answer> {
+  const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+      body,
+      redirect: 'manual',
+      signal: both,
+    });
+    text = await readText(response);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof LlmFailure) throw error;
+    return {
+      problem: both.aborted ? `gave no answer in ${timeoutMs / 1000} s` : 'could not be reached',
+      passing: true,
+    };
+  }
+  const { status } = response;
+  if (response.ok) {
+    const json = parsed(text);
+    return json === undefined ? { problem: 'answered something that is not JSON', passing: false } : { json };
+  }
+  if (status >= 300 && status < 400) {
+    return { problem: `answered with a redirect (${status}), which is not followed; check baseUrl`, passing: false };
+  }
+  const kind = errorKind(parsed(text));
+  return {
+    problem: `answered ${status}${kind === undefined ? '' : ` (${kind})`}`,
+    passing: passing(status),
+    waitMs: waitOf(response.headers.get('retry-after')),
+  };
+}
+
+async function readText(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop early cancels the body.
+  for await (const part of response.body ?? []) {
+    size += part.byteLength;
+    if (size > maxBytes) throw new LlmFailure('The answer of the model API was too large.');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const errorShape = z.object({ error: z.object({ type: z.string().regex(/^[a-z_]{1,60}$/) }) });
+
+/** `rate_limit_error`, `invalid_request_error` …: both APIs name it so. */
+function errorKind(json: unknown): string | undefined {
+  return errorShape.safeParse(json).data?.error.type;
+}
+
+function waitOf(retryAfter: string | null): number | undefined {
+  const seconds = Number(retryAfter ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1_000, longestWaitMs) : undefined;
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+
+const headerText = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
+
+const apiUrl = z
+  .string()
+  .refine(isApiUrl, 'must be an http or https URL without user, query or fragment')
+  .transform((value) => value.replace(/\/+$/, ''));
+
+export const configSchema = z
+  .strictObject({
+    provider: z.enum(['anthropic', 'openai']).meta({
+      description:
+        'Which API: Anthropic Messages, or chat completions as OpenAI, Azure, vLLM, Ollama, OpenRouter have them',
+    }),
+    baseUrl: apiUrl.optional().meta({ description: "If not the provider's own" }),
+    model: z.string().regex(/^[\w.:/@-]{1,100}$/, 'must be the name of a model'),
+    apiKey: headerText.optional(),
+    apiVersion: z
+      .string()
+      .regex(/^[\w.-]{1,40}$/)
+      .optional()
+      .meta({ description: 'The header anthropic-version; the parameter api-version of Azure' }),
+    headers: z
+      .record(z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name of a header'), headerText)
+      .default({})
+      .meta({ description: 'Sent with each request' }),
+    outputTokensField: z
+      .enum(['max_completion_tokens', 'max_tokens'])
+      .default('max_completion_tokens')
+      .meta({ description: 'provider openai: how the API calls the limit of its output; Ollama: max_tokens' }),
+    limits: z
+      .strictObject({
+        maxToolCalls: z.coerce.number().int().min(1).max(50).default(20),
+        maxTokens: z.coerce.number().int().min(10_000).max(10_000_000).default(400_000).meta({
+          description: 'Of one investigation, input and output of all requests together',
+        }),
+        seconds: z.coerce.number().min(1).max(540).default(240).meta({ description: 'Of one investigation' }),
+      })
+      .prefault({}),
+  })
+  .refine(
+    ({ provider, baseUrl, apiKey, headers }) =>
+      hasKey(apiKey, headers) || (provider === 'openai' && baseUrl !== undefined),
+    {
+      message: 'say the apiKey',
+      path: ['apiKey'],
+    },
+  )
+  .refine(({ baseUrl, apiKey, headers }) => !hasKey(apiKey, headers) || baseUrl === undefined || isPrivate(baseUrl), {
+    message: 'must be https where a key is sent',
+    path: ['baseUrl'],
+  });
+
+export type Config = z.output<typeof configSchema>;
+export type Limits = Config['limits'];
+
+function hasKey(apiKey: string | undefined, headers: Readonly<Record<string, string>>): boolean {
+  return apiKey !== undefined || Object.keys(headers).length > 0;
+}
+
+function isApiUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, search, hash, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && [search, hash, username, password].every((part) => part === '');
+}
+
+/** Nobody on the way reads it. */
+function isPrivate(value: string): boolean {
+  const { protocol, hostname } = new URL(value);
+  return protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+}

@@ -1,0 +1,66 @@
+import type { Claim, Conclusion } from '../../../src/contract/index.ts';
+import type { Doing } from '../journal.ts';
+import { plain } from '../plain.ts';
+import type { Submission } from '../tools/submit-conclusion.ts';
+import type { Desk } from '../tools/tool.ts';
+
+/** Names that may stand for a service where they are not shown in a code span. */
+const nameable = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._@-]|\/(?!\/)|:(?!\/)){0,99}$/u;
+const week = 7 * 86_400_000;
+
+/**
+ * What the model submitted, as far as the record bears it out: a claim that cites no evidence that there is, or any that
+ * failed, becomes a hypothesis; a service that sends nothing, and a verdict without a supported claim, lower the confidence.
+ */
+export async function* validate(submission: Submission, desk: Desk): Doing<Conclusion> {
+  const usable = new Set(desk.journal.steps.filter(({ error }) => error === undefined).map((step) => step.evidence_id));
+  const claims = submission.claims.map(({ text, evidence_ids: cited }): Claim => {
+    const ids = [...new Set(cited)].filter((id) => usable.has(id));
+    const supported = ids.length > 0 && cited.every((id) => usable.has(id));
+    return { text: plain(text, 1_000), status: supported ? 'supported' : 'hypothesis', evidence_ids: ids };
+  });
+  const service = nameable.test(submission.service) ? submission.service : '';
+  const isThere = service === '' || (yield* sends(service, desk));
+  const bornOut = claims.some(({ status }) => status === 'supported');
+  const suspects = [service, ...submission.suspects].filter((name) => nameable.test(name));
+  const lowered =
+    isThere && bornOut && service === submission.service ? submission.confidence : lower(submission.confidence);
+  return {
+    root_cause: plain(submission.root_cause, 2_000),
+    category: submission.category,
+    service,
+    confidence: lowered,
+    claims,
+    not_checked: [
+      ...(isThere ? [] : ['whether the service that is named exists: it sends no spans and no logs']),
+      ...submission.not_checked.map((text) => plain(text, 300)),
+    ],
+    suspects: [...new Set(suspects)],
+  };
+}
+
+function lower(confidence: Conclusion['confidence']): Conclusion['confidence'] {
+  return confidence === 'none' ? 'none' : 'low';
+}
+
+async function* sends(service: string, { assignment, host, journal, signal }: Desk): Doing<boolean> {
+  if (journal.steps.some(({ columns, rows }) => rows.some((row) => row[columns.indexOf('service_name')] === service))) {
+    return true;
+  }
+  const { write } = host.dialect;
+  const window = { start: new Date(assignment.askedAt.getTime() - week), end: assignment.askedAt };
+  for (const table of ['spans', 'logs']) {
+    if (journal.full) return false;
+    const { rows } = yield* journal.ask(
+      {
+        question: `Does the service that is named send ${table}?`,
+        sql: `SELECT service_name, count(*) AS ${table} FROM otel.${table} WHERE time >= ${write.literal(window.start)} AND time < ${write.literal(window.end)} AND service_name = ${write.literal(service)} GROUP BY service_name`,
+        window,
+        expected: 'rows',
+      },
+      signal,
+    );
+    if (rows.length > 0) return true;
+  }
+  return false;
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { EarlierInvestigation } from '../../../src/contract/index.ts';
+import { readAsks } from './asks.ts';
+
+const earlier: readonly EarlierInvestigation[] = [
+  {
+    askedAt: new Date(0),
+    conclusion: { root_cause: 'x', category: 'errors', service: 'payment', confidence: 'high', claims: [] },
+    steps: [
+      {
+        seq: 1,
+        evidence_id: 'E1',
+        question: 'q',
+        sql: 's',
+        dialect: 'd',
+        window: { start: '', end: '' },
+        columns: ['service_name'],
+        rows: [['payment'], ['catalog'], [null]],
+        row_count: 3,
+        observation: 'o',
+        verdict: 'neutral',
+        elapsed_ms: 1,
+        recorded_at: '',
+      },
+    ],
+  },
+];
+const kind = (text: string, found = earlier): string => readAsks(text, { earlier: found }).kind;
+
+describe('what a message asks for', () => {
+  it.each([
+    ...['show me the traces', 'Traces?', 'the traces', 'which traces failed?', 'list the slowest traces'].map(
+      (text) => [text, 'traces'],
+    ),
+    ...['show me the logs', 'logs', 'and the logs?', 'give me the error logs', 'show the log lines'].map((text) => [
+      text,
+      'logs',
+    ]),
+    ...['show me the SQL', 'the sql please?', 'sql', 'show all queries', 'what queries did you run?'].map((text) => [
+      text,
+      'queries',
+    ]),
+    ...[
+      'why?',
+      'Why',
+      'but why is that?',
+      'why payment?',
+      'how do you know?',
+      'are you sure?',
+      'explain',
+      'explain that',
+      'what is the evidence?',
+      'show me the evidence',
+      'what makes you think so?',
+    ].map((text) => [text, 'reasons']),
+    ...['E3', 'what is E3?', 'show e3 and E12'].map((text) => [text, 'evidence']),
+    ...['help', '?', 'what can I ask?', 'thanks', 'ok great, thank you', 'asdf', 'that is good to know', '🎉'].map(
+      (text) => [text, 'help'],
+    ),
+    ...[
+      'only checkout',
+      'just catalog',
+      'catalog',
+      'all services',
+      'what about yesterday?',
+      'the hour before',
+      'since 14:00',
+      'compare with yesterday',
+      'why does payment fail?',
+      'why catalog?',
+      'Is the database slow?',
+      'and in eu-west?',
+      'check the deploy',
+      'anything else wrong',
+      'look again',
+      'which query is slow?',
+    ].map((text) => [text, 'investigation']),
+  ])('%s', (text, expected) => {
+    expect([text, kind(text)]).toEqual([text, expected]);
+  });
+
+  it.each(['thanks', 'help me', 'why?', 'show me the SQL', 'E3', 'x'])(
+    'is an investigation where nothing was found before: %s',
+    (text) => {
+      expect(kind(text, [])).toBe('investigation');
+    },
+  );
+
+  it.each(['show me the traces', 'show me the logs'])('may be examples at the first word: %s', (text) => {
+    expect(kind(text, [])).not.toBe('investigation');
+  });
+
+  it('names the evidence, and is read of any text in no time', () => {
+    expect(readAsks('show e3 and E12', { earlier })).toEqual({ kind: 'evidence', ids: ['E3', 'E12'] });
+    fc.assert(fc.property(fc.string({ maxLength: 8_000 }), (text) => kind(text).length > 0));
+    for (const text of ['show the '.repeat(900), 'and '.repeat(2_000), 'why '.repeat(2_000), ' '.repeat(8_000)]) {
+      expect(kind(text).length).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,63 @@
+import type { Conclusion } from '../../../src/contract/index.ts';
+import type { Scene } from '../scene.ts';
+import { describe as describeTrace } from '../steps/exemplars.ts';
+import type { Exemplars } from '../steps/exemplars.ts';
+import { describe as describeLog } from '../steps/log-patterns.ts';
+import type { LogPatterns } from '../steps/log-patterns.ts';
+import { code } from '../quote.ts';
+import { neverChecked } from './conclude.ts';
+import type { Report } from './findings.ts';
+
+/** The worst traces, as asked for; no verdict. */
+export function reportTraces(scene: Scene, { traces, evidenceId }: Exemplars, notes: readonly string[]): Report {
+  return examples(scene, notes, {
+    category: 'traces',
+    claims: traces.map((trace) => claim(describeTrace(trace), evidenceId)),
+    headline: traces.length === 0 ? 'There is no trace to show' : `The ${traces.length} worst traces`,
+    nextSteps: traces.length === 0 ? [] : ['Ask query_otel for all spans of a trace by its trace_id.'],
+  });
+}
+
+/** Warnings and errors that stand out in the logs, as asked for; no verdict. */
+export function reportLogs(scene: Scene, { worse, evidenceId }: LogPatterns, notes: readonly string[]): Report {
+  const shown = worse.slice(0, 8);
+  return examples(scene, notes, {
+    category: 'logs',
+    claims: shown.map((line) => claim(`${describeLog(line)}, such as ${code(line.example, 240)}`, evidenceId)),
+    headline:
+      shown.length === 0
+        ? 'No warning or error in the logs is new or more frequent'
+        : `The ${shown.length} warnings and errors that stand out in the logs`,
+    nextSteps: [],
+  });
+}
+
+function claim(text: string, evidenceId: string): Conclusion['claims'][number] {
+  return { text: `${text}.`, status: 'supported', evidence_ids: [evidenceId] };
+}
+
+function examples(
+  { focus, notebook, windows }: Scene,
+  notes: readonly string[],
+  shown: Pick<Conclusion, 'category' | 'claims'> & Pick<Report, 'headline' | 'nextSteps'>,
+): Report {
+  const { category, claims, headline, nextSteps } = shown;
+  return {
+    conclusion: {
+      root_cause: '',
+      category,
+      service: focus.services[0] ?? '',
+      confidence: 'none',
+      claims,
+      not_checked: [...notebook.unanswered, ...neverChecked],
+    },
+    headline,
+    windows,
+    impact: [],
+    timeline: [],
+    ruledOut: [],
+    nextSteps,
+    openQuestions: [],
+    notes,
+  };
+}

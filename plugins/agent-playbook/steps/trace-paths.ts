@@ -1,0 +1,134 @@
+import { criticalPath } from '../critical-path.ts';
+import type { Link } from '../critical-path.ts';
+import { code, milliseconds } from '../quote.ts';
+import type { Row } from '../notebook.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import type { Scene, Step } from '../scene.ts';
+import { usual, usualWindow, within } from '../sql.ts';
+import { readExemplar } from './exemplars.ts';
+import type { Exemplar } from './exemplars.ts';
+
+/** Two traces of one operation side by side, by what determines when they end. */
+export interface TracePaths {
+  readonly evidenceIds: readonly string[];
+  /** Where most of the difference is; one sentence without its full stop. */
+  readonly difference: string;
+}
+
+/** A bad trace against a usual one: which link of the critical path grew most. Undefined where there is no usual one. */
+export async function* tracePaths(scene: Scene, bad: Exemplar): Step<TracePaths | undefined> {
+  const like = yield* usualExemplar(scene, bad);
+  if (like === undefined) return undefined;
+  const now = yield* pathOf(scene, bad);
+  const before = yield* pathOf(scene, like.trace);
+  const [grown] = now.links
+    .map((link) => ({ link, before: before.links.find((other) => isSame(link, other))?.self ?? 0 }))
+    .toSorted((a, b) => b.link.self - b.before - (a.link.self - a.before));
+  if (grown === undefined || grown.link.self <= grown.before) return undefined;
+  return {
+    evidenceIds: [now.evidenceId, like.evidenceId, before.evidenceId],
+    difference: `On the critical path of trace ${code(bad.traceId, 40)}, ${describe(grown.link)}; of the usual trace ${code(like.trace.traceId, 40)}, ${shown(grown.before)}`,
+  };
+}
+
+/** The trace of the same operation that took as long as it usually takes. */
+async function* usualExemplar(
+  { notebook, write, windows }: Scene,
+  { service, operation }: Exemplar,
+): Step<{ readonly trace: Exemplar; readonly evidenceId: string } | undefined> {
+  const ranges = usual(windows);
+  if (ranges.length === 0) return undefined;
+  const those = `${usualWindow(write, 'time', windows)} AND service_name = ${write.literal(service)} AND name = ${write.literal(operation)}`;
+  const sql = `WITH m AS (
+  SELECT ${write.quantile('duration_nano', 0.5)} AS middle
+  FROM otel.spans
+  WHERE ${those}
+)
+SELECT trace_id, span_id, time, service_name, name, status_code, status_message, duration_nano
+FROM otel.spans CROSS JOIN m
+WHERE ${those} AND status_code <> 'ERROR'
+ORDER BY abs(duration_nano - m.middle), trace_id, span_id
+LIMIT 1`;
+  const evidence = yield* notebook.ask({
+    question: `Which trace of ${code(operation, 80)} in ${code(service, 60)} is a usual one?`,
+    sql,
+    window: {
+      start: new Date(Math.min(...ranges.map(({ start }) => start.getTime()))),
+      end: new Date(Math.max(...ranges.map(({ end }) => end.getTime()))),
+    },
+    judge([row]) {
+      if (row === undefined) return { observation: 'There is none from before.', verdict: 'neutral' };
+      const { traceId, durationNano } = readExemplar(row);
+      return { observation: `${code(traceId, 40)}, which took ${milliseconds(durationNano)}.`, verdict: 'neutral' };
+    },
+  });
+  const [row] = evidence.rows;
+  return row && { trace: readExemplar(row), evidenceId: evidence.id };
+}
+
+async function* pathOf(
+  { notebook, write }: Scene,
+  { traceId, time }: Exemplar,
+): Step<{ readonly links: readonly Link[]; readonly evidenceId: string }> {
+  const at = time?.getTime() ?? 0;
+  const window: TimeRange = { start: new Date(at - around), end: new Date(at + around) };
+  const sql = `SELECT time, service_name, name, kind, duration_nano, span_id, parent_span_id
+FROM otel.spans
+WHERE ${within(write, 'time', window).slice(1, -1)} AND trace_id = ${write.literal(traceId)}
+ORDER BY duration_nano DESC, time, span_id
+LIMIT 50`;
+  const evidence = yield* notebook.ask({
+    question: `What determines when trace ${code(traceId, 40)} ends?`,
+    sql,
+    window,
+    judge(rows) {
+      const links = read(rows);
+      if (links.length === 0) return { observation: 'Nothing of it can be followed.', verdict: 'neutral' };
+      const longest = new Set(links.toSorted((a, b) => b.self - a.self).slice(0, 6));
+      const chain = links.filter((link) => longest.has(link)).map(describe);
+      const left = links.length - chain.length;
+      return {
+        observation: `By its ${rows.length} longest spans, its critical path: ${chain.join('; then ')}${left > 0 ? `; and ${left} shorter links` : ''}.`,
+        verdict: 'neutral',
+      };
+    },
+  });
+  return { links: read(evidence.rows), evidenceId: evidence.id };
+}
+
+/** Milliseconds to either side of a span within which its trace is looked for. */
+const around = 15 * 60_000;
+
+/** The path, with the parts of one operation taken together. */
+function read(rows: readonly Row[]): readonly Link[] {
+  const links = criticalPath(
+    rows.map((row) => ({
+      id: row.text('span_id'),
+      parentId: row.text('parent_span_id'),
+      service: row.text('service_name'),
+      operation: row.text('name'),
+      consumer: row.text('kind') === 'CONSUMER',
+      start: row.time('time')?.getTime() ?? 0,
+      duration: row.number('duration_nano') / 1e6,
+    })),
+  );
+  return links
+    .filter((link, index) => links.findIndex((other) => isSame(link, other)) === index)
+    .map(({ service, operation }) => ({
+      service,
+      operation,
+      self: links.filter((other) => isSame({ service, operation }, other)).reduce((sum, { self }) => sum + self, 0),
+    }));
+}
+
+function isSame(a: Omit<Link, 'self'>, b: Omit<Link, 'self'>): boolean {
+  return a.service === b.service && a.operation === b.operation;
+}
+
+function describe({ service, operation, self }: Link): string {
+  return `${code(service, 60)} ${code(operation, 80)} takes ${shown(self)} of its own`;
+}
+
+function shown(duration: number): string {
+  return milliseconds(duration * 1e6);
+}
