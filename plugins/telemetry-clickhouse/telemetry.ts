@@ -43,6 +43,7 @@ export class ClickHouseTelemetry implements Telemetry {
   estimate?: NonNullable<Telemetry['estimate']>;
   readonly sink?: TelemetrySink;
   readonly operations: WarehouseOperations;
+  readonly atOnce: NonNullable<Telemetry['atOnce']>;
   readonly #config: ClickHouseConfig;
   readonly #host: TelemetryHost;
   readonly #tenancy: Tenancy;
@@ -58,6 +59,8 @@ export class ClickHouseTelemetry implements Telemetry {
       });
     }
     this.#config = config;
+    const most = config.maxConnections * config.url.length;
+    this.atOnce = mode === 'connection' ? { organization: most } : { all: most };
     this.#host = host;
     this.#tenancy = host.tenancy.open(config.tenancy);
     this.#accounts = new Accounts(config, { helpers: host.sql, functions: policy.functions });

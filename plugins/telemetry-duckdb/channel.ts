@@ -59,6 +59,8 @@ export class Channel {
   #open = true;
   /** Ends the engine process at once. Set by whoever knows which it is. */
   kill: () => void = () => {};
+  /** Somebody else needs the engine's place. Set by whoever uses it. */
+  leave: () => void = () => {};
   readonly closed: Promise<void>;
 
   private constructor(socket: Socket) {
@@ -155,6 +157,7 @@ export class Channel {
   }
 
   #receive(received: Frame): void {
+    if (received.kind === frameKind.leave) return this.leave();
     const pending = this.#pending.get(received.id);
     if (pending === undefined) return;
     if (received.kind === frameKind.part) pending.part(received);

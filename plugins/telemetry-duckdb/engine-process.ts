@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../src/contract/index.ts';
 import { Channel } from './channel.ts';
+import type { Room } from './room.ts';
 import { exitCode, type EngineSettings, type Hello } from './protocol.ts';
 
 export interface ProcessOptions {
@@ -11,6 +12,8 @@ export interface ProcessOptions {
   readonly addressSpaceKb: number;
   /** For what Node compiled; without it an engine started from TypeScript has little address space left. */
   readonly compileCache: string;
+  /** Where all seats are taken. */
+  readonly room: Room;
   readonly logger: Logger;
 }
 
@@ -40,7 +43,7 @@ const logBytesPerProcess = 64 * 1024;
  * lock decides whose child serves, and the others connect to it.
  */
 export async function connectEngine(options: ProcessOptions): Promise<EngineProcess> {
-  const end = Date.now() + patienceMs;
+  let end = Date.now() + patienceMs;
   let child: Started | undefined;
   let starts = 0;
   let warm = false;
@@ -53,6 +56,11 @@ export async function connectEngine(options: ProcessOptions): Promise<EngineProc
         throw new EngineUnreadable(child.lastWords(), code === exitCode.full);
       }
       if (code === exitCode.again) warm = true;
+      if (code === exitCode.crowded) {
+        await options.room.wait();
+        starts = 0;
+        end = Date.now() + patienceMs;
+      }
       if (starts === maxStarts) throw new Error(`the engine process does not start: ${child?.lastWords() ?? ''}`);
       starts += 1;
       child = start(options, warm);
@@ -158,7 +166,8 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
     if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
   }
   child.on('exit', (code, signal) => {
-    if (code !== 0) logger.info({ pid: child.pid, code, signal }, 'a telemetry engine ended');
+    if (code !== 0 && code !== exitCode.crowded)
+      logger.info({ pid: child.pid, code, signal }, 'a telemetry engine ended');
   });
   return { process: child, lastWords: () => words.trim() };
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,6 +40,31 @@ async function engines(organizationId?: OrganizationId): Promise<number[]> {
     if (line.includes(directory) && line.includes(organizationId ?? '')) found.push(Number(name));
   }
   return found;
+}
+
+/** How many of them have a database open. */
+async function openFiles(): Promise<number> {
+  const pids = await engines();
+  const open = await Promise.all(
+    pids.map(async (pid) => {
+      const names = await readdir(`/proc/${pid}/fd`).catch(() => []);
+      const files = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));
+      return files.some((file) => file.endsWith('.duckdb'));
+    }),
+  );
+  return open.filter(Boolean).length;
+}
+
+/** As a client does that is told when to come back. */
+async function askUntilThereIsRoom(harness: Harness, organizationId: OrganizationId, sql: string): Promise<unknown> {
+  for (;;) {
+    try {
+      return (await harness.query(organizationId, sql)).rows[0]?.[0];
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'telemetry_unavailable', retryAfterSeconds: 2 });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
 }
 
 function kill(pid: number): void {
@@ -118,7 +143,7 @@ describe('engine processes', () => {
     expect(await until(async () => (await engines()).length === 1)).toBe(true);
   });
 
-  it('are at most so many: the longest unused one makes room, a busy one does not', async () => {
+  it('are at most so many: the longest unused one makes room, a busy one when it is done', async () => {
     const harness = await gateway({ openEngines: 2 });
     const [a, b, c, d] = [newOrganization(), newOrganization(), newOrganization(), newOrganization()];
     await harness.query(a, 'SELECT 1');
@@ -127,16 +152,52 @@ describe('engine processes', () => {
     expect(await until(async () => (await engines(a)).length === 0)).toBe(true);
     expect([(await engines(b)).length, (await engines(c)).length]).toEqual([1, 1]);
     const controller = new AbortController();
-    const options = { signal: controller.signal };
-    const work = [rejection(harness.query(b, busy, options)), rejection(harness.query(c, busy, options))];
-    await until(async () => (await rejection(harness.query(d, 'SELECT 1')).catch(() => undefined)) !== undefined);
-    expect(await rejection(harness.query(d, 'SELECT 1'))).toMatchObject({
-      code: 'telemetry_unavailable',
-      retryAfterSeconds: 2,
-    });
+    const options = { signal: controller.signal, limits: { timeoutMs: 60_000 } };
+    const work = [rejection(harness.run(b, busy, options)), rejection(harness.run(c, busy, options))];
+    const refused = rejection(harness.query(d, 'SELECT 1'));
+    expect(await refused).toMatchObject({ code: 'telemetry_unavailable', retryAfterSeconds: 2 });
+    const waiting = harness.query(d, 'SELECT 1');
     controller.abort();
+    expect((await waiting).rows).toEqual([[1]]);
     await Promise.all(work);
-    expect((await harness.query(d, 'SELECT 1')).rows).toEqual([[1]]);
+  }, 120_000);
+
+  it('are at most so many for all who share a data directory', async () => {
+    const gateways = [await gateway({ openEngines: 2 }), await gateway({ openEngines: 2 })];
+    const organizations = Array.from({ length: 4 }, newOrganization);
+    let over = false;
+    let most = 0;
+    const watch = (async () => {
+      while (!over) {
+        most = Math.max(most, await openFiles());
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+    const answers = await Promise.all(
+      organizations.flatMap((organizationId, index) =>
+        gateways.map((harness, at) => askUntilThereIsRoom(harness, organizationId, `SELECT ${index * 2 + at}`)),
+      ),
+    );
+    over = true;
+    await watch;
+    expect(answers).toEqual(Array.from({ length: 8 }, (_, index) => index));
+    expect(most).toBe(2);
+  });
+
+  it('leave for another organization, which is asked for elsewhere, unless they are in use', async () => {
+    const [one, other] = [await gateway({ openEngines: 2 }), await gateway({ openEngines: 2 })];
+    const [a, b, c] = [newOrganization(), newOrganization(), newOrganization()];
+    await one.query(b, 'SELECT 1');
+    await one.query(a, 'SELECT 1');
+    const controller = new AbortController();
+    // But for this, that one would be the longest unused.
+    const work = rejection(one.run(b, busy, { signal: controller.signal, limits: { timeoutMs: 60_000 } }));
+    expect((await one.query(a, 'SELECT 2')).rows).toEqual([[2]]);
+    expect((await other.query(c, 'SELECT 3')).rows).toEqual([[3]]);
+    expect([(await engines(a)).length, (await engines(b)).length, (await engines(c)).length]).toEqual([0, 1, 1]);
+    controller.abort();
+    expect(await work).toMatchObject({ code: 'query_cancelled' });
+    expect((await one.query(a, 'SELECT 4')).rows).toEqual([[4]]);
   });
 
   it('end when nobody asks for a while, and start again', async () => {

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SightlineError, type Logger, type OrganizationId } from '../../src/contract/index.ts';
 import type { Channel } from './channel.ts';
 import { connectEngine, EngineUnreadable, type EngineProcess } from './engine-process.ts';
 import type { Released } from './protocol.ts';
+import { createRoom, tooManyOrganizations } from './room.ts';
+import { privateRunDirectory, socketIn } from './run-directory.ts';
 
 export interface EnginesOptions {
   readonly dataDirectory: string;
@@ -33,13 +33,20 @@ interface Slot {
 const failureMs = 2_000;
 /** How long a process that was let go may take to end. */
 const endMs = 5_000;
+/** How long one more organization waits while all engines work. */
+const patienceMs = 10_000;
 
-/** The engines this gateway is connected to: at most so many, the longest unused leaves first. */
+/**
+ * The engines this process is connected to. Of all on the data directory there are at most so many; the longest unused ends
+ * first.
+ */
 export class Engines {
   readonly #options: EnginesOptions;
   readonly #slots = new Map<OrganizationId, Slot>();
   readonly #failures = new Map<OrganizationId, { readonly error: Error; readonly until: number }>();
   readonly #leaving = new Set<Promise<void>>();
+  /** Who waits for an engine to be unused; each is told of one that ends, first come first served. */
+  readonly #waiting = new Set<(room: Promise<void>) => void>();
   #runDirectory: string | undefined;
   #sweeper: NodeJS.Timeout | undefined;
 
@@ -73,13 +80,15 @@ export class Engines {
       released = true;
       slot.active -= 1;
       slot.lastUsed = Date.now();
+      if (slot.active === 0) this.#offer(organizationId, slot);
     };
     try {
       const { channel } = await slot.opening;
       if (channel.isOpen) return { channel, release };
     } catch (error) {
-      release();
+      // Before it is released: there is no engine whose place others could have.
       if (this.#slots.get(organizationId) === slot) this.#slots.delete(organizationId);
+      release();
       throw this.#failed(organizationId, error);
     }
     // It ended since: the next one takes its place.
@@ -93,7 +102,8 @@ export class Engines {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
     this.#runDirectory = undefined;
-    for (const organizationId of this.#slots.keys()) this.#leave(organizationId);
+    for (const organizationId of this.#slots.keys()) void this.#leave(organizationId);
+    for (const take of this.#waiting) take(Promise.resolve());
     await Promise.all(this.#leaving);
   }
 
@@ -103,27 +113,43 @@ export class Engines {
     const failure = this.#failures.get(organizationId);
     if (failure !== undefined && Date.now() < failure.until) throw failure.error;
     this.#failures.delete(organizationId);
-    if (this.#slots.size >= this.#options.openEngines) this.#makeRoom();
-    const slot: Slot = { opening: this.#connect(organizationId), active: 0, lastUsed: Date.now() };
+    const room = this.#slots.size >= this.#options.openEngines ? this.#makeRoom() : undefined;
+    const slot: Slot = { opening: this.#open(organizationId, room), active: 0, lastUsed: Date.now() };
     // Whoever acquires it hears of a failure.
     slot.opening.catch(() => {});
     this.#slots.set(organizationId, slot);
     return slot;
   }
 
-  #makeRoom(): void {
+  /** Resolves when the one that made room has ended. */
+  #makeRoom(): Promise<void> {
     let oldest: OrganizationId | undefined;
     let lastUsed = Infinity;
     for (const [organizationId, slot] of this.#slots) {
       if (slot.active === 0 && slot.lastUsed < lastUsed) [oldest, lastUsed] = [organizationId, slot.lastUsed];
     }
-    if (oldest === undefined) {
-      throw new SightlineError('telemetry_unavailable', 'Too many organizations are being queried at once.', {
-        hint: 'Send the query again in a few seconds.',
-        retryAfterSeconds: 2,
-      });
-    }
-    this.#leave(oldest);
+    return oldest === undefined ? this.#waitForRoom() : this.#leave(oldest);
+  }
+
+  #waitForRoom(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const take = (room: Promise<void>): void => {
+      clearTimeout(timer);
+      this.#waiting.delete(take);
+      resolve(room);
+    };
+    const timer = setTimeout(() => {
+      this.#waiting.delete(take);
+      reject(tooManyOrganizations());
+    }, patienceMs).unref();
+    this.#waiting.add(take);
+    return promise;
+  }
+
+  /** Nobody uses it any more: whoever waits longest has its place. */
+  #offer(organizationId: OrganizationId, slot: Slot): void {
+    const [take] = this.#waiting;
+    if (take !== undefined && this.#slots.get(organizationId) === slot) take(this.#leave(organizationId));
   }
 
   /** Where the organization's database is, whether it exists or not. */
@@ -131,8 +157,18 @@ export class Engines {
     return join(this.#options.dataDirectory, 'telemetry', organizationId, 'telemetry.duckdb');
   }
 
+  async #open(organizationId: OrganizationId, room: Promise<void> | undefined): Promise<EngineProcess> {
+    await room;
+    const engine = await this.#connect(organizationId);
+    engine.channel.leave = () => {
+      const slot = this.#slots.get(organizationId);
+      if (slot?.active === 0) void this.#leave(organizationId);
+    };
+    return engine;
+  }
+
   async #connect(organizationId: OrganizationId): Promise<EngineProcess> {
-    const { dataDirectory, memoryLimitMb, addressSpaceKb, threads, logger } = this.#options;
+    const { dataDirectory, memoryLimitMb, addressSpaceKb, openEngines, threads, logger } = this.#options;
     if (this.#runDirectory === undefined) {
       throw new SightlineError('telemetry_unavailable', 'The telemetry store is not running.');
     }
@@ -140,14 +176,16 @@ export class Engines {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return await connectEngine({
       settings: {
-        socket: join(this.#runDirectory, `${organizationId}.sock`),
+        socket: socketIn(this.#runDirectory, organizationId),
         file: this.fileOf(organizationId),
         temporary: join(folder, 'tmp'),
         memoryLimitMb,
         threads,
+        seats: { folder: join(this.#runDirectory, 'seats'), count: openEngines },
       },
       addressSpaceKb,
       compileCache: join(this.#runDirectory, 'compile-cache'),
+      room: createRoom(this.#runDirectory, openEngines, () => this.started),
       logger: logger.child({ organizationId }),
     });
   }
@@ -178,18 +216,19 @@ export class Engines {
     });
   }
 
-  #leave(organizationId: OrganizationId): void {
+  async #leave(organizationId: OrganizationId): Promise<void> {
     const slot = this.#slots.get(organizationId);
     if (slot === undefined) return;
     this.#slots.delete(organizationId);
     const leaving = letGo(slot).finally(() => this.#leaving.delete(leaving));
     this.#leaving.add(leaving);
+    await leaving;
   }
 
   #sweep(): void {
     const before = Date.now() - this.#options.idleSeconds * 1_000;
     for (const [organizationId, slot] of this.#slots) {
-      if (slot.active === 0 && slot.lastUsed < before) this.#leave(organizationId);
+      if (slot.active === 0 && slot.lastUsed < before) void this.#leave(organizationId);
     }
   }
 }
@@ -222,24 +261,4 @@ async function ended(child: NonNullable<EngineProcess['child']>): Promise<void> 
       resolve();
     });
   });
-}
-
-/** Where sockets lie: `run` in the data directory, unless a socket's path there would be longer than the system allows. */
-function privateRunDirectory(dataDirectory: string): string {
-  const beside = join(dataDirectory, 'run');
-  const longest = join(beside, `org_${'0'.repeat(26)}.sock`);
-  if (Buffer.byteLength(longest) <= 100) {
-    mkdirSync(beside, { recursive: true, mode: 0o700 });
-    return beside;
-  }
-  // The same for every gateway on this data directory, so that they find each other's engines.
-  const name = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 16);
-  const directory = join(tmpdir(), `sightline-${name}`);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const found = lstatSync(directory);
-  // Anybody can make a folder of that name there first.
-  if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) {
-    throw new Error(`${directory} is not a private folder of this user`);
-  }
-  return directory;
 }

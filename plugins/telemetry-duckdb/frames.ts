@@ -6,7 +6,7 @@
  * Rows and encoded batches are payload: neither side parses them on the way.
  */
 
-export const frameKind = { request: 1, part: 2, reply: 3, failure: 4, cancel: 5 } as const;
+export const frameKind = { request: 1, part: 2, reply: 3, failure: 4, cancel: 5, leave: 6 } as const;
 
 export interface Frame {
   readonly id: number;

@@ -23,7 +23,7 @@ const configSchema = z.strictObject({
     .min(1)
     .max(1_000)
     .default(16)
-    .describe('Engine processes this gateway keeps at most.'),
+    .describe('Engine processes at most, whichever workers use them.'),
   idleSeconds: z.coerce
     .number()
     .int()

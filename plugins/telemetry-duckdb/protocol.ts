@@ -1,5 +1,8 @@
 /** What the gateway asks of an engine process, and what it answers. The header of a frame is one of these. */
 
+/** Queries of one organization that run at once: they share two threads, and more would only share them thinner. */
+export const queriesAtOnce = 4;
+
 export type Request =
   | { readonly op: 'hello' }
   /**
@@ -20,7 +23,11 @@ export type Request =
     }
   | { readonly op: 'retain'; readonly beforeMs: number }
   /** The caller is about to leave. */
-  | { readonly op: 'release' };
+  | { readonly op: 'release' }
+  /** For whoever needs an engine's place; neither makes the caller one of its users. */
+  | { readonly op: 'idle' }
+  /** Asks its users to leave unless they are using it. */
+  | { readonly op: 'make_room' };
 
 export interface RowLimits {
   readonly maxRows: number;
@@ -52,6 +59,11 @@ export interface Released {
   readonly shared: boolean;
 }
 
+export interface Idle {
+  /** For so long it had nothing to do; 0 while it has. */
+  readonly ms: number;
+}
+
 export type FailureKind =
   /** The engine's own error. */
   | 'engine'
@@ -76,6 +88,8 @@ export const exitCode = {
   unreadable: 65,
   /** No space left. */
   full: 66,
+  /** All seats of the data directory are taken. */
+  crowded: 67,
   /** Another engine process has the file and answers. */
   taken: 69,
   /** The type stripper took the address space; the cache is warm now. */
@@ -89,4 +103,6 @@ export interface EngineSettings {
   readonly temporary: string;
   readonly memoryLimitMb: number;
   readonly threads: number;
+  /** How many engines there may be on the data directory, and where they hold their places. */
+  readonly seats: { readonly folder: string; readonly count: number };
 }

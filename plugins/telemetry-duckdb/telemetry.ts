@@ -22,7 +22,7 @@ import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
 import { fillTemplate } from './gate/relations.ts';
 import { labelled } from './label.ts';
-import type { RowsHeader } from './protocol.ts';
+import { queriesAtOnce, type RowsHeader } from './protocol.ts';
 import { ownTables, relationWriter } from './relation-writer.ts';
 import { DuckdbSink } from './sink.ts';
 import { admit, checkStatement, DuckdbStatement, DuckdbTemplate, readStatement } from './statement.ts';
@@ -35,6 +35,7 @@ const lostAtOnceMs = 250;
 export class DuckdbTelemetry implements Telemetry {
   readonly dialect = dialect;
   readonly inDataDirectory = true;
+  readonly atOnce = { organization: queriesAtOnce };
   readonly sink: DuckdbSink;
   readonly #engines: Engines;
   readonly #host: TelemetryHost;

@@ -10,7 +10,7 @@ describe('cells', () => {
   let server: PostgresServer;
   let warehouse: TestWarehouse;
   beforeAll(async () => {
-    server = await localServer().catch(embeddedServer);
+    server = await localServer().catch(() => embeddedServer());
     warehouse = await createWarehouse(server);
     await warehouse.component.start(AbortSignal.timeout(20_000));
   });

@@ -2,7 +2,6 @@ import { Pool, type ClientConfig, type PoolClient } from 'pg';
 import { TLSSocket, type ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../src/contract/index.ts';
 import { cancel } from './cancel.ts';
-import { Shares } from './shares.ts';
 
 export interface ConnectionsOptions {
   readonly client: ClientConfig;
@@ -17,18 +16,24 @@ export interface ConnectionsOptions {
 const cancelMs = 1_000;
 const resetMs = 5_000;
 
+/** What a session holds from one lease to the next. */
+interface Session {
+  /** The tenant whose statements ran in it since it was cleaned; undefined where nobody's did. */
+  tenant: string | undefined;
+  /** Names of our own statements that its server has read. */
+  readonly prepared: Set<string>;
+}
+
 /** One login's connections to one database. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #pool: Pool;
   readonly #leases = new Set<Lease>();
-  readonly #shares: Shares;
+  readonly #sessions = new WeakMap<PoolClient, Session>();
 
   constructor(options: ConnectionsOptions) {
     const { client, ssl, max, idleMs, connectMs, logger } = options;
     this.#options = options;
-    // A quarter of the connections is always for others.
-    this.#shares = new Shares(Math.max(1, Math.floor((max * 3) / 4)));
     this.#pool = new Pool({
       application_name: 'sightline',
       keepAlive: true,
@@ -52,41 +57,37 @@ export class Connections {
   }
 
   /**
-   * A connection for one use. Rejects when none is free in time, or with the signal's reason when it is aborted. Of all
-   * connections nobody has more than three quarters at once, if it is said whom they are for.
+   * A connection for one use. Rejects when none is free in time, or with the signal's reason when it is aborted.
+   * @param tenant whose statement will run in it; left out for our own.
    */
-  async lease(signal: AbortSignal, who?: string): Promise<Lease> {
-    if (who === undefined) return await this.#lease(signal, () => {});
-    await this.#shares.take(who, signal);
-    const giveBack = () => this.#shares.giveBack(who);
-    try {
-      return await this.#lease(signal, giveBack);
-    } catch (error) {
-      giveBack();
-      throw error;
-    }
-  }
-
-  async #lease(signal: AbortSignal, giveBack: () => void): Promise<Lease> {
+  async lease(signal: AbortSignal, tenant?: string): Promise<Lease> {
     signal.throwIfAborted();
-    const connecting = this.#pool.connect();
+    const connecting = this.#connect(tenant);
     const aborted = Promise.withResolvers<never>();
     const abort = () => aborted.reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
-      const client = await Promise.race([connecting, aborted.promise]);
-      const lease = new Lease(client, this.#options.ssl, () => {
-        this.#leases.delete(lease);
-        giveBack();
-      });
+      const lease = await Promise.race([connecting, aborted.promise]);
+      lease.onReturn = () => this.#leases.delete(lease);
       this.#leases.add(lease);
       return lease;
     } catch (error) {
-      connecting.then((late) => late.release()).catch(() => {});
+      connecting.then((late) => late.client.release()).catch(() => {});
       throw error;
     } finally {
       signal.removeEventListener('abort', abort);
     }
+  }
+
+  /** One in which no other tenant's statement has left anything: another's is cleaned before it is used. */
+  async #connect(tenant: string | undefined): Promise<Lease> {
+    const client = await this.#pool.connect();
+    const session = this.#sessions.get(client) ?? { tenant: undefined, prepared: new Set() };
+    this.#sessions.set(client, session);
+    const lease = new Lease(client, session, this.#options.ssl);
+    if (session.tenant !== undefined && session.tenant !== tenant) await lease.clean();
+    session.tenant = tenant;
+    return lease;
   }
 
   /** Ends what runs, then every connection. */
@@ -99,21 +100,25 @@ export class Connections {
 
 export class Lease {
   readonly client: PoolClient;
+  readonly session: Session;
   readonly #ssl: boolean | ConnectionOptions;
-  readonly #returned: () => void;
   #end: Promise<void> | undefined;
+  onReturn: (() => void) | undefined;
   /** Called when the lease is taken away, so that whoever uses it hears of it. */
   onAbandon: (() => void) | undefined;
 
-  constructor(client: PoolClient, ssl: boolean | ConnectionOptions, returned: () => void) {
+  constructor(client: PoolClient, session: Session, ssl: boolean | ConnectionOptions) {
     this.client = client;
+    this.session = session;
     this.#ssl = ssl;
-    this.#returned = returned;
   }
 
-  /** Nothing runs: the connection goes back without anything that a statement may have left in it, or is closed. */
-  giveBack(): Promise<void> {
-    this.#end ??= this.#reset();
+  /**
+   * Nothing runs: the connection goes back. Where `rolledBack` says that nothing of a transaction is left, the session is
+   * kept for its tenant; else it is cleaned of everything, or closed.
+   */
+  giveBack(rolledBack: Promise<boolean> = notSaid): Promise<void> {
+    this.#end ??= this.#giveBack(rolledBack);
     return this.#end;
   }
 
@@ -123,21 +128,35 @@ export class Lease {
     return this.#end;
   }
 
-  async #reset(): Promise<void> {
-    const reset = this.client.query('ROLLBACK').then(() => this.client.query('DISCARD ALL'));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('the connection does not answer')), resetMs);
-    });
+  async #giveBack(rolledBack: Promise<boolean>): Promise<void> {
     try {
-      await Promise.race([reset, late]);
+      const kept = (await within(resetMs, rolledBack)) && this.session.tenant !== undefined;
+      if (!kept) {
+        await within(resetMs, this.client.query('ROLLBACK'));
+        await this.#discard();
+      }
       this.client.release();
     } catch {
       this.#close();
     } finally {
-      clearTimeout(timer);
-      this.#returned();
+      this.onReturn?.();
     }
+  }
+
+  /** Rejects where the session cannot be cleaned; its connection is closed then. */
+  async clean(): Promise<void> {
+    try {
+      await this.#discard();
+    } catch (error) {
+      this.#close();
+      throw error;
+    }
+  }
+
+  async #discard(): Promise<void> {
+    await within(resetMs, this.client.query('DISCARD ALL'));
+    this.session.tenant = undefined;
+    this.session.prepared.clear();
   }
 
   async #destroy(): Promise<void> {
@@ -148,7 +167,7 @@ export class Lease {
       await cancel(this.client, encrypted ? this.#ssl || true : false, cancelMs);
     } finally {
       this.#close();
-      this.#returned();
+      this.onReturn?.();
     }
   }
 
@@ -156,5 +175,20 @@ export class Lease {
     // A peer that is gone would never answer a farewell.
     this.client.connection.stream.destroy();
     this.client.release(true);
+  }
+}
+
+const notSaid = Promise.resolve(false);
+
+/** Rejects after `ms`. */
+async function within<Answer>(ms: number, work: Promise<Answer>): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the connection does not answer')), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -120,17 +120,6 @@ describe('a failing server', () => {
     for (const outcome of await Promise.all(busy)) expect(outcome).toMatchObject({ code: 'query_timeout' });
   });
 
-  it('keeps a connection for others, however much one organization asks', async () => {
-    const controller = new AbortController();
-    const asks = Array.from({ length: 12 }, async () => await failure(query(endless, { signal: controller.signal })));
-    while ((await running()) < 3) await pause(20);
-    const [, other] = warehouse.organizations;
-    expect((await ask(telemetry, other, 'SELECT 1 AS x', { limits: { timeoutMs: 4_000 } })).rows).toEqual([[1]]);
-    expect(await running()).toBe(3);
-    controller.abort();
-    for (const outcome of await Promise.all(asks)) expect(outcome).toMatchObject({ code: 'query_cancelled' });
-  });
-
   it('says in time that a server is down, and serves again when it is back', async () => {
     await server.halt?.();
     expect(await failure(query('SELECT 1 AS x', { limits: { timeoutMs: 4_000 } }))).toMatchObject({

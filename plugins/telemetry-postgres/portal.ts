@@ -1,8 +1,10 @@
 import type { Connection, Submittable } from 'pg';
+import { serialize } from 'pg-protocol';
 import type { RowSerializer } from './rows.ts';
 
-/** Of our own making, with values that travel beside it. */
+/** Of our own making, with values that travel beside it. The server reads it once a session, and keeps it by its name. */
 export interface Step {
+  readonly name: string;
   readonly text: string;
   readonly values: readonly string[];
 }
@@ -15,28 +17,53 @@ const longestRowBytes = 16 << 20;
 const mostUnwantedBytes = 4 << 20;
 const batchBytes = 512 << 10;
 const firstBatchRows = 1_024;
+const smallBytes = 256 << 10;
+
+export interface PortalOptions {
+  readonly before: readonly Step[];
+  readonly text: string;
+  readonly after: Step;
+  /** Names of the steps that this session's server has read. */
+  readonly prepared: Set<string>;
+  /** The statement is known for few rows: all of them are asked for at once, and its end with them, in one round trip. */
+  readonly small: boolean;
+  readonly rows: RowSerializer;
+}
+
+const start = Buffer.concat([serialize.bind(), serialize.describe({ type: 'P' })]);
+/** What only reads: a command of another kind (`DO`, `PREPARE`) may have changed what our steps mean in its session. */
+const onlyReads = /^(?:SELECT|EXPLAIN)\b/;
+const flush = serialize.flush();
+const sync = serialize.sync();
+
+/** @param rows 0 for all. */
+const execute = (rows: number): Buffer => serialize.execute({ rows });
 
 /**
  * A statement in a portal of its own, after steps that make the session ready for it: all of it goes out at once, in the
  * extended protocol, where a statement is one statement. Rows are read batch by batch and serialized as they arrive.
  */
 export class Portal implements Submittable {
-  readonly #steps: readonly Step[];
-  readonly #text: string;
+  readonly #options: PortalOptions;
   readonly #rows: RowSerializer;
   #connection: Connection | undefined;
   #stepsLeft: number;
   #unread = 0;
   #unwanted = 0;
+  #batches = 0;
   #state: 'unsent' | 'running' | 'suspended' | 'done' = 'unsent';
+  /** Whether the end of the transaction was asked for. */
+  #endSent = false;
+  #onlyRead = true;
+  #rolledBack = false;
   #error: Error | undefined;
   #batch = Promise.withResolvers<undefined>();
+  readonly #idle = Promise.withResolvers<boolean>();
 
-  constructor(steps: readonly Step[], text: string, rows: RowSerializer) {
-    this.#steps = steps;
-    this.#stepsLeft = steps.length;
-    this.#text = text;
-    this.#rows = rows;
+  constructor(options: PortalOptions) {
+    this.#options = options;
+    this.#rows = options.rows;
+    this.#stepsLeft = options.before.length;
     this.#batch.promise.catch(() => {});
   }
 
@@ -49,24 +76,26 @@ export class Portal implements Submittable {
     this.#connection = connection;
     this.#state = 'running';
     connection.stream.on('data', this.#watch);
+    const { before, text, small } = this.#options;
+    const [ask, end] = small ? [execute(this.#rows.wanted), this.#end()] : [this.#fetch(firstBatchRows), flush];
     // One packet, not one for each message.
-    connection.stream.cork();
-    for (const { text, values } of this.#steps) {
-      connection.parse({ name: '', text, types: [] }, true);
-      connection.bind({ portal: '', statement: '', values: [...values] }, true);
-      connection.execute({ portal: '' }, true);
-    }
-    connection.parse({ name: '', text: this.#text, types: [] }, true);
-    connection.bind({ portal: '', statement: '', values: [] }, true);
-    connection.describe({ type: 'P', name: '' }, true);
-    this.#fetch(firstBatchRows);
-    connection.stream.uncork();
+    this.#write([...before.map((step) => this.#stepOf(step)), serialize.parse({ text }), start, ask, end]);
   }
 
   /** The statement has come to its end, and not to a failure, which it throws. */
   get complete(): boolean {
     if (this.#error !== undefined) throw this.#error;
     return this.#state === 'done';
+  }
+
+  /** So few rows that they can be asked for at once the next time. Known once complete. */
+  get wasSmall(): boolean {
+    return this.#batches === 0 && !this.#rows.full && this.#rows.bytes <= smallBytes;
+  }
+
+  /** Resolves when the session is at rest: true where the statement only read, and nothing of the transaction is left in it. */
+  get idle(): Promise<boolean> {
+    return this.#idle.promise;
   }
 
   /** Resolves when the rows asked for have arrived, or all there are. Rejects with what ended the statement. */
@@ -77,7 +106,7 @@ export class Portal implements Submittable {
         this.#batch = Promise.withResolvers();
         this.#batch.promise.catch(() => {});
         this.#state = 'running';
-        this.#fetch(this.#rowsOfBatch());
+        this.#write([this.#fetch(this.#rowsOfBatch()), flush]);
       }
     }
     await this.#batch.promise;
@@ -107,31 +136,43 @@ export class Portal implements Submittable {
 
   handlePortalSuspended(): void {
     this.#state = 'suspended';
+    this.#batches += 1;
     if (this.#rows.full) this.#finish();
     this.#batch.resolve(undefined);
   }
 
-  handleCommandComplete(): void {
+  handleCommandComplete({ text }: { readonly text: string }): void {
     this.#unread = 0;
     if (this.#stepsLeft > 0) {
       this.#stepsLeft -= 1;
       return;
     }
+    if (this.#state === 'done') {
+      this.#rolledBack = text === 'ROLLBACK';
+      return;
+    }
+    this.#onlyRead = onlyReads.test(text);
     this.#finish();
     this.#batch.resolve(undefined);
   }
 
   handleEmptyQuery(): void {
-    this.handleCommandComplete();
+    this.handleCommandComplete({ text: '' });
   }
 
   handleError(error: Error): void {
-    this.#finish();
-    this.fail(error);
+    // What fails once all rows are there is the end of the transaction, and not the statement.
+    if (this.#state !== 'done') {
+      this.#finish();
+      this.fail(error);
+    }
+    // The driver does not say any more when a session that failed is ready again.
+    this.#idle.resolve(false);
   }
 
   handleReadyForQuery(): void {
     this.#release();
+    this.#idle.resolve(this.#onlyRead && this.#rolledBack);
   }
 
   /** A statement that copies is not one of ours. */
@@ -152,17 +193,33 @@ export class Portal implements Submittable {
     return mean === 0 ? firstBatchRows : Math.max(16, Math.min(10_000, Math.floor(batchBytes / mean)));
   }
 
-  #fetch(rows: number): void {
-    this.#connection?.execute({ portal: '', rows: String(Math.min(rows, this.#rows.wanted)) }, true);
-    this.#connection?.flush();
+  #fetch(rows: number): Buffer {
+    return execute(Math.min(rows, this.#rows.wanted));
   }
 
   #finish(): void {
     if (this.#state === 'done') return;
-    const sent = this.#state !== 'unsent';
     this.#state = 'done';
     this.#release();
-    if (sent) this.#connection?.sync();
+    if (!this.#endSent) this.#write([this.#end()]);
+  }
+
+  #end(): Buffer {
+    this.#endSent = true;
+    return Buffer.concat([this.#stepOf(this.#options.after), sync]);
+  }
+
+  #stepOf({ name, text, values }: Step): Buffer {
+    const { prepared } = this.#options;
+    const run = Buffer.concat([serialize.bind({ statement: name, values: [...values] }), execute(0)]);
+    if (prepared.has(name)) return run;
+    prepared.add(name);
+    return Buffer.concat([serialize.parse({ name, text }), run]);
+  }
+
+  #write(messages: readonly Buffer[]): void {
+    const stream = this.#connection?.stream;
+    if (stream?.writable === true) stream.write(Buffer.concat(messages));
   }
 
   #release(): void {

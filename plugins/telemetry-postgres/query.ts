@@ -1,15 +1,19 @@
 import type { Cursor, CursorEnd, QueryLimits, RowChunk } from '../../src/contract/index.ts';
 import type { Connections } from './connections.ts';
 import { Stopped } from './failures.ts';
+import type { KnownSmall } from './known-small.ts';
 import { Portal, type Step } from './portal.ts';
 import { RowSerializer } from './rows.ts';
 
 export interface QueryRequest {
   readonly connections: Connections;
-  /** Whom the connection is for, where others need some too. */
-  readonly who: string | undefined;
-  readonly steps: readonly Step[];
+  readonly tenant: string;
+  readonly before: readonly Step[];
+  /** The statement, and what is sent before it to say who asks. */
   readonly text: string;
+  readonly label: string;
+  readonly after: Step;
+  readonly small: KnownSmall;
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
 }
@@ -21,29 +25,36 @@ const graceMs = 200;
  * Runs one statement on a connection of its own until it is read to its end, closed, aborted or out of time. Whichever it
  * is, the connection goes back clean or is closed. Rejects with what happened, unexplained.
  */
-export async function runQuery({ connections, who, steps, text, limits, signal }: QueryRequest): Promise<Cursor> {
+export async function runQuery(request: QueryRequest): Promise<Cursor> {
+  const { connections, tenant, before, text, label, after, small, limits, signal } = request;
   if (signal.aborted) throw new Stopped('cancelled');
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), limits.timeoutMs + graceMs);
-  const either = AbortSignal.any([signal, deadline.signal]);
+  const ending = new AbortController();
+  const leave = () => ending.abort();
+  signal.addEventListener('abort', leave, { once: true });
+  const timer = setTimeout(leave, limits.timeoutMs + graceMs);
   const reason = () => new Stopped(signal.aborted ? 'cancelled' : 'timeout');
-  const lease = await connections.lease(either, who).catch((error: unknown) => {
+  const letGo = () => {
     clearTimeout(timer);
-    throw either.aborted ? reason() : error;
+    signal.removeEventListener('abort', leave);
+  };
+  const lease = await connections.lease(ending.signal, tenant).catch((error: unknown) => {
+    letGo();
+    throw ending.signal.aborted ? reason() : error;
   });
   const rows = new RowSerializer(limits);
-  const portal = new Portal(steps, text, rows);
+  const { prepared } = lease.session;
+  const portal = new Portal({ before, text: label + text, after, prepared, small: small.has(text), rows });
   const stop = () => {
     portal.fail(reason());
     void lease.abandon();
   };
   const finish = async () => {
-    clearTimeout(timer);
-    either.removeEventListener('abort', stop);
-    await (portal.end() ? lease.giveBack() : lease.abandon());
+    letGo();
+    ending.signal.removeEventListener('abort', stop);
+    await (portal.end() ? lease.giveBack(portal.idle) : lease.abandon());
   };
   lease.onAbandon = () => portal.fail(new Stopped('closing'));
-  either.addEventListener('abort', stop, { once: true });
+  ending.signal.addEventListener('abort', stop, { once: true });
   let ended = false;
   let end: CursorEnd | undefined;
   const next = async (): Promise<RowChunk | undefined> => {
@@ -62,7 +73,7 @@ export async function runQuery({ connections, who, steps, text, limits, signal }
       throw error;
     }
   };
-  if (either.aborted) stop();
+  if (ending.signal.aborted) stop();
   else lease.client.query(portal);
   let first = await step();
   return {
@@ -77,13 +88,14 @@ export async function runQuery({ connections, who, steps, text, limits, signal }
       if (chunk === undefined) {
         ended = true;
         end = rows.end;
+        small.note(text, portal.wasSmall);
         void finish();
       }
       return chunk;
     },
     async close() {
+      if (!ended) portal.fail(new Stopped('cancelled'));
       ended = true;
-      portal.fail(new Stopped('cancelled'));
       await finish();
     },
   };

@@ -2,12 +2,18 @@ import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/c
 import { cellWriter, type CellBudget, type CellWriter } from './cells.ts';
 import { typeOf } from './types.ts';
 
+const smallestChunk = 1_024;
+const comma = 0x2c;
+
 /** Rows of one result as JSON row arrays, until a limit is met. */
 export class RowSerializer {
   readonly #limits: QueryLimits;
   readonly #budget: CellBudget;
   #writers: readonly CellWriter[] = [];
-  #rows: string[] = [];
+  #chunk = Buffer.allocUnsafe(smallestChunk);
+  #used = 0;
+  /** In the chunk. */
+  #rows = 0;
   #count = 0;
   #bytes = 0;
   #truncated: CursorEnd['truncated'];
@@ -39,6 +45,10 @@ export class RowSerializer {
     return this.#limits.maxRows - this.#count + 1;
   }
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   get meanRowBytes(): number {
     return this.#count === 0 ? 0 : this.#bytes / this.#count;
   }
@@ -58,23 +68,37 @@ export class RowSerializer {
       index += 1;
     }
     text += ']';
+    const at = this.#used + (this.#rows === 0 ? 0 : 1);
+    // A UTF-16 unit is at most three bytes.
+    if (at + text.length * 3 > this.#chunk.length) this.#grow(at + text.length * 3);
+    const written = this.#chunk.write(text, at);
     // The comma that joins it to the row before counts too.
-    const bytes = Buffer.byteLength(text) + (this.#count === 0 ? 0 : 1);
+    const bytes = written + (this.#count === 0 ? 0 : 1);
     if (this.#bytes + bytes > this.#limits.maxBytes) {
       this.#truncated = 'bytes';
       this.#budget.cutCells = cutBefore;
       return;
     }
-    this.#rows.push(text);
+    if (at > this.#used) this.#chunk[this.#used] = comma;
+    this.#used = at + written;
+    this.#rows += 1;
     this.#count += 1;
     this.#bytes += bytes;
   }
 
   /** The rows since the last time. */
   take(): RowChunk | undefined {
-    if (this.#rows.length === 0) return undefined;
-    const chunk = { rows: this.#rows.length, json: Buffer.from(this.#rows.join(','), 'utf8') };
-    this.#rows = [];
+    if (this.#rows === 0) return undefined;
+    // A copy of its own length: it may be kept for long.
+    const chunk = { rows: this.#rows, json: Buffer.from(this.#chunk.subarray(0, this.#used)) };
+    this.#used = 0;
+    this.#rows = 0;
     return chunk;
+  }
+
+  #grow(needed: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#chunk.length * 4));
+    this.#chunk.copy(larger, 0, 0, this.#used);
+    this.#chunk = larger;
   }
 }

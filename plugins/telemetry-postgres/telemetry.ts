@@ -15,7 +15,6 @@ import {
   type TelemetryHost,
   type TelemetrySink,
   type Tenancy,
-  type Tenant,
 } from '../../src/contract/index.ts';
 import { relationFor } from './boundary.ts';
 import { ask, physicalColumns, serverVersion } from './catalog.ts';
@@ -25,19 +24,22 @@ import { estimateOf } from './estimate.ts';
 import { explain } from './failures.ts';
 import { functionNames, openGate, type PostgresGate } from './gate/index.ts';
 import { createSink } from './ingest/index.ts';
+import { KnownSmall } from './known-small.ts';
 import { labelComment } from './label.ts';
 import { resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
 import { runQuery } from './query.ts';
 import { boundaryOf, checkIngest, clientOf, type BoundaryKind } from './settings.ts';
-import { stepsBefore } from './steps.ts';
-import { signToken } from './token.ts';
+import { stepAfter, stepsBefore } from './steps.ts';
+import { TenantTokens } from './token.ts';
 import { Warehouses } from './warehouses.ts';
 
 interface Started {
   readonly gate: PostgresGate;
   readonly warehouses: Warehouses;
   readonly layout: ResolvedMapping;
+  /** Absent where no view asks for one. */
+  readonly tokens: TenantTokens | undefined;
 }
 
 /** Telemetry in PostgreSQL: whatever its tables are called, behind the gate and the database's own boundary. */
@@ -45,11 +47,13 @@ export class PostgresTelemetry implements Telemetry {
   readonly dialect = new PostgresDialect(functionNames);
   readonly sink?: TelemetrySink;
   readonly operations: PostgresOperations;
+  readonly atOnce: NonNullable<Telemetry['atOnce']>;
   readonly #config: PostgresConfig;
   readonly #host: TelemetryHost;
   readonly #kind: BoundaryKind;
   readonly #tenancy: Tenancy;
   readonly #ingest;
+  readonly #small = new KnownSmall();
   #warehouses: Warehouses | undefined;
   #started: Started | undefined;
 
@@ -58,6 +62,9 @@ export class PostgresTelemetry implements Telemetry {
     checkIngest(config);
     if (config.tenancy.boundary.mode !== 'connection') clientOf(config);
     this.#config = config;
+    // One connection of a pool is for the gateway's own questions.
+    const most = Math.max(1, config.pool.max - 1);
+    this.atOnce = this.#kind === 'connections' ? { organization: most } : { all: most };
     this.#host = host;
     this.#tenancy = host.tenancy.open(config.tenancy);
     this.#ingest = createSink(config, this.#tenancy, host.logger);
@@ -78,7 +85,7 @@ export class PostgresTelemetry implements Telemetry {
       version,
       tableNames.filter((table) => layout.tables[table] !== undefined),
     );
-    this.#started = { gate, warehouses, layout };
+    this.#started = { gate, warehouses, layout, tokens: this.#tokens() };
   }
 
   async stop(): Promise<void> {
@@ -115,10 +122,11 @@ export class PostgresTelemetry implements Telemetry {
   }
 
   async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
-    const text = labelComment(context.label) + rendered;
-    const failures = { helpers: this.#host.sql, sent: text, tables: this.#tablesIn(rendered) };
+    const label = labelComment(context.label);
+    const explained = (error: unknown) =>
+      explain(error, { helpers: this.#host.sql, sent: label + rendered, tables: this.#tablesIn(rendered) });
     try {
-      const cursor = await this.#run(text, limits, context);
+      const cursor = await this.#run(label, rendered, limits, context);
       return {
         columns: cursor.columns,
         get end() {
@@ -128,45 +136,54 @@ export class PostgresTelemetry implements Telemetry {
           try {
             return await cursor.read();
           } catch (error) {
-            throw explain(error, failures);
+            throw explained(error);
           }
         },
         close: async () => await cursor.close(),
       };
     } catch (error) {
-      throw explain(error, failures);
+      throw explained(error);
     }
   }
 
   async estimate(rendered: string, context: StatementContext): Promise<ScanEstimate> {
-    const text = `${labelComment(context.label)}EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`;
+    const label = labelComment(context.label);
+    const text = `EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`;
     try {
-      const cursor = await this.#run(text, estimateLimits, context);
+      const cursor = await this.#run(label, text, estimateLimits, context);
       const tenant = await this.#tenancy.tenantOf(context.organizationId);
       return await estimateOf(cursor, this.#running.warehouses.of(tenant), context.signal);
     } catch (error) {
-      throw explain(error, { helpers: this.#host.sql, sent: text, tables: this.#tablesIn(rendered) });
+      throw explain(error, { helpers: this.#host.sql, sent: label + text, tables: this.#tablesIn(rendered) });
     }
   }
 
-  async #run(text: string, limits: QueryLimits, { organizationId, signal }: StatementContext): Promise<Cursor> {
-    const { warehouses } = this.#running;
+  async #run(
+    label: string,
+    text: string,
+    limits: QueryLimits,
+    { organizationId, signal }: StatementContext,
+  ): Promise<Cursor> {
+    const { warehouses, tokens } = this.#running;
     const tenant = await this.#tenancy.tenantOf(organizationId);
     const timeoutMs = Math.min(limits.timeoutMs, this.#config.statementTimeoutSeconds * 1_000);
     return await runQuery({
       connections: warehouses.of(tenant),
-      who: this.#kind === 'connections' ? undefined : organizationId,
-      steps: stepsBefore(timeoutMs, this.#token(tenant)),
+      tenant,
+      before: stepsBefore(timeoutMs, tokens?.for(tenant) ?? ''),
       text,
+      label,
+      after: stepAfter,
+      small: this.#small,
       limits: { ...limits, timeoutMs },
       signal,
     });
   }
 
-  #token(tenant: Tenant): string {
+  #tokens(): TenantTokens | undefined {
     const { secret, tokenSeconds } = this.#config.boundary;
-    if (this.#kind !== 'views' || secret === undefined) return '';
-    return signToken(tenant, secret, new Date(this.#host.now().getTime() + tokenSeconds * 1_000));
+    if (this.#kind !== 'views' || secret === undefined) return undefined;
+    return new TenantTokens(secret, tokenSeconds * 1_000, this.#host.now);
   }
 
   get #running(): Started {

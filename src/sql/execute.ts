@@ -1,5 +1,6 @@
 import type { Cursor, Logger, QueryLimits, StatementContext, Telemetry } from '../contract/index.ts';
 import type { Deadline } from './deadline.ts';
+import type { Place } from './places.ts';
 import { readRows } from './read-rows.ts';
 import type { ReadRows } from './read-rows.ts';
 
@@ -13,18 +14,20 @@ export interface Execution {
   /** How far reading goes; at least as far. */
   readonly readTo: QueryLimits;
   readonly deadline: Deadline;
+  /** Kept until the cursor is closed. */
+  readonly place: Place;
 }
 
 /** Opens a cursor and reads it; it is closed whatever happens, even when it comes after the deadline. */
 export async function execute(execution: Execution): Promise<ReadRows> {
-  const { telemetry, logger, context, rendered, returned, readTo, deadline } = execution;
+  const { telemetry, logger, context, rendered, returned, readTo, deadline, place } = execution;
   const limits = { ...readTo, timeoutMs: deadline.remainingMs };
   const opening = telemetry.open(rendered, limits, context);
   let cursor;
   try {
     cursor = await deadline.race(opening);
   } catch (error) {
-    if (deadline.endedBy !== undefined) opening.then((late) => close(late, logger)).catch(() => {});
+    if (deadline.endedBy !== undefined) place.until(opening.then((late) => close(late, logger)).catch(() => {}));
     throw error;
   }
   try {
@@ -33,7 +36,7 @@ export async function execute(execution: Execution): Promise<ReadRows> {
     return read;
   } finally {
     // Not waited for: a plugin slow to let go does not keep the caller's answer.
-    void close(cursor, logger);
+    place.until(close(cursor, logger));
   }
 }
 

@@ -187,7 +187,8 @@ export function resultExpired(): SightlineError {
   });
 }
 
-function shelfOf({ organizationId, subject, role }: Holder): string {
+/** Whose a kept result is, in one text. */
+export function shelfOf({ organizationId, subject, role }: Holder): string {
   return `${organizationId} ${role} ${subject}`;
 }
 

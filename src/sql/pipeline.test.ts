@@ -502,6 +502,51 @@ describe('a caller that leaves', () => {
   });
 });
 
+describe('places', () => {
+  it('are given in turn, back at once by who leaves, and to nobody who left before', async () => {
+    const opened: string[] = [];
+    const pipeline = createQueryPipeline({
+      telemetry: telemetryOf({
+        open: (rendered, _, { signal }) => {
+          opened.push(rendered);
+          if (!rendered.endsWith('busy')) return Promise.resolve(cursorOver([]));
+          return new Promise((__, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
+        },
+      }),
+      logger,
+      now: () => now,
+      places: { atOnce: 1, organization: 1 },
+    });
+    const ask = (organizationId: typeof acme, sql: string, signal = new AbortController().signal) =>
+      pipeline.run({ ...who, organizationId, sql, signal });
+    const [working, waiting] = [new AbortController(), new AbortController()];
+    const first = failure(ask(acme, 'busy', working.signal));
+    const second = failure(ask(acme, 'gone', waiting.signal));
+    const third = ask(acme, 'third');
+    const other = ask(globex, 'other');
+    while (opened.length === 0) await new Promise(setImmediate);
+    waiting.abort();
+    expect((await second).code).toBe('query_cancelled');
+    expect(opened).toEqual(['rendered busy']);
+    working.abort();
+    expect((await first).code).toBe('query_cancelled');
+    await Promise.all([third, other]);
+    expect(opened).toEqual(['rendered busy', 'rendered other', 'rendered third']);
+  });
+
+  it('are had by what a service command asks, not by the command', async () => {
+    const pipeline = createQueryPipeline({
+      telemetry: telemetryOf(),
+      logger,
+      now: () => now,
+      places: { atOnce: 1, organization: 1 },
+    });
+    const signal = new AbortController().signal;
+    await pipeline.run({ ...who, organizationId: acme, sql: 'SHOW TABLES', signal });
+    expect((await pipeline.run({ ...who, organizationId: acme, sql: 'SELECT 1', signal })).rowCount).toBe(2);
+  });
+});
+
 describe('error repair', () => {
   const failWith = (error: SightlineError, sql = 'SELECT 1'): Promise<SightlineError> =>
     failure(

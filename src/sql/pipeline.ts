@@ -17,6 +17,8 @@ import { execute } from './execute.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Progress } from './explain-failure.ts';
 import type { Governance, Reader } from './governance.ts';
+import { defaultQueryPlaces, placesIn, QueryPlaces } from './places.ts';
+import type { Place, QueryPlacesOptions } from './places.ts';
 import { narrower } from './repair.ts';
 import { rowSetOf } from './rows.ts';
 import { ServiceAnswers } from './service-answers.ts';
@@ -75,9 +77,11 @@ export interface PipelineParts {
   /** Without it everybody reads everything of their organization. */
   readonly governance?: Governance | undefined;
   readonly costGuard?: CostGuard | undefined;
+  /** How many queries run at once, if the warehouse takes so many. */
+  readonly places?: QueryPlacesOptions | QueryPlaces;
 }
 
-/** The one way to a warehouse: size → service command → parse → check → render → cost → open → capped rows → result. */
+/** The one way to a warehouse: size → service command → a place → parse → check → render → cost → open → capped rows → result. */
 export function createQueryPipeline(parts: PipelineParts): QueryPipeline {
   const pipeline = new Pipeline(parts);
   return { run: (request) => pipeline.run(request) };
@@ -108,16 +112,20 @@ class Pipeline {
   readonly #limits: PipelineLimits;
   readonly #governance: Governance | undefined;
   readonly #costGuard: CostGuard | undefined;
+  readonly #places: QueryPlaces;
   readonly #statements = new StatementCache();
   readonly #answers: ServiceAnswers;
 
-  constructor({ telemetry, logger, now, limits = defaultPipelineLimits, governance, costGuard }: PipelineParts) {
+  constructor(parts: PipelineParts) {
+    const { telemetry, logger, now, limits = defaultPipelineLimits, governance, costGuard } = parts;
     this.#telemetry = telemetry;
     this.#logger = logger;
     this.#now = now;
     this.#limits = limits;
     this.#governance = governance;
     this.#costGuard = costGuard;
+    const { places = defaultQueryPlaces } = parts;
+    this.#places = places instanceof QueryPlaces ? places : new QueryPlaces(placesIn(telemetry, places));
     this.#answers = new ServiceAnswers(telemetry.dialect, now, (request) => this.run(request, false));
   }
 
@@ -129,6 +137,7 @@ class Pipeline {
     const facts = { dialect: this.#telemetry.dialect.name, limits, most: this.#limits, started };
     const progress: Progress = { step: 'size', tables: undefined, window: asked };
     let rules: ReadRules | undefined;
+    let place: Place | undefined;
     using deadline = startDeadline(request.signal, limits.timeoutMs);
     try {
       checkText(request.sql, this.#limits.maxSqlBytes);
@@ -140,6 +149,8 @@ class Pipeline {
         const own = { ...request, signal: deadline.signal, limits: { timeoutMs: deadline.remainingMs } };
         return serviceResult(await this.#answers.answer(command, own, rules), { ...facts, window: asked });
       }
+      const taken = this.#places.take(organizationId, deadline.signal);
+      place = taken instanceof Promise ? await taken : taken;
       const context = { organizationId, signal: deadline.signal, label };
       const run = { request, rules, context, deadline, progress, remember, now: this.#now() };
       const { rendered, tables, shown } = await this.#prepare(run);
@@ -155,6 +166,7 @@ class Pipeline {
         returned: limits,
         readTo: request.readAhead === true ? this.#aheadOf(limits) : limits,
         deadline,
+        place,
       });
       // A storage that cannot count it in time does not keep the answer back.
       if (admission !== undefined) await deadline.race(admission.settle(read.end.bytesScanned)).catch(() => {});
@@ -176,6 +188,8 @@ class Pipeline {
         requestId: request.requestId,
         logger: this.#logger,
       });
+    } finally {
+      place?.leave();
     }
   }
 

@@ -151,9 +151,10 @@ describe('row sets', () => {
     fc.assert(
       fc.property(table, (rows) => {
         const walked: unknown[][] = rows.map(() => []);
-        eachCell(rowSetOf(rows), (bytes, column, row) => {
+        const set = rowSetOf(rows);
+        eachCell(set, (start, end, column, row) => {
           expect(walked[row]?.length).toBe(column);
-          walked[row]?.push(JSON.parse(bytes.toString()));
+          walked[row]?.push(JSON.parse(set.json.toString('utf8', start, end)));
           return true;
         });
         expect(walked).toEqual(through(rows));

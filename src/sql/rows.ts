@@ -200,10 +200,10 @@ function startOf(rows: RowSet, row: number): number {
   return row === 0 ? 0 : (rows.ends[row - 1] ?? 0) + 1;
 }
 
-/** Calls back with the bytes of each cell, or of those in `wanted` columns; a false answer ends the walk. */
+/** Calls back with where each cell begins and ends, or those in `wanted` columns; a false answer ends the walk. */
 export function eachCell(
   rows: RowSet,
-  visit: (cell: Buffer, column: number, row: number) => boolean,
+  visit: (start: number, end: number, column: number, row: number) => boolean,
   wanted: (column: number) => boolean = () => true,
 ): void {
   for (let row = 0; row < rows.ends.length; row += 1) {
@@ -219,12 +219,12 @@ export function eachCell(
       else if (byte === openBracket || byte === openBrace) depth += 1;
       else if (byte === closeBracket || byte === closeBrace) depth -= 1;
       else if (byte === comma && depth === 0) {
-        if (wanted(column) && !visit(rows.json.subarray(cell, at - 1), column, row)) return;
+        if (wanted(column) && !visit(cell, at - 1, column, row)) return;
         cell = at;
         column += 1;
       }
     }
-    if (end > cell && wanted(column) && !visit(rows.json.subarray(cell, end), column, row)) return;
+    if (end > cell && wanted(column) && !visit(cell, end, column, row)) return;
   }
 }
 
@@ -233,7 +233,8 @@ function shortenRow(json: Uint8Array, maxCellBytes: number): { readonly json: Bu
   const row = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const cells: string[] = [];
   let cutCells = 0;
-  eachCell({ json: row, ends: [row.length] }, (cell) => {
+  eachCell({ json: row, ends: [row.length] }, (start, end) => {
+    const cell = row.subarray(start, end);
     if (cell.length <= maxCellBytes + markAllowance) {
       cells.push(cell.toString());
     } else {

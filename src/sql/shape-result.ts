@@ -17,7 +17,7 @@ export interface ResultFacts {
 /** What was read as a result: what is returned of it, what was cut, and which columns carry strangers' text. */
 export function shapeResult(read: ReadRows, { dialect, window, limits, most, started }: ResultFacts): QueryResult {
   const { count, stoppedBy } = fit(read.rows, 0, limits);
-  const returned = slice(read.rows, 0, count);
+  const returned = count === read.rows.ends.length ? read.rows : slice(read.rows, 0, count);
   const reason = stoppedBy ?? read.end.truncated;
   const truncation = truncationOf(reason, count, read.end.cutCells, limits, most);
   const cellWarning = reason !== undefined && read.end.cutCells > 0;

@@ -3,6 +3,7 @@ import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import { exitCode, type EngineSettings } from '../protocol.ts';
 import { openDatabase, OpenError } from './database.ts';
 import { say } from './say.ts';
+import { takeSeat } from './seat.ts';
 import { serve } from './server.ts';
 
 /*
@@ -22,6 +23,7 @@ await main(JSON.parse(process.argv[2] ?? '{}'));
 async function main(settings: EngineSettings): Promise<void> {
   if (mustStartAgain()) process.exit(exitCode.again);
   try {
+    if (!takeSeat(settings)) process.exit(exitCode.crowded);
     const database = await openDatabase(settings);
     if (database === undefined) process.exit(exitCode.taken);
     serve(database, settings.socket);

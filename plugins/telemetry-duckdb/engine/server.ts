@@ -2,7 +2,8 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { version } from '@duckdb/node-api';
 import { frame, frameKind, FrameReader, type Frame } from '../frames.ts';
-import type { Committed, Failure, Hello, Released, Request } from '../protocol.ts';
+import { queriesAtOnce } from '../protocol.ts';
+import type { Committed, Failure, Hello, Idle, Released, Request } from '../protocol.ts';
 import type { Database } from './database.ts';
 import { InterruptedError, Job } from './job.ts';
 import { BadBatchError, Loader } from './load.ts';
@@ -25,6 +26,10 @@ interface Engine {
   readonly released: WeakSet<Socket>;
   /** Requests that are being worked on. */
   running: number;
+  /** Of these, the ones for an organization. */
+  working: number;
+  /** When it last had such. */
+  workedAt: number;
 }
 
 interface Answer {
@@ -38,11 +43,13 @@ export function serve(database: Database, socketPath: string): void {
     database,
     statements: new Statements(database),
     loader: new Loader(database),
-    // Four queries share two threads; more would only share them thinner.
-    queries: new Turns(4, 32, 10_000),
+    // Each gateway process sends no more than these; where several serve, what is too many of theirs together waits here.
+    queries: new Turns(queriesAtOnce, 32, 10_000),
     visitors: new Set(),
     released: new WeakSet(),
     running: 0,
+    working: 0,
+    workedAt: performance.now(),
   };
   // Whoever holds the file's lock owns the socket: what lies there is of a process that is gone.
   rmSync(socketPath, { force: true });
@@ -130,6 +137,39 @@ async function answerTo(
     case 'hello':
       engine.visitors.add(socket);
       return { header: { pid: process.pid, version: version() } satisfies Hello };
+    case 'idle': {
+      const ms = engine.working > 0 ? 0 : performance.now() - engine.workedAt;
+      return { header: { ms } satisfies Idle };
+    }
+    case 'make_room':
+      for (const visitor of engine.visitors) {
+        for (const piece of frame(0, frameKind.leave, {})) visitor.write(piece);
+      }
+      return { header: {} };
+    case 'release':
+      engine.released.add(socket);
+      return { header: { shared: [...engine.visitors].some((other) => other !== socket) } satisfies Released };
+    default:
+  }
+  engine.working += 1;
+  try {
+    return await workOn(engine, request, payload, job, sendPart);
+  } finally {
+    engine.working -= 1;
+    engine.workedAt = performance.now();
+  }
+}
+
+type Work = Exclude<Request, { readonly op: 'hello' | 'idle' | 'make_room' | 'release' }>;
+
+async function workOn(
+  engine: Engine,
+  request: Work,
+  payload: Buffer,
+  job: Job,
+  sendPart: (part: Answer) => void,
+): Promise<Answer> {
+  switch (request.op) {
     case 'parse':
       return { header: {}, payload: Buffer.from(await engine.statements.parse(request.sql, job)) };
     case 'query':
@@ -149,9 +189,6 @@ async function answerTo(
     case 'retain':
       await engine.loader.retain(request.beforeMs, job);
       return { header: {} };
-    case 'release':
-      engine.released.add(socket);
-      return { header: { shared: [...engine.visitors].some((other) => other !== socket) } satisfies Released };
   }
 }
 

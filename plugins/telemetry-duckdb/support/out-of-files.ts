@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { testHost } from '../../../src/contract-tests/host.ts';
 import { connectEngine } from '../engine-process.ts';
+import { createRoom } from '../room.ts';
 
 /*
  * A process that has no file left to open, as a gateway has under a flood of connections. Prints what becomes of an engine
@@ -21,11 +22,13 @@ const settings = {
   temporary: join(directory, 'tmp'),
   memoryLimitMb: 200,
   threads: 1,
+  seats: { folder: join(directory, 'seats'), count: 1 },
 };
 const outcome = await connectEngine({
   settings,
   addressSpaceKb: 4_000_000,
   compileCache: join(directory, 'compile-cache'),
+  room: createRoom(directory, 1, () => true),
   logger,
 }).then(
   () => 'started',

@@ -1,0 +1,125 @@
+export interface FairQueueOptions {
+  /** Places altogether, and those that one key may have at once. */
+  readonly places: number;
+  readonly placesEach: number;
+  /** How many may wait altogether, and of one key. */
+  readonly waiting: number;
+  readonly waitingEach: number;
+  /** How long any of them waits. */
+  readonly patienceMs: number;
+}
+
+/** No place is to be had: `each` where the key's own places are what is short, `all` where everybody's are. */
+export class NoPlace extends Error {
+  readonly short: 'each' | 'all';
+
+  constructor(short: 'each' | 'all') {
+    super(`no place: ${short}`);
+    this.name = 'NoPlace';
+    this.short = short;
+  }
+}
+
+interface Line {
+  taken: number;
+  /** In the order in which they came. */
+  readonly waiting: Set<() => void>;
+}
+
+/**
+ * So many places, which keys share: one that is free goes to the key whose turn it is, and each key's own come in the order
+ * in which they asked. So however many one key sends, another waits for one place at most of each key before its own.
+ *
+ * Between two calls either no place is free, or whoever waits has all the places of its key. That is why `enter` need
+ * not look at the lines.
+ */
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  readonly #lines = new Map<string, Line>();
+  /** Keys of which one waits and may have a place, the next one first. */
+  readonly #turns = new Map<string, Line>();
+  #free: number;
+  #waiting = 0;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+    this.#free = options.places;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Takes a place if there is one; whoever has it gives it back with `leave`. */
+  enter(key: string): boolean {
+    const line = this.#lines.get(key);
+    if (this.#free === 0 || (line !== undefined && line.taken >= this.#options.placesEach)) return false;
+    this.#free -= 1;
+    if (line === undefined) this.#lines.set(key, { taken: 1, waiting: new Set() });
+    else line.taken += 1;
+    return true;
+  }
+
+  /** Resolves with a place taken. Rejects with NoPlace, at once where too many wait already, or with the signal's reason. */
+  async wait(key: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.enter(key)) return;
+    const { waiting, waitingEach, placesEach, patienceMs } = this.#options;
+    const line = this.#lines.get(key) ?? { taken: 0, waiting: new Set() };
+    const short = (): 'each' | 'all' => (line.taken >= placesEach ? 'each' : 'all');
+    if (line.waiting.size >= waitingEach) throw new NoPlace('each');
+    if (this.#waiting >= waiting) throw new NoPlace('all');
+    this.#lines.set(key, line);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leaveLine = (reason: unknown): void => {
+      this.#quit(key, line, resolve);
+      reject(reason);
+    };
+    const abort = (): void => leaveLine(signal.reason);
+    const timer = setTimeout(() => leaveLine(new NoPlace(short())), patienceMs).unref();
+    signal.addEventListener('abort', abort, { once: true });
+    line.waiting.add(resolve);
+    this.#waiting += 1;
+    if (line.taken < placesEach) this.#turns.set(key, line);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  leave(key: string): void {
+    const line = this.#lines.get(key);
+    if (line === undefined || line.taken === 0) throw new Error('a place was given back that nobody had');
+    line.taken -= 1;
+    this.#free += 1;
+    // Behind all others, as it has just had a place.
+    if (line.waiting.size > 0) this.#turns.set(key, line);
+    else if (line.taken === 0) this.#lines.delete(key);
+    this.#give();
+  }
+
+  #give(): void {
+    for (const [key, line] of this.#turns) {
+      if (this.#free === 0) return;
+      const [next] = line.waiting;
+      if (next === undefined) throw new Error('unreachable: nobody waits whose turn it is');
+      this.#free -= 1;
+      line.taken += 1;
+      this.#quit(key, line, next);
+      // Again at the end, if more of it wait and may have a place: this loop comes by there.
+      this.#turns.delete(key);
+      if (line.waiting.size > 0 && line.taken < this.#options.placesEach) this.#turns.set(key, line);
+      next();
+    }
+  }
+
+  #quit(key: string, line: Line, who: () => void): void {
+    if (!line.waiting.delete(who)) return;
+    this.#waiting -= 1;
+    if (line.waiting.size > 0) return;
+    this.#turns.delete(key);
+    if (line.taken === 0) this.#lines.delete(key);
+  }
+}
