@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { AlertNotice, Severity } from '../../src/contract/index.ts';
+import {
+  alertNotice,
+  alertTime,
+  environmentLabels,
+  fingerprintOf,
+  firstLabel,
+  readAlertBody,
+  severityOf,
+} from '../../src/contract/index.ts';
+import { labelsOf, readTags } from './tags.ts';
+import { titleOf } from './title.ts';
+
+/** A variable that does not apply is empty, `null`, or stands there as it was written. */
+const text = z
+  .union([z.string(), z.number()], 'expected a text')
+  .nullish()
+  .transform((value) => {
+    const trimmed = String(value ?? '').trim();
+    return /^(null|none|\$[A-Z_]+)?$/i.test(trimmed) ? undefined : trimmed;
+  });
+const required = text.pipe(z.string('missing: is the payload the one that Sightline gives?'));
+
+const bodySchema = z.object({
+  monitor_id: required,
+  transition: required,
+  title: required,
+  cycle: text,
+  body: text,
+  priority: text,
+  type: text,
+  query: text,
+  scope: text,
+  tags: text,
+  host: text,
+  date: text,
+  url: text,
+  organization: text,
+});
+
+type Body = z.output<typeof bodySchema>;
+
+/** One notice: Datadog sends each group of a monitor by itself. */
+export function normalize(body: unknown, now: Date): readonly AlertNotice[] {
+  const alert = readAlertBody(bodySchema, body);
+  const tags = readTags(alert.tags, alert.scope);
+  const status = statusOf(alert);
+  const at = alertTime(alert.date);
+  const labels = labelsOf(tags, {
+    monitor_id: alert.monitor_id,
+    host: alert.host,
+    scope: alert.scope,
+    query: alert.query,
+    organization: alert.organization,
+  });
+  return [
+    alertNotice(
+      {
+        fingerprint: alert.cycle ?? fingerprintOf([alert.monitor_id, ...scopes(alert.scope)], {}),
+        status,
+        title: titleOf(alert.title),
+        description: alert.body,
+        severity: severity(alert),
+        startsAt: at,
+        endsAt: at,
+        labels,
+        group: alert.monitor_id,
+        services: tags.filter(([name]) => name === 'service').map(([, value]) => value),
+        environment: firstLabel(labels, environmentLabels),
+        urls: [alert.url],
+      },
+      now,
+    ),
+  ];
+}
+
+/** `Recovered` ends an alert. Triggered, Warn and No Data, their `Re-` forms and Renotify are about one that goes on. */
+function statusOf({ transition }: Body): AlertNotice['status'] {
+  return transition.toLowerCase() === 'recovered' ? 'resolved' : 'firing';
+}
+
+/** By the priority of the monitor, where it has one; else by what it goes to. */
+function severity({ priority, transition, type }: Body): Severity {
+  const ofPriority = severityOf(priority);
+  if (ofPriority !== 'unknown') return ofPriority;
+  return /warn$/i.test(transition) ? severityOf('warning') : severityOf(type);
+}
+
+function scopes(scope: string | undefined): readonly string[] {
+  return (scope ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .toSorted();
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals';
+import * as runner from '@jest/globals';
+import { alertsContract } from '../../src/contract-tests/index.ts';
+import type { AlertProof } from '../../src/contract-tests/index.ts';
+import { alertInput, broughtSecrets, holdsForAnyBody, signature } from '../../test/support/alerts.ts';
+import plugin from './index.ts';
+import { acknowledged, note, ping, reopened, resolved, service, triggered } from './support/samples.ts';
+
+const input = alertInput(plugin);
+
+const signed = (others: readonly string[]): AlertProof => ({
+  signs: true,
+  headers: (body, secret) => ({
+    'x-pagerduty-signature': [...others, `v1=${signature(secret, body)}`].join(','),
+    'x-webhook-subscription': 'PXXXXXX',
+  }),
+});
+
+alertsContract(runner, () => ({
+  input,
+  proofs: {
+    ...broughtSecrets,
+    "PagerDuty's signature": signed([]),
+    'one of several signatures': signed([`v1=${'0'.repeat(64)}`, `v2=${'1'.repeat(64)}`]),
+    'a header of ours, beside a signature with their own secret': {
+      signs: false,
+      headers: (body, secret) => ({
+        'x-pagerduty-signature': `v1=${signature('theirs', body)}`,
+        'x-sightline-secret': secret,
+      }),
+    },
+  },
+  samples: {
+    triggered: { body: triggered, titles: ['Checkout answers 500'] },
+    acknowledged: { body: acknowledged, titles: ['Checkout answers 500'] },
+    resolved: { body: resolved, titles: ['Checkout answers 500'] },
+    reopened: { body: reopened, titles: ['Checkout answers 500'] },
+    'a note': { body: note, titles: [] },
+    'a service': { body: service, titles: [] },
+    test: { body: ping, titles: [] },
+  },
+  life: { firing: triggered, resolved },
+}));
+
+describe("PagerDuty's signature", () => {
+  const body = Buffer.from('{"event":"é"}');
+
+  it('is of version 1 or is none', () => {
+    const made = signature('s3cret', body);
+    const verify = (header: string | string[]) =>
+      input.verify({ headers: { 'x-pagerduty-signature': header }, body }, 's3cret');
+    expect(verify(`v1=${made}`)).toBe(true);
+    expect(verify([`v1=${'0'.repeat(64)}`, `v1=${made}`])).toBe(true);
+    expect(verify(`v2=${made}`)).toBe(false);
+    expect(verify(made)).toBe(false);
+    expect(verify(`v1=v1=${made}`)).toBe(false);
+  });
+});
+
+describe('an incident of PagerDuty', () => {
+  it('says what it says', () => {
+    expect(input.normalize(triggered)).toEqual([
+      {
+        fingerprint: 'PGR0VU2',
+        status: 'firing',
+        title: 'Checkout answers 500',
+        severity: 'critical',
+        startsAt: new Date('2026-03-01T12:16:27Z'),
+        labels: {
+          service: 'checkout',
+          incident_number: '2',
+          incident_key: 'd3640fbd41094207a1c11e58e46b1662',
+          urgency: 'high',
+          priority: 'P1',
+          escalation_policy: 'Default',
+          teams: 'Engineering, Shop',
+        },
+        group: 'PGR0VU2',
+        services: ['checkout'],
+        url: 'https://acme.pagerduty.com/incidents/PGR0VU2',
+      },
+    ]);
+    expect(input.normalize(acknowledged)[0]?.status).toBe('acknowledged');
+    expect(input.normalize(resolved)[0]).toMatchObject({
+      status: 'resolved',
+      endsAt: new Date('2026-03-01T12:26:00.500Z'),
+    });
+  });
+
+  it('begins again when it is reopened', () => {
+    expect(input.normalize(reopened)[0]).toMatchObject({
+      status: 'firing',
+      startsAt: new Date('2026-03-01T12:27:00Z'),
+    });
+  });
+
+  it('is as severe as its urgency where it has no priority, or one of a name of their own', () => {
+    expect(input.normalize(reopened)[0]?.severity).toBe('low');
+    const own = {
+      event_type: 'incident.triggered',
+      data: { id: 'P1', type: 'incident', status: 'triggered', urgency: 'high', priority: { summary: 'Blue' } },
+    };
+    expect(input.normalize({ event: own })[0]?.severity).toBe('high');
+  });
+
+  it.each([
+    ['no event', {}, /^event: /],
+    ['no type', { event: { data: {} } }, /^event\.event_type: /],
+    ['no data', { event: { event_type: 'incident.triggered' } }, /^event\.data: /],
+    [
+      'no id',
+      { event: { event_type: 'incident.triggered', data: { type: 'incident', status: 'triggered' } } },
+      /^event\.data\.id: /,
+    ],
+    [
+      'a status that there is not',
+      { event: { event_type: 'incident.triggered', data: { type: 'incident', id: 'P1', status: 'open' } } },
+      /^event\.data\.status: /,
+    ],
+    ['the webhook of version 2', { messages: [{ event: 'incident.trigger' }] }, /^event: /],
+  ])('is refused with %s, and it says where', (_name, body, message) => {
+    expect(() => input.normalize(body)).toThrow(message);
+  });
+
+  it('is bounded, whatever it is', () => {
+    holdsForAnyBody(input, ['event', 'data', 'event_type']);
+  });
+});

@@ -1,0 +1,48 @@
+import { signedHeaders } from './signature.ts';
+
+const timeoutMs = 15_000;
+
+export interface Post {
+  readonly url: string;
+  readonly secret: string;
+  /** The receiver's means to tell a repetition. */
+  readonly id: string;
+  readonly body: string;
+  readonly now: Date;
+  readonly signal: AbortSignal;
+}
+
+/** One attempt: undefined when the receiver took it, else why not, in words that hold nothing of the receiver's. */
+export async function post({ url, secret, id, body, now, signal }: Post): Promise<string | undefined> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Sightline',
+        ...signedHeaders(secret, id, now, body),
+      },
+      body,
+      // To follow would send what is signed for one address to another.
+      redirect: 'manual',
+      signal: AbortSignal.any([deadline, signal]),
+    });
+    await response.body?.cancel();
+    if (response.ok) return undefined;
+    return response.status >= 300 && response.status < 400
+      ? `it answered ${response.status}, a redirect, which is not followed`
+      : `it answered ${response.status}`;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return deadline.aborted
+      ? `it did not answer within ${timeoutMs / 1_000} seconds`
+      : `it cannot be reached (${reason(error)})`;
+  }
+}
+
+function reason(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' && /^[A-Z0-9_]{3,60}$/.test(code) ? code : 'no connection';
+}
