@@ -9,10 +9,12 @@ export const register: Register = (program, output, summary) => {
     .description('load the configuration with every plugin it names, and start nothing');
   act(check, output, z.object({}), async ({ settings }) => {
     const { checkConfig } = await import('../app/config.ts');
-    const { file, plugins } = await checkConfig(settings);
-    output.result({ ok: true, file: file ?? null, plugins }, () => {
+    const { file, plugins, reloadable } = await checkConfig(settings);
+    output.result({ ok: true, file: file ?? null, plugins, reloadable }, () => {
       const used = Object.entries(plugins).map(([kind, name]) => `  ${kind.padEnd(10)} ${name}`);
-      return [file === undefined ? 'No config file: the defaults are valid.' : `${file} is valid.`, ...used].join('\n');
+      const valid = file === undefined ? 'No config file: the defaults are valid.' : `${file} is valid.`;
+      const reload = `A running gateway takes on SIGHUP: ${reloadable.join(', ')}. All else needs a restart.`;
+      return [valid, ...used, reload].join('\n');
     });
   });
 

@@ -6,23 +6,28 @@ import type { Register } from './command.ts';
 import { table } from './output.ts';
 import type { Output } from './output.ts';
 
-const shape = z.object({ data: z.string().optional(), window: z.boolean().optional(), seed: z.number() });
-const seedsOfShop = 5;
+const shape = z.object({
+  data: z.string().optional(),
+  window: z.boolean().optional(),
+  seed: z.number(),
+  seeds: z.number().min(1).max(100),
+});
 
 export const register: Register = (program, output, summary) => {
   const command = program
     .command('eval')
     .description(
-      `${summary}. --data names a folder with spans.parquet, logs.parquet, metrics.parquet and faults.json; without it the demo shop is investigated, all scenarios, ${seedsOfShop} seeds`,
+      `${summary}. --data names a folder with spans.parquet, logs.parquet, metrics.parquet and faults.json; without it the demo shop is investigated, every scenario once for each seed`,
     )
     .option('--window', 'tell the agent a window around each fault, not when it began')
-    .option('--seed <n>', 'moves the windows; the first seed of the shop', wholeNumber, 1);
-  act(command, output, shape, async ({ options: { data, window = false, seed } }) => {
+    .option('--seed <n>', 'moves the windows; the first seed of the shop', wholeNumber, 1)
+    .option('--seeds <n>', 'how many seeds of the shop, up to 100', wholeNumber, 5);
+  act(command, output, shape, async ({ options: { data, window = false, seed, seeds } }) => {
     const { evaluateDataSet, evaluateShop } = await import('../eval/index.ts');
     const onProgress = (progress: number, what: string): void => output.progress(progress, what);
     const report =
       data === undefined
-        ? await evaluateShop({ seeds: Array.from({ length: seedsOfShop }, (_, index) => seed + index) }, onProgress)
+        ? await evaluateShop({ seeds: Array.from({ length: seeds }, (_, index) => seed + index) }, onProgress)
         : await evaluateDataSet({ folder: data, window, seed }, onProgress);
     output.progress(undefined);
     output.result(report, () => describe(output, report));
@@ -36,11 +41,14 @@ function describe(output: Output, report: Report): string {
     ...[ac1, ac3, ac5].map(shown),
   ];
   const rows = [...Object.entries(report.by_type).map(([type, score]) => row(type, score)), row('all', report)];
-  const quiet =
-    report.quiet.cases === 0 ? '' : `Quiet: ${shown(report.quiet.nothing_wrong)} of ${report.quiet.cases}. `;
+  const { by_type: quietByType, ...quiet } = report.quiet;
+  const quietRows = [...Object.entries(quietByType), ['all', quiet] as const].map(
+    ([type, { cases, nothing_wrong }]) => [type, String(cases), shown(nothing_wrong)],
+  );
   return [
     table(output, ['fault', 'cases', 'AC@1', 'AC@3', 'AC@5'], rows, 'No faults.'),
-    `${quiet}Median: ${report.median_seconds ?? '–'} s, ${report.median_queries ?? '–'} queries, onset off by ${report.median_onset_error_seconds ?? '–'} s. Failed: ${report.failed}.`,
+    ...(quiet.cases === 0 ? [] : [table(output, ['nothing wrong', 'cases', 'said'], quietRows, '')]),
+    `Median: ${report.median_seconds ?? '–'} s, ${report.median_queries ?? '–'} queries, onset off by ${report.median_onset_error_seconds ?? '–'} s. Failed: ${report.failed}.`,
   ].join('\n');
 }
 

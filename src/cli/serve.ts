@@ -11,7 +11,6 @@ import { Exit } from './exit.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import type { Output } from './output.ts';
 
-/** Not SIGHUP: a handler would undo the nohup a gateway was started with. */
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 const mostWorkers = 64;
 
@@ -36,6 +35,7 @@ async function serveAlone(settings: Settings, output: Output, demo: boolean): Pr
   const gateway = await createGateway(settings);
   try {
     await gateway.start();
+    reloadOnHangup(gateway);
     announce(gateway, output, 1);
     greet(gateway, output, demo, stopping.signal);
     await stopped;
@@ -51,6 +51,7 @@ async function serveWithWorkers(settings: Settings, output: Output, workers: num
   const primary = await createPrimary(settings, workers);
   // From the start on: without a handler the signal would end the process.
   process.on('SIGUSR2', () => void primary.restart());
+  reloadOnHangup(primary);
   try {
     await primary.start();
     announce(primary, output, workers);
@@ -78,11 +79,13 @@ async function serveAsWorker(settings: Settings, output: Output, demo: boolean):
   const { promise: asked, resolve: ask } = Promise.withResolvers<'stop' | 'retire'>();
   // The terminal's Ctrl-C reaches all processes, and the primary sees to it.
   process.on('SIGINT', () => undefined);
+  process.on('SIGHUP', () => undefined);
   process.on('SIGTERM', () => ask('retire'));
   try {
     await gateway.start();
     seat.orders((order) => {
       if (order === 'greet') greet(gateway, output, demo, stopping.signal);
+      else if (order === 'reload') void gateway.reload();
       else ask(order);
     });
     const how = await asked;
@@ -124,6 +127,11 @@ function greet(gateway: Gateway, output: Output, demo: boolean, signal: AbortSig
 
 function sayStopping(output: Output): void {
   output.say('Stopping: requests in flight are finished; once more to stop at once.');
+}
+
+/** On a terminal the signal means that it is gone, and ends the process as it would without us. */
+function reloadOnHangup(served: { reload(): Promise<void> }): void {
+  if (!process.stdin.isTTY) process.on('SIGHUP', () => void served.reload());
 }
 
 /** Resolves at the first signal that asks the process to end. */

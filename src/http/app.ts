@@ -5,7 +5,7 @@ import type { Issuer, Logger } from '../contract/index.ts';
 import { livez, readyz, type HealthReport } from './health.ts';
 import { sendError, sendJson } from './json.ts';
 import { landingPage } from './landing.ts';
-import { clientAddress, hostCheck, onlyGet, openToBrowsers, securityHeaders } from './security.ts';
+import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
 
 export interface HttpAppOptions {
   readonly issuer: Issuer;
@@ -30,22 +30,26 @@ export interface HttpAppOptions {
 }
 
 /** What an orchestrator's prober asks, by address and not by name. */
-const probes = new Set<string | undefined>(['/livez', '/readyz']);
+export const probes: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz']);
 
 /** Everything but the MCP endpoint and the OTLP receiver, which stand before it. */
 export function createHttpApp(options: HttpAppOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const { issuer, publicUrl, trustProxy, logger } = options;
   const headers = new Map(securityHeaders(publicUrl));
+  const dataHeaders = new Map([...headers].filter(([name]) => !onlyOfPages.has(name)));
   const isOurs = hostCheck(options.allowedHosts);
   const app = createSite(options);
 
   return (request, response) => {
-    response.setHeaders(headers);
+    const { method } = request;
+    response.setHeaders(method === 'POST' ? dataHeaders : headers);
     try {
       if (probes.has(request.url)) return app(request, response);
       if (!isOurs(request, response)) return;
-      // The issuer comes before Express, which would cost a token a sixth of its time and has nothing to add.
+      // The issuer comes before Express, which would cost a token a sixth of its time and has nothing to add. What it
+      // answers to a POST is data (RFC 6749 §5.1), and headers about pages would cost as much as its audit record.
       if (issuer.handle?.(request, response, clientAddress(request, trustProxy))) return;
+      if (method === 'POST') response.setHeaders(headers);
       app(request, response);
     } catch (error) {
       sendFailure(error, response, logger);

@@ -15,6 +15,14 @@ export function securityHeaders(publicUrl: string): ReadonlyMap<string, string> 
   return headers;
 }
 
+/** Those of them that say nothing about an answer that is not shown. */
+export const onlyOfPages: ReadonlySet<string> = new Set([
+  'Content-Security-Policy',
+  'X-Frame-Options',
+  'Referrer-Policy',
+  'Cross-Origin-Opener-Policy',
+]);
+
 /**
  * Refuses requests sent to a name that is not ours: a page of a stranger whose DNS name was made to point here (DNS
  * rebinding) sends its own name as Host. Answers true for a good request, else it has answered.

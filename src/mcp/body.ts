@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { nestsDeeperThan } from './depth.ts';
+import { nestsDeeperThan } from '../contract/json-depth.ts';
 import { ClientGone, RequestFailure } from './failure.ts';
 import { rpcCode } from './protocol.ts';
 

@@ -1,13 +1,13 @@
 import type { Principal, Scope } from '../contract/auth.ts';
 import { SightlineError } from '../contract/errors.ts';
-import type { OrganizationId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
-import type { AuditRecord } from '../contract/audit.ts';
+import type { AuditLog, AuditRecord } from '../contract/audit.ts';
 import type { ToolContext, ToolResult } from '../contract/tool.ts';
 import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import type { Exchange } from './exchange.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
+import { HeldAnswers } from './held.ts';
 import type { RpcMessage } from './message.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { createProgress } from './progress.ts';
@@ -17,15 +17,9 @@ import { errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
 import { readTrace } from './trace.ts';
 
-/** Where calls are recorded. Nothing runs without a place for its record. */
-export interface Audit {
-  /** Throws `unavailable` when records cannot be kept now. The answered function must be called exactly once. */
-  reserve(organizationId: OrganizationId): (record: AuditRecord) => void;
-}
-
 export interface RateLimit {
-  /** Counts one request; 0 if it may go on, else the seconds until the next one may. */
-  take(principal: Principal): number;
+  /** Counts one request, a call of the tool if there is one; 0 if it may go on, else the seconds until the next one may. */
+  take(principal: Principal, tool?: string): number;
 }
 
 /** The value of a WWW-Authenticate header. */
@@ -33,14 +27,18 @@ export type Challenge = (kind: 'missing' | 'invalid_token' | 'insufficient_scope
 
 export interface CallerOptions {
   readonly catalog: Catalog;
-  readonly audit: Audit;
-  readonly admit: (principal: Principal) => void;
+  readonly audit: AuditLog;
+  /** Whether records hold the SQL of a call. */
+  readonly auditStatements?: boolean;
+  readonly admit: (principal: Principal, tool: string) => void;
   readonly rateLimit: RateLimit;
   readonly challenge: Challenge;
   readonly running: RunningCalls;
   readonly logger: Logger;
   readonly modernTail: string;
 }
+
+const longestStatement = 64_000;
 
 export interface ToolCall {
   readonly exchange: Exchange;
@@ -53,7 +51,8 @@ export interface ToolCall {
 
 /** `tools/call`: look-up → headers → capabilities → scope → rate → a place in the audit → arguments → run → answer → record. */
 export function createCaller(options: CallerOptions): (call: ToolCall) => Promise<void> {
-  const { catalog, audit, admit, rateLimit, challenge, running, logger, modernTail } = options;
+  const { catalog, audit, auditStatements = false, admit, rateLimit, challenge, running, logger, modernTail } = options;
+  const held = new HeldAnswers();
 
   return async function callTool(call) {
     const { exchange, principal, message, era, requestId } = call;
@@ -72,6 +71,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
       target: tool.name,
       outcome,
       argumentsHash: hashArguments(sent),
+      ...(auditStatements && statementOf(entry, sent)),
       durationMs: Math.round(performance.now() - started),
       ...facts,
     });
@@ -80,13 +80,14 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     checkCapabilities(entry, message, era);
     if (!principal.scopes.has(tool.scope)) {
       // Refusals are recorded too, but only as many as the rate limit lets through: else they would fill the store.
-      if (rateLimit.take(principal) === 0) reserve(audit, principal)(record('insufficient_scope'));
+      if (rateLimit.take(principal, tool.name) === 0) reserve(audit, principal)(record('insufficient_scope'));
       throw new RequestFailure(403, 403, `${tool.name} needs the scope ${tool.scope}`, {
         data: { code: 'insufficient_scope', scope: tool.scope },
         headers: { 'www-authenticate': challenge('insufficient_scope', tool.scope) },
       });
     }
-    admit(principal);
+    admit(principal, tool.name);
+    held.check(principal.organizationId);
     const write = reserve(audit, principal);
     const tail = era === 'modern' ? modernTail : '';
     const controller = new AbortController();
@@ -94,7 +95,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     const log = (): Logger =>
       logger.child({ request_id: requestId, tool: tool.name, ...readTrace(message.meta, exchange.request.headers) });
     let kept: AuditRecord | undefined;
-    let answer: string;
+    let answer: string | RequestFailure;
     try {
       const input = parseArguments(entry, renameAliases(entry, sent));
       const result = await tool.run(input, createContext(call, controller.signal, log));
@@ -103,14 +104,16 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
       kept = record('ok', { ...result.facts, bytes });
     } catch (error) {
       const shown = showable(error, controller.signal, log);
-      answer = errorResultJson(shown, requestId, tail);
+      answer = isRefusal(shown) ? requestFailure(shown) : errorResultJson(shown, requestId, tail);
       kept = record(shown.code);
     } finally {
       unwatch();
       write(kept ?? record('internal'));
     }
     if (controller.signal.aborted && exchange.abandon()) return;
+    if (answer instanceof RequestFailure) throw answer;
     exchange.result(answer);
+    held.add(principal.organizationId, answer.length, exchange.response);
   };
 }
 
@@ -132,6 +135,13 @@ function canonicalOrSent(entry: CatalogEntry, args: JsonObject): JsonObject {
   }
 }
 
+/** As sent, also where the arguments are refused later; what is longer than any statement may be is cut. */
+function statementOf(entry: CatalogEntry, sent: JsonObject): Pick<AuditRecord, 'statement'> {
+  const { statement: name } = entry.tool;
+  const sql = name === undefined ? undefined : canonicalOrSent(entry, sent)[name];
+  return typeof sql === 'string' ? { statement: sql.slice(0, longestStatement).toWellFormed() } : {};
+}
+
 function checkCapabilities({ tool }: CatalogEntry, message: RpcMessage, era: Era): void {
   if (tool.clientCapabilities === undefined) return;
   // A 2025 client declared its capabilities to a session, and there are none: nothing is known, so nothing is relied on.
@@ -148,7 +158,7 @@ function checkCapabilities({ tool }: CatalogEntry, message: RpcMessage, era: Era
   );
 }
 
-function reserve(audit: Audit, principal: Principal): (record: AuditRecord) => void {
+function reserve(audit: AuditLog, principal: Principal): (record: AuditRecord) => void {
   try {
     return audit.reserve(principal.organizationId);
   } catch (error) {
@@ -200,6 +210,11 @@ function checkResult({ structured, text, content }: ToolResult): number {
     throw new SightlineError('payload_too_large', 'the result is larger than 5 MB', { hint: 'ask for less of it' });
   }
   return bytes;
+}
+
+/** Nothing was done, for want of room: 429 or 503 with Retry-After, which clients and proxies know how to take. */
+function isRefusal({ code }: SightlineError): boolean {
+  return code === 'rate_limited' || code === 'overloaded';
 }
 
 /** What the caller may read of a failure; the rest goes to the log under the request's id. */

@@ -10,6 +10,7 @@ export interface ExchangeLimits {
 
 /** A body beyond this may wait on a slow reader, which gets `slowReaderMs` between two reads. */
 const largeAnswer = 64 * 1024;
+const shortAnswer = 16 * 1024;
 const slowReaderMs = 30_000;
 const lingerMs = 1_000;
 const lingerBytes = 16 * 1024 * 1024;
@@ -48,7 +49,7 @@ export class Exchange {
   result(json: string | Buffer, headers?: OutgoingHttpHeaders): void {
     const head = `{"jsonrpc":"2.0","id":${JSON.stringify(this.id)},"result":`;
     if (this.accepted.json && !this.#streaming) {
-      const body = typeof json === 'string' ? Buffer.from(`${head}${json}}`) : enclose(head, json);
+      const body = typeof json === 'string' ? whole(`${head}${json}}`) : enclose(head, json);
       this.#write(200, 'application/json', body, headers);
       return;
     }
@@ -162,6 +163,11 @@ export class Exchange {
     }
     return headers;
   }
+}
+
+/** A short text goes out in one write with its headers; of a long one the bytes are made once. */
+function whole(json: string): string | Buffer {
+  return json.length < shortAnswer ? json : Buffer.from(json);
 }
 
 function enclose(head: string, json: Buffer): Buffer {

@@ -7,7 +7,8 @@ import type { Tool } from '../contract/tool.ts';
 import { readAccept } from './accept.ts';
 import { readMessage } from './body.ts';
 import { createCaller } from './call.ts';
-import type { Audit, Challenge, RateLimit } from './call.ts';
+import type { AuditLog } from '../contract/audit.ts';
+import type { Challenge, RateLimit } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import type { ServerInfo } from './catalog.ts';
 import { readEra } from './era.ts';
@@ -35,7 +36,9 @@ export interface McpHandlerOptions {
   /** Browser origins, e.g. `http://localhost:8080`. */
   readonly allowedOrigins: readonly string[];
   readonly rateLimit: RateLimit;
-  readonly audit: Audit;
+  readonly audit: AuditLog;
+  /** Whether records hold the SQL of a call. */
+  readonly auditStatements?: boolean;
   readonly logger: Logger;
   /** Where other processes serve the same clients: knows their calls, too. */
   readonly running?: RunningCalls;
@@ -71,7 +74,7 @@ export function createMcpHandler(
   options: McpHandlerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;
-  const { rateLimit, audit, logger } = options;
+  const { rateLimit, audit, auditStatements = false, logger } = options;
   const limits: McpLimits = { ...defaultLimits, ...options.limits };
 
   const catalog = createCatalog(tools, serverInfo);
@@ -95,8 +98,8 @@ export function createMcpHandler(
     'access-control-max-age': '600',
   };
 
-  const admit = (principal: Principal): void => {
-    const wait = rateLimit.take(principal);
+  const admit = (principal: Principal, tool?: string): void => {
+    const wait = rateLimit.take(principal, tool);
     if (wait === 0) return;
     throw requestFailure(
       new SightlineError('rate_limited', 'too many requests', {
@@ -105,7 +108,17 @@ export function createMcpHandler(
       }),
     );
   };
-  const callTool = createCaller({ catalog, audit, admit, rateLimit, challenge, running, logger, modernTail });
+  const callTool = createCaller({
+    catalog,
+    audit,
+    auditStatements,
+    admit,
+    rateLimit,
+    challenge,
+    running,
+    logger,
+    modernTail,
+  });
 
   async function identify(request: IncomingMessage): Promise<Principal> {
     try {

@@ -8,7 +8,7 @@ import type { Tool } from '../contract/tool.ts';
 import { readAccept } from './accept.ts';
 import { hashArguments, parseArguments } from './arguments.ts';
 import { createCatalog } from './catalog.ts';
-import { nestsDeeperThan } from './depth.ts';
+import { nestsDeeperThan } from '../contract/json-depth.ts';
 import { decodeHeader } from './header-value.ts';
 import { isObject } from './protocol.ts';
 import { createRunningCalls } from './running.ts';

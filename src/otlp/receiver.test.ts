@@ -312,7 +312,7 @@ describe('OTLP receiver', () => {
   });
 
   it('deletes what is older than the retention, for every organization, from the start', async () => {
-    const fixture = await start({ retentionDays: 7, now: () => new Date('2026-06-08T00:00:00Z') });
+    const fixture = await start({ retentionDays: () => 7, now: () => new Date('2026-06-08T00:00:00Z') });
     await until(() => fixture.sink.retained.length === 2, 'both organizations');
     expect(fixture.sink.retained.map(({ organizationId }) => organizationId)).toEqual(
       fixture.organizations.map(({ id }) => id),

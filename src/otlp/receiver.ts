@@ -23,7 +23,7 @@ export interface OtlpReceiverOptions {
   readonly sink: TelemetrySink | undefined;
   readonly dataDirectory: string;
   /** How long rows are kept. */
-  readonly retentionDays: number;
+  readonly retentionDays: () => number;
   /** Where several processes are one gateway; by default this one is it. */
   readonly worker?: WorkerPlace;
   readonly logger: Logger;

@@ -8,7 +8,8 @@ const dayMs = 24 * 3600_000;
 export interface RetentionOptions {
   readonly sink: TelemetrySink;
   readonly directory: Pick<Directory, 'organizations'>;
-  readonly days: number;
+  /** Asked before each run. */
+  readonly days: () => number;
   readonly now: () => Date;
   readonly logger: Logger;
 }
@@ -42,7 +43,7 @@ export class Retention {
 
   async #run(): Promise<void> {
     const { sink, directory, days, now, logger } = this.#options;
-    const olderThan = new Date(now().getTime() - days * dayMs);
+    const olderThan = new Date(now().getTime() - days() * dayMs);
     const { signal } = this.#stop;
     try {
       for (const { id } of await directory.organizations()) {

@@ -36,6 +36,11 @@ export class ValueWriter {
   readonly #keyTo: Uint32Array;
   readonly #keyHash: Int32Array;
   #keys = 0;
+  // The KeyValue that was read last.
+  #nameFrom = 0;
+  #nameTo = 0;
+  #valueFrom = 0;
+  #valueTo = 0;
 
   constructor(reader: WireReader, limits: RecordLimits, losses: Losses) {
     this.#reader = reader;
@@ -73,27 +78,10 @@ export class ValueWriter {
 
   /** One KeyValue of the open set, lying in from..to of the reader's bytes. */
   attribute(out: Utf8Writer, from: number, to: number): void {
-    const reader = this.#reader;
-    let keyFrom = 0;
-    let keyTo = 0;
-    let valueFrom = 0;
-    let valueTo = 0;
-    reader.at = from;
-    while (reader.at < to) {
-      const tag = reader.tag(to);
-      if (tag === 0x0a) {
-        reader.span(to);
-        keyFrom = reader.from;
-        keyTo = reader.at;
-      } else if (tag === 0x12) {
-        reader.span(to);
-        valueFrom = reader.from;
-        valueTo = reader.at;
-      } else reader.skip(tag, to);
-    }
-    if (!this.#key(out, keyFrom, keyTo)) return;
+    this.#keyValue(from, to);
+    if (!this.#key(out, this.#nameFrom, this.#nameTo)) return;
     out.byte(quote);
-    this.#text(out, valueFrom, valueTo, true, this.#limits.valueBytes);
+    this.#text(out, this.#valueFrom, this.#valueTo, true, this.#limits.valueBytes);
     out.byte(quote);
   }
 
@@ -300,26 +288,28 @@ export class ValueWriter {
   }
 
   #member(out: Utf8Writer, from: number, to: number, depth: number): void {
+    this.#keyValue(from, to);
+    out.quoted(this.#reader.bytes, this.#nameFrom, this.#within(this.#nameFrom, this.#nameTo));
+    out.byte(colon);
+    this.#json(out, this.#valueFrom, this.#valueTo, depth + 1);
+  }
+
+  /** Finds where the key and the value of the KeyValue in from..to lie. Of what is repeated the last counts. */
+  #keyValue(from: number, to: number): void {
     const reader = this.#reader;
-    let keyFrom = 0;
-    let keyTo = 0;
-    let valueFrom = 0;
-    let valueTo = 0;
+    this.#nameFrom = this.#nameTo = this.#valueFrom = this.#valueTo = 0;
     for (reader.at = from; reader.at < to;) {
       const tag = reader.tag(to);
       if (tag === 0x0a) {
         reader.span(to);
-        keyFrom = reader.from;
-        keyTo = reader.at;
+        this.#nameFrom = reader.from;
+        this.#nameTo = reader.at;
       } else if (tag === 0x12) {
         reader.span(to);
-        valueFrom = reader.from;
-        valueTo = reader.at;
+        this.#valueFrom = reader.from;
+        this.#valueTo = reader.at;
       } else reader.skip(tag, to);
     }
-    out.quoted(reader.bytes, keyFrom, this.#within(keyFrom, keyTo));
-    out.byte(colon);
-    this.#json(out, valueFrom, valueTo, depth + 1);
   }
 
   /**

@@ -18,6 +18,10 @@ export function describeIncident(result: IncidentResult): readonly string[] {
   if (incident.services.length > 0) lines.push(`Services: ${fence.inline(incident.services.join(', '))}`);
   if (incident.waiting_on.reason !== undefined)
     lines.push(`Waits because: ${fence.inline(incident.waiting_on.reason)}`);
+  if (incident.resolution !== undefined) {
+    const original = incident.duplicate_of === undefined ? '' : ` of ${incident.duplicate_of}`;
+    lines.push(`Resolution: ${incident.resolution}${original}`);
+  }
   if (incident.summary !== '') lines.push(`Summary: ${fence.inline(incident.summary)}`);
   if (document) lines.push('', `Document, version ${document.version}:`, fence.block(document.markdown));
   if (investigation) lines.push('', ...investigationLines(investigation, fence));
@@ -35,6 +39,9 @@ function investigationLines(
   const { conclusion, claims, steps } = investigation;
   const lines = [`Investigation ${investigation.id}: ${investigation.status}, by ${investigation.engine}`];
   if (investigation.failure !== undefined) lines.push(`Failed: ${fence.inline(investigation.failure)}`);
+  if (investigation.question !== undefined) {
+    lines.push(`It asks: ${fence.inline(investigation.question)} (answer with start_chat and this incident_id)`);
+  }
   if (conclusion) {
     lines.push(
       `Root cause (${conclusion.confidence} confidence, ${fence.inline(`${conclusion.category} in ${conclusion.service || '-'}`)}): ${fence.inline(conclusion.root_cause)}`,

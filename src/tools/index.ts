@@ -6,6 +6,7 @@ import { createListIncidents } from './list-incidents.ts';
 import { createReadChat } from './read-chat.ts';
 import { createReadIncident } from './read-incident.ts';
 import { createSendChatReply } from './send-chat-reply.ts';
+import type { CancelChat } from './send-chat-reply.ts';
 import { createStartChat } from './start-chat.ts';
 
 export { describeIngest } from './get-ingest-config.ts';
@@ -22,6 +23,7 @@ export interface ToolDependencies {
   readonly engine: string;
   /** Tells the investigation worker that there is work. */
   readonly wake: () => void;
+  readonly cancelChat: CancelChat;
   readonly now: () => Date;
   /** The page of a chat; absent where no pages are served. */
   readonly chatUrl?: (chatId: string) => string;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chooseInvestigation } from '../contract/index.ts';
 import type { Claim, Conclusion, Investigation, InvestigationStep, Workspace } from '../contract/index.ts';
 import { cutText, timeOrNothing } from './result.ts';
 import { members } from './views.ts';
@@ -13,7 +14,9 @@ export interface InvestigationView {
   readonly asked_at: string;
   readonly finished_at: string | undefined;
   readonly failure: string | undefined;
-  readonly conclusion: Required<Omit<Conclusion, 'claims' | 'suspects' | 'onset'>> | undefined;
+  /** What it asked, while it waits for the answer. */
+  readonly question: string | undefined;
+  readonly conclusion: Required<Omit<Conclusion, 'claims' | 'suspects' | 'onset' | 'window'>> | undefined;
   readonly claims: readonly Claim[];
   readonly steps: readonly StepView[];
 }
@@ -28,15 +31,14 @@ export const investigationMembers = z
       members('evidence_id, question, sql, dialect, window, columns, rows, row_count, observation, verdict, error?'),
     ),
   })
-  .describe('also id, asked_at, finished_at?, failure?');
+  .describe('also id, asked_at, finished_at?, failure?, question?');
 
 /** A cell of an evidence row is shown this long; its SQL gives the whole. */
 const cellLimit = 300;
 const rowLimits = [50, 20, 10, 5, 2, 0] as const;
 
 /**
- * The investigation behind an incident: the newest that did not fail and was not cancelled, else the newest. Rows of its
- * steps, and then whole steps, are left out until it fits the budget; `notes` says so.
+ * The investigation behind an incident. Rows of its steps, and then whole steps, are left out until it fits the budget; `notes` says so.
  */
 export async function viewInvestigation(
   workspace: Workspace,
@@ -44,8 +46,7 @@ export async function viewInvestigation(
   budget: number,
   notes: string[],
 ): Promise<InvestigationView | undefined> {
-  const chosen =
-    investigations.find(({ status }) => status !== 'failed' && status !== 'cancelled') ?? investigations[0];
+  const chosen = chooseInvestigation(investigations);
   if (chosen === undefined) return undefined;
   if (investigations.length > 1) notes.push(`${investigations.length} investigations; the shown one is the latest.`);
   const { conclusion } = chosen;
@@ -56,6 +57,7 @@ export async function viewInvestigation(
     asked_at: chosen.askedAt.toISOString(),
     finished_at: timeOrNothing(chosen.finishedAt),
     failure: chosen.failure,
+    question: chosen.question && cutText(chosen.question, 2_000).text,
     conclusion: conclusion && {
       root_cause: cutText(conclusion.root_cause, 2_000).text,
       category: conclusion.category,

@@ -29,6 +29,7 @@ export function createQueryOtel(parts: QueryOtelParts): Tool<QueryOtelInputSchem
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     input: queryOtelInput(limits),
     aliases: { query: 'sql' },
+    statement: 'sql',
     output: queryOtelOutput,
     run: async (input, context) =>
       renderAnswer(

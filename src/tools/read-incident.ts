@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool, openStatuses } from '../contract/index.ts';
-import type { Alert, Incident, IncidentDocument, Storage, Tool, Workspace } from '../contract/index.ts';
+import type { Incident, IncidentAlerts, IncidentDocument, Storage, Tool, Workspace } from '../contract/index.ts';
 import { asArray, oneOrMany, shortText } from './arguments.ts';
 import { describeIncident } from './incident-text.ts';
 import { investigationMembers, viewInvestigation } from './investigation-view.ts';
@@ -23,7 +23,7 @@ const output = z.object({
   ),
   document: members('markdown, version, author, updated_at').optional(),
   investigation: investigationMembers.optional(),
-  alerts: z.array(members('title, status, severity, starts_at, ends_at?, labels, url?')).optional(),
+  alerts: z.array(members('title, description?, status, severity, starts_at, ends_at?, labels, url?')).optional(),
   chats: z.array(members('id, title, status, created_by, updated_at')).optional(),
   notes: z.array(z.string()).describe('What was cut or is missing'),
   untrusted: untrustedPaths,
@@ -105,7 +105,7 @@ async function gather(
       ? documentView(await workspace.incidents.document(incident.id), budget, both, notes)
       : undefined,
     investigation: include.has('investigation') ? await investigationOf(workspace, incident, budget, notes) : undefined,
-    alerts: include.has('alerts') ? alertViews(incident.alerts, notes) : undefined,
+    alerts: include.has('alerts') ? alertViews(await workspace.alerts.ofIncident(incident.id), notes) : undefined,
     chats: include.has('chats') ? await chatViews(workspace, incident, notes) : undefined,
     notes,
     untrusted: [
@@ -177,10 +177,11 @@ async function investigationOf(
   return view;
 }
 
-function alertViews(alerts: readonly Alert[], notes: string[]): readonly object[] {
-  if (alerts.length > listLimit) notes.push(`${listLimit} of ${alerts.length} alerts are shown.`);
-  return alerts.slice(0, listLimit).map((alert) => ({
+function alertViews({ listed, total, active }: IncidentAlerts, notes: string[]): readonly object[] {
+  if (total > listLimit) notes.push(`${listLimit} of ${total} alerts are shown; ${active} are not resolved.`);
+  return listed.slice(0, listLimit).map((alert) => ({
     title: cutText(alert.title, 500).text,
+    description: alert.description === undefined ? undefined : cutText(alert.description, 500).text,
     status: alert.status,
     severity: alert.severity,
     starts_at: alert.startsAt.toISOString(),

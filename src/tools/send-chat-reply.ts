@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineTool, SightlineError } from '../contract/index.ts';
-import type { Storage, Tool } from '../contract/index.ts';
+import { asksToCancel, defineTool, SightlineError } from '../contract/index.ts';
+import type { Actor, Chat, ChatId, MessageId, Storage, Tool, ToolResult, Workspace } from '../contract/index.ts';
 import { idempotencyKey, maxMessageLength, shortText, writtenText } from './arguments.ts';
 import { authorOf } from './authors.ts';
 import { findChat } from './references.ts';
@@ -20,15 +20,19 @@ export interface SendChatReplyDependencies {
   readonly engine: string;
   /** Tells the worker that there is something to investigate. */
   readonly wake: () => void;
+  readonly cancelChat: CancelChat;
 }
+
+/** Ends the agent's work in a chat, on whichever gateway it runs; a chat in which nothing runs stays as it is. */
+export type CancelChat = (workspace: Workspace, id: ChatId, actor: Actor) => Promise<Chat>;
 
 export function createSendChatReply(deps: SendChatReplyDependencies): Tool {
   return defineTool({
     name: 'send_chat_reply',
     title: 'Reply in a chat',
     description:
-      'Posts a reply into a chat that you started: answers what the agent asked, or asks on. Returns at once; read the ' +
-      'answer with read_chat. Example: {"chat_id":"chat_…","message":"Only payment, since 14:00"}.',
+      'Posts a reply into a chat that you started: answers what the agent asked, or asks on. The message "cancel" stops ' +
+      'the agent. Returns at once; read the answer with read_chat. Example: {"chat_id":"chat_…","message":"Only payment, since 14:00"}.',
     scope: 'chats:write',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     input,
@@ -45,18 +49,38 @@ export function createSendChatReply(deps: SendChatReplyDependencies): Tool {
               : `Call start_chat with your message and incident_id ${found.incidentId}: it joins the same incident.`,
         });
       }
+      const author = await authorOf(principal, workspace);
+      if (asksToCancel(args.message)) {
+        const chat = await deps.cancelChat(workspace, found.id, author);
+        return answer(chat, await newestOf(chat, workspace), [
+          chat.status === 'cancelled'
+            ? `Chat ${chat.id} is cancelled.`
+            : `Nothing runs; chat ${chat.id} is ${chat.status}.`,
+        ]);
+      }
       const { chat, message } = await workspace.chats.reply(found.id, {
         message: args.message,
-        author: await authorOf(principal, workspace),
+        author,
         engine: deps.engine,
         ...(args.idempotency_key !== undefined && { idempotencyKey: args.idempotency_key }),
       });
       deps.wake();
-      const structured: z.input<typeof output> = { message_id: message.id, chat_id: chat.id, status: chat.status };
-      return toolResult(structured, [
+      return answer(chat, message.id, [
         `Posted as ${message.id}; chat ${chat.id} is ${chat.status}.`,
         `Next: read_chat {"chat_id":"${chat.id}","after_message_id":"${message.id}","wait_seconds":20}`,
       ]);
     },
   });
+}
+
+function answer(chat: Chat, messageId: MessageId, lines: readonly string[]): ToolResult {
+  const structured: z.input<typeof output> = { message_id: messageId, chat_id: chat.id, status: chat.status };
+  return toolResult(structured, lines);
+}
+
+/** What says that it was cancelled. */
+async function newestOf(chat: Chat, { chats }: Workspace): Promise<MessageId> {
+  const [newest] = await chats.messages(chat.id, { afterSeq: chat.lastSeq - 1, limit: 1 });
+  if (newest === undefined) throw new SightlineError('internal', 'A chat has no message.');
+  return newest.id;
 }

@@ -41,10 +41,13 @@ export interface IncidentRow {
   readonly started_at: string;
   readonly updated_at: string;
   readonly resolved_at: string | undefined;
+  /** Of one that is resolved or dismissed. */
+  readonly resolution: string | undefined;
+  readonly duplicate_of: string | undefined;
 }
 
 export const incidentRowMembers = members(
-  'id, key, title, status, severity, waiting_on{party,name?,reason?,since}, services[], started_at, updated_at, resolved_at?',
+  'id, key, title, status, severity, waiting_on{party,name?,reason?,since}, services[], started_at, updated_at, resolved_at?, resolution?, duplicate_of?',
 );
 
 export function incidentRow(incident: Incident): IncidentRow {
@@ -59,6 +62,8 @@ export function incidentRow(incident: Incident): IncidentRow {
     started_at: incident.startedAt.toISOString(),
     updated_at: incident.updatedAt.toISOString(),
     resolved_at: timeOrNothing(incident.resolvedAt),
+    resolution: incident.resolution?.kind,
+    duplicate_of: incident.resolution?.duplicateOf,
   };
 }
 

@@ -3,7 +3,7 @@ import { SightlineError } from '../contract/index.ts';
 import type { Chat, ToolContext, Workspace } from '../contract/index.ts';
 
 /** How often a caller who asked for progress hears something. */
-const progressEveryMs = 2_500;
+const progressEveryMs = 1_000;
 /** Between two looks at a chat whose store says "may have changed" at once. */
 const shortestLookMs = 100;
 
@@ -40,6 +40,7 @@ export async function waitForAnswer(
 async function describeWork(workspace: Workspace, chat: Chat): Promise<string> {
   const [investigation] = await workspace.investigations.ofChat(chat.id);
   if (investigation === undefined || investigation.status === 'queued') return 'Waiting for the agent to begin';
+  if (investigation.doing !== undefined) return investigation.doing;
   const steps = await workspace.investigations.steps(investigation.id);
   return `The agent has taken ${steps.length} steps`;
 }

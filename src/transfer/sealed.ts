@@ -5,6 +5,8 @@ import type { TransferRow, Vault } from '../contract/index.ts';
 const sealed: Readonly<Record<string, { readonly column: string; readonly context: (row: TransferRow) => string }>> = {
   signing_keys: { column: 'sealed_private_jwk', context: ({ kid }) => `signing-key:${String(kid)}` },
   ingest_tokens: { column: 'sealed', context: ({ id }) => `ingest-token:${String(id)}` },
+  webhooks: { column: 'sealed_secret', context: ({ id }) => `webhook:${String(id)}` },
+  alert_sources: { column: 'sealed', context: ({ id }) => `alert-source:${String(id)}` },
 };
 
 /** Sealed values are moved as they are. One that does not open here would first be missed when it is needed. */

@@ -20,6 +20,7 @@ const main: readonly Link[] = [
 const integrations: readonly Link[] = [
   { label: 'API keys', path: '/integrations/api-keys', adminOnly: true },
   { label: 'Telemetry', path: '/integrations/telemetry' },
+  { label: 'Alerts', path: '/integrations/alerts', adminOnly: true },
   { label: 'Connected applications', path: '/integrations/applications' },
 ];
 

@@ -25,3 +25,14 @@ export function paged<Item>(
           </nav>`,
   };
 }
+
+/** The link's path to what comes after, in a list that is read with a cursor: `?after=` beside what was asked before. */
+export function olderPath(
+  { search, to }: { readonly search: URLSearchParams; readonly to: PathTo },
+  path: string,
+  cursor: string,
+): string {
+  const next = new URLSearchParams(search);
+  next.set('after', cursor);
+  return `${to(path)}?${next.toString()}`;
+}

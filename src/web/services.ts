@@ -1,8 +1,20 @@
 import type { IncomingMessage } from 'node:http';
+import type { AlertSources } from '../alerts/sources.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import type { IngestTokens } from '../auth/ingest-tokens.ts';
 import type { Client } from '../clients/client.ts';
-import type { AuthorizationRequests, Logger, OrganizationId, SignIn, Storage, Vault } from '../contract/index.ts';
+import type {
+  Actor,
+  AuthorizationRequests,
+  Chat,
+  ChatId,
+  Logger,
+  OrganizationId,
+  SignIn,
+  Storage,
+  Vault,
+  Workspace,
+} from '../contract/index.ts';
 import type { People } from '../people/people.ts';
 
 /** What the pages show and change, and nothing more. */
@@ -17,6 +29,7 @@ export interface PageServices {
   readonly ingest: (organizationId: OrganizationId) => Promise<IngestDescription>;
   /** Absent where telemetry goes through a company's own collector, or none can be sent. */
   readonly ingestTokens?: Pick<IngestTokens, 'rotate' | 'revoke'> | undefined;
+  readonly alertSources: Omit<AlertSources, 'secretOf'>;
   /** How the MCP clients are configured. */
   readonly clients: readonly Client[];
   /** {auth_url}, below which the pages stand. */
@@ -29,6 +42,8 @@ export interface PageServices {
   readonly engine: string;
   /** Tells the investigation worker that there is work. */
   readonly wake: () => void;
+  /** Ends the agent's work in a chat, on whichever gateway it runs. */
+  readonly cancelChat: (workspace: Workspace, id: ChatId, actor: Actor) => Promise<Chat>;
   readonly vault: Vault;
   /** The caller's network address, as `trustProxy` says. */
   readonly clientAddress: (request: IncomingMessage) => string | undefined;

@@ -77,7 +77,7 @@ export async function receiverFixture(options: Partial<OtlpReceiverOptions> = {}
     },
     sink,
     dataDirectory,
-    retentionDays: 30,
+    retentionDays: () => 30,
     logger: silent,
     now: () => new Date(),
     ...options,

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { ToolResult } from '../../contract/index.ts';
 import type { QueryColumn, QueryResult } from '../../sql/result.ts';
 import { formatTime } from '../time.ts';
@@ -35,7 +35,9 @@ function structuredForm(answer: Answer): string {
  * have known them, so nothing in it can close the fence.
  */
 function textForm(answer: Answer): string {
-  const mark = `data-${randomBytes(8).toString('hex')}`;
+  const drawn = randomUUID();
+  // Its digits that are all random.
+  const mark = `data-${drawn.slice(0, 8)}${drawn.slice(24, 32)}`;
   const { start, end } = describeWindow(answer);
   const untrusted = answer.columns.filter((column) => column.untrusted).length;
   const facts = [

@@ -1,4 +1,5 @@
-import type { Chat, ChatMessage, Incident, MessagePart } from '../../../contract/index.ts';
+import { asksToCancel } from '../../../contract/index.ts';
+import type { Chat, ChatMessage, Incident, MessagePart, User } from '../../../contract/index.ts';
 import { copyable, moment, warning } from '../../components.ts';
 import { parseForm } from '../../forms.ts';
 import { html } from '../../html.ts';
@@ -6,6 +7,7 @@ import type { Html } from '../../html.ts';
 import { renderInline, renderMarkdown } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit, View } from '../../page.ts';
+import { cancelForm } from './cancel.ts';
 import { findChat } from './find.ts';
 import { authorOf, messageForm, messageSchema } from './message.ts';
 import { chatStatusWords } from './table.ts';
@@ -19,7 +21,7 @@ export const chatPage = definePage({
   async get(visit) {
     return chatView(visit, await findChat(visit.workspace, visit.params['id'] ?? ''), {});
   },
-  async post(visit, form, { engine, wake }) {
+  async post(visit, form, { engine, wake, cancelChat }) {
     const { workspace, params, user } = visit;
     const chat = await findChat(workspace, params['id'] ?? '');
     const read = parseForm(messageSchema, form);
@@ -27,6 +29,10 @@ export const chatPage = definePage({
       return chatView(visit, chat, { value: form.get('message') ?? '', problem: read.problems['message'] });
     }
     const { message, once } = read.values;
+    if (asksToCancel(message) && isOwn(chat, user)) {
+      await cancelChat(workspace, chat.id, authorOf(user));
+      return { redirect: `/chats/${chat.id}` };
+    }
     const reply = { message, author: authorOf(user), engine, idempotencyKey: once };
     await workspace.chats.reply(chat.id, reply);
     wake();
@@ -43,11 +49,13 @@ async function chatView(visit: MemberVisit, chat: Chat, typed: Typed): Promise<V
   const { workspace, search, to, user } = visit;
   const before = beforeSeq(search.get('before'), chat);
   const afterSeq = Math.max(0, before - 1 - perPage);
-  const [messages, incident] = await Promise.all([
+  const [messages, incident, investigations] = await Promise.all([
     workspace.chats.messages(chat.id, { afterSeq, limit: Math.max(1, before - 1 - afterSeq) }),
     chat.incidentId === undefined ? undefined : workspace.incidents.get(chat.incidentId),
+    chat.status === 'running' ? workspace.investigations.ofChat(chat.id) : [],
   ]);
   const newest = before > chat.lastSeq;
+  const doing = investigations.find(({ status }) => status === 'running')?.doing;
   const here = to(`/chats/${chat.id}`);
   return {
     title: chat.title,
@@ -59,7 +67,7 @@ async function chatView(visit: MemberVisit, chat: Chat, typed: Typed): Promise<V
       </p>
       ${afterSeq > 0 && html`<p><a href="${here}?before=${afterSeq + 1}">Earlier messages</a></p>`}
       ${messages.map((message) => messageHtml(message, user.id))}
-      ${newest ? ending(visit, chat, typed) : html`<p><a href="${here}">The newest messages</a></p>`}
+      ${newest ? ending(visit, chat, typed, doing) : html`<p><a href="${here}">The newest messages</a></p>`}
       <p><a href="${to('/chats')}">All chats</a></p>`,
   };
 }
@@ -77,21 +85,28 @@ function about(incident: Incident, { to }: MemberVisit): Html {
   </p>`;
 }
 
-function ending(visit: MemberVisit, chat: Chat, typed: Typed): Html {
-  const own = chat.createdBy.kind === 'user' && chat.createdBy.id === visit.user.id;
+function ending(visit: MemberVisit, chat: Chat, typed: Typed, doing: string | undefined): Html {
+  const own = isOwn(chat, visit.user);
   if (chat.status === 'running') {
     return html`<p role="status">
         The agent is at work. <a href="${visit.to(`/chats/${chat.id}`)}">Look again</a> for its answer.
       </p>
+      ${doing !== undefined && html`<p class="soft">${renderInline(doing)}</p>`} ${cancelForm(visit, chat)}
       ${own && replyForm(visit, chat, typed)}`;
   }
   if (own) {
-    return html`${chat.status === 'waiting' && warning('The agent waits for your answer.')}${replyForm(visit, chat, typed)}`;
+    return html`${chat.status === 'waiting' && warning('The agent waits for your answer.')}${replyForm(visit, chat, typed)}
+    ${cancelForm(visit, chat)}`;
   }
-  return html`<p class="soft">
-    Only who started this chat may reply to it. <a href="${visit.to('/chats/new')}">Start a chat of your own</a> about
-    the same matter.
-  </p>`;
+  return html`${cancelForm(visit, chat)}
+    <p class="soft">
+      Only who started this chat may reply to it. <a href="${visit.to('/chats/new')}">Start a chat of your own</a> about
+      the same matter.
+    </p>`;
+}
+
+function isOwn({ createdBy }: Chat, user: User): boolean {
+  return createdBy.kind === 'user' && createdBy.id === user.id;
 }
 
 function replyForm(visit: MemberVisit, chat: Chat, { value, problem }: Typed): Html {

@@ -3,6 +3,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
+import { olderPath } from '../../paging.ts';
 import { chatStatusWords, chatTable } from './table.ts';
 
 const perPage = 25;
@@ -28,7 +29,7 @@ export const chatsPage = definePage({
       body: html`<p><a class="button" href="${to('/chats/new')}">Ask the agent</a></p>
         ${filterForm(visit, status, mine)}
         ${chatTable(page.items, { to, user, empty: filtered ? 'No chat matches.' : 'Nobody has asked the agent anything yet.' })}
-        ${page.nextCursor !== undefined && html`<p><a class="button quiet" href="${olderPath(visit, page.nextCursor)}">Older chats</a></p>`}`,
+        ${page.nextCursor !== undefined && html`<p><a class="button quiet" href="${olderPath(visit, '/chats', page.nextCursor)}">Older chats</a></p>`}`,
     };
   },
 });
@@ -48,10 +49,4 @@ function filterForm({ to }: MemberVisit, status: ChatStatus | undefined, mine: b
     </div>
     <button class="quiet">Show</button>
   </form>`;
-}
-
-function olderPath({ to, search }: MemberVisit, cursor: string): string {
-  const next = new URLSearchParams(search);
-  next.set('after', cursor);
-  return `${to('/chats')}?${next.toString()}`;
 }

@@ -1,3 +1,4 @@
+import { chooseInvestigation } from '../../../contract/index.ts';
 import type { InvestigationStep } from '../../../contract/index.ts';
 import { copyable } from '../../components.ts';
 import { html } from '../../html.ts';
@@ -6,7 +7,6 @@ import { renderInline } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
 import { table } from '../../table.ts';
 import { findIncident } from './find.ts';
-import { chooseInvestigation } from './investigation.ts';
 
 const mostRows = 10;
 const mostColumns = 20;

@@ -1,17 +1,27 @@
-import type { Alert, Chat, Incident, IncidentDocument, TimelineEntry } from '../../../contract/index.ts';
+import { chooseInvestigation } from '../../../contract/index.ts';
+import type {
+  Chat,
+  Incident,
+  IncidentAlerts,
+  IncidentDocument,
+  Resolution,
+  TimelineEntry,
+} from '../../../contract/index.ts';
 import { moment } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
+import type { PathTo } from '../../paths.ts';
 import { table } from '../../table.ts';
 import { chatTable } from '../chats/table.ts';
 import { answerForm } from './answer.ts';
+import { documentHtml } from './document.ts';
 import { findIncident } from './find.ts';
 import { investigationSection } from './investigation.ts';
 import { waitedOn, waitsForViewer } from './waiting.ts';
-import { severityWords, statusWords } from './words.ts';
+import { alertStatusWords, resolutionWords, severityWords, statusWords } from './words.ts';
 
 const mostChats = 20;
 const mostAlerts = 50;
@@ -23,24 +33,27 @@ export const incidentPage = definePage({
   async get(visit) {
     const { workspace, to, user, params } = visit;
     const incident = await findIncident(workspace, params['key'] ?? '');
-    const [document, timeline, investigations, chats] = await Promise.all([
+    const [document, timeline, investigations, chats, alerts] = await Promise.all([
       workspace.incidents.document(incident.id),
       workspace.incidents.timeline(incident.id),
       workspace.investigations.ofIncident(incident.id),
       workspace.chats.list({ incidentId: incident.id, limit: mostChats }),
+      workspace.alerts.ofIncident(incident.id),
     ]);
+    const question = chooseInvestigation(investigations)?.question;
     const asked = chats.items.find(({ createdBy, status }) => createdBy.id === user.id && status === 'waiting');
     const forViewer = waitsForViewer(incident, user.email);
     return {
       title: `${incident.key}: ${incident.title}`,
-      body: html`${forViewer && waitingNotice(visit, incident, asked)} ${facts(incident, user.email)}
+      body: html`${forViewer && waitingNotice(visit, incident, asked, question)} ${facts(incident, visit)}
+        <p><a class="button quiet" href="${to(`/incidents/${incident.key}/change`)}">Change</a></p>
         ${
           incident.summary !== '' &&
           html`<h2>Summary</h2>
             <p dir="auto" class="wrap">${incident.summary}</p>`
         }
-        ${investigationSection(investigations, incident, to)} ${documentSection(document)}
-        ${alertSection(incident.alerts)}
+        ${investigationSection(investigations, incident, to)} ${documentSection(document, incident, to)}
+        ${alertSection(alerts)}
         <h2>Chats</h2>
         ${chatTable(chats.items, { to, user, empty: 'Nobody has asked the agent about this incident yet.' })}
         ${chats.nextCursor !== undefined && html`<p class="soft">The ${mostChats} that changed last are shown.</p>`}
@@ -57,19 +70,24 @@ export const incidentPage = definePage({
   },
 });
 
-function waitingNotice(visit: MemberVisit, incident: Incident, asked: Chat | undefined): Html {
+function waitingNotice(
+  visit: MemberVisit,
+  incident: Incident,
+  asked: Chat | undefined,
+  question: string | undefined,
+): Html {
   const { reason, since } = incident.waitingOn;
   return html`<section class="warning" aria-labelledby="waiting">
     <h2 id="waiting">This incident waits on ${waitedOn(incident, visit.user.email)}</h2>
-    <p dir="auto">${reason ?? 'Nobody wrote why.'}</p>
+    ${question === undefined ? html`<p dir="auto">${reason ?? 'Nobody wrote why.'}</p>` : renderMarkdown(question, 3)}
     <p class="soft">Since ${moment(since)}.</p>
     ${answerForm(visit, incident, asked)}
   </section>`;
 }
 
-function facts(incident: Incident, email: string): Html {
-  const { waitingOn, services, environment, assignee, source, startedAt, detectedAt, mitigatedAt, resolvedAt } =
-    incident;
+function facts(incident: Incident, { user: { email }, to }: MemberVisit): Html {
+  const { waitingOn, services, environment, assignee, source, startedAt, detectedAt, mitigatedAt } = incident;
+  const { resolvedAt, resolution } = incident;
   const fact = (name: string, value: Html | string | undefined): Html | false =>
     value !== undefined &&
     value !== '' &&
@@ -81,6 +99,7 @@ function facts(incident: Incident, email: string): Html {
   return html`<dl>
     ${fact('Status', statusWords[incident.status])} ${fact('Severity', severityWords[incident.severity])}
     ${fact('Waits on', html`${waitedOn(incident, email)}${why !== undefined && html`: <bdi>${why}</bdi>`}`)}
+    ${fact('Resolution', resolution && resolutionHtml(resolution, to))}
     ${fact('Services', words(services.slice(0, 50).join(', ')))} ${fact('Environment', words(environment))}
     ${fact('Assigned to', words(assignee))} ${fact('Source', words(source))} ${fact('Started', moment(startedAt))}
     ${fact('Detected', moment(detectedAt))} ${fact('Mitigated', mitigatedAt && moment(mitigatedAt))}
@@ -88,20 +107,24 @@ function facts(incident: Incident, email: string): Html {
   </dl>`;
 }
 
-function documentSection(document: IncidentDocument | undefined): Html {
+function resolutionHtml({ kind, duplicateOf }: Resolution, to: PathTo): Html {
+  if (duplicateOf === undefined) return html`${resolutionWords[kind]}`;
+  return html`Duplicate of <a href="${to(`/incidents/${duplicateOf}`)}">${duplicateOf}</a>`;
+}
+
+function documentSection(document: IncidentDocument | undefined, { key }: Incident, to: PathTo): Html {
   if (document === undefined)
     return html`<h2>Document</h2>
       <p class="soft">Nothing has been written yet.</p>`;
-  const { markdown, version, author, updatedAt } = document;
   return html`<h2>Document</h2>
-    <p class="soft">Version ${version}, by <bdi>${author.name}</bdi>, ${moment(updatedAt)}</p>
-    <div class="card">${renderMarkdown(markdown, 2)}</div>`;
+    ${documentHtml(document)}
+    ${document.version > 1 && html`<p><a href="${to(`/incidents/${key}/document`)}">All its versions</a></p>`}`;
 }
 
-function alertSection(alerts: readonly Alert[]): Html {
-  const rows = alerts.slice(0, mostAlerts).map(({ title, status, severity, startsAt, endsAt, labels, url }) => [
+function alertSection({ listed, total, active }: IncidentAlerts): Html {
+  const rows = listed.slice(0, mostAlerts).map(({ title, status, severity, startsAt, endsAt, labels, url }) => [
     html`<bdi>${title}</bdi>${url !== undefined && alertLink(url)}`,
-    status === 'firing' ? 'Firing' : 'Resolved',
+    alertStatusWords[status],
     severityWords[severity],
     moment(startsAt),
     endsAt ? moment(endsAt) : 'Not yet',
@@ -119,7 +142,7 @@ function alertSection(alerts: readonly Alert[]): Html {
       rows,
       empty: 'No alert belongs to this incident.',
     })}
-    ${alerts.length > mostAlerts && html`<p class="soft">${mostAlerts} of ${alerts.length} are shown.</p>`}`;
+    ${total > mostAlerts && html`<p class="soft">${mostAlerts} of ${total} are shown; ${active} are not resolved.</p>`}`;
 }
 
 /** Whoever sends alerts writes their addresses. */

@@ -1,3 +1,4 @@
+import { chooseInvestigation } from '../../../contract/index.ts';
 import type { Incident, Investigation, InvestigationStatus } from '../../../contract/index.ts';
 import { moment } from '../../components.ts';
 import { html } from '../../html.ts';
@@ -16,18 +17,13 @@ const words = {
 
 const mostClaims = 50;
 
-/** The newest that did not fail and was not cancelled, else the newest. */
-export function chooseInvestigation(investigations: readonly Investigation[]): Investigation | undefined {
-  return investigations.find(({ status }) => status !== 'failed' && status !== 'cancelled') ?? investigations[0];
-}
-
 export function investigationSection(investigations: readonly Investigation[], incident: Incident, to: PathTo): Html {
   const chosen = chooseInvestigation(investigations);
   if (chosen === undefined) {
     return html`<h2>Investigation</h2>
       <p class="soft">Nothing has been investigated yet.</p>`;
   }
-  const { conclusion, failure } = chosen;
+  const { conclusion, failure, doing } = chosen;
   return html`<h2>Investigation</h2>
     <p>
       ${words[chosen.status]}. Asked
@@ -35,6 +31,7 @@ export function investigationSection(investigations: readonly Investigation[], i
       <bdi>${chosen.engine}</bdi>. ${investigations.length > 1 && `It is the latest of ${investigations.length}.`}
     </p>
     ${failure !== undefined && html`<p class="alert">${failure}</p>`}
+    ${doing !== undefined && html`<p class="soft" role="status">${renderInline(doing)}</p>`}
     ${
       conclusion &&
       html`<dl>

@@ -5,6 +5,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
+import { olderPath } from '../../paging.ts';
 import { table } from '../../table.ts';
 import { waitedOn, waitsForViewer } from './waiting.ts';
 import { severityWords, statusWords } from './words.ts';
@@ -35,7 +36,7 @@ export const incidentsPage = definePage({
         rows: page.items.map((incident) => row(visit, incident)),
         empty: status || mine || cursor !== null ? 'No incident matches.' : 'There has been no incident yet.',
       })}
-      ${page.nextCursor !== undefined && html`<p><a class="button quiet" href="${olderPath(visit, page.nextCursor)}">Older incidents</a></p>`}`,
+      ${page.nextCursor !== undefined && html`<p><a class="button quiet" href="${olderPath(visit, '/incidents', page.nextCursor)}">Older incidents</a></p>`}`,
     };
   },
 });
@@ -72,10 +73,4 @@ function filterForm({ to }: MemberVisit, status: IncidentStatusFilter | undefine
     </div>
     <button class="quiet">Show</button>
   </form>`;
-}
-
-function olderPath({ to, search }: MemberVisit, cursor: string): string {
-  const next = new URLSearchParams(search);
-  next.set('after', cursor);
-  return `${to('/incidents')}?${next.toString()}`;
 }

@@ -1,4 +1,4 @@
-import type { IncidentStatus, Severity } from '../../../contract/index.ts';
+import type { Alert, IncidentStatus, Resolution, Severity, WaitingParty } from '../../../contract/index.ts';
 
 export const statusWords = {
   triage: 'Triage',
@@ -16,3 +16,26 @@ export const severityWords = {
   low: 'Low',
   unknown: 'Unknown',
 } as const satisfies Record<Severity, string>;
+
+export const alertStatusWords = {
+  firing: 'Firing',
+  acknowledged: 'Acknowledged',
+  resolved: 'Resolved',
+} as const satisfies Record<Alert['status'], string>;
+
+export const partyWords = {
+  agent: 'The agent',
+  human: 'A person',
+  external: 'Somebody outside',
+  none: 'Nobody',
+} as const satisfies Record<WaitingParty, string>;
+
+export const resolutionWords = {
+  '': 'Not said',
+  fixed: 'Fixed',
+  self_recovered: 'Recovered by itself',
+  false_positive: 'False alarm',
+  duplicate: 'Duplicate of another incident',
+  accepted_risk: 'Accepted as a risk',
+  other: 'Other',
+} as const satisfies Record<Resolution['kind'] | '', string>;

@@ -1,4 +1,6 @@
 import { definePage } from '../../page.ts';
+import { alertSourcePage, removeAlertSourcePage, rotateAlertSourcePage } from './alert-source.ts';
+import { alertsPage } from './alerts.ts';
 import { applicationsPage, revokeApplicationPage } from './applications.ts';
 import { keyPage } from './key.ts';
 import { retirePage, revokePage, rotatePage } from './key-changes.ts';
@@ -21,6 +23,10 @@ export const integrationPages = [
   telemetryPage,
   rotateTokenPage,
   endTokenPage,
+  alertsPage,
+  alertSourcePage,
+  rotateAlertSourcePage,
+  removeAlertSourcePage,
   applicationsPage,
   revokeApplicationPage,
 ] as const;

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { AddressedSource, SourceWithSecret } from '../app/workspace.ts';
+import { readInput } from './ingest.ts';
+import { act, findOrganization, operator, withWorkspace } from './command.ts';
+import type { Register } from './command.ts';
+import { table } from './output.ts';
+import type { Output } from './output.ts';
+
+export const register: Register = (program, output, summary) => {
+  const group = program.command('alert-source').description(summary);
+  const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;
+  const secretOption = [
+    '--secret-file <file>',
+    'the secret that the sender made, as PagerDuty does; - reads standard input (default: one is made)',
+  ] as const;
+
+  const add = group
+    .command('add')
+    .description('add a source; its secret is shown this once, with what to set up in the sender')
+    .option(...orgOption)
+    .option(
+      '--plugin <name>',
+      'generic, alertmanager (also Grafana), pagerduty, datadog, or one of your own (required)',
+    )
+    .option('--name <name>', 'what it is called (required)')
+    .option(...secretOption);
+  const added = z.object({
+    org: z.string().optional(),
+    plugin: z.string(),
+    name: z.string(),
+    secretFile: z.string().optional(),
+  });
+  act(add, output, added, async ({ settings, options }) => {
+    const secret = readSecret(options.secretFile);
+    await withWorkspace(settings, async (workspace) => {
+      const { id } = await findOrganization(workspace, options.org);
+      const { plugin, name } = options;
+      const sources = await workspace.alertSources();
+      const made = await sources.add({ organizationId: id, plugin, name, actor: operator(), secret });
+      show(output, made, sources.instructions(made.source, made.secret));
+    });
+  });
+
+  const list = group
+    .command('list')
+    .description('list the sources')
+    .option(...orgOption);
+  act(list, output, z.object({ org: z.string().optional() }), async ({ settings, options }) => {
+    await withWorkspace(settings, async (workspace) => {
+      const { id } = await findOrganization(workspace, options.org);
+      const rows = (await (await workspace.alertSources()).list(id)).map(describe);
+      output.result(rows, () =>
+        table(
+          output,
+          ['id', 'name', 'plugin', 'created', 'address'],
+          rows.map((row) => [row.id, row.name, row.plugin, row.created_at, row.url]),
+          'There is no alert source yet. Add one with: sightline alert-source add --plugin generic --name NAME',
+        ),
+      );
+    });
+  });
+
+  const rotate = group
+    .command('rotate')
+    .argument('<source>')
+    .description('give a source, by name or id, another secret; the one before ends at once')
+    .option(...orgOption)
+    .option(...secretOption);
+  const rotated = z.object({ org: z.string().optional(), secretFile: z.string().optional() });
+  act(rotate, output, rotated, async ({ settings, options, operands: [source = ''] }) => {
+    const secret = readSecret(options.secretFile);
+    await withWorkspace(settings, async (workspace) => {
+      const { id } = await findOrganization(workspace, options.org);
+      const sources = await workspace.alertSources();
+      const made = await sources.rotate(id, source, operator(), secret);
+      show(output, made, sources.instructions(made.source, made.secret));
+    });
+  });
+
+  const remove = group
+    .command('remove')
+    .argument('<source>')
+    .description('remove a source, by name or id; what it sent stays')
+    .option(...orgOption);
+  act(
+    remove,
+    output,
+    z.object({ org: z.string().optional() }),
+    async ({ settings, options, operands: [source = ''] }) => {
+      await withWorkspace(settings, async (workspace) => {
+        const { id } = await findOrganization(workspace, options.org);
+        await (await workspace.alertSources()).remove(id, source, operator());
+        output.result({ removed: true }, () => 'The alert source is removed. What it sends is refused from now on.');
+      });
+    },
+  );
+};
+
+function readSecret(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : readInput(file === '-' ? '/dev/stdin' : file).trim();
+}
+
+function show(output: Output, { source, secret }: SourceWithSecret, instructions: string): void {
+  output.result({ ...describe(source), secret, instructions }, () =>
+    [
+      `id       ${source.id}`,
+      `address  ${source.url}`,
+      `secret   ${secret}`,
+      'Keep the secret now: it is not shown again.',
+      '',
+      instructions,
+    ].join('\n'),
+  );
+}
+
+function describe({ id, name, plugin, url, createdAt, createdBy }: AddressedSource) {
+  return { id, name, plugin, url, created_at: createdAt.toISOString(), created_by: createdBy };
+}

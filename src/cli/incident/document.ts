@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { SightlineError } from '../../contract/index.ts';
+import { act, operator } from '../command.ts';
+import { readInput } from '../ingest.ts';
+import { printable, table } from '../output.ts';
+import { findIncident, inOrganization, orgOption, orgShape } from './common.ts';
+import type { Add } from './common.ts';
+
+const longest = 500_000;
+const shape = orgShape.extend({
+  revision: z.string().optional(),
+  versions: z.boolean().optional(),
+  write: z.string().optional(),
+});
+
+export const document: Add = (group, output) => {
+  const command = group
+    .command('document')
+    .argument('<key>')
+    .description("an incident's document: print it, list its versions, or write a new one")
+    .option(...orgOption)
+    .option('--revision <number>', 'an older version')
+    .option('--versions', 'who wrote which version and when')
+    .option('--write <file>', 'write a new version from Markdown');
+  act(command, output, shape, async ({ settings, options, operands: [key = ''] }) => {
+    const markdown = options.write === undefined ? undefined : contentOf(options.write);
+    await inOrganization(settings, options.org, async (workspace) => {
+      const { id, key: name } = await findIncident(workspace, key);
+      if (markdown !== undefined) {
+        const { version } = await workspace.incidents.writeDocument(id, markdown, operator());
+        return output.result({ key: name, version }, () => `${name} has version ${version} of its document.`);
+      }
+      if (options.versions === true) {
+        const rows = (await workspace.incidents.documentVersions(id)).map(({ version, author, updatedAt }) => ({
+          version,
+          author: { kind: author.kind, name: author.name },
+          updated_at: updatedAt.toISOString(),
+        }));
+        const cells = rows.map((row) => [String(row.version), row.author.name, row.updated_at]);
+        return output.result(rows, () => table(output, ['version', 'author', 'time'], cells, 'It has no document.'));
+      }
+      const found = await workspace.incidents.document(id, numberOf(options.revision));
+      if (found === undefined) throw new SightlineError('not_found', `${name} has no such document.`);
+      output.result({ version: found.version, author: found.author.name, markdown: found.markdown }, () =>
+        printable(found.markdown),
+      );
+    });
+  });
+};
+
+function numberOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new SightlineError('invalid_argument', 'A version is a number from 1.');
+}
+
+function contentOf(file: string): string {
+  const markdown = readInput(file);
+  if (markdown.length <= longest) return markdown;
+  throw new SightlineError('invalid_argument', `A document has at most ${longest} characters.`);
+}

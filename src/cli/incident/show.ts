@@ -1,0 +1,69 @@
+import { chooseInvestigation } from '../../contract/index.ts';
+import type { Incident, Investigation } from '../../contract/index.ts';
+import { act } from '../command.ts';
+import { printable } from '../output.ts';
+import { findIncident, incidentJson, inOrganization, orgOption, orgShape, waitingText } from './common.ts';
+import type { Add } from './common.ts';
+
+export const show: Add = (group, output) => {
+  const command = group
+    .command('show')
+    .argument('<key>')
+    .description('an incident, whom it waits on and why, and what was found')
+    .option(...orgOption);
+  act(command, output, orgShape, async ({ settings, options, operands: [key = ''] }) => {
+    await inOrganization(settings, options.org, async (workspace) => {
+      const incident = await findIncident(workspace, key);
+      const chosen = chooseInvestigation(await workspace.investigations.ofIncident(incident.id));
+      output.result(json(incident, chosen), () => text(incident, chosen));
+    });
+  });
+};
+
+function json(incident: Incident, chosen: Investigation | undefined) {
+  const { party, name, reason, since } = incident.waitingOn;
+  return {
+    ...incidentJson(incident),
+    waiting_on: { party, name, reason, since: since.toISOString() },
+    summary: incident.summary,
+    services: incident.services,
+    environment: incident.environment,
+    assignee: incident.assignee,
+    resolution: incident.resolution?.kind,
+    duplicate_of: incident.resolution?.duplicateOf,
+    mitigated_at: incident.mitigatedAt?.toISOString(),
+    resolved_at: incident.resolvedAt?.toISOString(),
+    investigation: chosen && {
+      id: chosen.id,
+      status: chosen.status,
+      question: chosen.question,
+      root_cause: chosen.conclusion?.root_cause,
+      confidence: chosen.conclusion?.confidence,
+    },
+  };
+}
+
+function text(incident: Incident, chosen: Investigation | undefined): string {
+  const { resolution, conclusion } = { resolution: incident.resolution, conclusion: chosen?.conclusion };
+  const lines: readonly (readonly [name: string, value: string | undefined])[] = [
+    ['Status', incident.status],
+    ['Severity', incident.severity],
+    ['Waits on', `${waitingText(incident.waitingOn)}, since ${incident.waitingOn.since.toISOString()}`],
+    ['Resolution', resolution && [resolution.kind, resolution.duplicateOf].filter(Boolean).join(' of ')],
+    ['Assignee', incident.assignee],
+    ['Services', incident.services.join(', ')],
+    ['Environment', incident.environment],
+    ['Started', incident.startedAt.toISOString()],
+    ['Mitigated', incident.mitigatedAt?.toISOString()],
+    ['Resolved', incident.resolvedAt?.toISOString()],
+    ['Investigation', chosen?.status],
+    ['It asks', chosen?.question],
+    ['Root cause', conclusion && `${conclusion.root_cause || 'not found'} (confidence: ${conclusion.confidence})`],
+  ];
+  const facts = lines.flatMap(([name, value]) => (value ? [`${name.padEnd(13)}  ${printable(value)}`] : []));
+  return [`${incident.key}  ${printable(incident.title)}`, ...facts, ...summary(incident)].join('\n');
+}
+
+function summary({ summary: words }: Incident): readonly string[] {
+  return words === '' ? [] : ['', printable(words)];
+}

@@ -1,0 +1,32 @@
+import { act } from '../command.ts';
+import { table } from '../output.ts';
+import { findIncident, inOrganization, orgOption, orgShape } from './common.ts';
+import type { Add } from './common.ts';
+
+export const timeline: Add = (group, output) => {
+  const command = group
+    .command('timeline')
+    .argument('<key>')
+    .description('who changed what and when, oldest first')
+    .option(...orgOption);
+  act(command, output, orgShape, async ({ settings, options, operands: [key = ''] }) => {
+    const entries = await inOrganization(settings, options.org, async (workspace) =>
+      workspace.incidents.timeline((await findIncident(workspace, key)).id),
+    );
+    const rows = entries.map(({ at, actor, change, from, to }) => ({
+      at: at.toISOString(),
+      actor: { kind: actor.kind, name: actor.name },
+      change,
+      from,
+      to,
+    }));
+    output.result(rows, () =>
+      table(
+        output,
+        ['time', 'who', 'what', 'from', 'to'],
+        rows.map((row) => [row.at, row.actor.name, row.change, row.from ?? '', row.to ?? '']),
+        'Nothing has changed yet.',
+      ),
+    );
+  });
+};

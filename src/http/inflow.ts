@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http';
+
+/** After twice this a request no longer counts: it waits for something else than this process. */
+const spanMs = 2_000;
+
+/**
+ * Counts the requests under way that began within the last two seconds, or up to four, before anything is spent on them. Under overload
+ * it is the number of these that grows; those that wait for long, for a warehouse or an answer in a chat, cost nothing meanwhile.
+ */
+export class Inflow {
+  readonly #atOnce: number;
+  readonly #now: () => number;
+  #span = 0;
+  #spanEnds = 0;
+  #begunNow = 0;
+  #begunBefore = 0;
+
+  /** @param now milliseconds that never go back. */
+  constructor(atOnce: number, now: () => number = () => performance.now()) {
+    this.#atOnce = atOnce;
+    this.#now = now;
+  }
+
+  /** False, and nothing is counted, where so many are under way. */
+  admit(response: ServerResponse): boolean {
+    const now = this.#now();
+    if (now >= this.#spanEnds) this.#next(now);
+    if (this.#begunNow + this.#begunBefore >= this.#atOnce) return false;
+    this.#begunNow += 1;
+    const span = this.#span;
+    response.once('close', () => {
+      if (span === this.#span) this.#begunNow -= 1;
+      else if (span === this.#span - 1) this.#begunBefore -= 1;
+    });
+    return true;
+  }
+
+  #next(now: number): void {
+    const skipped = now >= this.#spanEnds + spanMs;
+    this.#begunBefore = skipped ? 0 : this.#begunNow;
+    this.#begunNow = 0;
+    this.#span += skipped ? 2 : 1;
+    this.#spanEnds = now + spanMs;
+  }
+}
+
+const told = 'This gateway has more requests than it can answer at once.';
+const hint = 'Wait a second, then send the request again.';
+
+const asRpc = refusal({
+  jsonrpc: '2.0',
+  error: { code: 503, message: told, data: { code: 'overloaded', hint, retry_after_seconds: 1 } },
+});
+const asOtlp = refusal({ code: 14, message: told });
+const asOurs = refusal({ error: { code: 'overloaded', message: told, hint } });
+
+/** 503 in the words of whom the path is of, written beforehand: many are sent when there is no time. */
+export function refuseOverload(path: string, response: ServerResponse): void {
+  const { headers, body } = path === '/mcp' ? asRpc : path.startsWith('/v1/') ? asOtlp : asOurs;
+  response.writeHead(503, headers).end(body);
+}
+
+function refusal(content: object): {
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: Buffer;
+} {
+  const body = Buffer.from(JSON.stringify(content));
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      'cache-control': 'no-store',
+      'retry-after': 1,
+    },
+    body,
+  };
+}

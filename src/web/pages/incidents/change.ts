@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { incidentStatuses, nextStatuses, resolutions, severities, waitingParties } from '../../../contract/index.ts';
+import type { Incident, IncidentPatch } from '../../../contract/index.ts';
+import { alert } from '../../components.ts';
+import { refusal } from '../../failure.ts';
+import { requireForm } from '../../forms.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { definePage } from '../../page.ts';
+import type { MemberVisit, View } from '../../page.ts';
+import { authorOf } from '../chats/message.ts';
+import { findIncident } from './find.ts';
+import { partyWords, resolutionWords, severityWords, statusWords } from './words.ts';
+
+const line = (longest: number) =>
+  z
+    .string()
+    .trim()
+    .refine((text) => text.length <= longest && text.isWellFormed() && !/\p{Cc}/u.test(text));
+
+const schema = z.object({
+  /** When the incident that the form shows was last changed. */
+  seen: z.string(),
+  status: z.enum(incidentStatuses),
+  severity: z.enum(severities),
+  assignee: line(320),
+  party: z.enum(waitingParties),
+  name: line(320),
+  reason: line(300),
+  resolution: z.enum(['', ...resolutions]),
+  duplicate_of: line(40),
+});
+
+type Filled = z.output<typeof schema>;
+
+/** Where a member says how an incident stands: its status, who cares for it, whom it waits on, how it ended. */
+export const changePage = definePage({
+  path: '/incidents/:key/change',
+  access: 'member',
+  async get(visit) {
+    const incident = await findIncident(visit.workspace, visit.params['key'] ?? '');
+    return formView(visit, incident, asItIs(incident));
+  },
+  async post(visit, form) {
+    const { workspace, params, user } = visit;
+    const incident = await findIncident(workspace, params['key'] ?? '');
+    const filled = requireForm(schema, form);
+    if (filled.seen !== asItIs(incident).seen) {
+      const message = alert('Somebody changed the incident meanwhile. This is how it stands now.');
+      return formView(visit, incident, asItIs(incident), { message, status: 409 });
+    }
+    try {
+      await workspace.incidents.update(incident.id, patchOf(incident, filled), authorOf(user));
+    } catch (error) {
+      return formView(visit, incident, filled, refusal(error));
+    }
+    return { redirect: `/incidents/${incident.key}` };
+  },
+});
+
+function asItIs({ updatedAt, status, severity, assignee, waitingOn, resolution }: Incident): Filled {
+  return {
+    seen: String(updatedAt.getTime()),
+    status,
+    severity,
+    assignee: assignee ?? '',
+    party: waitingOn.party,
+    name: waitingOn.name ?? '',
+    reason: waitingOn.reason ?? '',
+    resolution: resolution?.kind ?? '',
+    duplicate_of: resolution?.duplicateOf ?? '',
+  };
+}
+
+/** What the form says anew: what a member did not touch is nobody's wish. */
+function patchOf(incident: Incident, filled: Filled): IncidentPatch {
+  const was = asItIs(incident);
+  const differs = (...fields: readonly (keyof Filled)[]): boolean =>
+    fields.some((field) => filled[field] !== was[field]);
+  const { status, severity, assignee, party, name, reason, resolution: kind, duplicate_of: original } = filled;
+  return {
+    ...(differs('status') && { status }),
+    ...(differs('severity') && { severity }),
+    ...(differs('assignee') && { assignee: assignee === '' ? null : assignee }),
+    ...(differs('party', 'name', 'reason') && {
+      waitingOn: { party, ...(name !== '' && { name }), ...(reason !== '' && { reason }) },
+    }),
+    ...(differs('resolution', 'duplicate_of') &&
+      kind !== '' && { resolution: { kind, ...(original !== '' && { duplicateOf: original }) } }),
+  };
+}
+
+function formView(visit: MemberVisit, incident: Incident, filled: Filled, problem?: ReturnType<typeof refusal>): View {
+  const { to, csrf } = visit;
+  const path = `/incidents/${incident.key}`;
+  return {
+    title: `Change ${incident.key}`,
+    ...(problem && { status: problem.status }),
+    body: html`${problem?.message}
+      <p><bdi>${incident.title}</bdi></p>
+      <form method="post" action="${to(`${path}/change`)}" class="card">
+        ${csrf}
+        <input type="hidden" name="seen" value="${filled.seen}" />
+        ${choice('status', 'Status', [incident.status, ...nextStatuses(incident.status)], statusWords, filled.status)}
+        ${choice('severity', 'Severity', severities, severityWords, filled.severity)}
+        ${text('assignee', 'Assigned to', 'The address of a member; empty for nobody.', filled.assignee, 320)}
+        <fieldset>
+          <legend>Waits on</legend>
+          ${choice('party', 'Whom', waitingParties, partyWords, filled.party)}
+          ${text('name', 'Name', 'The address of a member, or who it is outside.', filled.name, 320)}
+          ${text('reason', 'Why', 'In a sentence.', filled.reason, 300)}
+        </fieldset>
+        <fieldset>
+          <legend>How it ended</legend>
+          ${choice('resolution', 'Resolution', ['', ...resolutions], resolutionWords, filled.resolution)}
+          ${text('duplicate_of', 'Duplicate of', 'The key of the other incident, such as INC-12.', filled.duplicate_of, 40)}
+        </fieldset>
+        <div class="actions"><button>Save</button><a class="button quiet" href="${to(path)}">Back</a></div>
+      </form>`,
+  };
+}
+
+function choice<Value extends string>(
+  name: string,
+  label: string,
+  values: readonly Value[],
+  words: Readonly<Record<Value, string>>,
+  chosen: Value,
+): Html {
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    <select id="${name}" name="${name}">
+      ${values.map((value) => html`<option value="${value}" ${value === chosen && html` selected`}>${words[value]}</option>`)}
+    </select>
+  </div>`;
+}
+
+function text(name: string, label: string, hint: string, value: string, longest: number): Html {
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    <small id="${name}-hint">${hint}</small>
+    <input id="${name}" name="${name}" value="${value}" maxlength="${longest}" aria-describedby="${name}-hint" />
+  </div>`;
+}
