@@ -15,13 +15,18 @@ const names = process.argv.slice(2);
 const quick = names[0] === 'quick';
 const benches: readonly { readonly title: string; readonly script: string; readonly args: readonly string[] }[] = [
   { title: 'The endpoint', script: 'endpoint.ts', args: quick ? ['1', '1'] : ['4', '5'] },
+  { title: 'Peers', script: 'peers.ts', args: quick ? ['--quick'] : [] },
+  { title: 'Overload', script: 'overload.ts', args: quick ? ['2', '1'] : ['8', '5'] },
+  { title: 'Fairness', script: 'fairness.ts', args: quick ? ['1', '1'] : ['5', '5'] },
   { title: 'Start and idle memory', script: 'startup.ts', args: quick ? ['1'] : ['7'] },
   { title: 'Token exchange', script: 'token.ts', args: quick ? ['1'] : [] },
   { title: 'The SQL gate', script: 'gate.ts', args: quick ? ['1'] : ['20'] },
   { title: 'A thousand rows', script: 'rows.ts', args: quick ? ['20'] : ['300'] },
+  { title: 'An investigation', script: 'investigation.ts', args: quick ? ['0.05', '1'] : ['2', '2'] },
   { title: 'OTLP ingest, as much as is answered', script: 'ingest.ts', args: quick ? ['5'] : ['60'] },
   { title: 'OTLP ingest, 30,000 spans a second', script: 'ingest.ts', args: quick ? ['5', '30000'] : ['60', '30000'] },
   { title: 'After kill -9 under load', script: 'recovery.ts', args: quick ? ['1'] : ['5'] },
+  { title: 'Chaos', script: 'chaos.ts', args: quick ? ['20'] : ['600'] },
 ];
 
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();

@@ -1,0 +1,108 @@
+import { createPlaybook } from '../plugins/agent-playbook/playbook.ts';
+import { thresholds } from '../plugins/agent-playbook/thresholds.ts';
+import { agentQuery } from '../src/app/agent-query.ts';
+import { silentLogger, testHost } from '../src/contract-tests/host.ts';
+import type { AgentRows } from '../src/contract/index.ts';
+import type { EvalCase } from '../src/eval/case.ts';
+import { prepareDataSet } from '../src/eval/data-set.ts';
+import { runCase } from '../src/eval/run-case.ts';
+import { createQueryPipeline } from '../src/sql/pipeline.ts';
+
+/*
+ * What the playbook's thresholds are worth on faults that they were not chosen by. For each part of the faults left out (a
+ * day; a type of fault) they are chosen on the rest, those with the best AC@1, then AC@3, and of equals the middle ones,
+ * and counted on the part. Times of injection are given.
+ * Usage: node bench/cross-validate.ts DIR
+ */
+
+type Values = typeof thresholds;
+
+const grid = {
+  exhausted: [15, 30, 60],
+  changedIfSaid: [4, 8, 16],
+  changedAlike: [0.15, 0.3, 0.6],
+  noticed: [0.05, 0.1, 0.2],
+} as const;
+const names = ['exhausted', 'changedIfSaid', 'changedAlike', 'noticed'] as const;
+
+const folder = process.argv[2];
+if (folder === undefined) throw new Error('Usage: node bench/cross-validate.ts DIR');
+
+const { laboratory, cases } = await prepareDataSet({ folder, window: false, seed: 1 });
+const { telemetry } = laboratory;
+const ask = agentQuery(createQueryPipeline({ telemetry, logger: silentLogger, now: () => new Date() }));
+// Thresholds change what is made of the answers and hardly what is asked.
+const answered = new Map<string, Promise<AgentRows>>();
+const agent = createPlaybook({
+  ...testHost('.'),
+  dialect: telemetry.dialect,
+  query(organizationId, sql, options) {
+    const known = answered.get(sql) ?? ask(organizationId, sql, options);
+    answered.set(sql, known);
+    return known;
+  },
+});
+await agent.start(AbortSignal.timeout(30_000));
+
+/** The place at which the service with the cause is named, by case; Infinity where it is not. */
+async function places(values: Values): Promise<ReadonlyMap<EvalCase, number>> {
+  Object.assign(thresholds, values);
+  const found = new Map<EvalCase, number>();
+  for (const each of cases) {
+    const { named } = await runCase(agent, each);
+    const place = named.findIndex((service) => service === each.service);
+    found.set(each, place < 0 ? Infinity : place + 1);
+  }
+  return found;
+}
+
+const shipped = { ...thresholds };
+const choices = names.reduce<readonly Values[]>(
+  (all, name) => all.flatMap((values) => grid[name].map((value) => ({ ...values, [name]: value }))),
+  [shipped],
+);
+/** How many of the thresholds are not the middle of their three. */
+const eccentricity = (values: Values): number => names.filter((name) => values[name] !== grid[name][1]).length;
+const outcomes: { readonly values: Values; readonly places: ReadonlyMap<EvalCase, number> }[] = [];
+for (const values of choices.toSorted((a, b) => eccentricity(a) - eccentricity(b))) {
+  outcomes.push({ values, places: await places(values) });
+  process.stderr.write(`\r${outcomes.length} of ${choices.length}`);
+}
+await laboratory.close();
+
+function accuracy(of: ReadonlyMap<EvalCase, number>, among: readonly EvalCase[], k: number): number {
+  return among.filter((each) => (of.get(each) ?? Infinity) <= k).length / among.length;
+}
+
+function report(title: string, groupOf: (each: EvalCase) => string): void {
+  const counted = new Map<EvalCase, number>();
+  for (const group of new Set(cases.map(groupOf))) {
+    const rest = cases.filter((each) => groupOf(each) !== group);
+    const [best] = outcomes.toSorted(
+      (a, b) =>
+        accuracy(b.places, rest, 1) - accuracy(a.places, rest, 1) ||
+        accuracy(b.places, rest, 3) - accuracy(a.places, rest, 3),
+    );
+    if (best === undefined) continue;
+    const out = cases.filter((each) => groupOf(each) === group);
+    for (const each of out) counted.set(each, best.places.get(each) ?? Infinity);
+    const chosen = names.map((name) => `${name} ${best.values[name]}`).join(', ');
+    process.stdout.write(`${title}: without ${group} (${out.length}): ${chosen}; ${row(best.places, out)}\n`);
+  }
+  process.stdout.write(`${title}, all parts left out once: ${row(counted, cases)}\n`);
+}
+
+function row(of: ReadonlyMap<EvalCase, number>, among: readonly EvalCase[]): string {
+  return [1, 3, 5].map((k) => `AC@${k} ${accuracy(of, among, k).toFixed(3)}`).join(', ');
+}
+
+const [first] = outcomes;
+process.stderr.write('\n');
+if (first) process.stdout.write(`The middle values: ${row(first.places, cases)}\n`);
+const firsts = outcomes.map((outcome) => accuracy(outcome.places, cases, 1));
+process.stdout.write(
+  `All ${firsts.length}: AC@1 from ${Math.min(...firsts).toFixed(3)} to ${Math.max(...firsts).toFixed(3)}\n`,
+);
+report('By day', ({ onset }) => onset.toISOString().slice(0, 10));
+report('By type', ({ type }) => type);
+report('By service', ({ service }) => service ?? '');

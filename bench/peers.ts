@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { embeddedServer } from '../test/support/postgres.ts';
+import { startBare } from './peers/bare.ts';
+import { readOnlyLogin } from './peers/database.ts';
+import { startDbhub } from './peers/dbhub.ts';
+import { install } from './peers/install.ts';
+import { lines } from './peers/lines.ts';
+import { findGenerator } from './peers/load.ts';
+import { race } from './peers/measure.ts';
+import { pgbench } from './peers/pgbench.ts';
+import { startSightline } from './peers/sightline.ts';
+import { table } from './peers/table.ts';
+import { startToolbox } from './peers/toolbox.ts';
+
+/*
+ * Sightline beside the servers that do the same work, on one PostgreSQL and the same rows, in alternating rounds of one run:
+ * Google's MCP Toolbox, Bytebase DBHub, and the limit, node:http and pg with nothing between. Each is as it is installed,
+ * ours with all its guards. CPU is that of the server's processes, and beside it of PostgreSQL's.
+ * Usage: node bench/peers.ts [--quick] [what a line's name begins with]
+ */
+
+const names = process.argv.slice(2);
+const quick = names.includes('--quick');
+const wanted = names.find((name) => !name.startsWith('--'));
+const [rounds, seconds] = quick ? [3, 1] : [3, 2];
+
+const stops: (() => Promise<unknown>)[] = [];
+const stopping = <Started extends { stop(): Promise<unknown> }>(started: Started): Started => {
+  stops.push(() => started.stop());
+  return started;
+};
+
+const directory = await mkdtemp(join(tmpdir(), 'sl-peers-'));
+try {
+  const programs = await install();
+  const generator = await findGenerator(directory);
+  const server = stopping(await embeddedServer());
+  const pidFile = String((await server.admin("SELECT pg_read_file('postmaster.pid')"))[0]?.[0]);
+  const database = Number(pidFile.split('\n')[0]);
+
+  const own = stopping(await startSightline(server, { storage: 'embedded', workers: 1 }));
+  const variants = quick
+    ? []
+    : [
+        stopping(await startSightline(server, { storage: 'embedded', workers: 2 })),
+        stopping(await startSightline(server, { storage: 'postgres', workers: 1 })),
+      ];
+  const login = await readOnlyLogin(server, own.database);
+  const speech = { spans: 'telemetry.spans', logs: 'telemetry.logs' };
+  const toolbox = stopping(await startToolbox(programs.toolbox, directory, login, speech));
+  const dbhub = stopping(await startDbhub(programs.dbhub, directory, login, speech));
+  const url = server.url(login.database, login.user, login.password);
+  const limit = stopping(await startBare(directory, url, speech));
+
+  const contenders = [own, toolbox, dbhub, limit];
+  const how = `${rounds} rounds of ${seconds} s in turns after warming, medians; load by ${generator.name} on the same machine`;
+  console.log(`${server.name}; ${how}.\nLoad average before: ${loadavg()[0]?.toFixed(1) ?? ''}.\n`);
+  console.log('Guards on each call:');
+  for (const { name, guards } of [...contenders, ...variants]) console.log(`  ${name}: ${guards}`);
+  for (const line of lines) {
+    if (quick && line.quick !== true) continue;
+    if (wanted !== undefined && !line.name.startsWith(wanted)) continue;
+    const { sql } = line;
+    const all = line.quick === true ? [...contenders, ...variants] : contenders;
+    const entering = all.filter((contender) => sql !== undefined || contender !== limit);
+    const results = await race(line, entering, { generator, database, rounds, seconds });
+    const most = sql && (await pgbench(directory, login, sql(limit.speech), line.connections, seconds));
+    console.log(`\n${table(line, results, { toolbox, dbhub, limit }, most)}`);
+  }
+  console.log(`\nLoad average after: ${loadavg()[0]?.toFixed(1) ?? ''}.`);
+} finally {
+  for (const stop of stops.toReversed()) await stop().catch((error: unknown) => console.error(error));
+  await rm(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,77 @@
+import { readdir, readlink } from 'node:fs/promises';
+import { findProcesses, residentMb } from '../support/process.ts';
+import type { Stage } from './stage.ts';
+
+const everyMs = 2_000;
+
+/** Medians of the first and the last third after the warm-up, and the highest of all. */
+export interface Course {
+  readonly begin: number;
+  readonly end: number;
+  readonly highest: number;
+}
+
+interface Sample {
+  readonly at: number;
+  readonly memoryMb: number;
+  readonly handles: number;
+  readonly connections: number;
+  readonly engines: number;
+}
+
+/** What the gateway's process has, every two seconds. */
+export class Gauges {
+  readonly #samples: Sample[] = [];
+  readonly #began = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  #looking = Promise.resolve();
+
+  constructor(stage: Stage) {
+    let looks = false;
+    this.#timer = setInterval(() => {
+      if (looks) return;
+      looks = true;
+      this.#looking = this.#look(stage).finally(() => (looks = false));
+    }, everyMs);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** A fifth of the time, ten minutes at most, is for the caches to fill. */
+  course(of: Exclude<keyof Sample, 'at'>): Course {
+    const length = this.#samples.at(-1)?.at ?? 0;
+    const values = this.#samples.filter(({ at }) => at >= Math.min(600, length / 5)).map((sample) => sample[of]);
+    const third = Math.ceil(values.length / 3);
+    return {
+      begin: median(values.slice(0, third)),
+      end: median(values.slice(-third)),
+      highest: Math.max(...this.#samples.map((sample) => sample[of])),
+    };
+  }
+
+  async #look({ pid, dataDirectory }: Stage): Promise<void> {
+    const open = await openOf(pid);
+    const engines = await findProcesses('engine/main', dataDirectory, '--max-old-space-size');
+    this.#samples.push({
+      at: (performance.now() - this.#began) / 1_000,
+      memoryMb: (await residentMb(pid)).now,
+      // Beside sockets and the ingest logs, of which each organization that ever sent has one.
+      handles: open.filter((target) => !target.startsWith('socket:') && !target.includes('/ingest/')).length,
+      connections: open.filter((target) => target.startsWith('socket:')).length,
+      engines: engines.length,
+    });
+  }
+}
+
+async function openOf(pid: number): Promise<readonly string[]> {
+  const numbers = await readdir(`/proc/${pid}/fd`);
+  // One that was closed meanwhile is nothing.
+  return Promise.all(numbers.map((number) => readlink(`/proc/${pid}/fd/${number}`).catch(() => '')));
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
