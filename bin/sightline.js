@@ -20,6 +20,14 @@ if (major < required[0] || (major === required[0] && minor < required[1])) {
   if (module.enableCompileCache) module.enableCompileCache(process.env.NODE_COMPILE_CACHE || url.fileURLToPath(cache));
   // A checkout has the sources, which Node runs as they are; the published package has them compiled.
   const source = new URL('../src/main.ts', import.meta.url);
-  const main = fs.existsSync(source) ? source : new URL('../dist/src/main.js', import.meta.url);
+  const isCheckout = fs.existsSync(source);
+  // So that a plugin's `sightline/contract` is the very one that runs, and not what was last built beside it.
+  if (isCheckout) module.registerHooks({ resolve: resolveSources });
+  const main = isCheckout ? source : new URL('../dist/src/main.js', import.meta.url);
   await import(main.href);
+}
+
+function resolveSources(specifier, context, next) {
+  if (!specifier.startsWith('sightline/')) return next(specifier, context);
+  return next(specifier, { ...context, conditions: [...context.conditions, 'sightline-source'] });
 }
