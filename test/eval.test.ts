@@ -11,7 +11,16 @@ const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
 const fault = (time: string) => ({ injectedAt: at(time), service: 'a', type: 't' });
 
 function result(service: string | undefined, named: readonly string[], type = 't'): EvalResult {
-  return { name: 'n', type, service, named, seconds: 1, queries: 2, onsetErrorSeconds: undefined };
+  return {
+    name: 'n',
+    type,
+    service,
+    named,
+    blames: named.length > 0,
+    seconds: 1,
+    queries: 2,
+    onsetErrorSeconds: undefined,
+  };
 }
 
 describe('the score', () => {
@@ -29,7 +38,11 @@ describe('the score', () => {
   it('counts quiet cases apart, and a failed one as none', () => {
     const found = score([result(undefined, []), result(undefined, ['a']), { ...result(undefined, []), failure: 'no' }]);
     expect(found).toMatchObject({ cases: 0, ac1: null, failed: 1 });
-    expect(found.quiet).toEqual({ cases: 3, nothing_wrong: 0.3333 });
+    expect(found.quiet).toEqual({
+      cases: 3,
+      nothing_wrong: 0.3333,
+      by_type: { t: { cases: 3, nothing_wrong: 0.3333 } },
+    });
   });
 });
 

@@ -84,7 +84,7 @@ describe('the house', () => {
   it('names every plugin folder kind-name, and its index says the same', async () => {
     for (const folder of await readdir(join(root, 'plugins'))) {
       const definition = await readFile(join(root, 'plugins', folder, 'index.ts'), 'utf8');
-      const [, kind, name] = /^(storage|issuer|telemetry|agent)-([a-z]+)$/.exec(folder) ?? [];
+      const [, kind, name] = /^(storage|issuer|telemetry|agent|alerts)-([a-z]+)$/.exec(folder) ?? [];
       expect(definition).toContain(`kind: '${kind}'`);
       expect(definition).toContain(`name: '${name}'`);
     }

@@ -102,7 +102,7 @@ describe('kill -9 under load', () => {
       directory: { ingestTokenByHash: async () => undefined, organizations: async () => [] },
       sink: harness.telemetry.sink,
       dataDirectory: directory,
-      retentionDays: 30,
+      retentionDays: () => 30,
       logger: silentLogger,
       now: () => new Date(),
     });

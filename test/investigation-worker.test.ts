@@ -19,6 +19,7 @@ import type {
   Storage,
   Workspace,
 } from '../src/contract/index.ts';
+import { cancelChat } from '../src/investigation/cancel.ts';
 import { createInvestigationWorker } from '../src/investigation/worker.ts';
 import type { InvestigationWorker } from '../src/investigation/worker.ts';
 import { conclusion, scriptedAgent, step } from './support/scripted-agent.ts';
@@ -221,6 +222,29 @@ describe('an investigation', () => {
     expect(await messagesOf(chat.id)).toEqual(['user: never mind', 'system: Cancelled.']);
   });
 
+  it('hears at once that its chat was cancelled elsewhere, whatever its lease says', async () => {
+    const elsewhere = await openStorage();
+    try {
+      const incident = await openIncident();
+      const begun = Promise.withResolvers<AbortSignal>();
+      storage.directory.renewInvestigation = async () => true;
+      const worker = work(scriptedAgent({ steps: 1, stepMs: 60_000, onSignal: begun.resolve }));
+      const chat = await startChat('never mind', { incidentId: incident.id });
+      worker.wake();
+      const signal = await begun.promise;
+      expect(await workspace.incidents.get(incident.id)).toMatchObject({ waitingOn: { party: 'agent' } });
+      await cancelChat(elsewhere.workspace(workspace.organizationId), chat.id, author, silentLogger);
+      if (!signal.aborted) await once(signal, 'abort');
+      await worker.stop();
+      expect((await investigationOf(chat.id)).status).toBe('cancelled');
+      expect(await workspace.incidents.get(incident.id)).toMatchObject({
+        waitingOn: { party: 'human', reason: 'The investigation was cancelled: decide on the next step' },
+      });
+    } finally {
+      await elsewhere.stop();
+    }
+  });
+
   it('fails with a sentence that is safe to show when the agent breaks', async () => {
     const broken: Agent = {
       ...scriptedAgent({ steps: 0, stepMs: 0 }),
@@ -328,6 +352,47 @@ describe('a question of the agent', () => {
   });
 });
 
+describe('a follow-up', () => {
+  it('is given what was found before in its chat and about its incident, and may be answered from it', async () => {
+    const incident = await openIncident();
+    const seen: (readonly string[])[] = [];
+    const agent = scriptedAgent({
+      steps: 1,
+      stepMs: 1,
+      end: ({ messages, earlier = [] }) => {
+        seen.push(earlier.map(({ conclusion: { root_cause: cause }, steps }) => `${cause}: ${steps.length}`));
+        const asked = messages.at(-1)?.content ?? 'the alert';
+        return asked === 'why?'
+          ? { type: 'answer', answer: 'As I said.' }
+          : conclusion(asked, { document: '## Evidence\n\nx' });
+      },
+    });
+    const worker = work(agent);
+    await workspace.investigations.enqueue({ incidentId: incident.id, engine: 'scripted' });
+    worker.wake();
+    await until(async () => (await workspace.investigations.ofIncident(incident.id))[0]?.status === 'completed');
+    const chat = await startChat('first', { incidentId: incident.id });
+    worker.wake();
+    await settled(chat.id);
+    const before = await workspace.incidents.get(incident.id);
+    for (const message of ['why?', 'last']) {
+      await workspace.chats.reply(chat.id, { message, author, engine: 'scripted' });
+      worker.wake();
+      await settled(chat.id);
+      const incidentNow = await workspace.incidents.get(incident.id);
+      if (message === 'why?') expect(incidentNow?.waitingOn).toMatchObject({ reason: before?.waitingOn.reason });
+    }
+    // An answer alone is no finding.
+    expect(seen).toEqual([[], ['the alert: 1'], ['first: 1', 'the alert: 1'], ['first: 1', 'the alert: 1']]);
+    expect((await messagesOf(chat.id)).slice(2, 4)).toEqual(['user: why?', 'agent: As I said.']);
+    expect((await workspace.investigations.ofChat(chat.id)).map((each) => each.conclusion?.root_cause)).toEqual([
+      'last',
+      undefined,
+      'first',
+    ]);
+  });
+});
+
 describe('a reply while the agent works', () => {
   it('is answered after the first question, which it does not change', async () => {
     const begun = Promise.withResolvers<void>();
@@ -383,7 +448,7 @@ describe('an incident behind it', () => {
       await settled(chat.id);
     }
     const document = await workspace.incidents.document(incident.id);
-    expect(document?.markdown).toMatch(/^# Ours\n\n<!--[^>]*-->\n\n# Findings of the agent\n\nFound\.$/);
+    expect(document?.markdown).toBe('# Ours\n\n## Evidence\n\nFound.\n');
     expect(document?.version).toBe(2);
   });
 
@@ -403,6 +468,35 @@ describe('an incident behind it', () => {
     expect(await workspace.incidents.get(vendor.id)).toMatchObject({
       waitingOn: { party: 'external', name: 'Stripe' },
     });
+  });
+
+  it('waits on who was asked, and on the agent for as long as another of its investigations works', async () => {
+    const incident = await openIncident({ assignee: 'bob@example.com' });
+    const person: Actor = { kind: 'user', id: 'usr_a', name: 'ada@example.com' };
+    const release = Promise.withResolvers<void>();
+    const agent = scriptedAgent({ steps: 0, stepMs: 0, end: () => ({ type: 'question', question: 'Which?' }) });
+    const slow: Agent = {
+      ...agent,
+      async *investigate(assignment, signal) {
+        if (assignment.messages[0]?.content === 'slow') await release.promise;
+        yield* agent.investigate(assignment, signal);
+      },
+    };
+    const input = { title: 'x', author: person, engine: 'scripted', incidentId: incident.id };
+    const { chat: second } = await workspace.chats.start({ ...input, message: 'slow' });
+    const { chat: first } = await workspace.chats.start({ ...input, message: 'quick' });
+    work(slow).wake();
+    await settled(first.id);
+    expect((await workspace.incidents.get(incident.id))?.waitingOn.party).toBe('agent');
+    release.resolve();
+    await settled(second.id);
+    expect((await workspace.incidents.get(incident.id))?.waitingOn).toMatchObject({
+      party: 'human',
+      name: 'ada@example.com',
+      reason: 'Which?',
+    });
+    const changes = (await workspace.incidents.timeline(incident.id)).filter(({ change }) => change === 'waiting_on');
+    expect(changes.map(({ to }) => to)).toEqual(['agent (Investigating)', 'human: ada@example.com (Which?)']);
   });
 
   it('waits on a person with the question that the agent asks', async () => {

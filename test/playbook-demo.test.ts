@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import plugin from '../plugins/agent-playbook/index.ts';
-import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
+import { Harness } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../src/app/agent-query.ts';
 import { silentLogger, testHost } from '../src/contract-tests/host.ts';
 import { newId } from '../src/contract/index.ts';
 import type { Agent, Conclusion, OrganizationId } from '../src/contract/index.ts';
-import { demoQuestion, generate, groundTruth } from '../src/demo/index.ts';
-import type { DemoOptions, ScenarioName } from '../src/demo/index.ts';
-import { decodeRequest } from '../src/otlp/decode.ts';
+import { demoQuestion, groundTruth } from '../src/demo/index.ts';
+import type { ScenarioName } from '../src/demo/index.ts';
+import { loadShop } from '../src/eval/load-shop.ts';
 import { createQueryPipeline } from '../src/sql/pipeline.ts';
 
 /** The playbook on the demo's shop: a dozen services, noise, a harmless release, and a cause that need not be the symptom. */
@@ -28,19 +28,6 @@ afterAll(async () => {
   await harness.stop();
 });
 
-async function load(options: DemoOptions): Promise<OrganizationId> {
-  const organizationId = newOrganization();
-  const batches: Uint8Array[] = [];
-  for (const { signal, body } of generate(options)) {
-    const decoded = decodeRequest(signal, 'json', Buffer.from(body), end.getTime());
-    if (!decoded.ok) throw new Error(decoded.message);
-    batches.push(...decoded.batches.map(({ frame }) => frame));
-  }
-  const upTo = { segment: 1, offset: 1 };
-  await harness.telemetry.sink?.load({ organizationId, log: 'test', batches, upTo }, AbortSignal.timeout(60_000));
-  return organizationId;
-}
-
 async function investigate(organizationId: OrganizationId, question: string): Promise<Conclusion | undefined> {
   const messages = [
     {
@@ -55,7 +42,7 @@ async function investigate(organizationId: OrganizationId, question: string): Pr
   ];
   let found: Conclusion | undefined;
   const assignment = { organizationId, messages, steps: [], askedAt: end };
-  for await (const event of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
+  for await (const event of agent.investigate(assignment, AbortSignal.timeout(300_000))) {
     if (event.type === 'step') expect(event.step.error).toBeUndefined();
     if (event.type === 'conclusion') found = event.conclusion;
   }
@@ -70,10 +57,14 @@ describe('the demo', () => {
     ['gateway-outage', 3],
     ['quiet', 3],
   ];
-  it.each(cases)('%s: names the service with the cause, or none where nothing is wrong', async (scenario, seed) => {
-    const options = { scenario, seed, minutes: 60, end };
-    const organizationId = await load(options);
-    const conclusion = await investigate(organizationId, demoQuestion(options));
-    expect(conclusion?.service).toBe(groundTruth(options).service ?? '');
-  });
+  it.each(cases)(
+    '%s: names the service with the cause, or none where nothing is wrong',
+    async (scenario, seed) => {
+      const options = { scenario, seed, minutes: 60, end };
+      const organizationId = await loadShop(harness.telemetry, options);
+      const conclusion = await investigate(organizationId, demoQuestion(options));
+      expect(conclusion?.service).toBe(groundTruth(options).service ?? '');
+    },
+    300_000,
+  );
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { reaches } from '../plugins/agent-playbook/calling.ts';
-import { readComparison, readTimeRange } from '../plugins/agent-playbook/question/time-range.ts';
 import { misbehaving, rank } from '../plugins/agent-playbook/ranking.ts';
 import { binomialTail, changePoint } from '../plugins/agent-playbook/statistics.ts';
 import type { Behaviour } from '../plugins/agent-playbook/steps/behaviour.ts';
@@ -15,6 +14,8 @@ const calls = [
 
 describe('blame', () => {
   const change = (service: string, g: number, hits: number): Behaviour => ({
+    kind: 'line',
+    evidenceId: 'E1',
     service,
     operation: 'op',
     what: 'line',
@@ -26,7 +27,7 @@ describe('blame', () => {
     g,
   });
   const first = (...changes: readonly Behaviour[]) =>
-    misbehaving({ evidenceId: 'E1', failed: false, changes }, calls.slice(0, 2))[0]?.service;
+    misbehaving({ failed: false, changes }, calls.slice(0, 2))[0]?.service;
 
   it('for other behaviour goes to the deepest service that behaves otherwise, through services that do not', () => {
     expect(first(change('front', 60, 50), change('deep', 30, 40))).toBe('deep');
@@ -78,7 +79,9 @@ describe('the ranking', () => {
       slow: undefined,
       starving: [suspect('resource', 'b')],
       misbehaving: [suspect('behaviour', 'c'), suspect('behaviour', 'a')],
+      unsettled: [],
       time: [],
+      said: true,
     });
     expect(ranked.map(({ service }) => service)).toEqual(['a', 'b', 'c']);
   });
@@ -90,7 +93,9 @@ describe('the ranking', () => {
       slow: suspect('latency', 'a'),
       starving: [suspect('resource', 'b')],
       misbehaving: [],
+      unsettled: [],
       time: [slowed],
+      said: true,
     });
     expect(ranked.map(({ service }) => service)).toEqual(['b', 'a']);
   });
@@ -106,26 +111,5 @@ describe('chance', () => {
   it('finds where a change begins although it is over before the series is', () => {
     const series = [0, 0, 0, 0, 9, 9, 0, 0, 0, 0, 0, 0].map((hits) => ({ hits, total: 10 }));
     expect(changePoint(series, { span: 2 })?.index).toBe(4);
-  });
-});
-
-describe('a comparison in a question', () => {
-  const now = new Date('2026-03-01T12:00:00Z');
-
-  it('is read, and is not taken for the time that is meant', () => {
-    const text = 'Slow since 11:00. Compare with 09:00 to 09:30 and with 2026-02-28T11:00:00Z to 2026-02-28T11:30:00Z.';
-    const { references, rest } = readComparison(text, now);
-    expect(references).toEqual([
-      { start: new Date('2026-03-01T09:00:00Z'), end: new Date('2026-03-01T09:30:00Z') },
-      { start: new Date('2026-02-28T11:00:00Z'), end: new Date('2026-02-28T11:30:00Z') },
-    ]);
-    expect(readTimeRange(rest, now)).toEqual({ start: new Date('2026-03-01T11:00:00Z'), end: now });
-  });
-
-  it('is not seen where there is none', () => {
-    expect(readComparison('Compare checkout with cart.', now)).toEqual({
-      references: [],
-      rest: 'Compare checkout with cart.',
-    });
   });
 });

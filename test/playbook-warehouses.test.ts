@@ -8,7 +8,8 @@ import type { Place, Senders } from './support/warehouses.ts';
 
 /** The playbook writes its SQL through the dialect of the engine: each of its questions must be answered. */
 const end = new Date(Math.floor(Date.now() / 60_000) * 60_000);
-const demo = { scenario: 'payment-errors', seed: 7, minutes: 30, end } as const;
+// What comes in depends on the hour of the day: with the usual few visitors the fault is now and then too rare to be told.
+const demo = { scenario: 'payment-errors', seed: 7, minutes: 30, end, rate: 60 } as const;
 const senders: Senders = [['acme', demo]];
 const stops: (() => Promise<void>)[] = [];
 const chat = z.object({
@@ -45,5 +46,5 @@ describe('the playbook', () => {
     const answer = await answerOn(place);
     expect(answer).toContain('`payment` is failing');
     expect(answer.split('\n').filter((line) => line.includes('could not be checked'))).toEqual([]);
-  }, 240_000);
+  }, 400_000);
 });

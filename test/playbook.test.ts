@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import plugin from '../plugins/agent-playbook/index.ts';
+import { incidentOf } from './support/incident.ts';
 import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../src/app/agent-query.ts';
 import { silentLogger, testHost } from '../src/contract-tests/host.ts';
@@ -11,7 +12,6 @@ import type {
   Assignment,
   ChatMessage,
   Conclusion,
-  Incident,
   InvestigationStep,
   OrganizationId,
 } from '../src/contract/index.ts';
@@ -123,8 +123,12 @@ describe('a fault that is known', () => {
 
   it('is named when a service is slow', async () => {
     const organization = await shopWith('catalog-slow');
-    const { conclusion } = await investigate(organization, saying('The shop feels slow. What is wrong?'));
+    const { conclusion, steps } = await investigate(organization, saying('The shop feels slow. What is wrong?'));
     expect(conclusion).toMatchObject({ category: 'latency', service: 'catalog' });
+    const onPath = conclusion.claims.find(({ text }) => text.startsWith('On the critical path of trace'));
+    expect(onPath?.text).toMatch(/`catalog` .* takes [\d.]+ (?:ms|s) of its own; of the usual trace/);
+    const cited = steps.filter(({ evidence_id: id }) => onPath?.evidence_ids.includes(id));
+    expect(cited.filter(({ question }) => question.startsWith('What determines when trace'))).toHaveLength(2);
     expect(['high', 'medium']).toContain(conclusion.confidence);
   });
 
@@ -162,7 +166,7 @@ describe('a fault that is known', () => {
   it('is found for an incident, with a document', async () => {
     const organization = await shopWith('payment-errors', ago(70), ago(40));
     const { document, conclusion } = await investigate(organization, [], {
-      incident: incident(organization, { startedAt: ago(70), resolvedAt: ago(40), title: 'Checkout errors' }),
+      incident: incidentOf(organization, { startedAt: ago(70), resolvedAt: ago(40), title: 'Checkout errors' }),
     });
     expect(conclusion.service).toBe('payment');
     const sections = [...(document ?? '').matchAll(/^## (.+)$/gm)].map(([, title]) => title);
@@ -296,7 +300,7 @@ describe('evidence', () => {
     );
     const organization = await organizationWith({ spans: hostile, logs: [] });
     const { answer, document, conclusion } = await investigate(organization, saying('what is wrong?'), {
-      incident: incident(organization, { startedAt: ago(25), title: 'x' }),
+      incident: incidentOf(organization, { startedAt: ago(25), title: 'x' }),
     });
     expect(conclusion.service).toBe(attack);
     for (const text of [answer, document ?? '']) {
@@ -307,30 +311,3 @@ describe('evidence', () => {
     }
   });
 });
-
-function incident(
-  organizationId: OrganizationId,
-  { startedAt, resolvedAt, title }: { readonly startedAt: Date; readonly resolvedAt?: Date; readonly title: string },
-): Incident {
-  return {
-    id: newId('inc'),
-    organizationId,
-    number: 1,
-    key: 'INC-1',
-    title,
-    summary: '',
-    status: 'investigating',
-    severity: 'high',
-    waitingOn: { party: 'agent', since: startedAt },
-    services: [],
-    environment: '',
-    source: 'test',
-    labels: {},
-    alerts: [],
-    startedAt,
-    detectedAt: startedAt,
-    createdAt: startedAt,
-    updatedAt: startedAt,
-    ...(resolvedAt && { resolvedAt }),
-  };
-}

@@ -11,14 +11,31 @@ import { loadConfig } from '../src/config/load.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { noOrganizations, testHost } from '../src/contract-tests/host.ts';
 import { loadPlugin } from '../src/kernel/registry.ts';
-import { createKey, removeDirectory, root, startGateway, temporaryDirectory } from './support/gateway.ts';
+import {
+  createKey,
+  environmentOf,
+  removeDirectory,
+  root,
+  startGateway,
+  temporaryDirectory,
+} from './support/gateway.ts';
 import type { RunningGateway } from './support/gateway.ts';
 
 const run = promisify(execFile);
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
-  ...['operating', 'security', 'storage', 'warehouses'].map((name) => `docs/${name}.md`),
+  ...[
+    'operating',
+    'security',
+    'storage',
+    'warehouses',
+    'deploying',
+    'tuning',
+    'troubleshooting',
+    'upgrading',
+    'tools',
+  ].map((name) => `docs/${name}.md`),
 ];
 
 /** Commands that other tests run: an installation, a gateway in the foreground, benchmarks of minutes, a warehouse's. */
@@ -63,7 +80,7 @@ describe('the documents', () => {
       ...process.env,
       NODE_OPTIONS: '',
       PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env['PATH'] ?? ''}`,
-      SIGHTLINE_DATA: directory,
+      ...(await environmentOf(directory)),
       CLIENT_ID: key.client_id,
       CLIENT_SECRET: key.client_secret,
     };
@@ -93,12 +110,13 @@ describe('the documents', () => {
       expect(stdout.trimEnd().split('\n').at(-1)).toBe('done');
       expect(stdout).not.toContain('"error"');
     },
-    60_000,
+    // A page has twenty commands, each of which is npm and a process of its own.
+    180_000,
   );
 
   it.each(pages)('%s: every YAML block is a configuration that the gateway and its plugins take', async (page) => {
     const blocks = [...(await read(page)).matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
-    if (page.startsWith('docs/') && page !== 'docs/security.md') expect(blocks.length).toBeGreaterThan(1);
+    if (/operating|storage|warehouses|tuning/.test(page)) expect(blocks.length).toBeGreaterThan(1);
     for (const [index, block] of blocks.entries()) {
       const file = join(directory, `block-${index}.yaml`);
       await writeFile(file, block);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { callTool } from './support/call.ts';
 import type { Called } from './support/call.ts';
-import { listAndCallAll } from './support/clients.ts';
+import { listAndCallAll, progressOf } from './support/clients.ts';
 import type { ClientKind } from './support/clients.ts';
 import {
   createKey,
@@ -27,6 +27,7 @@ import { until } from './support/workers.ts';
 /* Two gateways of their own data directories behind a proxy that gives them requests in turn. */
 
 const started = z.object({ chat_id: z.string() });
+const cut = z.object({ result_id: z.string() });
 const listed = z.array(z.object({ id: z.string(), name: z.string() }));
 const read = z.object({
   chat: z.object({ status: z.string() }),
@@ -100,6 +101,21 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
     for (const at of [0, 1]) expect((await call(at, bearer, 'query_otel', sql)).status).toBe(401);
   }, 60_000);
 
+  it('page at each in what was cut at the other, for its own caller alone', async () => {
+    const [bearer, stranger] = [await token(), await token()];
+    const many = { sql: 'SELECT generate_series(0, 299) AS n', max_rows: 10 };
+    for (const at of [0, 1]) {
+      const { result_id } = cut.parse((await call(at, bearer, 'query_otel', many)).structured);
+      for (const other of [1, 0]) {
+        const page = await call(other, bearer, 'query_otel', { result_id, offset: 10, max_rows: 2 });
+        expect(page.structured).toMatchObject({ rows: [[10], [11]], warnings: [] });
+        const found = await call(other, bearer, 'query_otel', { result_id, contains: '299' });
+        expect(found.structured).toMatchObject({ rows: [[299]] });
+      }
+      expect((await call(1 - at, stranger, 'query_otel', { result_id })).text).toContain('result_expired');
+    }
+  }, 60_000);
+
   it('tell a reader at one of what is said at the other', async () => {
     const bearer = await token();
     const { structured } = await call(0, bearer, 'start_chat', { message: 'Why is it slow?' });
@@ -112,6 +128,39 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
     const { messages } = read.parse((await reading).structured);
     expect(messages.map(({ content }) => content)).toEqual(['only payment']);
     expect(performance.now() - said).toBeLessThan(2_000);
+  }, 60_000);
+
+  it('tell a client that waits what the agent does, at whichever it works', async () => {
+    const bearer = await token();
+    const chat = started.parse((await call(0, bearer, 'start_chat', { message: 'What do you do?' })).structured);
+    const waits = { name: 'read_chat', arguments: { ...chat, wait_seconds: 20 } };
+    const heard = await Promise.all(
+      (['sdk-v1', 'sdk-v2'] as const).flatMap((kind) =>
+        urls().map((url) => progressOf(kind, { url: `${url}/mcp`, token: bearer, call: waits })),
+      ),
+    );
+    for (const messages of heard)
+      expect(messages).toEqual(expect.arrayContaining([expect.stringMatching(/^At step \d$/)]));
+  }, 60_000);
+
+  it('stop the agent for who says so at either', async () => {
+    const bearer = await token();
+    const taken = (question: string): number =>
+      [here, there].reduce((sum, each) => sum + (each?.output().split(`${question}: `).length ?? 1) - 1, 0);
+    for (const at of [0, 1]) {
+      const question = `stop at ${at}`;
+      const chat = started.parse((await call(0, bearer, 'start_chat', { message: question })).structured);
+      await until('it works', () => taken(question) > 0);
+      const stopped = await call(at, bearer, 'send_chat_reply', { ...chat, message: 'stop' });
+      expect(stopped.structured).toMatchObject({ status: 'cancelled' });
+      await delay(1_500);
+      const steps = taken(question);
+      await delay(1_200);
+      expect([question, taken(question)]).toEqual([question, steps]);
+      expect(steps).toBeLessThan(8);
+      const { messages } = read.parse((await call(1 - at, bearer, 'read_chat', chat)).structured);
+      expect(messages.map(({ content }) => content)).toEqual([question, 'Cancelled.']);
+    }
   }, 60_000);
 
   it('let a principal through once, not once each', async () => {
@@ -163,9 +212,10 @@ describe('two gateways that keep telemetry in data directories of their own', ()
     const two = await shareGateway(directory, 'postgres');
     const file = join(directory, 'sightline.config.json');
     await writeFile(file, JSON.stringify({ telemetry: { plugin: 'duckdb' } }));
-    const options = { args: await two.configured(['--no-demo']), env: two.env };
+    const options = { args: two.configured(['--no-demo']) };
     const first = await startOne(directory, options);
     const second = await temporaryDirectory();
+    await copyFile(join(directory, 'master.key'), join(second, 'master.key'));
     try {
       expect(first.output()).toContain('storage is on a server, but telemetry is in the data directory');
       const start = startOne(second, options);

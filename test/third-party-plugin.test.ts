@@ -44,7 +44,7 @@ describe('a plugin named by its path', () => {
     } finally {
       await gateway.stop();
     }
-  });
+  }, 180_000);
 
   it.each([
     [
@@ -53,7 +53,7 @@ describe('a plugin named by its path', () => {
       /agent plugin "\.\/absent\.ts" \(config key agent\.plugin\) cannot be used: Cannot find module/,
     ],
     ['of another kind', join(root, 'plugins/storage-knex/index.ts'), /it is a storage plugin/],
-    ['not shipped', 'playbok', /there is no such plugin; shipped are: playbook/],
+    ['not shipped', 'playbok', /there is no such plugin; shipped are: llm, playbook/],
     ['no plugin at all', join(root, 'src/kernel/logger.ts'), /its default export is not a plugin definition/],
   ])('stops the boot with one sentence when it is %s', async (_name, plugin, sentence) => {
     const file = join(directory, 'sightline.config.json');

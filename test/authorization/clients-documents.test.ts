@@ -13,6 +13,8 @@ const empty: ClientRepository = {
   markUsed: async () => {},
 };
 
+const nothingCounted = async () => new Map<string, Date>();
+
 let net: Internet;
 beforeAll(async () => {
   net = await testInternet();
@@ -30,6 +32,7 @@ function room(metadataDocuments: object = {}) {
     config: authorizationServerSchema.parse({ clients: { metadataDocuments } }).clients,
     issuer: 'https://gateway.example',
     repository: empty,
+    buckets: () => ({ read: nothingCounted, pour: nothingCounted }),
     now: clock.now,
     logger,
     caller: () => '198.51.100.7',

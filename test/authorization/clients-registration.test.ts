@@ -21,13 +21,14 @@ let lines: ReturnType<typeof recordingLogger>['lines'];
 let address: string | undefined;
 
 /** What a gateway that starts anew would make of the same store. */
-function open(registration: object = {}): Clients {
+function open(registration: object = {}, { storage }: Pick<TestStore, 'storage'> = store): Clients {
   const recorded = recordingLogger();
   lines = recorded.lines;
   return createClients({
     config: authorizationServerSchema.parse({ clients: { registration } }).clients,
     issuer: 'https://gateway.example',
-    repository: store.storage.directory.clients,
+    repository: storage.directory.clients,
+    buckets: () => storage.directory.buckets,
     now: clock.now,
     logger: recorded.logger,
     caller: () => '',
@@ -263,7 +264,28 @@ describe('a flood of registrations', () => {
     expect(await send({ redirect_uris: [callback] })).toMatchObject({ status: 201 });
   });
 
-  it('of thousands leaves the table bounded, and every client that was used where it is', async () => {
+  it('is stopped at one address over all gateways, also by one that just started', async () => {
+    const gateways = [clients, open({}, { storage: await store.another() })];
+    const statuses = new Map<number, number>();
+    for (let index = 0; index < 60; index += 1) {
+      clients = gateways[index % 2] ?? clients;
+      const { status } = await send({ redirect_uris: [callback] });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses]).toEqual([
+      [201, 30],
+      [429, 30],
+    ]);
+    clients = open();
+    const { status, headers } = await send({ redirect_uris: [callback] });
+    expect(status).toBe(429);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    // What was refused is not counted.
+    clock.advance(60_000);
+    expect(await send({ redirect_uris: [callback] })).toMatchObject({ status: 201 });
+  });
+
+  it('leaves the table bounded, and every client that was used where it is', async () => {
     const most = 100;
     clients = open({ unusedClients: most });
     let caller = 0;
@@ -288,12 +310,12 @@ describe('a flood of registrations', () => {
       await clients.markUsed(id);
       used.push(id);
     }
-    const first = await flood(1_000);
+    const first = await flood(4 * most);
     expect([first.ids.length, await kept(first.ids), await kept(used)]).toEqual([most, most, used.length]);
     expect(first.statuses).toEqual(new Set([201, 503]));
 
     clock.advance(day + 1);
-    const second = await flood(1_000);
+    const second = await flood(4 * most);
     expect([second.ids.length, await kept(second.ids)]).toEqual([most, most]);
     expect([await kept(first.ids), await kept(used)]).toEqual([0, used.length]);
   }, 120_000);

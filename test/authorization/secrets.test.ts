@@ -1,7 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { recordingLogger } from '../issuer/support.ts';
+import { storedBy } from '../support/stored.ts';
 import {
   authorize,
   authorizeUrl,
@@ -55,7 +54,7 @@ describe('what bears authority', () => {
       client: website.clientSecret,
     };
     const log = lines.join('\n');
-    const stored = await filesOf(world.store.directory);
+    const stored = await storedBy(world.store.storage, world.store.directory);
     for (const [name, secret] of Object.entries(secrets)) {
       expect([name, secret.length > 10, log.includes(secret), stored.includes(secret)]).toEqual([
         name,
@@ -67,9 +66,3 @@ describe('what bears authority', () => {
     expect(stored.includes(world.user.id)).toBe(true);
   });
 });
-
-async function filesOf(directory: string): Promise<Buffer> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => readFile(join(entry.parentPath, entry.name)));
-  return Buffer.concat(await Promise.all(files));
-}

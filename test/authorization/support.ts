@@ -20,6 +20,7 @@ import type {
   User,
 } from '../../src/contract/index.ts';
 import { form, listen, openStore, signal, testClock, type Clock, type TestStore } from '../issuer/support.ts';
+import { recorded } from '../support/recorded.ts';
 
 export { form } from '../issuer/support.ts';
 
@@ -84,7 +85,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       const storage = index === 0 ? store.storage : await store.another();
       const server = createAuthorizationServer(
         { ...authorizationServerSchema.parse({ clients: { registered } }), people, assertions },
-        { ...host, storage: wrap(storage), resource: `${authUrl}/mcp`, admit },
+        { ...host, ...recorded(wrap(storage)), resource: `${authUrl}/mcp`, admit },
         network,
       );
       await server.start(signal());

@@ -244,7 +244,10 @@ describe('signing keys', () => {
       replaceSigningKeys: storage.directory.replaceSigningKeys.bind(storage.directory),
       keyForExchange: storage.directory.keyForExchange.bind(storage.directory),
     };
-    const failing: Storage = Object.create(storage, { directory: { value: directory } });
+    const failing: Storage = Object.create(storage, {
+      directory: { value: directory },
+      workspace: { value: storage.workspace.bind(storage) },
+    });
     const server = await listen();
     const issuer = makeIssuer(store, { authUrl: server.url, clock, storage: failing });
     await issuer.start(signal());

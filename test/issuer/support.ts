@@ -6,6 +6,7 @@ import { createApiKeys, type ApiKeys } from '../../src/auth/api-keys.ts';
 import { testHost, testVault } from '../../src/contract-tests/host.ts';
 import type { Actor, Issuer, Logger, Organization, Scope, Storage, Vault } from '../../src/contract/index.ts';
 import { emptyStore } from '../support/stores.ts';
+import { recorded } from '../support/recorded.ts';
 
 export const operator: Actor = { kind: 'operator', id: 'tester', name: 'Tester' };
 export const signal = () => AbortSignal.timeout(20_000);
@@ -85,7 +86,7 @@ export function makeIssuer(store: TestStore, options: IssuerOptions): Issuer {
   const { signingKeyDays } = options;
   return issuerPlugin.create(
     issuerPlugin.configSchema.parse(signingKeyDays === undefined ? {} : { signingKeyDays }),
-    issuerHost(host, options.storage ?? store.storage, `${publicUrl}/mcp`),
+    issuerHost(host, recorded(options.storage ?? store.storage), `${publicUrl}/mcp`),
   );
 }
 

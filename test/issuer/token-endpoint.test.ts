@@ -1,7 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { newId, type Issuer, type Storage } from '../../src/contract/index.ts';
@@ -21,6 +19,7 @@ import {
   type TestServer,
   type TestStore,
 } from './support.ts';
+import { storedBy } from '../support/stored.ts';
 
 describe('POST /oauth2/token', () => {
   let store: TestStore;
@@ -491,7 +490,7 @@ describe('POST /oauth2/token', () => {
     expect(log).not.toContain(pair.clientSecret);
     expect(log).not.toContain('a-wrong-secret-that-nobody-may-read');
     expect(log).not.toContain(token);
-    const stored = await filesOf(store.directory);
+    const stored = await storedBy(store.storage, store.directory);
     expect(stored.includes(pair.clientId)).toBe(true);
     expect(stored.includes(pair.clientSecret)).toBe(false);
     expect(stored.includes(pair.clientSecret.slice(4, 24))).toBe(false);
@@ -515,10 +514,4 @@ describe('POST /oauth2/token', () => {
 
 function percentEncoded(text: string): string {
   return Buffer.from(text).toString('hex').replace(/../g, '%$&');
-}
-
-async function filesOf(directory: string): Promise<Buffer> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => readFile(join(entry.parentPath, entry.name)));
-  return Buffer.concat(await Promise.all(files));
 }

@@ -432,6 +432,18 @@ describe('audit', () => {
     expect(audited[0]?.durationMs).toBeGreaterThanOrEqual(0);
   });
 
+  it('keeps the SQL of a call only where it is told to, as it was sent, whatever name it came under', async () => {
+    const tool = { ...echoTool, statement: 'text', aliases: { sql: 'text' } };
+    const told = await start({ tools: [tool], auditStatements: true });
+    await call(told.url, { token: await told.mint(), name: 'echo', args: { text: 'select 1' } });
+    await call(told.url, { token: await told.mint(), name: 'echo', args: { sql: 'select 2', wrong: 1 } });
+    expect(told.audited.map(({ statement }) => statement)).toEqual(['select 1', 'select 2']);
+    const untold = await start({ tools: [tool] });
+    await call(untold.url, { token: await untold.mint(), name: 'echo', args: { text: 'select 1' } });
+    expect(untold.audited).toHaveLength(1);
+    expect(JSON.stringify(untold.audited)).not.toContain('select');
+  });
+
   it('refuses a call that cannot be recorded, before it runs', async () => {
     let ran = 0;
     const counts = tool('counts', () => {

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StorageUnderTest } from '../../src/contract-tests/storage.ts';
-import { storageOfAll, storeOn } from './stores.ts';
+import { withShared } from './forms/config.ts';
+import { storageOfAll, workersOfAll } from './forms/form.ts';
+import { storeOn } from './stores.ts';
 
 const bin = fileURLToPath(new URL('../../bin/sightline.js', import.meta.url));
 
@@ -69,28 +70,23 @@ export class Sandbox {
   readonly data: string;
   readonly #started: Cli[] = [];
 
-  readonly #store: StorageUnderTest | undefined;
-  readonly #env: Readonly<Record<string, string>>;
+  readonly #store: Awaited<ReturnType<typeof storeOn>> | undefined;
 
-  private constructor(directory: string, store: StorageUnderTest | undefined, env: Readonly<Record<string, string>>) {
+  private constructor(directory: string, store: Awaited<ReturnType<typeof storeOn>> | undefined) {
     this.directory = directory;
     this.data = join(directory, 'data');
     this.#store = store;
-    this.#env = env;
   }
 
-  /** With SIGHTLINE_TEST_STORAGE its storage is a database of that server. */
+  /** In the forms `postgres` and `mysql` its storage is a database of that server, and one gateway serves. */
   static async create(): Promise<Sandbox> {
     const directory = await mkdtemp(join(tmpdir(), 'sightline-cli-'));
-    if (storageOfAll === undefined) return new Sandbox(directory, undefined, {});
-    const store = await storeOn(storageOfAll);
-    const file = join(directory, 'shared-storage.json');
-    await writeFile(file, JSON.stringify({ storage: { plugin: 'knex', ...store.process.config } }));
-    return new Sandbox(directory, store, { SIGHTLINE_CONFIG: file });
+    return new Sandbox(directory, storageOfAll === undefined ? undefined : await storeOn(storageOfAll));
   }
 
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Cli {
-    const cli = new Cli(this.directory, args, { ...this.#env, ...env });
+    const storage = this.#store && { plugin: 'knex', ...this.#store.process.config };
+    const cli = new Cli(this.directory, storage ? withShared(args, this.directory, { storage }) : args, env);
     this.#started.push(cli);
     return cli;
   }
@@ -102,7 +98,8 @@ export class Sandbox {
 
   /** A gateway on a free port, once it serves. */
   async serve(...args: string[]): Promise<{ readonly cli: Cli; readonly url: string }> {
-    const cli = this.start(['serve', '--data', this.data, '--port', '0', ...args]);
+    const workers = workersOfAll > 1 ? ['--workers', String(workersOfAll)] : [];
+    const cli = this.start(['serve', '--data', this.data, '--port', '0', ...workers, ...args]);
     const [, url = ''] = await cli.printed(/listens at (http:\S+)\/mcp/);
     return { cli, url };
   }

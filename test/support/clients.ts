@@ -69,6 +69,29 @@ export function listAndCallAll(kind: ClientKind, target: ClientTarget): Promise<
   }
 }
 
+/** What a client hears while one tool works, with one of the official SDKs. */
+export async function progressOf(
+  kind: 'sdk-v1' | 'sdk-v2',
+  { url, token, call }: { readonly url: string; readonly token: string; readonly call: ToolCallRequest },
+): Promise<readonly string[]> {
+  const heard: string[] = [];
+  const onprogress = ({ message }: { readonly message?: string | undefined }) => void heard.push(message ?? '');
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  const params = { name: call.name, arguments: { ...call.arguments } };
+  if (kind === 'sdk-v1') {
+    const client = new ClientV1(info);
+    await client.connect(new TransportV1(new URL(url), { requestInit }));
+    await client.callTool(params, undefined, { onprogress });
+    await client.close();
+  } else {
+    const client = new ClientV2(info, { versionNegotiation: { mode: 'auto' } });
+    await client.connect(new TransportV2(new URL(url), { requestInit }));
+    await client.callTool(params, { onprogress });
+    await client.close();
+  }
+  return heard;
+}
+
 /** The revision a client of this kind speaks to a server of both eras. */
 export function expectedVersion(kind: ClientKind): string {
   const modern: readonly ClientKind[] = ['sdk-v2-auto', 'sdk-v2-pinned', 'inspector-auto', 'inspector-modern'];

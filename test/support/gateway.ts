@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { SharedStorage } from './stores.ts';
+import { storageOfAll, workersOfAll } from './forms/form.ts';
+import type { SharedStorage } from './forms/form.ts';
 import type { TwoGateways } from './two-gateways.ts';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -30,15 +32,7 @@ export async function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'sightline-'));
 }
 
-/**
- * With SIGHTLINE_TEST_STORAGE=postgres or mysql each gateway of all end-to-end tests is two, behind a proxy that gives them
- * requests in turn; storage is on that server, telemetry in PostgreSQL.
- */
-const storageOfAll = z
-  .enum(['postgres', 'mysql'])
-  .optional()
-  .parse(process.env['SIGHTLINE_TEST_STORAGE'] || undefined);
-
+/** Those that are two. In the forms `postgres` and `mysql` each one is. */
 const shared = new Map<string, Promise<TwoGateways>>();
 
 /** From now on the gateway of this data directory is two, also to the command line. */
@@ -60,14 +54,13 @@ export async function removeDirectory(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
-/** With SIGHTLINE_TEST_WORKERS=2 the gateways of all end-to-end tests have two workers. */
-const workersOfAll = Number(process.env['SIGHTLINE_TEST_WORKERS'] ?? 1);
-
 export interface GatewayOptions {
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly port?: number;
   readonly workers?: number;
+  /** How long it may take to be ready: 30 s. */
+  readonly readyMs?: number;
 }
 
 /** A real gateway in its own process, on a free port unless another is given, with an empty workspace. */
@@ -78,12 +71,14 @@ export async function startGateway(dataDirectory: string, options: GatewayOption
 
 /** Both at once, as a company's first start of two replicas is. */
 async function startTwo(two: TwoGateways, options: GatewayOptions): Promise<RunningGateway> {
-  const { args = ['--no-demo'], env = {} } = options;
-  const own = { ...options, args: await two.configured(args), env: { ...two.env, ...env } };
-  const [first, second] = await Promise.all([
-    startOne(two.directories[0], own),
-    mkdir(two.directories[1], { recursive: true }).then(() => startOne(two.directories[1], own)),
-  ]);
+  const { args = ['--no-demo'] } = options;
+  const own = { ...options, args: two.configured(args) };
+  const starting = [startOne(two.directories[0], own), startOne(two.directories[1], own)] as const;
+  // One that did not start leaves none behind.
+  const [first, second] = await Promise.all(starting).catch(async (error: unknown) => {
+    for (const each of await Promise.allSettled(starting)) if (each.status === 'fulfilled') await each.value.kill();
+    throw error;
+  });
   two.front.to([first.url, second.url]);
   return {
     each: [first, second],
@@ -103,7 +98,7 @@ async function startTwo(two: TwoGateways, options: GatewayOptions): Promise<Runn
 
 /** One process tree, whose `url` is where it listens itself. */
 export async function startOne(dataDirectory: string, options: GatewayOptions = {}): Promise<RunningGateway> {
-  const { args = ['--no-demo'], env = {}, port = 0, workers = workersOfAll } = options;
+  const { args = ['--no-demo'], env = {}, port = 0, workers = workersOfAll, readyMs = 30_000 } = options;
   const several = workers > 1 ? ['--workers', String(workers)] : [];
   const child = spawn(
     process.execPath,
@@ -118,7 +113,7 @@ export async function startOne(dataDirectory: string, options: GatewayOptions = 
   child.stdout.on('data', (chunk) => (output += String(chunk)));
   child.stderr.on('data', (chunk) => (output += String(chunk)));
   const exited = once(child, 'exit');
-  const url = await announced(dataDirectory, child, () => output);
+  const url = await announced(dataDirectory, child, readyMs, () => output);
   return {
     url,
     dataDirectory,
@@ -136,10 +131,16 @@ export async function startOne(dataDirectory: string, options: GatewayOptions = 
   };
 }
 
+const lookMs = 50;
 const announcement = z.object({ pid: z.number(), url: z.string() });
 
-async function announced(dataDirectory: string, child: ChildProcess, output: () => string): Promise<string> {
-  for (let attempt = 0; attempt < 600; attempt += 1) {
+async function announced(
+  dataDirectory: string,
+  child: ChildProcess,
+  readyMs: number,
+  output: () => string,
+): Promise<string> {
+  for (let attempt = 0; attempt < readyMs / lookMs; attempt += 1) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`the gateway did not start:\n${output()}`);
     try {
@@ -148,10 +149,31 @@ async function announced(dataDirectory: string, child: ChildProcess, output: () 
     } catch {
       // Not written yet.
     }
-    await delay(50);
+    await delay(lookMs);
   }
   child.kill('SIGKILL');
-  throw new Error(`the gateway was not ready in 30 s:\n${output()}`);
+  throw new Error(`the gateway was not ready in ${readyMs / 1_000} s:\n${output()}`);
+}
+
+/** By which a shell's `sightline …` is that gateway's. */
+export async function environmentOf(dataDirectory: string): Promise<Readonly<Record<string, string>>> {
+  const [, file] = (await sharedBy(dataDirectory))?.configured([]) ?? [];
+  return { SIGHTLINE_DATA: dataDirectory, ...(file === undefined ? {} : { SIGHTLINE_CONFIG: file }) };
+}
+
+/** Begins `sightline …`. */
+export async function beginSightline(
+  dataDirectory: string,
+  args: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<ChildProcessByStdio<null, Readable, Readable>> {
+  const two = await sharedBy(dataDirectory);
+  const configured = two?.configured(args) ?? args;
+  return spawn(process.execPath, [main, ...configured, '--data', dataDirectory], {
+    cwd: dataDirectory,
+    env: { ...process.env, NODE_OPTIONS: '', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 /** Runs `sightline …` to its end. */
@@ -160,13 +182,7 @@ export async function sightline(
   args: readonly string[],
   options: { readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const two = await sharedBy(dataDirectory);
-  const configured = (await two?.configured(args)) ?? args;
-  const child = spawn(process.execPath, [main, ...configured, '--data', dataDirectory], {
-    cwd: dataDirectory,
-    env: { ...process.env, NODE_OPTIONS: '', ...two?.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = await beginSightline(dataDirectory, args, options);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => (stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (stderr += String(chunk)));

@@ -19,7 +19,7 @@ const receiver = createOtlpReceiver({
   },
   sink: telemetry.sink,
   dataDirectory,
-  retentionDays: 30,
+  retentionDays: () => 30,
   logger: silentLogger,
   now: () => new Date(),
 });

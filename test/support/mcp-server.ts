@@ -95,7 +95,7 @@ export interface TestServer {
 }
 
 export interface TestServerOptions extends Partial<
-  Pick<McpHandlerOptions, 'limits' | 'audit' | 'authenticate' | 'allowedHosts' | 'rateLimit'>
+  Pick<McpHandlerOptions, 'limits' | 'audit' | 'auditStatements' | 'authenticate' | 'allowedHosts' | 'rateLimit'>
 > {
   readonly tools: readonly Tool[];
   readonly allowedOrigins?: readonly string[];
@@ -140,6 +140,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     allowedHosts: options.allowedHosts ?? ['127.0.0.1', 'localhost', '[::1]'],
     allowedOrigins: [origin, ...(options.allowedOrigins ?? [])],
     rateLimit: options.rateLimit ?? createRateLimit(options.rate ?? { perMinute: 1_000_000, burst: 1_000_000 }),
+    auditStatements: options.auditStatements ?? false,
     audit: options.audit ?? { reserve: () => (record) => void audited.push(record) },
     logger,
     ...(options.limits === undefined ? {} : { limits: options.limits }),

@@ -2,39 +2,16 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
-import { listen } from './listen.ts';
+import { freePort, loginOf } from './database-server.ts';
+import type { DatabaseServer, Login } from './database-server.ts';
 
 const run = promisify(execFile);
 
-/** A MySQL or MariaDB server for tests, as its administrator sees it. */
-export interface MysqlServer {
-  readonly name: string;
-  readonly host: string;
-  readonly port: number;
-  url(database: string, user: string, password: string): string;
-  /** Runs statements; answers the rows of one. */
-  admin(sql: string, database?: string): Promise<readonly (readonly unknown[])[]>;
-  /** A database with a random name. */
-  createDatabase(): Promise<string>;
-  /** Drops the database and the users. */
-  drop(database: string, users?: readonly string[]): Promise<void>;
-  /** Only of a server that the test has started. */
-  readonly restart?: () => Promise<void>;
-  readonly halt?: () => Promise<void>;
-  stop(): Promise<void>;
-}
-
-interface Login {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
-}
+export type MysqlServer = DatabaseServer;
 
 /**
  * The server that suites run on: that at TEST_MYSQL_URL, else the machine's at 127.0.0.1:3306, else a MariaDB of its own where
@@ -46,7 +23,7 @@ export function mysqlServers(): Promise<readonly MysqlServer[]> {
     'MySQL',
     url === undefined
       ? [() => serverAt({ host: '127.0.0.1', port: 3306, user: 'root', password: '' }), ownMariaDb]
-      : [() => serverAt(loginOf(new URL(url)))],
+      : [() => serverAt(loginOf(new URL(url), 3306))],
   );
 }
 
@@ -83,9 +60,7 @@ async function ownMariaDb(): Promise<MysqlServer> {
       '--auth-root-authentication-method=normal',
     ];
     await run('mariadb-install-db', install);
-    const probe = createServer();
-    const port = await listen(probe);
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await freePort();
     const login = { host: '127.0.0.1', port, user: 'root', password: '' };
     const begin = async (): Promise<ChildProcess> => {
       const options = [account, `--datadir=${data}`, `--socket=${join(parent, 'socket')}`, `--port=${port}`];
@@ -95,16 +70,18 @@ async function ownMariaDb(): Promise<MysqlServer> {
       return child;
     };
     let child = await begin();
-    const halt = async (): Promise<void> => {
+    const end = async (signal: NodeJS.Signals): Promise<void> => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
-      child.kill('SIGTERM');
+      child.kill(signal);
       await exited;
     };
+    const halt = (): Promise<void> => end('SIGTERM');
     const server = await serverAt(login);
     return {
       ...server,
       halt,
+      crash: () => end('SIGKILL'),
       restart: async () => {
         child = await begin();
       },
@@ -171,13 +148,4 @@ async function ask(login: Login, sql: string, database?: string): Promise<readon
   } finally {
     await connection.end();
   }
-}
-
-function loginOf({ hostname, port, username, password }: URL): Login {
-  return {
-    host: hostname,
-    port: Number(port || 3306),
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-  };
 }

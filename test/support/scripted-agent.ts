@@ -51,6 +51,7 @@ export function scriptedAgent({ steps, stepMs, end, onStep, onSignal }: Script):
     async *investigate(assignment, signal) {
       onSignal?.(signal);
       for (let taken = assignment.steps.length + 1; taken <= steps; taken += 1) {
+        yield { type: 'progress', message: `At step ${taken}` };
         await sleep(stepMs, undefined, { signal });
         onStep?.(`step ${taken}`);
         yield { type: 'step', step: step(`step ${taken}`) };

@@ -1,25 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import storagePlugin from '../../plugins/storage-knex/index.ts';
 import { mysqlStore, postgresStore } from '../../plugins/storage-knex/support/store.ts';
 import type { ServerStore } from '../../plugins/storage-knex/support/store.ts';
 import { testHost } from '../../src/contract-tests/host.ts';
 import type { StorageUnderTest } from '../../src/contract-tests/storage.ts';
+import { storageOfAll } from './forms/form.ts';
+import type { SharedStorage } from './forms/form.ts';
 import { mysqlServers } from './mysql.ts';
 import type { MysqlServer } from './mysql.ts';
 import { embeddedServer, localServer } from './postgres.ts';
 import type { PostgresServer } from './postgres.ts';
-
-/** Where several gateways may keep their workspace together. */
-export type SharedStorage = 'postgres' | 'mysql';
-
-/** SIGHTLINE_TEST_STORAGE: what all tests that name no storage run on, else SQLite. */
-export const storageOfAll: SharedStorage | undefined = z
-  .enum(['postgres', 'mysql'])
-  .optional()
-  .parse(process.env['SIGHTLINE_TEST_STORAGE'] || undefined);
 
 /** An empty store of the kind that all tests run on. */
 export async function emptyStore(): Promise<StorageUnderTest> {
@@ -106,7 +98,7 @@ export async function sharedStorages(): Promise<{
   }
 }
 
-export const postgresServer = lend<PostgresServer>(() => localServer().catch(() => embeddedServer()));
+export const postgresServer = lend<PostgresServer>(() => localServer().catch(() => embeddedServer({ fsync: true })));
 const mysqlServer = lend<MysqlServer>(async () => {
   const [server] = await mysqlServers();
   if (server === undefined) throw new Error('there is no MySQL');

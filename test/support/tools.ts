@@ -21,6 +21,7 @@ import { parseArguments, renameAliases } from '../../src/mcp/arguments.ts';
 import { createCatalog } from '../../src/mcp/catalog.ts';
 import type { Catalog } from '../../src/mcp/catalog.ts';
 import { telemetryHost } from '../../src/app/telemetry-host.ts';
+import { cancelChat } from '../../src/investigation/cancel.ts';
 import { createKeptResults } from '../../src/sql/kept-results.ts';
 import { createQueryPipeline } from '../../src/sql/pipeline.ts';
 import { createTools } from '../../src/tools/index.ts';
@@ -73,6 +74,7 @@ export class Toolbox {
       wake: () => {
         this.woken += 1;
       },
+      cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, silentLogger),
       now,
     });
     this.catalog = createCatalog(this.tools, { name: 'test', title: 'test', version: '1' });

@@ -115,7 +115,7 @@ async function fill(
     },
     sink: telemetry.sink,
     dataDirectory: directory,
-    retentionDays: 30,
+    retentionDays: () => 30,
     logger: silentLogger,
     now: () => new Date(),
   });

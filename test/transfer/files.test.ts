@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rejection } from '../../src/contract-tests/runner.ts';
 import { newId, SightlineError } from '../../src/contract/index.ts';
-import type { Vault } from '../../src/contract/index.ts';
+import type { Vault, Workspace } from '../../src/contract/index.ts';
 import { exportWorkspace } from '../../src/transfer/export.ts';
 import {
   createVault,
@@ -92,11 +92,10 @@ describe('an export', () => {
     const nowhere = join(source.directory, 'missing', 'file');
     expect(await rejection(exportWorkspace({ ...again, file: nowhere }))).toMatchObject({ code: 'unavailable' });
     const shut = {
+      ...vault,
       seal: () => {
         throw new SightlineError('internal', 'no');
       },
-      open: vault.open,
-      derive: vault.derive,
     };
     const broken = join(source.directory, 'broken');
     expect(await rejection(exportWorkspace({ ...again, vault: shut, file: broken }))).toMatchObject({
@@ -170,7 +169,10 @@ describe('an export that is not whole', () => {
       all.toSpliced(audit, 2, all[audit + 1] ?? '', all[audit] ?? ''),
     ];
     for (const changed of changes) {
-      expect(await refused([header(), ...changed, ...lines.slice(-2)].join('\n'))).toContain('digest');
+      expect(await refused([header(), ...changed, ...lines.slice(-2)].join('\n'))).toMatch(
+        // A record of the audit that comes twice is known by its place.
+        /digest|something twice/,
+      );
     }
     expect(await refused(`${text}\n`)).toMatch(/^invalid_argument: /);
     expect(await refused(`${text}${all[0]}\n`)).toContain('follows its end');
@@ -190,16 +192,31 @@ describe('an export of somebody else', () => {
     expect(await refused(`${header()}\n`, other)).toContain('another master key');
   });
 
-  it('is refused where secrets in it are under a key that was not brought along', async () => {
+  type Sealing = (seal: (context: string) => string, workspace: Workspace) => Promise<unknown>;
+  it.each<[string, Sealing]>([
+    [
+      'an ingest token',
+      (seal, { ingestTokens }) => {
+        const id = newId('it');
+        return ingestTokens.create({ id, hash: 'a'.repeat(64), sealed: seal(`ingest-token:${id}`) });
+      },
+    ],
+    [
+      'a webhook',
+      (seal, { webhooks }) => {
+        const id = newId('whk');
+        const url = 'https://hooks.example.com/';
+        return webhooks.create({ id, url, events: ['chat.created'], sealedSecret: seal(`webhook:${id}`) });
+      },
+    ],
+  ])('is refused where the secret of %s is under a key that was not brought along', async (_, create) => {
     const [old, fresh] = [newMasterKey(), newMasterKey()];
-    const file = join(source.directory, 'both-keys');
+    const file = join(source.directory, newId('it'));
     const place = await newPlace();
     const both = createVault([fresh, old]);
     const before = createVault([old]);
     const { id } = await place.storage.directory.createOrganization({ name: 'old' });
-    const token = newId('it');
-    const sealed = before.seal(Buffer.from('s'), `ingest-token:${token}`);
-    await place.storage.workspace(id).ingestTokens.create({ id: token, hash: 'a'.repeat(64), sealed });
+    await create((context) => before.seal(Buffer.from('s'), context), place.storage.workspace(id));
     await exportWorkspace({ storage: place.storage, vault: both, now: () => new Date(), file });
     expect(await refused(await readFile(file), createVault([fresh]))).toContain('a master key that is not here');
     await imported(target, file, both);
@@ -216,12 +233,11 @@ describe('an export of somebody else', () => {
 
   it("is refused with the master key too, where it gives one organization what is another's", async () => {
     const [one = '', two = ''] = source.organizations;
-    for (const table of ['incident_documents', 'chat_messages', 'investigation_steps', 'api_key_secrets', 'grants']) {
+    // Not the grants: the members are the same in both, so that a grant may be there.
+    for (const table of ['incident_documents', 'chat_messages', 'investigation_steps', 'api_key_secrets']) {
       const given = rows().map((row) => (row.startsWith(`["${table}"`) ? row.replace(one, two) : row));
       expect(given).not.toEqual(rows());
-      const answer = await refused(signed(header(), given));
-      // The members are the same in both, so that a grant may be there.
-      if (table !== 'grants') expect(answer).toContain('another organization');
+      expect(await refused(signed(header(), given))).toContain('another organization');
     }
   });
 

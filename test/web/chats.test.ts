@@ -155,6 +155,50 @@ describe('the pages of chats', () => {
     expect(await read(mia, next)).not.toContain('Message 1');
   });
 
+  it('stop the agent for who started it and for an admin, and for nobody else', async () => {
+    const max = await place.enter('member', 'max@acme.example');
+    for (const who of [mia, ada]) {
+      const chat = await start(mia, 'Stop me');
+      const path = `/chats/${chat.id}`;
+      expect((await max.browser.get(path)).text).not.toContain('/cancel');
+      const fields = { csrf: await max.browser.csrf('/chats/new') };
+      expect((await max.browser.post(`${path}/cancel`, fields)).status).toBe(403);
+      expect((await place.workspace.chats.get(chat.id))?.status).toBe('running');
+      const sent = await who.browser.submit(path, {}, `${path}/cancel`);
+      expect([sent.status, sent.headers.location]).toEqual([303, path]);
+      expect((await place.workspace.chats.get(chat.id))?.status).toBe('cancelled');
+      const text = await read(mia, path);
+      expect(text).toContain('Cancelled.');
+      expect((await mia.browser.get(path)).text).not.toContain('/cancel');
+    }
+  });
+
+  it('stop the agent for a reply that asks for it, and let the incident wait on a person again', async () => {
+    const incident = await place.workspace.incidents.create(
+      { title: 'x', severity: 'low', source: 'test', startedAt: new Date(), waitingOn: { party: 'agent' } },
+      operator,
+    );
+    const asked = await mia.browser.submit(`/chats/new?incident=${incident.key}`, { message: 'Why?' }, '/chats/new');
+    const path = asked.headers.location ?? '';
+    await mia.browser.submit(path, { message: 'Stop!' });
+    expect(await read(mia, path)).toContain('Cancelled.');
+    expect((await place.workspace.incidents.get(incident.id))?.waitingOn).toMatchObject({
+      party: 'human',
+      reason: 'The investigation was cancelled: decide on the next step',
+    });
+  });
+
+  it('say what the agent does just now', async () => {
+    const chat = await start(mia, 'What do you do?');
+    const now = new Date(Date.now() + 1_000);
+    const lease = { holder: 'w', now, until: new Date(now.getTime() + 60_000) };
+    const [investigation] = await place.workspace.investigations.ofChat(chat.id);
+    if (investigation === undefined) throw new Error('nothing was queued');
+    while ((await place.site.storage.directory.claimInvestigation(lease))?.id !== investigation.id);
+    await place.workspace.investigations.progress(investigation.id, 'Who fails more than before?');
+    expect(await read(mia, `/chats/${chat.id}`)).toContain('Who fails more than before?');
+  });
+
   it('say which incident one is about', async () => {
     const incident = await place.workspace.incidents.create(
       { title: 'Checkout fails', severity: 'high', source: 'test', startedAt: new Date() },

@@ -96,10 +96,9 @@ describe('the page of API keys', () => {
     colleague.browser.cookies.set('sightline-once', sealed);
     expect(secretOf((await colleague.browser.get(path)).text)).toBeUndefined();
 
-    admin.browser.cookies.set(
-      'sightline-once',
-      sealed.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
-    );
+    // Not the last character, of which not all bits count.
+    const changed = sealed.replace(/.(?=.$)/, (one) => (one === 'A' ? 'B' : 'A'));
+    admin.browser.cookies.set('sightline-once', changed);
     expect(secretOf((await admin.browser.get(path)).text)).toBeUndefined();
 
     admin.browser.cookies.set('sightline-once', sealed);

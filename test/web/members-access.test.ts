@@ -78,6 +78,18 @@ describe('who may open which page', () => {
       path: `${keys}/${key.id}${action}`,
       nobodys: `${keys}/${nobodys.key}${action}`,
     });
+    const alertSource = newId('als');
+    await workspace.alertSources.create({
+      id: alertSource,
+      name: 'Alertmanager',
+      plugin: 'generic',
+      sealed: 'sealed',
+      createdBy: 'ada',
+    });
+    const sourceAt = (action: string) => ({
+      path: `/integrations/alerts/${alertSource}${action}`,
+      nobodys: `/integrations/alerts/${newId('als')}${action}`,
+    });
     const memberAt = (action: string) => ({
       path: `/members/${member.user.id}/${action}`,
       nobodys: `/members/${nobodys.user}/${action}`,
@@ -100,6 +112,29 @@ describe('who may open which page', () => {
         get: ours,
         post: none,
       },
+      '/incidents/:key/change': {
+        path: `/incidents/${incident.key}/change`,
+        nobodys: '/incidents/INC-999/change',
+        get: ours,
+        post: [303, 0, 404],
+        fields: {
+          seen: String(incident.updatedAt.getTime()),
+          status: 'investigating',
+          severity: 'high',
+          assignee: '',
+          party: 'none',
+          name: '',
+          reason: '',
+          resolution: '',
+          duplicate_of: '',
+        },
+      },
+      '/incidents/:key/document': {
+        path: `/incidents/${incident.key}/document`,
+        nobodys: '/incidents/INC-999/document',
+        get: ours,
+        post: none,
+      },
       '/chats': { path: chats, ...nothingToChange },
       '/chats/new': {
         path: `/chats/new?incident=${incident.id}`,
@@ -114,6 +149,12 @@ describe('who may open which page', () => {
         get: ours,
         post: forbidden,
         fields: { message: 'I answer in their place', once: newId('msg') },
+      },
+      '/chats/:id/cancel': {
+        path: `/chats/${chat.id}/cancel`,
+        nobodys: `/chats/${nobodys.chat}/cancel`,
+        get: none,
+        post: forbidden,
       },
       '/members': {
         path: '/members',
@@ -149,6 +190,20 @@ describe('who may open which page', () => {
         get: [403, 200, 200],
         post: forbidden,
       },
+      '/integrations/alerts': {
+        path: '/integrations/alerts',
+        get: [403, 200, 200],
+        post: [403, 0, 303],
+        fields: { name: 'Mine', plugin: 'generic' },
+      },
+      '/integrations/alerts/:id': { ...sourceAt(''), get: admins, post: none },
+      '/integrations/alerts/:id/rotate': {
+        ...sourceAt('/rotate'),
+        get: admins,
+        post: forbidden,
+        fields: { secret: 'of-the-sender-0123456789' },
+      },
+      '/integrations/alerts/:id/remove': { ...sourceAt('/remove'), get: admins, post: forbidden },
       '/integrations/applications': { path: '/integrations/applications', ...nothingToChange },
       '/integrations/applications/:id/revoke': {
         path: `/integrations/applications/${grant}/revoke`,
@@ -236,12 +291,12 @@ describe('who may open which page', () => {
     }
   });
 
-  it.each(pages)('%s asks the storage no more than six times', async (page) => {
+  it.each(pages)('%s asks the storage no more than seven times', async (page) => {
     const { path } = rowOf(page);
     place.site.calls();
     await admin.browser.get(path);
 
-    expect(place.site.calls()).toBeLessThanOrEqual(6);
+    expect(place.site.calls()).toBeLessThanOrEqual(7);
   });
 
   it.each(pages)('%s is kept by no cache, framed by nobody, and runs nothing that is not ours', async (page) => {

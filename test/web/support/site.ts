@@ -1,11 +1,12 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
+import { createAlertSources } from '../../../src/alerts/sources.ts';
 import { describeIngest, ingestSource } from '../../../src/app/ingest-source.ts';
 import { issuerHost } from '../../../src/app/issuer-host.ts';
 import { createOrganizations } from '../../../src/app/organizations.ts';
 import { createApiKeys } from '../../../src/auth/api-keys.ts';
 import { createIngestTokens } from '../../../src/auth/ingest-tokens.ts';
-import { testHost } from '../../../src/contract-tests/host.ts';
+import { silentLogger, testHost } from '../../../src/contract-tests/host.ts';
 import type {
   AuthorizationRequests,
   Issuer,
@@ -18,17 +19,20 @@ import type {
 } from '../../../src/contract/index.ts';
 import { createHttpApp } from '../../../src/http/app.ts';
 import { clientAddress } from '../../../src/http/security.ts';
+import { cancelChat } from '../../../src/investigation/cancel.ts';
 import { createPeople } from '../../../src/people/create-people.ts';
 import { createPasswords } from '../../../src/people/passwords.ts';
 import type { People } from '../../../src/people/people.ts';
 import { createPages } from '../../../src/web/pages.ts';
 import type { PageServices } from '../../../src/web/services.ts';
+import genericAlerts from '../../../plugins/alerts-generic/index.ts';
 import issuerPlugin from '../../../plugins/issuer-builtin/index.ts';
 import storagePlugin from '../../../plugins/storage-knex/index.ts';
 import { removeDirectory, temporaryDirectory } from '../../support/gateway.ts';
 import { listen } from '../../support/listen.ts';
 import { counted } from './counted.ts';
 import { TestBrowser } from './test-browser.ts';
+import { recorded } from '../../support/recorded.ts';
 
 export const password = 'correct horse battery staple';
 
@@ -105,7 +109,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
   const host = testHost(directory, { logger, now, vault, publicUrl: authUrl, authUrl });
   const resource = `${authUrl}/mcp`;
   const config = issuerPlugin.configSchema.parse({ clients: { registered: [desktop] } });
-  const issuer = issuerPlugin.create(config, issuerHost(host, storage, resource));
+  const issuer = issuerPlugin.create(config, issuerHost(host, recorded(storage), resource));
   await issuer.start(AbortSignal.timeout(30_000));
   const pages = createPages({
     people,
@@ -114,12 +118,20 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     signIn: served.signIn ?? issuer.signIn,
     authorizationRequests: served.authorizationRequests ?? issuer.authorizationRequests,
     ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
+    alertSources: createAlertSources({
+      storage: watched,
+      vault,
+      inputs: new Map([['generic', genericAlerts.create({}, host)]]),
+      publicUrl: authUrl,
+      now,
+    }),
     clients: [],
     authUrl,
     resource,
     tokenUrl: `${authUrl}/oauth2/token`,
     engine: 'none',
     wake: () => undefined,
+    cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, silentLogger),
     vault,
     clientAddress: (request) => clientAddress(request, false),
     logger,

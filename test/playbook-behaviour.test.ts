@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import plugin from '../plugins/agent-playbook/index.ts';
+import { incidentOf } from './support/incident.ts';
+import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
+import type { Row } from '../plugins/telemetry-duckdb/support/harness.ts';
+import { agentQuery } from '../src/app/agent-query.ts';
+import { silentLogger, testHost } from '../src/contract-tests/host.ts';
+import { newId } from '../src/contract/index.ts';
+import type { Agent, Assignment, Conclusion, NewStep, OrganizationId } from '../src/contract/index.ts';
+import { createQueryPipeline } from '../src/sql/pipeline.ts';
+
+/** What services do otherwise than before, found in whatever they send. */
+const askedAt = new Date('2026-03-01T12:00:00Z');
+const ago = (minutes: number): Date => new Date(askedAt.getTime() - minutes * 60_000);
+
+let harness: Harness;
+let agent: Agent;
+
+beforeAll(async () => {
+  harness = await Harness.start();
+  const pipeline = createQueryPipeline({ telemetry: harness.telemetry, logger: silentLogger, now: () => askedAt });
+  agent = plugin.create(
+    {},
+    { ...testHost(harness.directory), dialect: harness.telemetry.dialect, query: agentQuery(pipeline) },
+  );
+}, 60_000);
+
+afterAll(async () => {
+  await harness.stop();
+});
+
+interface Outcome {
+  readonly steps: readonly NewStep[];
+  readonly conclusion: Conclusion;
+}
+
+async function investigate(organizationId: OrganizationId, asked: Partial<Assignment>): Promise<Outcome> {
+  const steps: NewStep[] = [];
+  let conclusion: Conclusion | undefined;
+  const assignment = { organizationId, messages: [], steps: [], askedAt, ...asked };
+  for await (const event of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
+    if (event.type === 'step') steps.push(event.step);
+    if (event.type === 'conclusion') conclusion = event.conclusion;
+  }
+  if (conclusion === undefined) throw new Error('no conclusion');
+  return { steps, conclusion };
+}
+
+function saying(content: string): Partial<Assignment> {
+  const author = { kind: 'key', id: 'ak_test', name: 'test' } as const;
+  return { messages: [{ id: newId('msg'), seq: 1, role: 'user', author, time: askedAt, content, parts: [] }] };
+}
+
+/** So many requests in each minute, and what each of them leaves. */
+function everyMinute(from: Date, to: Date, perMinute: number, leave: (at: Date, index: number) => void): void {
+  let index = from.getTime();
+  for (let time = from.getTime(); time < to.getTime(); time += 60_000 / perMinute) leave(new Date(time), (index += 1));
+}
+
+function span(at: Date, index: number, name: string, parent: boolean): Row {
+  const id = (kind: number): string => (index * 10 + kind).toString(16).padStart(16, '0');
+  return {
+    time: at,
+    start_time: at,
+    end_time: new Date(at.getTime() + 5),
+    duration_nano: 5_000_000,
+    trace_id: index.toString(16).padStart(32, '0'),
+    span_id: id(parent ? 1 : 2),
+    parent_span_id: parent ? '' : id(1),
+    name,
+    kind: 'SERVER',
+    service_name: parent ? 'front' : 'back',
+  };
+}
+
+function log(at: Date, service: string, body: string, of: Partial<Row> = {}): Row {
+  const { trace_id, span_id } = of;
+  const linked = { ...(trace_id !== undefined && { trace_id }), ...(span_id !== undefined && { span_id }) };
+  return { time: at, observed_time: at, severity_number: 9, body, service_name: service, ...linked };
+}
+
+describe('changed behaviour', () => {
+  it('is counted on the side on which a span stands, and between the two windows on none', async () => {
+    const organization = newOrganization();
+    const [spans, logs]: [Row[], Row[]] = [[], []];
+    // An alert's window is compared with what came until ten minutes before it: those ten are the busiest.
+    const leave = (says: string) => (at: Date, index: number) => {
+      const [front, back] = [span(at, index, 'GET /orders', true), span(at, index, 'SELECT', false)];
+      spans.push(front, back);
+      logs.push(log(at, 'front', says, front));
+    };
+    everyMinute(ago(45), ago(31), 6, leave('order read from the cache'));
+    everyMinute(ago(31), ago(21), 60, leave('order read from the cache'));
+    everyMinute(ago(20), askedAt, 6, leave('order read from the table'));
+    await harness.load(organization, 'spans', spans);
+    await harness.load(organization, 'logs', logs);
+    const { steps, conclusion } = await investigate(organization, {
+      incident: incidentOf(organization, { startedAt: ago(20), title: 'Orders look odd' }),
+    });
+    expect(steps.filter(({ error }) => error !== undefined)).toEqual([]);
+    const step = steps.find(({ question }) => question.startsWith('Which log lines'));
+    const counts = step?.rows.map((row) => row.slice(-3, -1).map(Number)) ?? [];
+    expect(counts.length).toBeGreaterThan(0);
+    for (const [hits = 0, total = 0] of counts) expect(hits).toBeLessThanOrEqual(total);
+    expect(conclusion.service).toBe('front');
+  });
+});
+
+describe('where a signal is missing', () => {
+  const question = saying(
+    `Something has been wrong since ${ago(10).toISOString()}. Compare with ${ago(40).toISOString()} to ${ago(20).toISOString()}.`,
+  );
+
+  it('logs alone, of no trace, name the service that logs otherwise', async () => {
+    const organization = newOrganization();
+    const logs: Row[] = [];
+    everyMinute(ago(60), askedAt, 10, (at, index) => {
+      logs.push(log(at, 'calm', index % 2 === 0 ? 'page served' : 'page cached'));
+      logs.push(log(at, 'odd', at >= ago(10) && index % 3 === 0 ? 'stock not known' : 'stock known'));
+    });
+    await harness.load(organization, 'logs', logs);
+    const { steps, conclusion } = await investigate(organization, question);
+    expect(steps.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(conclusion).toMatchObject({ category: 'behaviour', service: 'odd' });
+  });
+
+  it('what comes in bursts by itself is no news, however much of it comes', async () => {
+    const organization = newOrganization();
+    const logs: Row[] = [];
+    everyMinute(ago(60), askedAt, 30, (at, index) => {
+      const burst = Math.floor(at.getTime() / 60_000) % 4;
+      const [cached, known] = at >= ago(10) ? [burst > 0, index % 20 < 14] : [burst > 1, index % 2 === 0];
+      logs.push(log(at, 'bursts', cached ? 'page cached' : 'page served'));
+      logs.push(log(at, 'odd', known ? 'stock known' : 'stock not known'));
+    });
+    await harness.load(organization, 'logs', logs);
+    const { steps, conclusion } = await investigate(organization, question);
+    expect(steps.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(conclusion).toMatchObject({ category: 'behaviour', service: 'odd' });
+  });
+
+  it('gauges alone, whatever they are called, name the service whose gauge left the usual', async () => {
+    const organization = newOrganization();
+    const metrics: Row[] = [];
+    everyMinute(ago(60), askedAt, 1, (at, index) => {
+      for (const service of ['a', 'b', 'c']) {
+        const value = (service === 'b' && at >= ago(10) ? 900 : 20) + (index % 3);
+        metrics.push({ time: at, name: 'RoundTripP90(ms)', type: 'GAUGE', value, service_name: service });
+      }
+    });
+    await harness.load(organization, 'metrics', metrics);
+    const { steps, conclusion } = await investigate(organization, question);
+    expect(steps.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(conclusion).toMatchObject({ category: 'resource', service: 'b' });
+  });
+});

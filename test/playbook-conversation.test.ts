@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import plugin from '../plugins/agent-playbook/index.ts';
+import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
+import { agentQuery } from '../src/app/agent-query.ts';
+import { silentLogger, testHost } from '../src/contract-tests/host.ts';
+import { newId } from '../src/contract/index.ts';
+import type {
+  Agent,
+  AgentEvent,
+  ChatMessage,
+  EarlierInvestigation,
+  InvestigationStep,
+  OrganizationId,
+} from '../src/contract/index.ts';
+import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { makeTraffic } from './support/traffic.ts';
+
+/** What people ask on in a chat: each reply is an investigation with what the earlier ones found. */
+const noon = new Date('2026-03-01T12:00:00Z');
+const minutes = (count: number): number => count * 60_000;
+
+let harness: Harness;
+let agent: Agent;
+let organization: OrganizationId;
+
+beforeAll(async () => {
+  harness = await Harness.start();
+  const pipeline = createQueryPipeline({ telemetry: harness.telemetry, logger: silentLogger, now: () => noon });
+  agent = plugin.create(
+    {},
+    { ...testHost(harness.directory), dialect: harness.telemetry.dialect, query: agentQuery(pipeline) },
+  );
+  organization = newOrganization();
+  const fault = { kind: 'payment-errors', from: new Date(noon.getTime() - minutes(25)), to: noon } as const;
+  const { spans, logs } = makeTraffic(new Date(noon.getTime() - minutes(120)), noon, fault);
+  await harness.load(organization, 'spans', spans);
+  await harness.load(organization, 'logs', logs);
+}, 60_000);
+
+afterAll(() => harness.stop());
+
+class Conversation {
+  readonly #messages: ChatMessage[] = [];
+  #earlier: readonly EarlierInvestigation[] = [];
+
+  /** What the agent answers, and how many questions it put to the telemetry for that. */
+  async say(
+    content: string,
+  ): Promise<{ readonly answer: string; readonly steps: readonly InvestigationStep[]; readonly service?: string }> {
+    const askedAt = new Date(noon.getTime() + this.#messages.length * 1_000);
+    const author = { kind: 'key', id: 'ak_test', name: 'test' } as const;
+    this.#messages.push({ id: newId('msg'), seq: 1, role: 'user', author, time: askedAt, content, parts: [] });
+    const steps: InvestigationStep[] = [];
+    let end: AgentEvent | undefined;
+    const assignment = {
+      organizationId: organization,
+      messages: [...this.#messages],
+      steps: [],
+      askedAt,
+      earlier: this.#earlier,
+    };
+    for await (const event of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
+      if (event.type === 'step') {
+        const kept = { seq: steps.length + 1, evidence_id: `E${steps.length + 1}`, recorded_at: askedAt.toISOString() };
+        steps.push(Object.assign(kept, event.step));
+      } else if (event.type !== 'progress') end = event;
+    }
+    if (end?.type === 'answer') return { answer: end.answer, steps };
+    if (end?.type !== 'conclusion') throw new Error('no answer');
+    this.#earlier = [{ askedAt, conclusion: end.conclusion, steps }, ...this.#earlier];
+    return { answer: end.answer, steps, service: end.conclusion.service };
+  }
+}
+
+describe('in a chat where something was found', () => {
+  let chat: Conversation;
+  beforeAll(async () => {
+    chat = new Conversation();
+    expect((await chat.say('Why does checkout fail?')).service).toBe('payment');
+  });
+
+  it.each([
+    ['show me the traces', /From what was found about `payment`, 11:00-12:00 UTC:/, /`payment` `Charge` failed/],
+    ['the logs?', /From what was found about `payment`/, /- `payment`: `.*\[E\d+\]/],
+    ['show me the SQL', /```sql\nSELECT/, /\*\*E\d+\*\* Which/],
+    ['why?', /failures begin in `payment`/, / {2}- E\d+, .*\? .*/],
+    ['why payment?', /confidence: high/, /What speaks against|Not checked/],
+    ['what is E1?', /\*\*E1\*\* Which services have sent spans/, /```sql/],
+    ['E99', /There is no E99 among what was found/, /./],
+    ['thanks!', /only checkout/, /You can ask on/],
+  ])('%s is answered without a new look', async (text, ...expected) => {
+    const { answer, steps } = await chat.say(text);
+    expect(steps).toEqual([]);
+    for (const said of expected) expect(answer).toMatch(said);
+  });
+
+  it('only catalog narrows, and says so; all services widens again', async () => {
+    const narrow = await chat.say('only catalog');
+    expect(narrow.answer).toMatch(/^Looking at only `catalog`, 11:00-12:00 UTC\.\n\n/);
+    expect(narrow.service).toBe('');
+    const wide = await chat.say('and all services?');
+    expect(wide.answer).toMatch(/^Looking at all services, 11:00-12:00 UTC\./);
+    expect(wide.service).toBe('payment');
+  });
+
+  it('only what never sent anything is said to have sent nothing', async () => {
+    expect((await chat.say('only chekcout')).answer).toContain('No service called `chekcout` has sent anything');
+    await chat.say('all services');
+  });
+
+  it('the hour before moves the time, and the next question stays there', async () => {
+    const before = await chat.say('the hour before');
+    expect(before.answer).toMatch(/^Looking at all services, 10:00-11:00 UTC\./);
+    expect(before.service).toBe('');
+    const again = await chat.say('Is payment failing?');
+    expect(again.answer).toMatch(/^Looking at `payment`, 10:00-11:00 UTC\./);
+    const back = await chat.say('and since 11:30?');
+    expect(back.answer).toMatch(/^Looking at `payment`, 11:30-12:00 UTC\./);
+    expect(back.service).toBe('payment');
+  });
+
+  it('what about yesterday says that there is nothing, and what there is', async () => {
+    const { answer } = await chat.say('what about yesterday?');
+    expect(answer).toContain('There is no telemetry from 2026-02-28 11:30 UTC to 2026-02-28 12:00 UTC');
+    expect(answer).toContain('There is telemetry from 2026-03-01 10:00 UTC');
+  });
+
+  it('compare with … says what is usual', async () => {
+    const { answer, service } = await chat.say('Look at 2026-03-01T11:35Z. Compare with 10:30 to 11:00');
+    expect(answer).toMatch(/^Looking at `payment`, 11:2\d-12:0\d UTC, compared with 10:30-11:00 UTC\./);
+    expect(service).toBe('payment');
+  });
+});
+
+describe('examples that nothing found before has', () => {
+  it('are looked for', async () => {
+    const chat = new Conversation();
+    const { answer, steps } = await chat.say('show me the logs of payment');
+    expect(steps.length).toBeGreaterThan(0);
+    expect(answer).toContain('stand out in the logs');
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, expect, it } from '@jest/globals';
+import { tmpdir } from 'node:os';
+import { createWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
+import { agentQuery } from '../src/app/agent-query.ts';
+import { silentLogger, testHost } from '../src/contract-tests/host.ts';
+import { newId, tableNames } from '../src/contract/index.ts';
+import { demoQuestion } from '../src/demo/index.ts';
+import type { DemoOptions } from '../src/demo/index.ts';
+import { loadShop } from '../src/eval/load-shop.ts';
+import { loadPlugin } from '../src/kernel/registry.ts';
+import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { postgresServers } from './support/postgres.ts';
+import type { PostgresServer } from './support/postgres.ts';
+
+const end = new Date('2026-03-01T12:00:00Z');
+const stops: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  for (const stop of stops) await stop();
+});
+
+it('the playbook gets an answer to each of its questions from PostgreSQL, also from tables that were never analyzed', async () => {
+  const [server, ...others] = await postgresServers();
+  for (const other of others) await other.stop();
+  if (server === undefined) return;
+  stops.unshift(() => server.stop());
+  await askOnPostgres(server);
+}, 400_000);
+
+/** What the questions of an investigation came to on PostgreSQL, of whose tables the planner has no statistics. */
+async function askOnPostgres(server: PostgresServer): Promise<void> {
+  const warehouse = await createWarehouse(server);
+  stops.unshift(() => warehouse.cleanup());
+  for (const table of tableNames) {
+    await server.admin(`ALTER TABLE telemetry.${table} SET (autovacuum_enabled = false)`, warehouse.database);
+  }
+  const telemetry = warehouse.component;
+  await telemetry.start(AbortSignal.timeout(30_000));
+  stops.unshift(() => telemetry.stop());
+  const pipeline = createQueryPipeline({ telemetry, logger: silentLogger, now: () => new Date() });
+  const playbook = await loadPlugin('agent', { kind: 'agent', plugin: 'playbook', config: {} }, undefined);
+  const host = { ...testHost(tmpdir()), dialect: telemetry.dialect, query: agentQuery(pipeline) };
+  const agent = playbook.create(host);
+  await agent.start(AbortSignal.timeout(5_000));
+  for (const scenario of ['payment-errors', 'third-party-slow', 'kafka-lag'] as const) {
+    const options: DemoOptions = { scenario, seed: 7, minutes: 30, end, rate: 30 };
+    const organizationId = await loadShop(telemetry, options);
+    const author = { kind: 'operator', id: 'test', name: 'test' } as const;
+    const content = demoQuestion(options);
+    const messages = [{ id: newId('msg'), seq: 1, role: 'user' as const, author, time: end, content, parts: [] }];
+    const assignment = { organizationId, messages, steps: [], askedAt: end };
+    const unanswered: string[] = [];
+    let steps = 0;
+    for await (const event of agent.investigate(assignment, AbortSignal.timeout(120_000))) {
+      if (event.type !== 'step') continue;
+      steps += 1;
+      if (event.step.error !== undefined) unanswered.push(`${event.step.question} ${event.step.error}`);
+    }
+    expect([scenario, unanswered]).toEqual([scenario, []]);
+    expect(steps).toBeGreaterThan(8);
+  }
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import plugin from '../plugins/agent-playbook/index.ts';
+import { Harness } from '../plugins/telemetry-duckdb/support/harness.ts';
+import { agentQuery } from '../src/app/agent-query.ts';
+import { silentLogger, testHost } from '../src/contract-tests/host.ts';
+import { newId } from '../src/contract/index.ts';
+import type { Agent, NewStep, OrganizationId, ToolContext } from '../src/contract/index.ts';
+import { demoQuestion, groundTruth, isScenario, scenarios } from '../src/demo/index.ts';
+import type { DemoOptions, ScenarioName } from '../src/demo/index.ts';
+import { loadShop } from '../src/eval/load-shop.ts';
+import { createKeptResults } from '../src/sql/kept-results.ts';
+import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { createQueryOtel } from '../src/tools/query-otel.ts';
+import { queryOtelOutput } from '../src/tools/query-otel/schema.ts';
+
+/** What an investigation cites can be asked again by anybody who may read: the same SQL gives the same rows. */
+const end = new Date('2026-03-01T12:00:00Z');
+const optionsOf = (scenario: ScenarioName): DemoOptions => ({ scenario, seed: 4, minutes: 15, end, rate: 20 });
+const faults = Object.keys(scenarios)
+  .filter(isScenario)
+  .filter((scenario) => groundTruth(optionsOf(scenario)).service !== undefined);
+let harness: Harness;
+let agent: Agent;
+let tool: ReturnType<typeof createQueryOtel>;
+
+beforeAll(async () => {
+  harness = await Harness.start();
+  const { telemetry, directory } = harness;
+  const pipeline = createQueryPipeline({ telemetry, logger: silentLogger, now: () => end });
+  const { dialect } = telemetry;
+  agent = plugin.create({}, { ...testHost(directory), dialect, query: agentQuery(pipeline) });
+  tool = createQueryOtel({ pipeline, keptResults: createKeptResults({ now: () => end }), dialect, now: () => end });
+}, 60_000);
+
+afterAll(async () => {
+  await harness?.stop();
+});
+
+async function stepsOf(organizationId: OrganizationId, content: string): Promise<readonly NewStep[]> {
+  const author = { kind: 'key' as const, id: 'ak_test', name: 'test' };
+  const messages = [{ id: newId('msg'), seq: 1, role: 'user' as const, author, time: end, content, parts: [] }];
+  const steps: NewStep[] = [];
+  const assignment = { organizationId, messages, steps: [], askedAt: end };
+  for await (const event of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
+    if (event.type === 'step') steps.push(event.step);
+  }
+  return steps;
+}
+
+async function rowsOf(organizationId: OrganizationId, sql: string): Promise<readonly (readonly unknown[])[]> {
+  const context: ToolContext = {
+    principal: {
+      kind: 'user',
+      subject: 'usr_ann',
+      organizationId,
+      role: 'member',
+      scopes: new Set(['telemetry:read']),
+      clientId: 'c',
+    },
+    signal: AbortSignal.timeout(60_000),
+    requestId: 'r',
+    traceId: 't',
+    logger: silentLogger,
+    progress: () => {},
+  };
+  const { structured } = await tool.run(tool.input.parse({ sql, max_bytes: 1_000_000 }), context);
+  return z.object({ rows: queryOtelOutput.shape.rows }).parse(JSON.parse(structured)).rows;
+}
+
+/** Sums of floats depend on the order in which threads come to an end, in their last digits. */
+function rounded(rows: readonly (readonly unknown[])[]): unknown {
+  return rows.map((row) => row.map((cell) => (typeof cell === 'number' ? Number(cell.toPrecision(9)) : cell)));
+}
+
+describe('the steps of an investigation', () => {
+  it.each(faults)(
+    '%s: each is answered, and gives the recorded rows when query_otel runs its SQL',
+    async (scenario) => {
+      const organizationId = await loadShop(harness.telemetry, optionsOf(scenario));
+      const steps = await stepsOf(organizationId, demoQuestion(optionsOf(scenario)));
+      expect(steps.length).toBeGreaterThan(8);
+      for (const { sql, rows, error, observation } of steps) {
+        expect({ error, observation }).toEqual({ error: undefined, observation });
+        expect(rounded(await rowsOf(organizationId, sql))).toEqual(rounded(rows));
+      }
+    },
+    60_000,
+  );
+});
