@@ -51,7 +51,7 @@ const run = (
   investigation: Investigation,
   holder: string,
   before: () => Promise<unknown> = () => Promise.resolve(),
-): Promise<void> =>
+): Promise<unknown> =>
   runInvestigation(investigation, {
     workspace,
     agent: scriptedAgent({ steps: 0, stepMs: 0, end: () => conclusion('payment', { document }) }),

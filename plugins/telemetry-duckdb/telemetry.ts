@@ -55,6 +55,10 @@ export class DuckdbTelemetry implements Telemetry {
     await this.#engines.stop();
   }
 
+  get enginesOpen(): number {
+    return this.#engines.open;
+  }
+
   async health(): Promise<Health> {
     if (!this.#engines.started) return { ok: false, detail: 'not started' };
     return { ok: true, detail: `${this.#engines.open} engines open` };

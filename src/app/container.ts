@@ -43,7 +43,8 @@ import { directoryName } from './data-directory.ts';
 import { collectorSource, ingestSource, noIngest, receivingSink } from './ingest-source.ts';
 import { issuerHost } from './issuer-host.ts';
 import { createOrganizations } from './organizations.ts';
-import { createConfiguredPipeline } from './query-pipeline.ts';
+import { product } from './product.ts';
+import { createConfiguredPipeline, configuredPlaces } from './query-pipeline.ts';
 import { routes } from './routes.ts';
 import { telemetryHost } from './telemetry-host.ts';
 import { createWebhookSender } from '../webhooks/index.ts';
@@ -56,7 +57,7 @@ export type LoadedPlugins = { readonly [Kind in SolePluginKind]: LoadedPlugin<Ki
 };
 
 /** What is there before the first part is made. */
-export type Given = Pick<Cradle, 'foundation' | 'urls' | 'serving'> & {
+export type Given = Pick<Cradle, 'foundation' | 'urls' | 'serving' | 'instruments'> & {
   readonly plugins: LoadedPlugins;
   /** The shipped agent that needs no model, for an agent that wants one beneath it. */
   readonly baseline: LoadedPlugin<'agent'>;
@@ -66,8 +67,6 @@ export type Given = Pick<Cradle, 'foundation' | 'urls' | 'serving'> & {
 
 /** Telemetry and alerts: above what their receivers take, which refuse by organization. */
 const sentAtOnce = 1_024;
-
-export const product = { name: 'sightline', title: 'Sightline', version: '0.1.0' } as const;
 
 const instructions =
   'Sightline is the workspace of one organization: its telemetry (query_otel, read-only SQL), incidents, and chats with ' +
@@ -84,6 +83,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
     foundation: asValue(foundation),
     urls: asValue(urls),
     serving: asValue(given.serving),
+    instruments: asValue(given.instruments),
 
     storage: asFunction(() => plugins.storage.create(host('storage'))).singleton(),
     issuer: asFunction(({ storage, audit, people }: Cradle) =>
@@ -208,9 +208,8 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       });
     }).singleton(),
-    pipeline: asFunction(({ telemetry, storage }: Cradle) =>
-      createConfiguredPipeline(foundation, telemetry, storage),
-    ).singleton(),
+    places: asFunction(({ telemetry }: Cradle) => configuredPlaces(foundation, telemetry)).singleton(),
+    pipeline: asFunction((cradle: Cradle) => createConfiguredPipeline(foundation, cradle)).singleton(),
     keptResults: asFunction(({ storage, telemetry }: Cradle) => {
       const own = seat?.keptPages ?? createKeptResults({ now });
       if (storage.inDataDirectory === true || telemetry.inDataDirectory === true) return own;
@@ -222,7 +221,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       });
     }).singleton(),
-    worker: asFunction(({ storage, agent }: Cradle) =>
+    worker: asFunction(({ storage, agent, instruments }: Cradle) =>
       createInvestigationWorker({
         storage,
         agent,
@@ -230,6 +229,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         now,
         holder: `${hostname()}:${process.pid}:${randomUUID()}`,
         concurrency: 2,
+        instruments,
       }),
     ).singleton(),
     webhookSender: asFunction(({ storage }: Cradle) => {
@@ -256,13 +256,14 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         chatUrl: (chatId) => `${urls.authUrl}/chats/${chatId}`,
       }),
     ).singleton(),
-    receiver: asFunction(({ storage, telemetry }: Cradle) =>
+    receiver: asFunction(({ storage, telemetry, instruments }: Cradle) =>
       createOtlpReceiver({
         directory: storage.directory,
         sink: receivingSink(config, telemetry),
         dataDirectory: foundation.dataDirectory,
         retentionDays: () => foundation.config.ingest.retentionDays,
         ...(seat && { worker: seat }),
+        instruments,
         logger,
         now,
       }),
@@ -278,7 +279,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    mcp: asFunction(({ tools, verifier, rateLimit, audit, issuer }: Cradle) =>
+    mcp: asFunction(({ tools, verifier, rateLimit, audit, issuer, instruments }: Cradle) =>
       createMcpHandler({
         tools,
         serverInfo: product,
@@ -295,6 +296,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         audit,
         auditStatements: config.audit.statements,
         ...(seat && { running: shareRunningCalls(createRunningCalls(), seat) }),
+        instruments,
         logger,
       }),
     ).singleton(),
@@ -347,7 +349,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    router: asFunction(({ mcp, receiver, alertReceiver, http }: Cradle) =>
+    router: asFunction(({ mcp, receiver, alertReceiver, http, instruments }: Cradle) =>
       routes({
         mcp,
         receiver,
@@ -355,6 +357,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         http,
         inflow: { calls: new Inflow(config.limits.requestsAtOnce), sent: new Inflow(sentAtOnce) },
         basePath: new URL(urls.publicUrl).pathname,
+        instruments,
       }),
     ).singleton(),
   };

@@ -4,7 +4,7 @@ import type { AlertSources } from '../alerts/sources.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import type { IngestTokens } from '../auth/ingest-tokens.ts';
 import type { Verifier } from '../auth/verifier.ts';
-import type { Agent, AlertInput, Issuer, Storage, Telemetry, Tool } from '../contract/index.ts';
+import type { Agent, AlertInput, Instruments, Issuer, Storage, Telemetry, Tool } from '../contract/index.ts';
 import type { InvestigationWorker } from '../investigation/worker.ts';
 import type { AuditWriter } from '../kernel/audit.ts';
 import type { Retention } from '../kernel/retention.ts';
@@ -13,6 +13,7 @@ import type { RateLimit } from '../mcp/call.ts';
 import type { OtlpReceiver } from '../otlp/receiver.ts';
 import type { KeptPages } from '../sql/kept-results.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
+import type { QueryPlaces } from '../sql/places.ts';
 import type { IngestSource } from '../tools/index.ts';
 import type { People } from '../people/people.ts';
 import type { createPages } from '../web/pages.ts';
@@ -31,6 +32,8 @@ export interface Cradle {
   readonly foundation: Foundation;
   readonly urls: Urls;
   readonly serving: Serving;
+  /** Undefined where nothing is recorded. */
+  readonly instruments: Instruments | undefined;
 
   readonly storage: Storage;
   readonly issuer: Issuer;
@@ -50,6 +53,7 @@ export interface Cradle {
   readonly rateLimit: RateLimit;
   readonly audit: AuditWriter;
   readonly retention: Retention;
+  readonly places: QueryPlaces;
   readonly pipeline: QueryPipeline;
   readonly keptResults: KeptPages;
   readonly worker: InvestigationWorker;

@@ -6,6 +6,7 @@ import { holdExclusively, joinHold } from '../kernel/exclusive.ts';
 import type { Exclusive } from '../kernel/exclusive.ts';
 import { createLifecycle } from '../kernel/lifecycle.ts';
 import type { Lifecycle } from '../kernel/lifecycle.ts';
+import type { OwnTelemetry } from '../kernel/own-telemetry/index.ts';
 import { loadPlugin } from '../kernel/registry.ts';
 import { loadAlertInputs } from './alert-inputs.ts';
 import { holdBoundary } from './boundary.ts';
@@ -14,6 +15,7 @@ import { createGatewayContainer } from './container.ts';
 import type { Given, LoadedPlugins } from './container.ts';
 import type { Cradle, Router } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
+import { createConfiguredTelemetry, observeGateway, ownTelemetryPart } from './own-telemetry.ts';
 import { listen, localUrl } from './listen.ts';
 import { longestCallMs } from './serving.ts';
 import type { Serving } from './serving.ts';
@@ -60,6 +62,7 @@ class RunningGateway implements Gateway {
   #connections: Connections | undefined;
   #hold: Exclusive | undefined;
   #cradle: Cradle | undefined;
+  #own: OwnTelemetry | undefined;
   #stopped: Promise<void> | undefined;
 
   constructor(foundation: Foundation, seat: Seat | undefined) {
@@ -114,10 +117,12 @@ class RunningGateway implements Gateway {
     // A worker has its port from the primary, and takes no request that another one could answer before it can.
     const port = seat ? seat.port : await listen(server, config.listen);
     const urls = deriveUrls(config, port);
+    this.#own = await createConfiguredTelemetry(this.#foundation);
     const given: Given = {
       foundation: this.#foundation,
       urls,
       serving: this.#serving,
+      instruments: this.#own?.instruments,
       plugins,
       baseline: await loadPlugin('agent', { kind: 'agent', plugin: 'playbook', config: {} }, undefined),
       seat,
@@ -126,6 +131,7 @@ class RunningGateway implements Gateway {
     this.#cradle = cradle;
 
     const start = (name: string, component: Component): Promise<void> => this.#lifecycle.start({ name, component });
+    if (this.#own) await start('own telemetry', ownTelemetryPart(this.#own, this.#foundation, seat));
     await start(plugins.storage.label, cradle.storage);
     await cradle.storage.migrate();
     if (cradle.replicas) {
@@ -152,6 +158,7 @@ class RunningGateway implements Gateway {
     }
     await start('kept results', partOf({ stop: async () => cradle.keptResults.clear() }));
 
+    if (this.#own) observeGateway(this.#own, cradle);
     ({ router } = cradle);
     this.#serving.ready = true;
     if (seat) {
@@ -189,6 +196,8 @@ class RunningGateway implements Gateway {
   }
 
   async #stop(): Promise<void> {
+    // Before nobody is let in any more: it may be sent to this gateway itself.
+    await this.#own?.flush();
     await this.#connections?.drain(longestCallMs(this.#foundation.config) + 5_000);
     await this.#lifecycle.stop();
     this.#hold?.release();

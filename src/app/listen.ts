@@ -10,8 +10,10 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+const ownPort = 'Choose another with --port N, SIGHTLINE_PORT or listen.port; 0 takes a free one.';
+
 /** Answers the port. Throws `unavailable` with what to do. */
-export async function listen(server: Server, { host, port }: ListenAddress): Promise<number> {
+export async function listen(server: Server, { host, port }: ListenAddress, hint = ownPort): Promise<number> {
   try {
     server.listen(port, host);
     await once(server, 'listening');
@@ -27,7 +29,7 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
             : 'the operating system refused';
     throw new SightlineError('unavailable', `Cannot listen on ${host}, port ${port}: ${why}.`, {
       cause,
-      hint: 'Choose another with --port N, SIGHTLINE_PORT or listen.port; 0 takes a free one.',
+      hint,
     });
   }
   const address = server.address();

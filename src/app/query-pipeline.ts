@@ -1,23 +1,24 @@
-import type { Storage, Telemetry } from '../contract/index.ts';
+import type { Telemetry } from '../contract/index.ts';
 import { createCostGuard } from '../sql/cost-guard.ts';
 import { createGovernance } from '../sql/governance.ts';
 import { createQueryPipeline, defaultPipelineLimits } from '../sql/pipeline.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
 import { placesIn, QueryPlaces } from '../sql/places.ts';
+import type { Cradle } from './cradle.ts';
 import type { Foundation } from './workspace.ts';
+
+/** Of all pipelines that there will be: who holds a place in one before holds it still. */
+export function configuredPlaces({ config }: Foundation, telemetry: Telemetry): QueryPlaces {
+  const { queriesAtOnce, organizationQueriesAtOnce } = config.limits;
+  return new QueryPlaces(placesIn(telemetry, { atOnce: queriesAtOnce, organization: organizationQueriesAtOnce }));
+}
 
 /** The way to the warehouse, under the limits and rules of the config in force: a query ends under those it began with. */
 export function createConfiguredPipeline(
   foundation: Foundation,
-  telemetry: Telemetry,
-  storage: Pick<Storage, 'workspace'>,
+  { telemetry, storage, places, instruments }: Pick<Cradle, 'telemetry' | 'storage' | 'places' | 'instruments'>,
 ): QueryPipeline {
   const { logger, now, vault } = foundation;
-  const { queriesAtOnce, organizationQueriesAtOnce } = foundation.config.limits;
-  // Of all pipelines that there will be: who holds a place in one before holds it still.
-  const places = new QueryPlaces(
-    placesIn(telemetry, { atOnce: queriesAtOnce, organization: organizationQueriesAtOnce }),
-  );
   function make(): QueryPipeline {
     const { limits, governance, costGuard } = foundation.config;
     return createQueryPipeline({
@@ -34,6 +35,7 @@ export function createConfiguredPipeline(
         now,
       }),
       places,
+      instruments,
       logger,
       now,
       limits: {

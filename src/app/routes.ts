@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Instruments } from '../contract/index.ts';
 import { probes } from '../http/app.ts';
 import { refuseOverload } from '../http/inflow.ts';
 import type { Inflow } from '../http/inflow.ts';
@@ -15,10 +17,12 @@ export function routes({
   http,
   inflow,
   basePath,
+  instruments,
 }: Pick<Cradle, 'mcp' | 'alertReceiver' | 'http'> & {
   readonly receiver: Pick<OtlpReceiver, 'handle'>;
   readonly inflow: { readonly calls: Inflow; readonly sent: Inflow };
   readonly basePath: string;
+  readonly instruments?: Instruments | undefined;
 }): Router {
   // A proxy may hand on the path of publicUrl or strip it.
   const prefix = basePath === '/' ? undefined : basePath;
@@ -26,14 +30,43 @@ export function routes({
     const url = request.url ?? '/';
     if (prefix !== undefined && url.startsWith(`${prefix}/`)) request.url = url.slice(prefix.length);
     const path = pathOf(request.url ?? '/');
+    if (instruments) time(instruments, request, response, path);
     const lane = path.startsWith('/v1/') || path.startsWith('/alerts/') ? inflow.sent : inflow.calls;
-    if (!lane.admit(response) && !probes.has(path)) return refuseOverload(path, response);
+    if (!lane.admit(response) && !probes.has(path)) {
+      instruments?.refused('http', 'overloaded');
+      return refuseOverload(path, response);
+    }
     if (path.startsWith('/v1/') && receiver.handle(request, response, waits)) return;
     if (path.startsWith('/alerts/')) return alertReceiver(request, response, waits);
     if (waits) response.writeContinue();
     if (path === '/mcp') mcp(request, response);
     else http(request, response);
   };
+}
+
+const named: ReadonlySet<string> = new Set([
+  '/',
+  '/mcp',
+  '/v1/traces',
+  '/v1/metrics',
+  '/v1/logs',
+  '/livez',
+  '/readyz',
+  '/oauth2/token',
+  '/oauth2/authorize',
+]);
+
+/** Not a page's own path, in which ids stand. */
+function routeOf(path: string): string | undefined {
+  if (named.has(path)) return path;
+  return path.startsWith('/alerts/') ? '/alerts/{source}' : undefined;
+}
+
+function time(instruments: Instruments, { method }: IncomingMessage, response: ServerResponse, path: string): void {
+  const since = performance.now();
+  response.once('close', () =>
+    instruments.httpRequest(method, routeOf(path), response.headersSent ? response.statusCode : undefined, since),
+  );
 }
 
 function pathOf(url: string): string {

@@ -27,6 +27,7 @@ const others: Readonly<Record<string, unknown>> = {
   costGuard: { mode: 'enforce', dailyBytes: '1GB', maxQueryBytes: '1GB' },
   ingest: { enabled: false, retentionDays: 1, collector: { endpoint: 'https://collector.example' } },
   audit: { statements: true },
+  ownTelemetry: { otlp: { endpoint: 'https://collector.example' }, prometheus: { enabled: true, port: 1 } },
   retention: { auditDays: 1, chatDays: 1, incidentDays: 1 },
   storage: { plugin: 'other' },
   issuer: { plugin: 'other' },

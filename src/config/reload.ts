@@ -25,6 +25,7 @@ const fixed: Readonly<Record<string, string>> = {
   ingest: 'the receiver was started with it',
   limits: 'what is under way was counted under it',
   audit: 'the audit was opened with it',
+  ownTelemetry: 'what is recorded was chosen with it',
   storage: byPlugin,
   issuer: byPlugin,
   telemetry: byPlugin,

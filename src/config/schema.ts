@@ -2,20 +2,9 @@ import { z } from 'zod';
 import { logLevels } from '../kernel/logger.ts';
 import { toolNames } from '../contract/index.ts';
 import { governanceSchema } from './governance.ts';
+import { ownTelemetrySchema } from './own-telemetry.ts';
 import { byteSize } from './size.ts';
-
-const url = z
-  .string()
-  .refine(isHttpUrl, 'must be an http or https URL without query or fragment')
-  .transform((value) => value.replace(/\/+$/, ''));
-
-/** Also `"true"` and `"false"`, as `${env:…}` gives them. */
-const flag = z.union([z.boolean(), z.stringbool()]);
-
-const headerText = z
-  .string()
-  .min(1)
-  .regex(/^[\t\x20-\x7e]*$/, 'must be printable ASCII');
+import { flag, headerName, headerText, url } from './values.ts';
 
 const section = (plugin: string) => z.looseObject({ plugin: z.string().min(1).default(plugin) }).prefault({});
 
@@ -126,7 +115,7 @@ export const configSchema = z
               .default({})
               .meta({ description: 'By organization (name or id), where `token` is not for all' }),
             headers: z
-              .record(z.string().regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header'), headerText)
+              .record(headerName, headerText)
               .default({ Authorization: 'Bearer {token}' })
               .meta({ description: 'May hold {token}, {organization} and {organization_id}' }),
           })
@@ -141,6 +130,7 @@ export const configSchema = z
           .meta({ description: 'Whether the SQL of a call is kept with its record; it may hold personal data' }),
       })
       .prefault({}),
+    ownTelemetry: ownTelemetrySchema,
     retention: z
       .strictObject({
         auditDays: kept.default(400).meta({ description: 'How long audit records are kept' }),
@@ -165,9 +155,3 @@ export const configSchema = z
   .meta({ id: 'SightlineConfig' });
 
 export type Config = z.output<typeof configSchema>;
-
-function isHttpUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false;
-  const { protocol, search, hash, username } = new URL(value);
-  return (protocol === 'http:' || protocol === 'https:') && search === '' && hash === '' && username === '';
-}

@@ -64,6 +64,7 @@ export type * from './warehouse.ts';
 export type * from './batch.ts';
 export { decodeBatch, encodeBatch } from './batch-codec.ts';
 export type * from './agent.ts';
+export type * from './instruments.ts';
 export { defineTool, toolNames } from './tool.ts';
 export type * from './tool.ts';
 export { webhookEvents } from './webhooks.ts';

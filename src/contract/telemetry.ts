@@ -30,6 +30,8 @@ export interface Telemetry extends Component {
    * those that wait take turns by organization.
    */
   readonly atOnce?: { readonly all?: number; readonly organization?: number };
+  /** How many engines of its own run; absent where there are none to count. */
+  readonly enginesOpen?: number;
   /** Whether telemetry lies in the data directory, where no gateway on another one sees it. */
   readonly inDataDirectory?: boolean;
   /** Absent where telemetry reaches the warehouse by another way than our receiver. */

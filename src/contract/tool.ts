@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Principal, Scope } from './auth.ts';
+import type { Operation } from './instruments.ts';
 import type { Logger } from './plugin.ts';
 
 /** The eight, in the order in which they are listed. */
@@ -49,6 +50,8 @@ export interface ToolContext {
   /** W3C trace id of the request where it came with one, else its own id. */
   readonly traceId: string;
   readonly logger: Logger;
+  /** What this call's queries are recorded under, where anything is. */
+  readonly operation?: Operation;
   /** Does nothing unless the caller asked for progress. `progress` must rise from call to call. */
   readonly progress: (progress: number, message: string, total?: number) => void;
 }

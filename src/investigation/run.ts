@@ -46,9 +46,12 @@ class StepNotStored extends Error {}
 /**
  * Runs one investigation to its end. Each step is stored before the agent goes on, so a run that ends in between leaves
  * all it has found, and the next run is given it. Rejects with the signal's reason when it was aborted, unless that is the
- * budget, which ends the investigation.
+ * budget, which ends the investigation. Resolves with how it ended, or undefined where another worker has it.
  */
-export async function runInvestigation(investigation: Investigation, deps: RunDependencies): Promise<void> {
+export async function runInvestigation(
+  investigation: Investigation,
+  deps: RunDependencies,
+): Promise<Outcome['status'] | undefined> {
   const { workspace, agent, logger } = deps;
   const author: Actor = { kind: 'agent', id: agent.engine, name: agent.engine };
   const assignment = await prepare(investigation, workspace);
@@ -65,7 +68,7 @@ export async function runInvestigation(investigation: Investigation, deps: RunDe
     logger.warn({ investigation: investigation.id, error }, 'investigation failed');
     closing = failure(error);
   }
-  if (!(await deps.held())) return;
+  if (!(await deps.held())) return undefined;
   const own = { id, askedAt, work: await workOf(closing, investigation, workspace) };
   if (closing.document !== undefined) await incident?.writeDocument(closing.document, own, deps.holder);
   await incident?.follow(own);
@@ -79,7 +82,9 @@ export async function runInvestigation(investigation: Investigation, deps: RunDe
   }
   // Another may have ended at the same moment, and each have seen the other still at work.
   await incident?.follow();
-  logger.info({ investigation: investigation.id, status: closing.outcome.status }, 'investigation ended');
+  const { status } = closing.outcome;
+  logger.info({ investigation: investigation.id, status }, 'investigation ended');
+  return status;
 }
 
 function isConflict(error: unknown): boolean {

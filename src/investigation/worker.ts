@@ -1,4 +1,13 @@
-import type { Agent, ChatId, ClaimedInvestigation, Lease, Logger, Storage, Workspace } from '../contract/index.ts';
+import type {
+  Agent,
+  ChatId,
+  ClaimedInvestigation,
+  Instruments,
+  Lease,
+  Logger,
+  Storage,
+  Workspace,
+} from '../contract/index.ts';
 import { budget } from './bounds.ts';
 import { BudgetSpent, LeaseLost, runInvestigation } from './run.ts';
 
@@ -11,6 +20,8 @@ export interface InvestigationWorkerDependencies {
   readonly holder: string;
   /** How many investigations run at once. */
   readonly concurrency: number;
+  /** Undefined where nothing is recorded. */
+  readonly instruments?: Instruments | undefined;
 }
 
 export interface InvestigationWorker {
@@ -30,7 +41,7 @@ class Stopped extends Error {}
 
 /** Takes queued investigations one by one under a lease, and runs the agent on them. */
 export function createInvestigationWorker(deps: InvestigationWorkerDependencies): InvestigationWorker {
-  const { storage, logger, now, holder, concurrency } = deps;
+  const { storage, logger, now, holder, concurrency, instruments } = deps;
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   let poll: NodeJS.Timeout | undefined;
@@ -96,8 +107,10 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
     const stop = (): void => end.abort(new Stopped('the worker stops'));
     stopping.signal.addEventListener('abort', stop, { once: true });
     if (stopping.signal.aborted) stop();
+    const since = performance.now();
+    let outcome: Awaited<ReturnType<typeof runInvestigation>>;
     try {
-      await runInvestigation(investigation, { ...deps, workspace, signal: end.signal, held });
+      outcome = await runInvestigation(investigation, { ...deps, workspace, signal: end.signal, held });
     } catch (error) {
       if (error instanceof LeaseLost) {
         logger.info({ investigation: claimed.id }, 'investigation was cancelled or taken over');
@@ -107,6 +120,7 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
       await storage.directory.renewInvestigation(claimed.id, lease(error instanceof Stopped ? 0 : leaseMs));
       if (!(error instanceof Stopped)) throw error;
     } finally {
+      instruments?.investigated(outcome ?? 'given_up', since);
       ended.abort();
       await Promise.all([heart.stop(), watching]);
       clearTimeout(overtime);

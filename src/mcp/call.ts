@@ -15,7 +15,7 @@ import { isObject, meta, quote, rpcCode } from './protocol.ts';
 import type { Era, JsonObject } from './protocol.ts';
 import { errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
-import { readTrace } from './trace.ts';
+import { readTraceParent, traceFields } from './trace.ts';
 
 export interface RateLimit {
   /** Counts one request, a call of the tool if there is one; 0 if it may go on, else the seconds until the next one may. */
@@ -93,7 +93,11 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     const controller = new AbortController();
     const unwatch = watch(call, controller, running);
     const log = (): Logger =>
-      logger.child({ request_id: requestId, tool: tool.name, ...readTrace(message.meta, exchange.request.headers) });
+      logger.child({
+        request_id: requestId,
+        tool: tool.name,
+        ...traceFields(readTraceParent(message.meta, exchange.request.headers), exchange.operation),
+      });
     let kept: AuditRecord | undefined;
     let answer: string | RequestFailure;
     try {
@@ -104,7 +108,12 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
       kept = record('ok', { ...result.facts, bytes });
     } catch (error) {
       const shown = showable(error, controller.signal, log);
-      answer = isRefusal(shown) ? requestFailure(shown) : errorResultJson(shown, requestId, tail);
+      if (isRefusal(shown)) {
+        answer = requestFailure(shown);
+      } else {
+        exchange.operation?.toolFailed(shown.code);
+        answer = errorResultJson(shown, requestId, tail);
+      }
       kept = record(shown.code);
     } finally {
       unwatch();
@@ -187,14 +196,16 @@ function createContext(
   signal: AbortSignal,
   log: () => Logger,
 ): ToolContext {
+  const { operation } = exchange;
   let logger: Logger | undefined;
   return {
     principal,
     signal,
     requestId,
     progress: createProgress(exchange, message.meta),
+    ...(operation && { operation }),
     get traceId() {
-      return readTrace(message.meta, exchange.request.headers).trace_id ?? requestId;
+      return (operation?.span ?? readTraceParent(message.meta, exchange.request.headers))?.traceId ?? requestId;
     },
     get logger() {
       return (logger ??= log());

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Operation } from '../contract/instruments.ts';
 import type { Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
 import type { RequestId } from './message.ts';
@@ -29,6 +30,8 @@ export class Exchange {
   /** An allowed browser origin. */
   origin: string | undefined;
   accepted: Accepted = { json: true, eventStream: false };
+  /** Known once the method is, where operations are recorded. */
+  operation: Operation | undefined;
   readonly #limits: ExchangeLimits;
   #streaming = false;
   #done = false;

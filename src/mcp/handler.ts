@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../contract/auth.ts';
 import { SightlineError } from '../contract/errors.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+import type { Instruments, Operation, OperationFacts } from '../contract/instruments.ts';
 import type { Logger } from '../contract/plugin.ts';
 import type { Tool } from '../contract/tool.ts';
 import { readAccept } from './accept.ts';
 import { readMessage } from './body.ts';
 import { createCaller } from './call.ts';
 import type { AuditLog } from '../contract/audit.ts';
-import type { Challenge, RateLimit } from './call.ts';
+import type { Challenge, RateLimit, ToolCall } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import type { ServerInfo } from './catalog.ts';
 import { readEra } from './era.ts';
@@ -21,6 +23,7 @@ import { isObject, latestLegacyVersion, legacyVersions, meta, modernVersion, quo
 import type { Era } from './protocol.ts';
 import { createRunningCalls } from './running.ts';
 import type { RunningCalls } from './running.ts';
+import { readTraceParent, traceFields } from './trace.ts';
 
 export interface McpHandlerOptions {
   /** Served in this order. */
@@ -40,6 +43,8 @@ export interface McpHandlerOptions {
   /** Whether records hold the SQL of a call. */
   readonly auditStatements?: boolean;
   readonly logger: Logger;
+  /** Undefined where nothing is recorded. */
+  readonly instruments?: Instruments | undefined;
   /** Where other processes serve the same clients: knows their calls, too. */
   readonly running?: RunningCalls;
   readonly limits?: Partial<McpLimits>;
@@ -74,7 +79,7 @@ export function createMcpHandler(
   options: McpHandlerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;
-  const { rateLimit, audit, auditStatements = false, logger } = options;
+  const { rateLimit, audit, auditStatements = false, logger, instruments } = options;
   const limits: McpLimits = { ...defaultLimits, ...options.limits };
 
   const catalog = createCatalog(tools, serverInfo);
@@ -120,12 +125,14 @@ export function createMcpHandler(
     modernTail,
   });
 
-  async function identify(request: IncomingMessage): Promise<Principal> {
+  async function identify(request: IncomingMessage, requestId: string): Promise<Principal> {
     try {
       return await authenticate(request);
     } catch (error) {
       if (!(error instanceof SightlineError)) throw error;
-      if (error.cause !== undefined) logger.warn({ err: error.cause, code: error.code }, 'authentication failed');
+      if (error.cause !== undefined) {
+        logger.warn({ err: error.cause, code: error.code, request_id: requestId }, 'authentication failed');
+      }
       if (error.code !== 'invalid_token') throw requestFailure(error);
       const kind = /^bearer /i.test(request.headers.authorization ?? '') ? 'invalid_token' : 'missing';
       throw new RequestFailure(401, 401, error.message, {
@@ -135,7 +142,7 @@ export function createMcpHandler(
     }
   }
 
-  async function serve(exchange: Exchange, requestId: string): Promise<void> {
+  async function serve(exchange: Exchange, requestId: string, since: number): Promise<void> {
     const { request } = exchange;
     exchange.origin = gate.check(request);
     if (request.method === 'OPTIONS') {
@@ -145,7 +152,7 @@ export function createMcpHandler(
     if (request.method !== 'POST') {
       throw new RequestFailure(405, 405, 'only POST is served here', { headers: { allow: 'POST' } });
     }
-    const principal = await identify(request);
+    const principal = await identify(request, requestId);
     exchange.accepted = readAccept(request.headers.accept);
     const body = await readMessage(request, limits);
     exchange.id = peekId(body);
@@ -153,6 +160,10 @@ export function createMcpHandler(
     const era = readEra(request.headers, message);
     const session = request.headers['mcp-session-id'];
     const sessionId = typeof session === 'string' && sessionIdPattern.test(session) ? session : undefined;
+    if (instruments !== undefined) {
+      const { organizationId } = principal;
+      exchange.operation = begin(instruments, { exchange, message, era, sessionId, requestId, organizationId, since });
+    }
     if (message.id === undefined) {
       if (era === 'legacy' && message.method === 'notifications/cancelled') {
         running.cancel(principal, sessionId, message.params['requestId']);
@@ -164,6 +175,31 @@ export function createMcpHandler(
       admit(principal);
       answer(exchange, message, era);
     }
+  }
+
+  function begin(
+    recording: Instruments,
+    {
+      exchange,
+      message,
+      era,
+      ...facts
+    }: Pick<ToolCall, 'exchange' | 'message' | 'era' | 'sessionId' | 'requestId'> &
+      Pick<OperationFacts, 'organizationId' | 'since'>,
+  ): Operation {
+    const { headers } = exchange.request;
+    const { method, params } = message;
+    const tool =
+      method === 'tools/call' && typeof params['name'] === 'string' ? catalog.find(params['name']) : undefined;
+    const named = headers['mcp-protocol-version'];
+    return recording.operation({
+      ...facts,
+      method,
+      tool: tool?.tool.name,
+      protocolVersion: era === 'modern' ? modernVersion : legacyVersions.find((version) => version === named),
+      rpcId: message.id,
+      parent: readTraceParent(message.meta, headers),
+    });
   }
 
   function answer(exchange: Exchange, message: RpcMessage, era: Era): void {
@@ -218,20 +254,37 @@ export function createMcpHandler(
   function fail(exchange: Exchange, error: unknown, requestId: string): void {
     if (error instanceof ClientGone) return;
     if (error instanceof RequestFailure) {
+      if (error.status === 429 || error.status === 503) instruments?.refused('mcp', refusalOf(error));
       exchange.failure(error);
+      exchange.operation?.end(error.code);
       return;
     }
-    logger.error({ err: error, request_id: requestId }, 'request failed unexpectedly');
+    const { operation } = exchange;
+    logger.error(
+      { err: error, request_id: requestId, ...traceFields(undefined, operation) },
+      'request failed unexpectedly',
+    );
     exchange.failure(
       new RequestFailure(500, rpcCode.internalError, 'internal error', {
         data: { code: 'internal', request_id: requestId },
       }),
     );
+    operation?.end(rpcCode.internalError);
   }
 
   return (request, response) => {
     const requestId = randomUUID();
+    const since = instruments === undefined ? 0 : performance.now();
     const exchange = new Exchange(request, response, limits);
-    serve(exchange, requestId).catch((error: unknown) => fail(exchange, error, requestId));
+    serve(exchange, requestId, since).then(
+      () => exchange.operation?.end(),
+      (error: unknown) => fail(exchange, error, requestId),
+    );
   };
+}
+
+/** One of the three that a refusal for want of room can be. */
+function refusalOf({ data }: RequestFailure): ErrorCode {
+  const code = data?.['code'];
+  return code === 'rate_limited' || code === 'overloaded' ? code : 'unavailable';
 }

@@ -12,7 +12,7 @@ import { nestsDeeperThan } from '../contract/json-depth.ts';
 import { decodeHeader } from './header-value.ts';
 import { isObject } from './protocol.ts';
 import { createRunningCalls } from './running.ts';
-import { readTrace } from './trace.ts';
+import { readTraceParent } from './trace.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -104,11 +104,11 @@ describe('readAccept', () => {
   });
 });
 
-describe('readTrace', () => {
+describe('readTraceParent', () => {
   it('lets nothing into the log that is not hexadecimal', () => {
     fc.assert(
       fc.property(fc.string(), (traceparent) => {
-        expect(readTrace({ traceparent }, {})).toEqual({});
+        expect(readTraceParent({ traceparent }, {})).toBeUndefined();
       }),
     );
   });

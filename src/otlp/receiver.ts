@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { OrganizationId } from '../contract/ids.ts';
+import type { Instruments } from '../contract/instruments.ts';
 import type { Component, Health, Logger } from '../contract/plugin.ts';
 import type { Directory } from '../contract/storage.ts';
 import type { TelemetrySink } from '../contract/telemetry.ts';
@@ -27,11 +28,15 @@ export interface OtlpReceiverOptions {
   /** Where several processes are one gateway; by default this one is it. */
   readonly worker?: WorkerPlace;
   readonly logger: Logger;
+  /** Undefined where nothing is recorded. */
+  readonly instruments?: Instruments | undefined;
   readonly now: () => Date;
   readonly limits?: Partial<ReceiverLimits>;
 }
 
 export interface OtlpReceiver extends Component {
+  /** Received and not yet in the warehouse. */
+  readonly waitingBytes: number;
   /**
    * Takes everything under /v1/; false, and nothing is done, for another path. Give `waitsToContinue` for a request that
    * came by the server's `checkContinue`: it is told to go on only when it is let in.
@@ -73,6 +78,14 @@ class Receiver implements OtlpReceiver {
     this.#retention = new Retention({ sink, directory, days: retentionDays, now, logger: this.#logger });
   }
 
+  get waitingBytes(): number {
+    return this.#all.reduce((sum, logs) => sum + logs.totalBehindBytes, 0);
+  }
+
+  get #all(): readonly OrganizationLogs[] {
+    return [...(this.#logs === undefined ? [] : [this.#logs]), ...this.#left.values()];
+  }
+
   get #ingest(): string {
     return join(this.#options.dataDirectory, 'ingest');
   }
@@ -110,14 +123,12 @@ class Receiver implements OtlpReceiver {
 
   async health(): Promise<Health> {
     if (this.#logs === undefined) return { ok: true, detail: 'no telemetry is received here' };
-    const all = [this.#logs, ...this.#left.values()];
-    const failing = [...new Set(all.flatMap((logs) => logs.failing))];
-    const totalBehindBytes = all.reduce((sum, logs) => sum + logs.totalBehindBytes, 0);
+    const failing = [...new Set(this.#all.flatMap((logs) => logs.failing))];
     if (failing.length === 0) return { ok: true };
     // One organization's damaged file must not take the gateway away from all: what is received is safe in the log.
     return {
       ok: true,
-      detail: `the warehouse does not take loads of ${failing.join(', ')}; ${totalBehindBytes} bytes wait`,
+      detail: `the warehouse does not take loads of ${failing.join(', ')}; ${this.waitingBytes} bytes wait`,
     };
   }
 
@@ -141,11 +152,17 @@ class Receiver implements OtlpReceiver {
       if (signal === undefined || this.#logs === undefined) throw notHere(signal);
       if (request.method !== 'POST') throw new OtlpRefusal(405, 'OTLP is sent by POST', { allow: 'POST' });
       const decoded = await this.#receive(request, response, this.#logs, signal, encoding, waitsToContinue);
+      this.#options.instruments?.ingested(signal, decoded.accepted, decoded.rejected);
       if (encoding !== undefined) answerSuccess(response, encoding, signal, decoded);
     } catch (error) {
       if (error instanceof ClientGoneError) return;
       leaveUnread(request, response);
-      answerRefusal(response, encoding ?? 'json', this.#refusalOf(error));
+      const refusal = this.#refusalOf(error);
+      const { status } = refusal;
+      if (status === 429 || status === 503) {
+        this.#options.instruments?.refused('ingest', status === 429 ? 'rate_limited' : 'unavailable');
+      }
+      answerRefusal(response, encoding ?? 'json', refusal);
     }
   }
 

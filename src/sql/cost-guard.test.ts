@@ -209,7 +209,7 @@ describe('a cost guard', () => {
       'would refuse: The query would read about 1 GB, and may read 1 kB.',
       'would refuse: The query would read about 1 GB, and 500 MB are left of the 1.5 GB a day.',
     ]);
-    expect(log[2]?.fields).toEqual({ organizationId: acme, requestId: 'req-1', code: 'scan_budget_exceeded' });
+    expect(log[2]?.fields).toEqual({ organizationId: acme, request_id: 'req-1', code: 'scan_budget_exceeded' });
   });
 
   it('in the shadow takes nothing away when it fails itself', async () => {

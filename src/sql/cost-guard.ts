@@ -148,7 +148,7 @@ class Guard implements CostGuard {
 const uncounted: Admission = { settle: async () => {} };
 
 function about({ context, requestId }: GuardedStatement): object {
-  return { requestId, organizationId: context.organizationId };
+  return { request_id: requestId, organizationId: context.organizationId };
 }
 
 interface Spending {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SightlineError } from '../contract/index.ts';
-import type { Logger, OrganizationId, TableName } from '../contract/index.ts';
+import type { Logger, OrganizationId, SpanIds, TableName } from '../contract/index.ts';
 import type { Deadline } from './deadline.ts';
 import { repair, timedOut } from './repair.ts';
 import type { FailedQuery } from './repair.ts';
@@ -20,14 +20,21 @@ export interface Failure extends FailedQuery {
   readonly endedBy: Deadline['endedBy'];
   readonly organizationId: OrganizationId;
   readonly requestId: string | undefined;
+  /** Of the request, where it has one. */
+  readonly span: SpanIds | undefined;
   readonly logger: Logger;
 }
 
 /** Turns whatever was thrown into what the caller may see. The true cause goes to the log under the request's id. */
 export function explainFailure(error: unknown, failure: Failure): SightlineError {
-  const { organizationId, step, endedBy, logger, requestId = randomUUID() } = failure;
+  const { organizationId, step, endedBy, logger, requestId = randomUUID(), span } = failure;
   if (endedBy === 'caller') return new SightlineError('query_cancelled', 'The query was cancelled.');
-  const fields = { requestId, organizationId, step };
+  const fields = {
+    request_id: requestId,
+    organizationId,
+    step,
+    ...(span && { trace_id: span.traceId, span_id: span.spanId }),
+  };
   if (endedBy === 'timeout') {
     logger.info(fields, 'a query was stopped at its deadline');
     return timedOut(failure, error);

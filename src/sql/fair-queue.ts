@@ -50,6 +50,10 @@ export class FairQueue {
     return this.#waiting;
   }
 
+  get taken(): number {
+    return this.#options.places - this.#free;
+  }
+
   /** Takes a place if there is one; whoever has it gives it back with `leave`. */
   enter(key: string): boolean {
     const line = this.#lines.get(key);

@@ -1,9 +1,12 @@
 import type {
   CheckedStatement,
+  Instruments,
   Logger,
+  Operation,
   OrganizationId,
   QueryLimits,
   ReadRules,
+  RunningQuery,
   StatementContext,
   StatementLabel,
   TableName,
@@ -62,6 +65,8 @@ export interface QueryRequest {
   readonly signal: AbortSignal;
   /** Under which a failure's true cause is logged. */
   readonly requestId?: string;
+  /** Under which it is recorded. */
+  readonly operation?: Operation;
 }
 
 export interface QueryPipeline {
@@ -79,6 +84,8 @@ export interface PipelineParts {
   readonly costGuard?: CostGuard | undefined;
   /** How many queries run at once, if the warehouse takes so many. */
   readonly places?: QueryPlacesOptions | QueryPlaces;
+  /** Undefined where nothing is recorded. */
+  readonly instruments?: Instruments | undefined;
 }
 
 /** The one way to a warehouse: size → service command → a place → parse → check → render → cost → open → capped rows → result. */
@@ -115,6 +122,7 @@ class Pipeline {
   readonly #places: QueryPlaces;
   readonly #statements = new StatementCache();
   readonly #answers: ServiceAnswers;
+  readonly #instruments: Instruments | undefined;
 
   constructor(parts: PipelineParts) {
     const { telemetry, logger, now, limits = defaultPipelineLimits, governance, costGuard } = parts;
@@ -124,6 +132,7 @@ class Pipeline {
     this.#limits = limits;
     this.#governance = governance;
     this.#costGuard = costGuard;
+    this.#instruments = parts.instruments;
     const { places = defaultQueryPlaces } = parts;
     this.#places = places instanceof QueryPlaces ? places : new QueryPlaces(placesIn(telemetry, places));
     this.#answers = new ServiceAnswers(telemetry.dialect, now, (request) => this.run(request, false));
@@ -138,6 +147,7 @@ class Pipeline {
     const progress: Progress = { step: 'size', tables: undefined, window: asked };
     let rules: ReadRules | undefined;
     let place: Place | undefined;
+    let recorded: RunningQuery | undefined;
     using deadline = startDeadline(request.signal, limits.timeoutMs);
     try {
       checkText(request.sql, this.#limits.maxSqlBytes);
@@ -150,7 +160,13 @@ class Pipeline {
         return serviceResult(await this.#answers.answer(command, own, rules), { ...facts, window: asked });
       }
       const taken = this.#places.take(organizationId, deadline.signal);
-      place = taken instanceof Promise ? await taken : taken;
+      place = taken instanceof Promise ? await this.#waited(taken) : taken;
+      recorded = this.#instruments?.query({
+        dialect: this.#telemetry.dialect.name,
+        sql: request.sql,
+        organizationId,
+        operation: request.operation,
+      });
       const context = { organizationId, signal: deadline.signal, label };
       const run = { request, rules, context, deadline, progress, remember, now: this.#now() };
       const { rendered, tables, shown } = await this.#prepare(run);
@@ -172,11 +188,12 @@ class Pipeline {
       if (admission !== undefined) await deadline.race(admission.settle(read.end.bytesScanned)).catch(() => {});
       progress.step = 'result';
       const result = shapeResult(read, { ...facts, window: shown?.window });
+      recorded?.end({ rows: result.rowCount });
       if (shown?.window.source !== 'default') return result;
       const warning = defaultWindowWarning(shown.window, this.#limits.defaultWindowMs);
       return { ...result, warnings: [warning, ...result.warnings] };
     } catch (error) {
-      throw explainFailure(error, {
+      const failure = explainFailure(error, {
         ...progress,
         sql: request.sql,
         rules,
@@ -186,11 +203,22 @@ class Pipeline {
         endedBy: deadline.endedBy,
         organizationId,
         requestId: request.requestId,
+        span: request.operation?.span,
         logger: this.#logger,
       });
+      recorded?.end({ failed: failure.code });
+      throw failure;
     } finally {
       place?.leave();
     }
+  }
+
+  async #waited(taking: Promise<Place>): Promise<Place> {
+    if (this.#instruments === undefined) return taking;
+    const since = performance.now();
+    const place = await taking;
+    this.#instruments.queued(since);
+    return place;
   }
 
   /** Parse, check and render, or what they answered for the same statement, window and rules before. */

@@ -35,6 +35,15 @@ export class QueryPlaces {
     this.#queue = new FairQueue({ places: atOnce, placesEach: organization, waiting, waitingEach, patienceMs });
   }
 
+  get waiting(): number {
+    return this.#queue.waiting;
+  }
+
+  /** Queries that have a place. */
+  get running(): number {
+    return this.#queue.taken;
+  }
+
   /** At once where there is one. Rejects with `rate_limited`, `overloaded` or the signal's reason. */
   take(organizationId: OrganizationId, signal: AbortSignal): Place | Promise<Place> {
     return this.#queue.enter(organizationId)

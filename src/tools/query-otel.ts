@@ -44,7 +44,7 @@ async function query(
   { pipeline, keptResults, now }: QueryOtelParts,
   limits: QueryOtelLimits,
   input: QueryOtelInput,
-  { principal, signal, requestId, traceId }: ToolContext,
+  { principal, signal, requestId, traceId, operation }: ToolContext,
 ): Promise<Answer> {
   if (input.sql === undefined) {
     throw wrong('sql is missing.', 'Send sql, or result_id to read on in a result that was cut.');
@@ -64,6 +64,7 @@ async function query(
     readAhead: true,
     signal,
     requestId,
+    ...(operation && { operation }),
   });
   return keep(result, keptResults, principal);
 }

@@ -46,6 +46,11 @@ export const apart: readonly Apart[] = [
     why: 'copies what the embedded engine kept in a data directory',
   },
   {
+    file: 'test/own-telemetry.test.ts',
+    forms: all,
+    why: 'gives each gateway a configuration of its own, and reads what one process tells of itself',
+  },
+  {
     file: 'test/cli-files.test.ts',
     forms: gateways,
     why: "reads SQLite's file",

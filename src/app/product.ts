@@ -1,0 +1,1 @@
+export const product = { name: 'sightline', title: 'Sightline', version: '0.1.0' } as const;

@@ -1,0 +1,53 @@
+/** The methods that MCP's conventions name, and those of 2026-07-28. What a client calls else is `_OTHER`, however many it makes up. */
+const methods: ReadonlySet<string> = new Set([
+  'completion/complete',
+  'elicitation/create',
+  'initialize',
+  'logging/setLevel',
+  'notifications/cancelled',
+  'notifications/initialized',
+  'notifications/message',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+  'ping',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/templates/list',
+  'resources/unsubscribe',
+  'server/discover',
+  'subscriptions/listen',
+  'tools/call',
+  'tools/list',
+]);
+
+const httpMethods: ReadonlySet<string> = new Set([
+  'CONNECT',
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+  'TRACE',
+]);
+
+const other = '_OTHER';
+
+export function mcpMethod(name: string): string {
+  return methods.has(name) ? name : other;
+}
+
+export function httpMethod(name: string | undefined): string {
+  return name !== undefined && httpMethods.has(name) ? name : other;
+}
+
+/** By the database conventions where they know the system. */
+const systems: Readonly<Record<string, string>> = { postgres: 'postgresql', bigquery: 'gcp.bigquery' };
+
+export function databaseSystem(dialect: string): string {
+  return systems[dialect] ?? dialect;
+}

@@ -1,0 +1,57 @@
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type { Meter } from '@opentelemetry/api';
+
+const nanoseconds = 1e9;
+
+/** Event loop, memory and processor time of this process, by the conventions for processes and Node.js. Answers how to end it. */
+export function observeProcess(meter: Meter): () => void {
+  const delays = monitorEventLoopDelay({ resolution: 20 });
+  delays.enable();
+  let before = performance.eventLoopUtilization();
+
+  const seconds = { unit: 's' };
+  const median = meter.createObservableGauge('nodejs.eventloop.delay.p50', {
+    ...seconds,
+    description: 'Event loop delay since it was last collected, median',
+  });
+  const p99 = meter.createObservableGauge('nodejs.eventloop.delay.p99', {
+    ...seconds,
+    description: 'Event loop delay since it was last collected, 99th percentile',
+  });
+  const longest = meter.createObservableGauge('nodejs.eventloop.delay.max', {
+    ...seconds,
+    description: 'Event loop delay since it was last collected, longest',
+  });
+  meter.addBatchObservableCallback(
+    (result) => {
+      // Nothing was measured yet, which is no delay and not the histogram's largest number.
+      const measured = delays.count > 0;
+      result.observe(median, measured ? delays.percentile(50) / nanoseconds : 0);
+      result.observe(p99, measured ? delays.percentile(99) / nanoseconds : 0);
+      result.observe(longest, measured ? delays.max / nanoseconds : 0);
+      delays.reset();
+    },
+    [median, p99, longest],
+  );
+  meter
+    .createObservableGauge('nodejs.eventloop.utilization', {
+      unit: '1',
+      description: 'Part of the time since it was last collected in which the event loop was busy',
+    })
+    .addCallback((result) => {
+      const now = performance.eventLoopUtilization();
+      result.observe(performance.eventLoopUtilization(now, before).utilization);
+      before = now;
+    });
+  meter
+    .createObservableUpDownCounter('process.memory.usage', { unit: 'By', description: 'Resident memory' })
+    .addCallback((result) => result.observe(process.memoryUsage.rss()));
+  meter
+    .createObservableCounter('process.cpu.time', { unit: 's', description: 'Processor time' })
+    .addCallback((result) => {
+      const { user, system } = process.cpuUsage();
+      result.observe(user / 1e6, { 'cpu.mode': 'user' });
+      result.observe(system / 1e6, { 'cpu.mode': 'system' });
+    });
+  return () => delays.disable();
+}
