@@ -176,6 +176,7 @@ const serveOurs = () =>
       ready: () => true,
       allowedHosts: [new URL(url).host],
       trustProxy: false,
+      requestId: () => '',
       logger: silentLogger,
     });
     const stop = async () => {

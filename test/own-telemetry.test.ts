@@ -50,7 +50,7 @@ async function start(ownTelemetry?: (self: string) => object, more: object = {})
     port,
     workers: 1,
     args: ['--no-demo', '--config', config],
-    env: { INGEST_TOKEN: process.env['INGEST_TOKEN'] ?? token },
+    env: { INGEST_TOKEN: token },
   });
   const seen = {
     gateway,

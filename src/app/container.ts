@@ -24,6 +24,7 @@ import { limitRequests, rateOf } from '../kernel/request-rates.ts';
 import type { RequestRates } from '../kernel/request-rates.ts';
 import { createRetention } from '../kernel/retention.ts';
 import type { LoadedPlugin } from '../kernel/registry.ts';
+import { currentRequestId, outsideRequests } from '../kernel/request-context.ts';
 import { createReplicas, severalServe } from '../kernel/replicas.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
 import { createRunningCalls } from '../mcp/running.ts';
@@ -250,7 +251,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         ingest,
         publicUrl: urls.publicUrl,
         engine: agent.engine,
-        wake: () => worker.wake(),
+        wake: () => outsideRequests(() => worker.wake()),
         cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, logger),
         now,
         chatUrl: (chatId) => `${urls.authUrl}/chats/${chatId}`,
@@ -273,7 +274,12 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         directory: () => storage.directory,
         inputs: alertInputs,
         secretOf: (source) => alertSources.secretOf(source),
-        recorder: createAlertRecorder({ storage, engine: agent.engine, wake: () => worker.wake(), logger }),
+        recorder: createAlertRecorder({
+          storage,
+          engine: agent.engine,
+          wake: () => outsideRequests(() => worker.wake()),
+          logger,
+        }),
         clientAddress: (request) => clientAddress(request, config.trustProxy),
         now,
         logger,
@@ -316,10 +322,11 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         resource: urls.resource,
         tokenUrl: `${urls.authUrl}/oauth2/token`,
         engine: agent.engine,
-        wake: () => worker.wake(),
+        wake: () => outsideRequests(() => worker.wake()),
         cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, logger),
         vault: foundation.vault,
         clientAddress: (request) => clientAddress(request, config.trustProxy),
+        requestId: currentRequestId,
         logger,
         now,
       });
@@ -346,6 +353,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         ready: () => serving.ready,
         allowedHosts: urls.allowedHosts,
         trustProxy: config.trustProxy,
+        requestId: currentRequestId,
         logger,
       }),
     ).singleton(),

@@ -3,6 +3,7 @@ import type { Instruments } from '../contract/index.ts';
 import { probes } from '../http/app.ts';
 import { refuseOverload } from '../http/inflow.ts';
 import type { Inflow } from '../http/inflow.ts';
+import { inRequest } from '../kernel/request-context.ts';
 import type { OtlpReceiver } from '../otlp/receiver.ts';
 import type { Cradle, Router } from './cradle.ts';
 
@@ -37,10 +38,10 @@ export function routes({
       return refuseOverload(path, response);
     }
     if (path.startsWith('/v1/') && receiver.handle(request, response, waits)) return;
-    if (path.startsWith('/alerts/')) return alertReceiver(request, response, waits);
+    if (path.startsWith('/alerts/')) return inRequest(() => alertReceiver(request, response, waits));
     if (waits) response.writeContinue();
     if (path === '/mcp') mcp(request, response);
-    else http(request, response);
+    else inRequest(() => http(request, response));
   };
 }
 

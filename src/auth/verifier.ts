@@ -34,7 +34,8 @@ export interface VerifierOptions {
 }
 
 /** Identifies the caller. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now. */
-export type Verifier = (request: IncomingMessage) => Promise<Principal>;
+/** @param requestId under which the log has why a token is refused. */
+export type Verifier = (request: IncomingMessage, requestId?: string) => Promise<Principal>;
 
 export interface Admitted {
   readonly userId: UserId;
@@ -78,7 +79,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     issuer.introspection &&
     createIntrospection({ introspection: issuer.introspection, resource, now, clockToleranceSeconds });
 
-  async function verify(token: string): Promise<{ value: Known; expiresAt: number }> {
+  async function verify(token: string, requestId?: string): Promise<{ value: Known; expiresAt: number }> {
     const named = readUnchecked(token);
     if (named === undefined && introspect !== undefined) {
       const { claims, expiresAt } = await introspect(token);
@@ -90,7 +91,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       ...trust.checks,
       currentDate: now(),
     }).catch((error: unknown) => {
-      throw tokenError(error, logger);
+      throw tokenError(error, logger, requestId);
     });
     if (isOfAnotherKind(protectedHeader.typ)) throw invalid('the access token is not valid');
     const claims = trust.claims(payload);
@@ -123,10 +124,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
     }
   }
 
-  return async (request) => {
+  return async (request, requestId) => {
     const token = readBearer(request);
     if (token === undefined) throw invalid('a bearer token is required');
-    const known = await cache.get(token, () => verify(token));
+    const known = await cache.get(token, () => verify(token, requestId));
     const { claims } = known;
     const live = await lookUp(claims);
     if (live === undefined) throw invalid('the key or account of this access token is no longer active');
@@ -207,7 +208,7 @@ function guardKeySet(keys: JWTVerifyGetKey): JWTVerifyGetKey {
   };
 }
 
-function tokenError(error: unknown, logger: Logger): SightlineError {
+function tokenError(error: unknown, logger: Logger, requestId: string | undefined): SightlineError {
   if (error instanceof KeySetOutage) {
     return new SightlineError('unavailable', 'the token cannot be checked now', {
       retryAfterSeconds,
@@ -217,7 +218,11 @@ function tokenError(error: unknown, logger: Logger): SightlineError {
   // Without the error, which holds all that the token says of the person.
   const code = error instanceof errors.JOSEError ? error.code : 'unknown';
   logger.debug(
-    { code, ...(error instanceof errors.JWTClaimValidationFailed ? { claim: error.claim } : {}) },
+    {
+      code,
+      ...(error instanceof errors.JWTClaimValidationFailed && { claim: error.claim }),
+      ...(requestId !== undefined && { request_id: requestId }),
+    },
     'access token refused',
   );
   if (error instanceof errors.JWTExpired) return invalid('the access token has expired');

@@ -65,6 +65,7 @@ describe('the HTTP application', () => {
       ready: () => ready,
       allowedHosts: ['gateway.example'],
       trustProxy: false,
+      requestId: () => 'req-1',
       logger: silentLogger,
       ...changes,
     });
@@ -276,7 +277,7 @@ describe('the HTTP application', () => {
     const failed = await send('/boom', { headers: { accept: 'text/html' } });
     expect(failed).toMatchObject({
       status: 500,
-      text: '{"error":{"code":"internal","message":"The request failed on our side."}}',
+      text: '{"error":{"code":"internal","message":"The request failed on our side.","hint":"Tell an operator this id: req-1"}}',
     });
     expect(failed.text).not.toContain('secret');
     expect(errors).toHaveLength(1);

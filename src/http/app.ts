@@ -26,6 +26,8 @@ export interface HttpAppOptions {
   readonly allowedHosts: readonly string[];
   /** Reverse proxies to believe about the client's address: none, all, or so many. */
   readonly trustProxy: boolean | number;
+  /** Of the request that is answered, as the log has it. */
+  readonly requestId: () => string;
   readonly logger: Logger;
 }
 
@@ -34,7 +36,7 @@ export const probes: ReadonlySet<string | undefined> = new Set(['/livez', '/read
 
 /** Everything but the MCP endpoint and the OTLP receiver, which stand before it. */
 export function createHttpApp(options: HttpAppOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { issuer, publicUrl, trustProxy, logger } = options;
+  const { issuer, publicUrl, trustProxy } = options;
   const headers = new Map(securityHeaders(publicUrl));
   const dataHeaders = new Map([...headers].filter(([name]) => !onlyOfPages.has(name)));
   const isOurs = hostCheck(options.allowedHosts);
@@ -52,7 +54,7 @@ export function createHttpApp(options: HttpAppOptions): (request: IncomingMessag
       if (method === 'POST') response.setHeaders(headers);
       app(request, response);
     } catch (error) {
-      sendFailure(error, response, logger);
+      sendFailure(error, response, options);
     }
   };
 }
@@ -87,12 +89,16 @@ function createSite(options: HttpAppOptions): express.Express {
   app.use((_request, response) => sendError(response, 404, 'not_found', 'There is nothing at this address.'));
   // Express knows an error handler by its four parameters.
   const onError: ErrorRequestHandler = (error: unknown, _request, response, _next) =>
-    sendFailure(error, response, logger);
+    sendFailure(error, response, options);
   app.use(onError);
   return app;
 }
 
-function sendFailure(error: unknown, response: ServerResponse, logger: Logger): void {
+function sendFailure(
+  error: unknown,
+  response: ServerResponse,
+  { requestId, logger }: Pick<HttpAppOptions, 'requestId' | 'logger'>,
+): void {
   if (response.headersSent) {
     response.destroy();
     logger.error({ error }, 'A response broke off.');
@@ -105,6 +111,7 @@ function sendFailure(error: unknown, response: ServerResponse, logger: Logger): 
   if (error instanceof Error && 'status' in error && error.status === 400) {
     return sendError(response, 400, 'invalid_argument', 'The request is malformed.');
   }
-  logger.error({ error }, 'A request failed.');
-  sendError(response, 500, 'internal', 'The request failed on our side.');
+  const id = requestId();
+  logger.error({ error, request_id: id }, 'A request failed.');
+  sendError(response, 500, 'internal', 'The request failed on our side.', `Tell an operator this id: ${id}`);
 }

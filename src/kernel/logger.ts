@@ -1,6 +1,7 @@
 import pino from 'pino';
 import type { Logger } from '../contract/index.ts';
 import { serializeError } from './log-error.ts';
+import { requestFields } from './request-context.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -29,6 +30,7 @@ export function createLogger({ level }: { level: LogLevel }): LeveledLogger {
     {
       level: 'debug',
       base: null,
+      mixin: requestFields,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },

@@ -32,7 +32,7 @@ export interface McpHandlerOptions {
   /** How to use the tools together, for the model. */
   readonly instructions: string;
   /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
-  readonly authenticate: (request: IncomingMessage) => Promise<Principal>;
+  readonly authenticate: (request: IncomingMessage, requestId: string) => Promise<Principal>;
   readonly challenge: Challenge;
   /** `name` (any port) or `name:port`. */
   readonly allowedHosts: readonly string[];
@@ -127,7 +127,7 @@ export function createMcpHandler(
 
   async function identify(request: IncomingMessage, requestId: string): Promise<Principal> {
     try {
-      return await authenticate(request);
+      return await authenticate(request, requestId);
     } catch (error) {
       if (!(error instanceof SightlineError)) throw error;
       if (error.cause !== undefined) {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { OrganizationId } from '../contract/ids.ts';
@@ -215,8 +216,9 @@ class Receiver implements OtlpReceiver {
         : 'the request could not be stored';
       return retryLater(503, message, error.full ? 30 : 5);
     }
-    this.#logger.error({ error }, 'an OTLP request failed');
-    return retryLater(503, 'the request could not be taken', 5);
+    const id = randomUUID();
+    this.#logger.error({ error, request_id: id }, 'an OTLP request failed');
+    return retryLater(503, `the request could not be taken; its cause is in the log under ${id}`, 5);
   }
 }
 

@@ -26,7 +26,7 @@ export function failureView(error: unknown, requestId: string, logger: Logger): 
       retryAfterSeconds: error.retryAfterSeconds,
     };
   }
-  logger.error({ error, requestId }, 'A page failed.');
+  logger.error({ error, request_id: requestId }, 'A page failed.');
   const known = error instanceof SightlineError && error.status === 503;
   return {
     title: known ? (titles[503] ?? '') : 'Something went wrong on our side',

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { Router } from 'express';
 import type { Request, RequestHandler } from 'express';
@@ -20,7 +19,7 @@ import { createSessions } from './session.ts';
 
 /** Every page, and what they load. What is none of them is passed on. */
 export function createPages(services: PageServices, pages: readonly AnyPage[] = allPages): RequestHandler {
-  const { authUrl, storage, logger } = services;
+  const { authUrl, storage, requestId, logger } = services;
   const paths = createPaths(authUrl);
   const sessions = createSessions(services);
   const csrf = createCsrf(authUrl);
@@ -102,7 +101,7 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
       } catch (error) {
         // A body that was not read to its end would be taken for the next request.
         if (!request.complete) response.setHeader('Connection', 'close');
-        show(failureView(error, randomUUID(), logger), page, visit, response);
+        show(failureView(error, requestId(), logger), page, visit, response);
       }
     };
 
@@ -118,7 +117,7 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
       // Express's own error is a path that cannot be decoded. Programs get the gateway's JSON.
       if (error === undefined && request.accepts(['json', 'html']) !== 'html') return next();
       const lost = new SightlineError('not_found', 'There is nothing at this address.');
-      show(failureView(lost, randomUUID(), logger), undefined, undefined, response);
+      show(failureView(lost, requestId(), logger), undefined, undefined, response);
     });
   };
 }

@@ -47,6 +47,8 @@ export interface PageServices {
   readonly vault: Vault;
   /** The caller's network address, as `trustProxy` says. */
   readonly clientAddress: (request: IncomingMessage) => string | undefined;
+  /** Of the request that is answered, as the log has it. */
+  readonly requestId: () => string;
   readonly logger: Logger;
   readonly now: () => Date;
 }

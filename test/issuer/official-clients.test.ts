@@ -47,6 +47,7 @@ describe('the official MCP clients', () => {
       ready: () => true,
       allowedHosts: [new URL(server.url).host],
       trustProxy: false,
+      requestId: () => 'req-1',
       logger: silentLogger,
     });
     server.serve(app);

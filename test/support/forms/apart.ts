@@ -46,6 +46,11 @@ export const apart: readonly Apart[] = [
     why: 'copies what the embedded engine kept in a data directory',
   },
   {
+    file: 'test/log.test.ts',
+    forms: all,
+    why: 'reads what one process writes, under a configuration of its own',
+  },
+  {
     file: 'test/own-telemetry.test.ts',
     forms: all,
     why: 'gives each gateway a configuration of its own, and reads what one process tells of itself',

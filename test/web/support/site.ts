@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { createAlertSources } from '../../../src/alerts/sources.ts';
@@ -134,6 +135,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     cancelChat: (workspace, id, actor) => cancelChat(workspace, id, actor, silentLogger),
     vault,
     clientAddress: (request) => clientAddress(request, false),
+    requestId: randomUUID,
     logger,
     now,
     ...served.services?.({ storage: watched, vault, authUrl, now }),
@@ -150,6 +152,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     ready: () => true,
     allowedHosts: [address, `localhost:${port}`, new URL(authUrl).host],
     trustProxy: false,
+    requestId: randomUUID,
     logger,
   });
 
