@@ -2,10 +2,12 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Meter } from '@opentelemetry/api';
 
 const nanoseconds = 1e9;
+/** How often the event loop is looked at; what is measured begins with it. */
+const resolutionMs = 10;
 
 /** Event loop, memory and processor time of this process, by the conventions for processes and Node.js. Answers how to end it. */
 export function observeProcess(meter: Meter): () => void {
-  const delays = monitorEventLoopDelay({ resolution: 20 });
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
   let before = performance.eventLoopUtilization();
 
@@ -24,11 +26,11 @@ export function observeProcess(meter: Meter): () => void {
   });
   meter.addBatchObservableCallback(
     (result) => {
-      // Nothing was measured yet, which is no delay and not the histogram's largest number.
-      const measured = delays.count > 0;
-      result.observe(median, measured ? delays.percentile(50) / nanoseconds : 0);
-      result.observe(p99, measured ? delays.percentile(99) / nanoseconds : 0);
-      result.observe(longest, measured ? delays.max / nanoseconds : 0);
+      const late = (measured: number): number =>
+        delays.count === 0 ? 0 : Math.max(0, measured / nanoseconds - resolutionMs / 1_000);
+      result.observe(median, late(delays.percentile(50)));
+      result.observe(p99, late(delays.percentile(99)));
+      result.observe(longest, late(delays.max));
       delays.reset();
     },
     [median, p99, longest],

@@ -51,6 +51,11 @@ export const apart: readonly Apart[] = [
     why: 'reads what one process writes, under a configuration of its own',
   },
   {
+    file: 'test/observability.test.ts',
+    forms: all,
+    why: 'reads the metrics of one process, under a configuration of its own',
+  },
+  {
     file: 'test/own-telemetry.test.ts',
     forms: all,
     why: 'gives each gateway a configuration of its own, and reads what one process tells of itself',
