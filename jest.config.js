@@ -16,6 +16,8 @@ export default {
     ],
   },
   testTimeout: 30_000,
+  // A worker that is begun anew: in one process for all, what the files leave behind makes the last ones several times slower.
+  workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/support/sequencer.js',
   reporters: ['default', '<rootDir>/test/support/reporter.js'],
 };

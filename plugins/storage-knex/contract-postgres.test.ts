@@ -1,7 +1,7 @@
 import * as runner from '@jest/globals';
 import { storageContract } from '../../src/contract-tests/storage.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
-import { postgresStore } from './support/store.ts';
+import { copiedPostgresStores, postgresStore } from './support/store.ts';
 
 const servers = await postgresServers();
 runner.afterAll(async () => {
@@ -9,5 +9,9 @@ runner.afterAll(async () => {
 });
 
 for (const server of servers) {
-  runner.describe(`on ${server.name}`, () => storageContract(runner, () => postgresStore(server)));
+  runner.describe(`on ${server.name}`, () => {
+    const stores = copiedPostgresStores(server);
+    runner.afterAll(() => stores.cleanup());
+    storageContract(runner, (without) => (without === 'schema' ? postgresStore(server) : stores.make()));
+  });
 }

@@ -9,8 +9,8 @@ export interface DatabaseServer {
   url(database: string, user: string, password: string): string;
   /** Runs statements, several at once too; answers the rows of the last. */
   admin(sql: string, database?: string): Promise<readonly (readonly unknown[])[]>;
-  /** A database with a random name. */
-  createDatabase(): Promise<string>;
+  /** A database with a random name. @param template copied, where the server knows how, with what is in it; nobody may be connected to it. */
+  createDatabase(template?: string): Promise<string>;
   /** Drops the database, with whatever is connected to it, and the accounts. */
   drop(database: string, accounts?: readonly string[]): Promise<void>;
   /** Only of a server that the test has started. */

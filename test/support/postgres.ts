@@ -101,9 +101,9 @@ async function serverOf(login: Login, stop: () => Promise<void>): Promise<Postgr
     port,
     url: (database, user, password) => `postgres://${user}:${password}@${host}:${port}/${database}`,
     admin,
-    async createDatabase() {
+    async createDatabase(template = 'template0') {
       const name = `sl_test_${randomBytes(6).toString('hex')}`;
-      await admin(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+      await admin(`CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`);
       return name;
     },
     async drop(database, roles = []) {

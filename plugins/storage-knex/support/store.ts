@@ -24,9 +24,9 @@ export interface ServerStore extends StorageUnderTest {
   admin(sql: string): Promise<readonly (readonly unknown[])[]>;
 }
 
-export async function postgresStore(server: PostgresServer): Promise<ServerStore> {
+export async function postgresStore(server: PostgresServer, template?: string): Promise<ServerStore> {
   const [login, password] = [`sl_store_${randomBytes(5).toString('hex')}`, randomBytes(9).toString('hex')];
-  const database = await server.createDatabase();
+  const database = await server.createDatabase(template);
   await server.admin(`CREATE ROLE ${login} LOGIN PASSWORD '${password}'`);
   await server.admin(`ALTER DATABASE ${database} OWNER TO ${login}`);
   return store({
@@ -54,12 +54,33 @@ export async function mysqlStore(server: MysqlServer): Promise<ServerStore> {
   });
 }
 
-/** Stores whose schema is copied from one that was migrated: the server makes each change of it durable, a hundred times. */
-export function copiedMysqlStores(server: MysqlServer): { make(): Promise<ServerStore>; cleanup(): Promise<void> } {
+/** Stores whose schema is copied from one that was migrated, which takes most of the time that a test of a store takes. */
+export interface CopiedStores {
+  make(): Promise<ServerStore>;
+  cleanup(): Promise<void>;
+}
+
+export function copiedPostgresStores(server: PostgresServer): CopiedStores {
+  let template: Promise<ServerStore> | undefined;
+  return {
+    async make() {
+      template ??= postgresTemplate(server);
+      const { database, login } = await template;
+      const copy = await postgresStore(server, database);
+      await copy.admin(`REASSIGN OWNED BY ${login} TO ${copy.login}`);
+      return copy;
+    },
+    async cleanup() {
+      await (await template)?.cleanup();
+    },
+  };
+}
+
+export function copiedMysqlStores(server: MysqlServer): CopiedStores {
   let template: Promise<Template> | undefined;
   return {
     async make() {
-      template ??= migrated(server);
+      template ??= mysqlTemplate(server);
       const { copy } = await template;
       const made = await mysqlStore(server);
       await made.admin(copy);
@@ -77,11 +98,23 @@ interface Template {
   readonly copy: string;
 }
 
-async function migrated(server: MysqlServer): Promise<Template> {
-  const store = await mysqlStore(server);
+async function migrated(making: Promise<ServerStore>): Promise<ServerStore> {
+  const store = await making;
   const storage = store.open();
   await storage.start(AbortSignal.timeout(60_000));
   await storage.stop();
+  return store;
+}
+
+async function postgresTemplate(server: PostgresServer): Promise<ServerStore> {
+  const store = await migrated(postgresStore(server));
+  // Else it would be given away with the tables of the first copy.
+  await server.admin(`ALTER DATABASE ${store.database} OWNER TO CURRENT_USER`);
+  return store;
+}
+
+async function mysqlTemplate(server: MysqlServer): Promise<Template> {
+  const store = await migrated(mysqlStore(server));
   const statements = ['SET foreign_key_checks = 0'];
   for (const [table] of await store.admin('SHOW TABLES')) {
     const [row] = await store.admin(`SHOW CREATE TABLE ${String(table)}`);
