@@ -12,6 +12,7 @@ import {
   createKey,
   exchange,
   removeDirectory,
+  sightline,
   sightlineJson,
   startOne,
   temporaryDirectory,
@@ -243,6 +244,35 @@ describe('traces', () => {
     expect(await query(receiver, `SELECT name FROM otel.spans WHERE trace_id = '${unsampled}'`)).toEqual([]);
   });
 
+  it('what begins here is kept by the ratio, and SQL is there only where the audit keeps it', async () => {
+    const never = await start(
+      () => ({
+        otlp: {
+          endpoint: receiver.gateway.url,
+          headers: { Authorization: `Bearer ${receiver.ingestToken}` },
+          signals: ['traces'],
+          sampleRatio: 0,
+        },
+      }),
+      { audit: { statements: true } },
+    );
+    await query(never, "SELECT 'begun here'");
+    const traceId = hex(16);
+    await mcp(never, {
+      method: 'tools/call',
+      params: {
+        name: 'query_otel',
+        arguments: { sql: "SELECT 'begun elsewhere'" },
+        _meta: { traceparent: `00-${traceId}-${hex(8)}-01` },
+      },
+    });
+    const told = "attributes['db.query.text']";
+    await rowsOf(receiver, `SELECT ${told} FROM otel.spans WHERE trace_id = '${traceId}'`, 2);
+    expect(await query(receiver, `SELECT ${told} FROM otel.spans WHERE ${told} IS NOT NULL`)).toEqual([
+      ["SELECT 'begun elsewhere'"],
+    ]);
+  }, 30_000);
+
   it('a line of the log about a call names its span and its request', async () => {
     const traceId = hex(16);
     const _meta = { traceparent: `00-${traceId}-${hex(8)}-01` };
@@ -324,6 +354,38 @@ describe('traces', () => {
     expect((await fetch(url.replace('/metrics', '/'))).status).toBe(404);
     expect((await fetch(`${watched.gateway.url}/metrics`)).status).toBe(404);
   });
+});
+
+describe('the listener for metrics', () => {
+  it('each of several workers has its own, at the port and the next', async () => {
+    const directory = await temporaryDirectory();
+    const port = await freePort();
+    const config = join(directory, 'sightline.config.json');
+    await writeFile(config, JSON.stringify({ ownTelemetry: { prometheus: { enabled: true, port } } }));
+    const gateway = await startOne(directory, { workers: 2, args: ['--no-demo', '--config', config] });
+    const instances = await Promise.all(
+      [port, port + 1].map(async (each) => {
+        const { samples } = await scrape(`http://127.0.0.1:${each}/metrics`);
+        return samples.find(({ name }) => name === 'target_info')?.labels['service_instance_id'];
+      }),
+    );
+    expect(new Set(instances).size).toBe(2);
+    expect(await gateway.stop()).toBe(0);
+    await removeDirectory(directory);
+  }, 60_000);
+
+  it('a port that is taken ends the start, and says which key it is', async () => {
+    const taken = createServer();
+    const port = await listen(taken);
+    const directory = await temporaryDirectory();
+    const config = join(directory, 'sightline.config.json');
+    await writeFile(config, JSON.stringify({ ownTelemetry: { prometheus: { enabled: true, port } } }));
+    const { code, stderr } = await sightline(directory, ['serve', '--no-demo', '--port', '0', '--config', config]);
+    taken.close();
+    expect([code, stderr]).toEqual([3, expect.stringContaining('another program listens there')]);
+    expect(stderr).toContain('ownTelemetry.prometheus.port');
+    await removeDirectory(directory);
+  }, 60_000);
 });
 
 describe('sent to its own receiver', () => {

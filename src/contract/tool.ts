@@ -51,7 +51,7 @@ export interface ToolContext {
   readonly traceId: string;
   readonly logger: Logger;
   /** What this call's queries are recorded under, where anything is. */
-  readonly operation?: Operation;
+  readonly operation?: Operation | undefined;
   /** Does nothing unless the caller asked for progress. `progress` must rise from call to call. */
   readonly progress: (progress: number, message: string, total?: number) => void;
 }

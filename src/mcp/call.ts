@@ -203,7 +203,7 @@ function createContext(
     signal,
     requestId,
     progress: createProgress(exchange, message.meta),
-    ...(operation && { operation }),
+    operation,
     get traceId() {
       return (operation?.span ?? readTraceParent(message.meta, exchange.request.headers))?.traceId ?? requestId;
     },

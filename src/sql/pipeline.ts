@@ -66,7 +66,7 @@ export interface QueryRequest {
   /** Under which a failure's true cause is logged. */
   readonly requestId?: string;
   /** Under which it is recorded. */
-  readonly operation?: Operation;
+  readonly operation?: Operation | undefined;
 }
 
 export interface QueryPipeline {

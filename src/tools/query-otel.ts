@@ -64,7 +64,7 @@ async function query(
     readAhead: true,
     signal,
     requestId,
-    ...(operation && { operation }),
+    operation,
   });
   return keep(result, keptResults, principal);
 }

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import { TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Instruments } from '../../contract/instruments.ts';
 import type { Logger } from '../../contract/plugin.ts';
 import { FailureReport } from './failure-report.ts';
@@ -58,11 +58,7 @@ export function createOwnTelemetry(options: OwnTelemetryOptions): OwnTelemetry {
   });
   const tracers =
     otlp && report && sends('traces')
-      ? new TracerProvider({
-          resource,
-          sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(otlp.sampleRatio) }),
-          spanProcessors: [spansTo(otlp, report)],
-        })
+      ? new TracerProvider({ resource, spanProcessors: [spansTo(otlp, report)] })
       : undefined;
   const meter = meters.getMeter(service.name, service.version);
   const unobserve = observeProcess(meter);
@@ -82,7 +78,10 @@ export function createOwnTelemetry(options: OwnTelemetryOptions): OwnTelemetry {
   return {
     instruments: createInstruments({
       meter,
-      tracer: tracers?.getTracer(service.name, service.version),
+      traces:
+        otlp && tracers
+          ? { tracer: tracers.getTracer(service.name, service.version), sampleRatio: otlp.sampleRatio }
+          : undefined,
       statements,
     }),
     scrapeServer,

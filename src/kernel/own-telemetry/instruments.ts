@@ -1,7 +1,8 @@
-import type { Attributes, Meter, Tracer } from '@opentelemetry/api';
+import type { Attributes, Meter } from '@opentelemetry/api';
 import type { Instruments } from '../../contract/instruments.ts';
 import { httpMethod } from './names.ts';
 import { Operations } from './operations.ts';
+import type { Traces } from './operations.ts';
 import { Queries } from './queries.ts';
 
 /** As each convention advises. */
@@ -15,22 +16,22 @@ const buckets = {
 export interface InstrumentsParts {
   readonly meter: Meter;
   /** Undefined where no spans are made. */
-  readonly tracer: Tracer | undefined;
+  readonly traces: Traces | undefined;
   /** Whether spans hold the SQL of a query. */
   readonly statements: boolean;
 }
 
-export function createInstruments({ meter, tracer, statements }: InstrumentsParts): Instruments {
+export function createInstruments({ meter, traces, statements }: InstrumentsParts): Instruments {
   const seconds = (name: string, description: string, boundaries: readonly number[]) =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: [...boundaries] } });
 
   const operations = new Operations(
     seconds('mcp.server.operation.duration', 'From an MCP request or notification to its answer', buckets.mcp),
-    tracer,
+    traces,
   );
   const queries = new Queries(
     seconds('db.client.operation.duration', 'A statement at the warehouse, with reading its rows', buckets.database),
-    tracer,
+    traces?.tracer,
     statements,
   );
   const http = seconds('http.server.request.duration', 'From an HTTP request to the end of its answer', buckets.http);

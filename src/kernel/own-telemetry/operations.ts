@@ -4,14 +4,20 @@ import type { ErrorCode } from '../../contract/errors.ts';
 import type { Operation, OperationFacts, SpanIds, TraceParent } from '../../contract/instruments.ts';
 import { mcpMethod } from './names.ts';
 
+export interface Traces {
+  readonly tracer: Tracer;
+  /** Of traces that begin here; those of a caller are kept as it decided. */
+  readonly sampleRatio: number;
+}
+
 /** MCP operations by the MCP semantic conventions: a span of kind SERVER, where there is a tracer, and a duration. */
 export class Operations {
   readonly #duration: Histogram;
-  readonly #tracer: Tracer | undefined;
+  readonly #traces: Traces | undefined;
 
-  constructor(duration: Histogram, tracer: Tracer | undefined) {
+  constructor(duration: Histogram, traces: Traces | undefined) {
     this.#duration = duration;
-    this.#tracer = tracer;
+    this.#traces = traces;
   }
 
   begin(facts: OperationFacts): RecordedOperation {
@@ -22,9 +28,15 @@ export class Operations {
       common['gen_ai.operation.name'] = 'execute_tool';
     }
     if (facts.protocolVersion !== undefined) common['mcp.protocol.version'] = facts.protocolVersion;
-    const span = this.#tracer && startSpan(this.#tracer, method, common, facts);
+    const span =
+      this.#traces && isKept(this.#traces, facts) ? startSpan(this.#traces.tracer, method, common, facts) : undefined;
     return new RecordedOperation(this.#duration, common, facts.since, span);
   }
+}
+
+/** Decided before a span is made: one that is not kept would cost nearly as much. */
+function isKept({ sampleRatio }: Traces, { parent }: OperationFacts): boolean {
+  return parent === undefined ? Math.random() < sampleRatio : parent.sampled;
 }
 
 function startSpan(tracer: Tracer, method: string, common: Attributes, facts: OperationFacts): Span {
@@ -66,12 +78,12 @@ export class RecordedOperation implements Operation {
     this.#attributes = attributes;
     this.#since = since;
     this.#span = span;
-    if (span?.isRecording()) this.span = span.spanContext();
+    this.span = span?.spanContext();
   }
 
-  /** What spans of this operation are children of. */
-  get context(): Context {
-    return this.#span === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, this.#span);
+  /** What spans of this operation are children of; undefined where it has none itself. */
+  get context(): Context | undefined {
+    return this.#span && trace.setSpan(ROOT_CONTEXT, this.#span);
   }
 
   toolFailed(code: ErrorCode): void {

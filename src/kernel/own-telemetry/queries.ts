@@ -23,8 +23,9 @@ export class Queries {
     const attributes: Attributes = { 'db.system.name': databaseSystem(dialect), 'db.operation.name': 'SELECT' };
     const since = performance.now();
     // The agent's statements, which no request waits for, are counted and not traced.
+    const context = operation instanceof RecordedOperation ? operation.context : undefined;
     const span =
-      operation instanceof RecordedOperation
+      context !== undefined
         ? this.#tracer?.startSpan(
             'SELECT',
             {
@@ -35,7 +36,7 @@ export class Queries {
                 ...(this.#statements && { 'db.query.text': sql.slice(0, longestStatement).toWellFormed() }),
               },
             },
-            operation.context,
+            context,
           )
         : undefined;
     return { end: (outcome) => this.#end(attributes, since, span, outcome) };
