@@ -231,6 +231,7 @@ describe('the log', () => {
     secrets['webhookSecret'] = webhook.secret;
     await callTool(url, token, 'start_chat', { message: 'why is checkout slow?' });
     await until('the webhook was tried', () => gateway.output().includes('a webhook did not take'));
+    await until('the investigation ended', () => gateway.output().includes('investigation ended'));
     await until('the export was tried', () => gateway.output().includes('own telemetry cannot be sent'));
   }
 
@@ -279,6 +280,7 @@ describe('the log', () => {
     expect(told.filter((line) => !z.looseObject({ request_id: z.uuid() }).safeParse(line).success)).toEqual([]);
     // What a request only set off is not its own.
     const ended = lines.filter(({ msg }) => msg === 'investigation ended');
+    expect(ended.length).toBeGreaterThan(0);
     expect(ended.filter((line) => 'request_id' in line)).toEqual([]);
   });
 });

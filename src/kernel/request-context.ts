@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 
-const requests = new AsyncLocalStorage<string>();
+const requests = new AsyncLocalStorage<string | undefined>();
 
 /** Whatever is logged while it runs, and in what it sets going, has the request's id. */
 export function inRequest(run: () => void): void {
@@ -10,7 +10,7 @@ export function inRequest(run: () => void): void {
 
 /** For what a request only sets off, and what is not its own then. */
 export function outsideRequests(run: () => void): void {
-  requests.exit(run);
+  requests.run(undefined, run);
 }
 
 /** Of the request in which this stands; a new one outside of all. */

@@ -6,17 +6,20 @@ const everyMs = 60_000;
 export class FailureReport {
   readonly #logger: Logger;
   readonly #endpoint: string;
+  readonly #now: () => number;
   #saidAt = -Infinity;
   #unsaid = 0;
 
-  constructor(logger: Logger, endpoint: string) {
+  /** @param now milliseconds that never go back. */
+  constructor(logger: Logger, endpoint: string, now: () => number = () => performance.now()) {
     this.#logger = logger;
     this.#endpoint = endpoint;
+    this.#now = now;
   }
 
   failed(signal: 'traces' | 'metrics', error: Error | undefined): void {
     this.#unsaid += 1;
-    const now = performance.now();
+    const now = this.#now();
     if (now - this.#saidAt < everyMs) return;
     // Not the error itself: with it comes what the other end answered.
     const { message = 'no reason was given' } = error ?? {};
