@@ -9,7 +9,7 @@ import type { DemoOptions } from '../src/demo/index.ts';
 import { loadShop } from '../src/eval/load-shop.ts';
 import { loadPlugin } from '../src/kernel/registry.ts';
 import { createQueryPipeline } from '../src/sql/pipeline.ts';
-import { postgresServers } from './support/postgres.ts';
+import { everyPostgresServer } from './support/postgres.ts';
 import type { PostgresServer } from './support/postgres.ts';
 
 const end = new Date('2026-03-01T12:00:00Z');
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 it('the playbook gets an answer to each of its questions from PostgreSQL, also from tables that were never analyzed', async () => {
-  const [server, ...others] = await postgresServers();
+  const [server, ...others] = await everyPostgresServer();
   for (const other of others) await other.stop();
   if (server === undefined) return;
   stops.unshift(() => server.stop());

@@ -7,13 +7,13 @@ import { newIncident, ada } from '../../src/contract-tests/storage/stage.ts';
 import type { DatabaseServer } from '../../test/support/database-server.ts';
 import { listen } from '../../test/support/listen.ts';
 import { mysqlServers, ownMysqlServers, type MysqlServer } from '../../test/support/mysql.ts';
-import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
+import { everyPostgresServer, type PostgresServer } from '../../test/support/postgres.ts';
 import { explain as explainMysql } from './mysql/errors.ts';
 import { explain as explainPostgres } from './postgres/errors.ts';
 import { settingsOf } from './server/settings.ts';
 import { mysqlStore, postgresStore, serverConfig, type ServerStore } from './support/store.ts';
 
-const postgresAll = await postgresServers();
+const postgresAll = await everyPostgresServer();
 const mysqlAll = await mysqlServers();
 afterAll(async () => {
   for (const server of [...postgresAll, ...mysqlAll]) await server.stop();

@@ -1,7 +1,7 @@
 import * as runner from '@jest/globals';
 import { isolationContract, type IsolationUnderTest } from '../../src/contract-tests/isolation.ts';
 import { legitimateContract } from '../../src/contract-tests/telemetry/legitimate.ts';
-import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
+import { everyPostgresServer, type PostgresServer } from '../../test/support/postgres.ts';
 import { askBare } from './support/ask.ts';
 import { attacks } from './support/attacks.ts';
 import { legitimate } from './support/legitimate.ts';
@@ -13,7 +13,7 @@ import { createWarehouse } from './support/warehouse.ts';
  * is off and the views hold alone, and where there are no views and the gate with its substitution holds alone.
  */
 
-const servers = await postgresServers();
+const servers = await everyPostgresServer();
 runner.afterAll(async () => {
   for (const server of servers) await server.stop();
 });

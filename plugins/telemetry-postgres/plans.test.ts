@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { postgresServers } from '../../test/support/postgres.ts';
+import { everyPostgresServer } from '../../test/support/postgres.ts';
 import type { StatementBinding } from '../../src/contract/index.ts';
 import { askBare } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
 
-const servers = await postgresServers();
+const servers = await everyPostgresServer();
 afterAll(async () => {
   for (const server of servers) await server.stop();
 });

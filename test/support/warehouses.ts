@@ -19,7 +19,7 @@ import { engineMissing } from './clickhouse/engine.ts';
 import { ClickHouseServer } from './clickhouse/server.ts';
 import { removeDirectory, sightline, sightlineJson, temporaryDirectory } from './gateway.ts';
 import { listen } from './listen.ts';
-import { postgresServers } from './postgres.ts';
+import { everyPostgresServer } from './postgres.ts';
 
 /** A data directory with a config file, and what must be stopped and removed after the gateway on it. */
 export interface Place {
@@ -41,7 +41,7 @@ export async function placeFor(telemetry: object): Promise<Place> {
 
 /** PostgreSQL with tables of our own, set up by what `sightline telemetry setup` prints. Undefined where there is no server. */
 export async function postgresPlace(): Promise<Place | undefined> {
-  const [server, ...others] = await postgresServers();
+  const [server, ...others] = await everyPostgresServer();
   for (const other of others) await other.stop();
   if (server === undefined) return undefined;
   const database = await server.createDatabase();
