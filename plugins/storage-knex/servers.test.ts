@@ -349,7 +349,7 @@ for (const { name, make, cut, tables } of subjects) {
     it('says in time that all connections are taken, and serves others meanwhile', async () => {
       await start();
       const { database } = beneath();
-      const storage = await start({ pool: { acquireTimeoutSeconds: 0.3, max: 4 }, statementTimeoutSeconds: 1 });
+      const storage = await start({ pool: { acquireTimeoutSeconds: 1, max: 4 }, statementTimeoutSeconds: 3 });
       const { id } = await storage.directory.createOrganization({ name: 'Acme' });
       const other = await storage.directory.createOrganization({ name: 'Globex' });
       const key = newKey();
