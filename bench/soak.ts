@@ -19,7 +19,7 @@ const engines = 16;
 /** Of memory. A shorter run than this is all warm-up and does not judge it. */
 const growth = 0.05;
 const judgedFromSeconds = 600;
-/** Handles come and go with engines, connections with the requests that are under way. */
+/** Handles and connections to engines come and go with them. */
 const spare = 32;
 
 const { values } = parseArgs({ options: { seconds: { type: 'string' }, json: { type: 'boolean', default: false } } });

@@ -1,4 +1,4 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { findProcesses, residentMb } from '../support/process.ts';
 import type { Stage } from './stage.ts';
 
@@ -52,15 +52,17 @@ export class Gauges {
     };
   }
 
-  async #look({ pid, dataDirectory }: Stage): Promise<void> {
+  async #look({ pid, url, dataDirectory }: Stage): Promise<void> {
     const open = await openOf(pid);
+    const clients = await socketsAt(pid, Number(new URL(url).port));
     const engines = await findProcesses('engine/main', dataDirectory, '--max-old-space-size');
     this.#samples.push({
       at: (performance.now() - this.#began) / 1_000,
       memoryMb: (await residentMb(pid)).now,
       // Beside sockets and the ingest logs, of which each organization that ever sent has one.
       handles: open.filter((target) => !target.startsWith('socket:') && !target.includes('/ingest/')).length,
-      connections: open.filter((target) => target.startsWith('socket:')).length,
+      // Those that clients opened are as many as the load has under way.
+      connections: open.filter((target) => target.startsWith('socket:') && !clients.has(target)).length,
       engines: engines.length,
     });
   }
@@ -70,6 +72,14 @@ async function openOf(pid: number): Promise<readonly string[]> {
   const numbers = await readdir(`/proc/${pid}/fd`);
   // One that was closed meanwhile is nothing.
   return Promise.all(numbers.map((number) => readlink(`/proc/${pid}/fd/${number}`).catch(() => '')));
+}
+
+/** The sockets of a TCP port, as /proc/PID/fd names them. */
+async function socketsAt(pid: number, port: number): Promise<ReadonlySet<string>> {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const tables = await Promise.all(['tcp', 'tcp6'].map((table) => readFile(`/proc/${pid}/net/${table}`, 'utf8')));
+  const rows = tables.flatMap((table) => table.split('\n')).map((row) => row.trim().split(/\s+/));
+  return new Set(rows.filter(([, address]) => address?.endsWith(local)).map((row) => `socket:[${row[9]}]`));
 }
 
 function median(values: readonly number[]): number {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
 
 export interface Ran {
   readonly code: number | null;
@@ -14,7 +15,7 @@ export function runNode(
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
-      env: { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', ...env },
+      env: { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir(), NO_COLOR: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
