@@ -29,7 +29,8 @@ export interface RunningGateway {
 }
 
 export async function temporaryDirectory(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'sightline-'));
+  // Short: a socket in it has 108 bytes for its path.
+  return mkdtemp(join(tmpdir(), 'sl-'));
 }
 
 /** Those that are two. In the forms `postgres` and `mysql` each one is. */
