@@ -106,6 +106,38 @@ describe('changed behaviour', () => {
   });
 });
 
+describe('lines with names in them', () => {
+  const name = (index: number): string => {
+    const letters = 'abcdefghijklmnop';
+    return [13, 7, 3].map((step) => letters.charAt((index * step + Math.floor(index / 16)) % 16)).join('');
+  };
+
+  it('are of one kind, however many names there are: what becomes of the users is told, and each name says nothing', async () => {
+    const organization = newOrganization();
+    const [spans, logs]: [Row[], Row[]] = [[], []];
+    everyMinute(ago(60), askedAt, 20, (at, index) => {
+      const [front, back] = [span(at, index, 'POST /login', true), span(at, index, 'SELECT', false)];
+      spans.push(front, back);
+      const refused = at >= ago(10) && index % 3 === 0;
+      logs.push(log(at, 'front', `user ${name(index)} asks for a session`, front));
+      logs.push(log(at, 'back', `user ${name(index)} ${refused ? 'was turned away' : 'has signed in'}`, back));
+    });
+    await harness.load(organization, 'spans', spans);
+    await harness.load(organization, 'logs', logs);
+    const { steps, conclusion } = await investigate(
+      organization,
+      saying(
+        `Something has been wrong since ${ago(10).toISOString()}. Compare with ${ago(40).toISOString()} to ${ago(20).toISOString()}.`,
+      ),
+    );
+    expect(steps.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(conclusion).toMatchObject({ category: 'behaviour', service: 'back' });
+    const told = steps.find(({ question }) => question.startsWith('Which log lines come more or less often'));
+    expect(told?.observation).toContain('`user <*> has signed in`');
+    expect(told?.observation).toContain('`user <*> was turned away`');
+  });
+});
+
 describe('where a signal is missing', () => {
   const question = saying(
     `Something has been wrong since ${ago(10).toISOString()}. Compare with ${ago(40).toISOString()} to ${ago(20).toISOString()}.`,

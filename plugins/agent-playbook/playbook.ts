@@ -16,6 +16,7 @@ import type { Scene, Step } from './scene.ts';
 import { coverage } from './steps/coverage.ts';
 import type { Coverage } from './steps/coverage.ts';
 import { exemplars } from './steps/exemplars.ts';
+import { withLineKinds } from './steps/line-kinds.ts';
 import { logPatterns } from './steps/log-patterns.ts';
 import { onset } from './steps/onset.ts';
 import { writeAnswer } from './report/answer.ts';
@@ -101,19 +102,24 @@ async function* answer(
     windows: placed.windows,
     focus,
     sample: sampleOf(sent, placed.windows),
+    templates: [],
     said,
     beganAt: question.beganAt,
   };
   const notes = [...placed.notes];
   const unknown = unknownOnly(question, known);
   if (unknown !== undefined) notes.push(`No service called ${code(unknown, 60)} has sent anything in that time.`);
-  if (question.asks.kind === 'logs') return { ...about, report: reportLogs(scene, yield* logPatterns(scene), notes) };
+  if (question.asks.kind === 'logs') {
+    scene = yield* withLineKinds(scene);
+    return { ...about, report: reportLogs(scene, yield* logPatterns(scene), notes) };
+  }
   if (question.asks.kind === 'traces') return { ...about, report: yield* examplesOnly(scene, question, notes) };
   if (scene.windows.before === undefined && scene.windows.references.length === 0) {
     const began = yield* onset({ notebook, write: scene.write, range: scene.windows.now, bad: 'failed' });
     scene = placedIn(scene, split(scene.windows.now, began.at), sent);
     notes.push('There is no telemetry from before, so the later part was compared with the earlier one.');
   }
+  scene = yield* withLineKinds(scene);
   let clues = yield* gatherClues(scene);
   const began =
     scene.windows.before === undefined && clues.suspects.length > 0

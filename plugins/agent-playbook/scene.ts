@@ -2,6 +2,7 @@ import type { AgentEvent, DialectWriter } from '../../src/contract/index.ts';
 import type { Notebook } from './notebook.ts';
 import type { Focus } from './question/question.ts';
 import type { Windows } from './sql.ts';
+import type { Template } from './templates/template.ts';
 
 /** What every step works with, once it is known which services and which time are meant. */
 export interface Scene {
@@ -11,6 +12,8 @@ export interface Scene {
   readonly focus: Focus;
   /** How many of 256 parts of the traces are joined; undefined: all. */
   readonly sample: number | undefined;
+  /** Kinds of log lines that only names tell apart. */
+  readonly templates: readonly Template[];
   /** When it began, as told or found. */
   readonly beganAt: Date | undefined;
   /** A person or an alert says that something is wrong at this time, and does not ask whether. */

@@ -1,6 +1,8 @@
 import type { DialectWriter } from '../../src/contract/index.ts';
 import type { Focus } from './question/question.ts';
 import type { TimeRange } from './question/time-range.ts';
+import { ofKinds } from './templates/template.ts';
+import type { Template } from './templates/template.ts';
 
 /** The two stretches that are compared. */
 export interface Windows {
@@ -81,13 +83,13 @@ const dayAndMonth = '(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (Jan|Feb|Mar|Apr|May|Jun|Ju
 
 /**
  * A log line's template as Drain preprocesses it: values behind `=` and words with a digit in them are variables. Coarser
- * and cheaper than `masked`, for lines of every kind and not only warnings.
+ * and cheaper than `masked`, for lines of every kind and not only warnings. Then by what Drain found among them.
  */
-export function logTemplate(write: DialectWriter, column: string): string {
+export function logTemplate(write: DialectWriter, column: string, templates: readonly Template[]): string {
   const values = write.replaceRegexp(`substr(${column}, 1, 300)`, '=[^] ,;)}]*', '=<*>');
   const dates = write.replaceRegexp(values, dayAndMonth, '<*>');
   const words = write.replaceRegexp(dates, '[^ ]*[0-9][^ ]*', '<*>');
-  return `substr(${write.replaceRegexp(words, '(<[*]> )+', '<*> ')}, 1, 120)`;
+  return ofKinds(write, `substr(${write.replaceRegexp(words, '(<[*]> )+', '<*> ')}, 1, 120)`, templates);
 }
 
 /** How many rows of before the same rate would have made now: windows of different length are compared by their time. */

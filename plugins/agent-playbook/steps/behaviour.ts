@@ -47,11 +47,11 @@ const leastDifference = 0.1;
  * source wrote twice count once.
  */
 export async function* logBehaviour(scene: Scene): Step<Behaviours> {
-  const { write, windows, focus } = scene;
+  const { write, windows, focus, templates } = scene;
   const scope = (column: string) => eitherWindow(write, column, windows);
   const items = `SELECT s.service_name AS service_name, s.name AS operation, s.trace_id AS trace_id, s.span_id AS span_id, l.pattern AS pattern, count(DISTINCT l.time) AS times, min(${chunk(write, 's.time', windows)}) AS chunk, ${sides(scene, 's.time')}
   FROM otel.spans s JOIN (
-    SELECT trace_id, span_id, time, ${logTemplate(write, 'body')} AS pattern
+    SELECT trace_id, span_id, time, ${logTemplate(write, 'body', templates)} AS pattern
     FROM otel.logs
     WHERE ${scope('time')} AND span_id <> ''${joined(scene)}${onlyFocus(write, focus)}
   ) l ON l.trace_id = s.trace_id AND l.span_id = s.span_id

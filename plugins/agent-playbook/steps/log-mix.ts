@@ -9,7 +9,7 @@ import type { Behaviours } from './behaviour.ts';
  * somebody says that something is wrong: what else it logs, its collector and its timers say, and that changes by itself.
  */
 export async function* logMix(scene: Scene): Step<Behaviours> {
-  const { write, windows, focus, said } = scene;
+  const { write, windows, focus, said, templates } = scene;
   const times = (side: string, name: string) =>
     `CASE WHEN trace_id = '' THEN ${write.countIf(side)} ELSE max(CASE WHEN ${side} THEN 1 ELSE 0 END) END AS ${name}`;
   const part = chunk(write, 'time', windows);
@@ -20,7 +20,7 @@ export async function* logMix(scene: Scene): Step<Behaviours> {
   const wanted = `${both}${onlyFocus(write, focus)}${said ? '' : ` AND service_name NOT IN (${telling})`}`;
   const items = `SELECT service_name, '' AS operation, pattern, trace_id, 1 AS times, min(${part}) AS chunk, ${times(now, 'is_now')}, ${times(before, 'is_before')}
   FROM (
-    SELECT service_name, trace_id, time, ${logTemplate(write, 'body')} AS pattern
+    SELECT service_name, trace_id, time, ${logTemplate(write, 'body', templates)} AS pattern
     FROM otel.logs
     WHERE ${wanted}
   ) l

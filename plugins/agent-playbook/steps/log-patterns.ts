@@ -2,6 +2,7 @@ import { code } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
 import { eitherWindow, isBefore, masked, onlyFocus, scaleOf, within } from '../sql.ts';
+import { ofKinds } from '../templates/template.ts';
 
 export interface LogPattern {
   readonly service: string;
@@ -23,13 +24,13 @@ export interface LogPatterns {
 }
 
 /** Warnings and errors that are new or more frequent, their variable parts masked. */
-export async function* logPatterns({ notebook, write, windows, focus }: Scene): Step<LogPatterns> {
+export async function* logPatterns({ notebook, write, windows, focus, templates }: Scene): Step<LogPatterns> {
   const now = write.countIf(within(write, 'l.time', windows.now));
   const before = write.countIf(isBefore(write, 'l.time', windows));
   const scale = scaleOf(windows);
   const sql = `SELECT l.service_name AS service_name, l.pattern AS pattern, max(l.severity_number) AS severity_number, ${now} AS records, ${before} AS records_before, min(l.line) AS example
 FROM (
-  SELECT service_name, severity_number, time, substr(body, 1, 240) AS line, ${masked(write, 'body', 240)} AS pattern
+  SELECT service_name, severity_number, time, substr(body, 1, 240) AS line, ${ofKinds(write, masked(write, 'body', 240), templates)} AS pattern
   FROM otel.logs
   WHERE ${eitherWindow(write, 'time', windows)} AND (severity_number >= 13 OR severity_number = 0)${onlyFocus(write, focus)}
 ) l

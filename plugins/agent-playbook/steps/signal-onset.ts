@@ -20,7 +20,11 @@ export type Signal =
 export const aftermathSeconds = 300;
 
 /** When a signal began within the range: the point from which most of what is counted shows it, and before which least does. */
-export async function* signalOnset({ notebook, write }: Scene, signal: Signal, range: TimeRange): Step<Onset> {
+export async function* signalOnset(
+  { notebook, write, templates }: Scene,
+  signal: Signal,
+  range: TimeRange,
+): Step<Onset> {
   const bucket = (column: string) => write.bucket(column, bucketWidth(range));
   const scope = (column: string) => within(write, column, range).slice(1, -1);
   const [name, sql] = ((): readonly [string, string] => {
@@ -32,7 +36,7 @@ export async function* signalOnset({ notebook, write }: Scene, signal: Signal, r
         const bad = write.countIf(more ? has : `NOT (${has})`);
         const name = `The change of ${code(what)} in ${code(service, 60)}`;
         if (operation === '') {
-          const line = `${logTemplate(write, 'body')} = ${write.literal(what)}`;
+          const line = `${logTemplate(write, 'body', templates)} = ${write.literal(what)}`;
           return [
             name,
             `SELECT ${bucket('time')} AS bucket, count(*) AS total, ${write.countIf(more ? line : `NOT (${line})`)} AS bad
@@ -48,7 +52,7 @@ LIMIT 50`,
             ? [
                 `SELECT trace_id, span_id, count(DISTINCT time) AS times
   FROM otel.logs
-  WHERE ${scope('time')} AND ${logTemplate(write, 'body')} = ${write.literal(what)}
+  WHERE ${scope('time')} AND ${logTemplate(write, 'body', templates)} = ${write.literal(what)}
   GROUP BY trace_id, span_id`,
                 ` AND s.trace_id IN (SELECT trace_id FROM otel.logs WHERE ${scope('time')} AND trace_id <> '')`,
               ]

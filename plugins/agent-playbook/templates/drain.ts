@@ -1,0 +1,123 @@
+/** So many lines of one text, now and in what is compared with. */
+export interface Line {
+  readonly text: string;
+  readonly count: number;
+  readonly countBefore: number;
+}
+
+/** Lines of as many words, of which enough are the same. */
+export interface Cluster {
+  /** Word by word; `<*>` where the lines differ. */
+  readonly words: readonly string[];
+  /** In the order of their texts, each text once. */
+  readonly lines: readonly Line[];
+  readonly count: number;
+  readonly countBefore: number;
+}
+
+export const wildcard = '<*>';
+
+export interface DrainOptions {
+  /** Of the words of a line, so many must be those of the cluster that it joins. */
+  readonly similarity: number;
+  /** First words that are told apart among lines of one length. */
+  readonly mostChildren: number;
+  /** Beneath one first word; what comes after joins what it is most like. */
+  readonly mostClusters: number;
+}
+
+const usualOptions: DrainOptions = { similarity: 0.5, mostChildren: 100, mostClusters: 100 };
+
+interface Growing {
+  words: readonly string[];
+  readonly lines: Line[];
+}
+
+/**
+ * Log templates after Drain (He, Zhu, Zheng and Lyu, ICWS 2017): a tree of fixed depth, by the number of words and then the
+ * first word, with clusters at its leaves that a line joins where enough of its words are the same. Drain reads a stream;
+ * this reads all lines in the order of their texts, so that the order in which they come makes no difference. A first word
+ * that no other line of that length has tells no kind of line: such lines stand beneath one leaf.
+ */
+export function drain(lines: readonly Line[], options: Partial<DrainOptions> = {}): readonly Cluster[] {
+  const { similarity, mostChildren, mostClusters } = { ...usualOptions, ...options };
+  const leaves = new Map<string, Growing[]>();
+  for (const [path, line] of underLeaves(eachTextOnce(lines), mostChildren)) {
+    const words = wordsOf(line.text);
+    const leaf = leaves.get(path) ?? [];
+    leaves.set(path, leaf);
+    const [best] = leaf
+      .map((cluster) => ({ cluster, alike: likeness(cluster.words, words) }))
+      .toSorted((a, b) => b.alike - a.alike);
+    if (best !== undefined && (best.alike >= similarity || leaf.length >= mostClusters)) {
+      best.cluster.words = common(best.cluster.words, words);
+      best.cluster.lines.push(line);
+    } else {
+      leaf.push({ words, lines: [line] });
+    }
+  }
+  return [...leaves.values()].flat().map(({ words, lines: members }) => ({
+    words,
+    lines: members,
+    count: members.reduce((sum, { count }) => sum + count, 0),
+    countBefore: members.reduce((sum, { countBefore }) => sum + countBefore, 0),
+  }));
+}
+
+export function wordsOf(text: string): readonly string[] {
+  return text.split(' ');
+}
+
+function eachTextOnce(lines: readonly Line[]): readonly Line[] {
+  const known = new Map<string, Line>();
+  for (const { text, count, countBefore } of lines) {
+    const same = known.get(text);
+    known.set(text, {
+      text,
+      count: count + (same?.count ?? 0),
+      countBefore: countBefore + (same?.countBefore ?? 0),
+    });
+  }
+  return [...known.values()].toSorted((a, b) => inOrder(a.text, b.text));
+}
+
+/** Each line with its way through the tree. */
+function underLeaves(lines: readonly Line[], mostChildren: number): readonly (readonly [path: string, line: Line])[] {
+  const byLength = new Map<number, Map<string, number>>();
+  for (const { text } of lines) {
+    const [first = '', ...rest] = wordsOf(text);
+    const children = byLength.get(rest.length) ?? new Map<string, number>();
+    byLength.set(rest.length, children.set(first, (children.get(first) ?? 0) + 1));
+  }
+  const kept = new Map(
+    [...byLength].map(([length, children]) => [
+      length,
+      new Set(
+        [...children]
+          .filter(([, seen]) => seen > 1)
+          .toSorted(([a, seenA], [b, seenB]) => seenB - seenA || inOrder(a, b))
+          .slice(0, mostChildren)
+          .map(([first]) => first),
+      ),
+    ]),
+  );
+  return lines.map((line) => {
+    const [first = '', ...rest] = wordsOf(line.text);
+    return [`${rest.length} ${kept.get(rest.length)?.has(first) ? first : wildcard}`, line];
+  });
+}
+
+/** The part of the words that are the same; what varies within the cluster counts as different. */
+function likeness(cluster: readonly string[], words: readonly string[]): number {
+  const same = words.filter((word, index) => word !== wildcard && cluster[index] === word);
+  return same.length / words.length;
+}
+
+function common(cluster: readonly string[], words: readonly string[]): readonly string[] {
+  return cluster.map((word, index) => (word === words[index] ? word : wildcard));
+}
+
+/** By code unit, which is the same everywhere. */
+function inOrder(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
