@@ -424,7 +424,7 @@ describe('an error', () => {
     expect(logged).toEqual([
       {
         message: 'a query failed',
-        fields: expect.objectContaining({ requestId: 'req-1', organizationId: acme, code: 'sql_failed' }),
+        fields: expect.objectContaining({ request_id: 'req-1', organizationId: acme, code: 'sql_failed' }),
       },
     ]);
   });

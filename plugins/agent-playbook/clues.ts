@@ -15,6 +15,7 @@ import { errorShift } from './steps/error-shift.ts';
 import type { ErrorShift } from './steps/error-shift.ts';
 import { latencyShift } from './steps/latency-shift.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
+import { withLineKinds } from './steps/line-kinds.ts';
 import { logMix } from './steps/log-mix.ts';
 import { logPatterns } from './steps/log-patterns.ts';
 import type { LogPatterns } from './steps/log-patterns.ts';
@@ -22,6 +23,7 @@ import { resources } from './steps/resources.ts';
 import type { Resources } from './steps/resources.ts';
 import { selfTime } from './steps/self-time.ts';
 import type { SelfTime } from './steps/self-time.ts';
+import type { Template } from './templates/template.ts';
 
 /** Everything the questions have turned up. */
 export interface Clues {
@@ -32,6 +34,8 @@ export interface Clues {
   readonly resources: Resources | undefined;
   readonly behaviours: Behaviours | undefined;
   readonly logs: LogPatterns;
+  /** By which the lines of the logs were counted. */
+  readonly templates: readonly Template[];
   /** Likeliest first; empty when nothing is wrong. */
   readonly suspects: readonly Suspect[];
   /** The services of these, and after them those that hardly anything speaks for. */
@@ -57,7 +61,8 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
   const spans = adding.length > 0 || (latency?.changes.length ?? 0) > 0;
   const used = compared ? yield* resources(scene, { every: !spans }) : undefined;
   const least = leastOf(scene);
-  const behaved = compared ? yield* behaviour(scene) : [];
+  const lined = yield* withLineKinds(scene);
+  const behaved = compared ? yield* behaviour(lined) : [];
   const behaviours = mostTelling(behaved, least);
   const suspects = rank({
     failing,
@@ -76,7 +81,7 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
           used?.changes.map(({ service }) => service) ?? [],
         ])
       : [];
-  const logs = yield* logPatterns(scene);
+  const logs = yield* logPatterns(lined);
   return {
     errors,
     latency,
@@ -85,6 +90,7 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
     resources: used,
     behaviours,
     logs,
+    templates: lined.templates,
     suspects,
     named: [...new Set([...suspects.map(({ service }) => service), ...also])],
   };

@@ -119,11 +119,10 @@ async function* answer(
     scene = placedIn(scene, split(scene.windows.now, began.at), sent);
     notes.push('There is no telemetry from before, so the later part was compared with the earlier one.');
   }
-  scene = yield* withLineKinds(scene);
   let clues = yield* gatherClues(scene);
   const began =
     scene.windows.before === undefined && clues.suspects.length > 0
-      ? yield* sceneOfBeginning(scene, clues, { earliest: asked.range.start, sent })
+      ? yield* sceneOfBeginning({ ...scene, templates: clues.templates }, clues, { earliest: asked.range.start, sent })
       : undefined;
   if (began !== undefined) {
     scene = began;
