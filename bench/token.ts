@@ -206,6 +206,7 @@ async function compare(): Promise<void> {
     }
     await Promise.all([bare.stop(), own.stop()]);
     ratios.push(median(inRound));
+    console.error(`round ${round + 1} of ${rounds}: ${ratios.at(-1)?.toFixed(2)}`);
   }
   for (const [index, name] of names.entries()) {
     const ofAll = (figure: keyof Turn) => median((all[index] ?? []).map((each) => each[figure]));
