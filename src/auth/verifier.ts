@@ -33,8 +33,10 @@ export interface VerifierOptions {
   readonly logger: Logger;
 }
 
-/** Identifies the caller. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now. */
-/** @param requestId under which the log has why a token is refused. */
+/**
+ * Identifies the caller. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
+ * @param requestId under which the log has why a token is refused.
+ */
 export type Verifier = (request: IncomingMessage, requestId?: string) => Promise<Principal>;
 
 export interface Admitted {
