@@ -5,7 +5,6 @@ import { besides } from './question/windows.ts';
 import { placedIn } from './sample.ts';
 import type { Scene, Step } from './scene.ts';
 import type { Coverage } from './steps/coverage.ts';
-import { aftermathSeconds } from './steps/signal-onset.ts';
 import type { Suspect } from './suspects.ts';
 import { thresholds } from './thresholds.ts';
 
@@ -14,9 +13,6 @@ const followed = 8;
 
 /** Beginnings no further apart than this are one. */
 const atOnce = 60_000;
-
-/** So many beginnings are tried. */
-const tried = 3;
 
 /** When something began, and how clearly. */
 interface Begun {
@@ -34,7 +30,7 @@ export async function* sceneOfBeginning(
   { earliest, sent }: { readonly earliest: Date; readonly sent: Coverage },
 ): Step<Scene | undefined> {
   const from = (at: Date): Scene => {
-    const end = new Date(Math.min(scene.windows.now.end.getTime(), at.getTime() + aftermathSeconds * 1_000));
+    const end = new Date(Math.min(scene.windows.now.end.getTime(), at.getTime() + thresholds.aftermath * 1_000));
     const { references } = scene.windows;
     const windows = besides({ start: at, end }, earliest, { references, beganAt: at });
     return placedIn({ ...scene, beganAt: at }, windows, sent);
@@ -80,7 +76,7 @@ function first(begun: readonly Begun[]): Date | undefined {
 function likeliest(begun: readonly Begun[]): readonly Date[] {
   const found: Date[] = [];
   let left = begun;
-  while (found.length < tried) {
+  while (found.length < thresholds.beginnings) {
     const at = first(left);
     if (at === undefined) return found;
     found.push(at);

@@ -1,4 +1,5 @@
 import type { DialectWriter } from '../../src/contract/index.ts';
+import { thresholds } from './thresholds.ts';
 
 /**
  * G of a 2 × 2 table as SQL: `k` of `n` now against `k0` of `n0` before, all column names. Under chance it is distributed as
@@ -25,8 +26,6 @@ export function overdispersion(
     `(${write.ratio(squares, '1000')} - ${write.ratio(`${k} * ${k}`, n)}) * ${n} * ${n}`,
     `${k} * (${n} - ${k}) * (${chunks} - 1)`,
   );
-  // A handful of chunks say little of scatter, and what always or never came does not scatter.
-  return `CASE WHEN ${k} > 0 AND ${k} < ${n} AND ${chunks} >= ${fewestChunks} AND ${pearson} > 1 THEN ${pearson} ELSE 1 END`;
+  // What always or never came does not scatter.
+  return `CASE WHEN ${k} > 0 AND ${k} < ${n} AND ${chunks} >= ${thresholds.fewestChunks} AND ${pearson} > 1 THEN ${pearson} ELSE 1 END`;
 }
-
-const fewestChunks = 4;

@@ -13,4 +13,10 @@ export const thresholds = {
   addedAlike: 0.3,
   /** Of all that requests take: less nobody complains of. */
   noticed: 0.1,
+  /** Seconds. What a thing looks like is seen so soon after it began: it may be over again long before the range is. */
+  aftermath: 300,
+  /** So many beginnings are tried where nothing but behaviour changed. */
+  beginnings: 3,
+  /** From so many chunks on G is divided by how much they scatter: a handful says little of it. */
+  fewestChunks: 4,
 };

@@ -4,6 +4,7 @@ import type { Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
 import { logTemplate, within } from '../sql.ts';
 import { changePoint } from '../statistics.ts';
+import { thresholds } from '../thresholds.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { CallGap } from './call-gaps.ts';
 import type { Onset } from './onset.ts';
@@ -15,9 +16,6 @@ export type Signal =
   | { readonly kind: 'behaviour'; readonly behaviour: Behaviour }
   | { readonly kind: 'gap'; readonly gap: CallGap }
   | { readonly kind: 'gauge'; readonly resource: ResourceChange };
-
-/** What a thing looks like is seen so soon after it began: it may be over again long before the range is. */
-export const aftermathSeconds = 300;
 
 /** When a signal began within the range: the point from which most of what is counted shows it, and before which least does. */
 export async function* signalOnset(
@@ -101,7 +99,7 @@ LIMIT 50`,
       }
     }
   })();
-  const options = { least: 2, span: Math.ceil(aftermathSeconds / bucketWidth(range)) };
+  const options = { least: 2, span: Math.ceil(thresholds.aftermath / bucketWidth(range)) };
   const find = (rows: readonly Row[]): Pick<Onset, 'at' | 'z'> => {
     if (signal.kind === 'gauge') return { at: rows[0]?.time('bucket'), z: rows.length };
     const series = rows.map((row) => ({ hits: row.number('bad'), total: row.number('total') }));
