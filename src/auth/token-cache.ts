@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /**
  * Keeps what expensive work found out about a token, under the token's hash and never the token itself. Bounded, least
@@ -24,19 +25,13 @@ export interface TokenCacheOptions {
 
 export function createTokenCache<Value>(options: TokenCacheOptions): TokenCache<Value> {
   const { now, maxTokens = 10_000, maxAgeMs = 60_000 } = options;
-  const kept = new Map<string, Verified<Value>>();
+  const kept = new LRUCache<string, Verified<Value>>({ max: maxTokens });
   const underWay = new Map<string, Promise<Value>>();
 
   async function verifyAndKeep(key: string, verify: () => Promise<Verified<Value>>): Promise<Value> {
     try {
       const { value, expiresAt } = await verify();
       kept.set(key, { value, expiresAt: Math.min(expiresAt, now() + maxAgeMs) });
-      if (kept.size > maxTokens) {
-        for (const oldest of kept.keys()) {
-          kept.delete(oldest);
-          break;
-        }
-      }
       return value;
     } finally {
       underWay.delete(key);
@@ -50,13 +45,7 @@ export function createTokenCache<Value>(options: TokenCacheOptions): TokenCache<
     get(token, verify) {
       const key = hash('sha256', token, 'base64');
       const known = kept.get(key);
-      if (known !== undefined) {
-        kept.delete(key);
-        if (known.expiresAt > now()) {
-          kept.set(key, known);
-          return Promise.resolve(known.value);
-        }
-      }
+      if (known !== undefined && known.expiresAt > now()) return Promise.resolve(known.value);
       let promise = underWay.get(key);
       if (promise === undefined) {
         promise = verifyAndKeep(key, verify);

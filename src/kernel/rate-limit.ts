@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Principal } from '../contract/auth.ts';
 
 export interface Rate {
@@ -42,17 +43,17 @@ interface Bucket {
 export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
   const { rateOf, now = () => performance.now(), maxPrincipals = 50_000 } = options;
   const usual = checked(options);
-  const buckets = new Map<string, Bucket>();
+  const buckets = new LRUCache<string, Bucket>({ max: maxPrincipals });
   function filled({ organizationId, subject }: Caller): Bucket {
     const key = `${organizationId} ${subject}`;
     const at = now();
     const rate = rateOf?.(subject) ?? usual;
-    const bucket = buckets.get(key) ?? { tokens: rate.burst, filledAt: at, rate: checked(rate) };
+    let bucket = buckets.get(key);
+    if (bucket === undefined) {
+      bucket = { tokens: rate.burst, filledAt: at, rate: checked(rate) };
+      buckets.set(key, bucket);
+    }
     if (rate !== bucket.rate) bucket.rate = checked(rate);
-    // Taken out and put back, so that the map's own order is by last use.
-    buckets.delete(key);
-    buckets.set(key, bucket);
-    if (buckets.size > maxPrincipals) forgetOldest(buckets);
     const { perMinute, burst } = bucket.rate;
     bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, at - bucket.filledAt) * perMinute) / 60_000);
     bucket.filledAt = at;
@@ -85,11 +86,4 @@ function waitOf({ tokens, rate }: Bucket): number {
 function checked(rate: Rate): Rate {
   if (!(rate.perMinute > 0) || !(rate.burst >= 1)) throw new RangeError('perMinute and burst must be positive');
   return rate;
-}
-
-function forgetOldest(buckets: Map<string, Bucket>): void {
-  for (const key of buckets.keys()) {
-    buckets.delete(key);
-    return;
-  }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { CheckedStatement, OrganizationId } from '../contract/index.ts';
 
 /** A statement that was parsed and checked, and how it was last rendered. */
@@ -18,14 +19,10 @@ const treeWeight = 100;
  * nothing of it should be in a statement's text: a plugin that writes it there must not hand it to another organization.
  */
 export class StatementCache {
-  readonly #entries = new Map<string, { readonly statement: CachedStatement; readonly weight: number }>();
-  readonly #maxEntries: number;
-  readonly #maxWeight: number;
-  #weight = 0;
+  readonly #entries: LRUCache<string, CachedStatement>;
 
   constructor({ maxEntries = 1000, maxWeight = 32_000_000 }: { maxEntries?: number; maxWeight?: number } = {}) {
-    this.#maxEntries = maxEntries;
-    this.#maxWeight = maxWeight;
+    this.#entries = new LRUCache({ max: maxEntries, maxSize: maxWeight });
   }
 
   get size(): number {
@@ -33,30 +30,17 @@ export class StatementCache {
   }
 
   get(organizationId: OrganizationId, sql: string): CachedStatement | undefined {
-    const key = `${organizationId}\n${sql}`;
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    return entry.statement;
+    return this.#entries.get(keyOf(organizationId, sql));
   }
 
   set(organizationId: OrganizationId, sql: string, statement: CachedStatement): void {
     if (sql.length > longestCached) return;
-    const key = `${organizationId}\n${sql}`;
-    this.#drop(key);
-    const weight = 2 * (key.length + statement.rendered.length) + treeWeight * sql.length;
-    if (weight > this.#maxWeight) return;
-    this.#entries.set(key, { statement, weight });
-    this.#weight += weight;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#maxEntries && this.#weight <= this.#maxWeight) break;
-      this.#drop(oldest);
-    }
+    const key = keyOf(organizationId, sql);
+    const size = 2 * (key.length + statement.rendered.length) + treeWeight * sql.length;
+    this.#entries.set(key, statement, { size });
   }
+}
 
-  #drop(key: string): void {
-    this.#weight -= this.#entries.get(key)?.weight ?? 0;
-    this.#entries.delete(key);
-  }
+function keyOf(organizationId: OrganizationId, sql: string): string {
+  return `${organizationId}\n${sql}`;
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { errors } from 'oidc-provider';
 import type { Logger } from '../../contract/index.ts';
 import { temporarily } from '../failures.ts';
@@ -6,7 +7,6 @@ import { clientOfDocument } from './document-metadata.ts';
 import { DocumentUnavailable, type DocumentFetch } from './document-fetch.ts';
 import { documentUrl, type UrlRules } from './document-urls.ts';
 import { BudgetExceeded } from './fetch-budget.ts';
-import { createLru } from './lru.ts';
 import type { ClientMetadata } from './metadata.ts';
 
 /** How long a failure is remembered, so that a broken document is not asked for with every request. */
@@ -38,8 +38,8 @@ interface Kept {
 }
 
 export function createDocuments({ fetch, rules, pinned, now, logger }: DocumentsOptions): Documents {
-  const kept = createLru<Kept>(capacity);
-  const failed = createLru<{ readonly error: Error; readonly until: number }>(capacity);
+  const kept = new LRUCache<string, Kept>({ max: capacity });
+  const failed = new LRUCache<string, { readonly error: Error; readonly until: number }>({ max: capacity });
   const pending = new Map<string, Promise<ClientMetadata>>();
 
   function keep(id: string, metadata: ClientMetadata, lifetimeMs: number, usableUntil?: number): ClientMetadata {
