@@ -132,3 +132,23 @@ describe('the house', () => {
     }
   });
 });
+
+describe('the hot path', () => {
+  /**
+   * `{ get x() { … } }` makes a hidden class for each object: every read of it is slow, and V8 keeps all that it reaches until
+   * the next full collection. It cost a call some 11 kB that outlived it.
+   */
+  const literalGetter = /^(?: {4,}|\t{2,})get \w+\(\)/m;
+
+  it('makes no object with getters by a literal: a class does', async () => {
+    const files = (await trackedFiles()).filter(
+      (path) => /^(?:src\/(?:mcp|sql)|plugins\/telemetry-[^/]+)\/.*\.ts$/.test(path) && !path.endsWith('.test.ts'),
+    );
+    const texts = await Promise.all(
+      files.map(async (path) => [path, await readFile(join(root, path), 'utf8')] as const),
+    );
+    expect(texts.filter(([, text]) => literalGetter.test(text)).map(([path]) => path)).toEqual([]);
+    expect(literalGetter.test('  return {\n    get end() {\n')).toBe(true);
+    expect(files.length).toBeGreaterThan(100);
+  });
+});

@@ -3,13 +3,11 @@ import {
   tableNames,
   type CheckedStatement,
   type Cursor,
-  type CursorEnd,
   type Health,
   type ImportedStretch,
   type OrganizationId,
   type ParsedStatement,
   type QueryLimits,
-  type RowChunk,
   type StatementBinding,
   type StatementContext,
   type TableName,
@@ -17,6 +15,7 @@ import {
   type TelemetryHost,
 } from '../../src/contract/index.ts';
 import { EngineLost, Stopped, type Reply } from './channel.ts';
+import { PartCursor, PartQueue } from './cursor.ts';
 import { dialect } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
@@ -111,28 +110,10 @@ export class DuckdbTelemetry implements Telemetry {
       )
       .finally(release);
     const first = await parts.next();
-    const columns = first?.header.columns ?? [];
-    let unread = first;
-    let end: CursorEnd | undefined;
-    return {
-      columns,
-      get end() {
-        return end;
-      },
-      async read(): Promise<RowChunk | undefined> {
-        for (;;) {
-          const part = unread ?? (await parts.next());
-          unread = undefined;
-          if (part === undefined) return undefined;
-          if (part.header.end) end = part.header.end;
-          if (part.header.rows > 0) return { rows: part.header.rows, json: part.payload };
-        }
-      },
-      async close() {
-        stopper.abort();
-        await finished;
-      },
-    };
+    return new PartCursor(first, parts, () => {
+      stopper.abort();
+      return finished;
+    });
   }
 
   async #acquire(context: StatementContext): Promise<EngineUse> {
@@ -177,40 +158,4 @@ async function onceMoreIfLost<T>(ask: () => Promise<T>): Promise<T> {
 /** For hints: the tables that the rendered SQL reads, and perhaps one that a string in it names. */
 function tablesIn(rendered: string): readonly TableName[] {
   return tableNames.filter((table) => rendered.includes(`otel.${table}`));
-}
-
-/** Parts of one result, from the socket to whoever reads the cursor. Bounded by the query's own byte limit. */
-class PartQueue {
-  readonly #parts: Reply<RowsHeader>[] = [];
-  #ended = false;
-  #error: Error | undefined;
-  #wake: (() => void) | undefined;
-
-  push(part: Reply<RowsHeader>): void {
-    this.#parts.push(part);
-    this.#wake?.();
-  }
-
-  finish(last: Reply<RowsHeader>): void {
-    this.#ended = true;
-    this.push(last);
-  }
-
-  fail(error: Error): void {
-    this.#ended = true;
-    this.#error = error;
-    this.#wake?.();
-  }
-
-  async next(): Promise<Reply<RowsHeader> | undefined> {
-    for (;;) {
-      const part = this.#parts.shift();
-      if (part !== undefined) return part;
-      if (this.#error !== undefined) throw this.#error;
-      if (this.#ended) return undefined;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
 }

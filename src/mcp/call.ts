@@ -2,7 +2,7 @@ import type { Principal, Scope } from '../contract/auth.ts';
 import { SightlineError } from '../contract/errors.ts';
 import type { Logger } from '../contract/plugin.ts';
 import type { AuditLog, AuditRecord } from '../contract/audit.ts';
-import type { ToolContext, ToolResult } from '../contract/tool.ts';
+import type { ToolResult } from '../contract/tool.ts';
 import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import type { Exchange } from './exchange.ts';
@@ -10,11 +10,11 @@ import { RequestFailure, requestFailure } from './failure.ts';
 import { HeldAnswers } from './held.ts';
 import type { RpcMessage } from './message.ts';
 import { checkParamHeaders } from './param-headers.ts';
-import { createProgress } from './progress.ts';
 import { isObject, meta, quote, rpcCode } from './protocol.ts';
 import type { Era, JsonObject } from './protocol.ts';
 import { errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
+import { CallContext } from './tool-context.ts';
 import { readTraceParent, traceFields } from './trace.ts';
 
 export interface RateLimit {
@@ -102,7 +102,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     let answer: string | RequestFailure;
     try {
       const input = parseArguments(entry, renameAliases(entry, sent));
-      const result = await tool.run(input, createContext(call, controller.signal, log));
+      const result = await tool.run(input, new CallContext(call, controller.signal, log));
       const bytes = checkResult(result);
       answer = resultJson(result, tail);
       kept = record('ok', { ...result.facts, bytes });
@@ -189,28 +189,6 @@ function watch(
   if (response.destroyed) onClose();
   response.once('close', onClose);
   return () => void response.off('close', onClose);
-}
-
-function createContext(
-  { exchange, principal, message, requestId }: ToolCall,
-  signal: AbortSignal,
-  log: () => Logger,
-): ToolContext {
-  const { operation } = exchange;
-  let logger: Logger | undefined;
-  return {
-    principal,
-    signal,
-    requestId,
-    progress: createProgress(exchange, message.meta),
-    operation,
-    get traceId() {
-      return (operation?.span ?? readTraceParent(message.meta, exchange.request.headers))?.traceId ?? requestId;
-    },
-    get logger() {
-      return (logger ??= log());
-    },
-  };
 }
 
 function checkResult({ structured, text, content }: ToolResult): number {

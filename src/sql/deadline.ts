@@ -15,37 +15,49 @@ export class DeadlineEnded extends Error {
 }
 
 export function startDeadline(caller: AbortSignal, timeoutMs: number): Deadline {
-  const controller = new AbortController();
-  const endsAt = performance.now() + timeoutMs;
-  let endedBy: 'timeout' | 'caller' | undefined;
-  let reject: (reason: DeadlineEnded) => void = () => {};
-  const ended = new Promise<never>((_, rejectEnded) => {
-    reject = rejectEnded;
-  });
-  ended.catch(() => {});
-  const end = (by: 'timeout' | 'caller'): void => {
-    if (endedBy !== undefined) return;
-    endedBy = by;
+  return new RunningDeadline(caller, timeoutMs);
+}
+
+class RunningDeadline implements Deadline {
+  readonly #caller: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #endsAt: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #ended = Promise.withResolvers<never>();
+  readonly #leave = (): void => this.#end('caller');
+  endedBy: 'timeout' | 'caller' | undefined;
+
+  constructor(caller: AbortSignal, timeoutMs: number) {
+    this.#caller = caller;
+    this.#endsAt = performance.now() + timeoutMs;
+    this.#ended.promise.catch(() => {});
+    this.#timer = setTimeout(() => this.#end('timeout'), timeoutMs);
+    if (caller.aborted) this.#leave();
+    else caller.addEventListener('abort', this.#leave, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get remainingMs(): number {
+    return Math.max(1, Math.ceil(this.#endsAt - performance.now()));
+  }
+
+  race<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([this.#ended.promise, work]);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#caller.removeEventListener('abort', this.#leave);
+  }
+
+  #end(by: 'timeout' | 'caller'): void {
+    if (this.endedBy !== undefined) return;
+    this.endedBy = by;
     const reason = new DeadlineEnded(by);
-    controller.abort(reason);
-    reject(reason);
-  };
-  const leave = (): void => end('caller');
-  const timer = setTimeout(() => end('timeout'), timeoutMs);
-  if (caller.aborted) leave();
-  else caller.addEventListener('abort', leave, { once: true });
-  return {
-    signal: controller.signal,
-    get endedBy() {
-      return endedBy;
-    },
-    get remainingMs() {
-      return Math.max(1, Math.ceil(endsAt - performance.now()));
-    },
-    race: (work) => Promise.race([ended, work]),
-    [Symbol.dispose]() {
-      clearTimeout(timer);
-      caller.removeEventListener('abort', leave);
-    },
-  };
+    this.#controller.abort(reason);
+    this.#ended.reject(reason);
+  }
 }

@@ -20,10 +20,13 @@ export class NoPlace extends Error {
   }
 }
 
+/** Lines that are kept without anybody in them: a map that loses and gains an entry with each query is made anew again and again. */
+const restingLines = 1_000;
+
 interface Line {
   taken: number;
-  /** In the order in which they came. */
-  readonly waiting: Set<() => void>;
+  /** In the order in which they came. Not a set, which is made anew again and again where one leaves for each that comes. */
+  readonly waiting: (() => void)[];
 }
 
 /**
@@ -59,7 +62,7 @@ export class FairQueue {
     const line = this.#lines.get(key);
     if (this.#free === 0 || (line !== undefined && line.taken >= this.#options.placesEach)) return false;
     this.#free -= 1;
-    if (line === undefined) this.#lines.set(key, { taken: 1, waiting: new Set() });
+    if (line === undefined) this.#lines.set(key, { taken: 1, waiting: [] });
     else line.taken += 1;
     return true;
   }
@@ -69,9 +72,9 @@ export class FairQueue {
     signal.throwIfAborted();
     if (this.enter(key)) return;
     const { waiting, waitingEach, placesEach, patienceMs } = this.#options;
-    const line = this.#lines.get(key) ?? { taken: 0, waiting: new Set() };
+    const line = this.#lines.get(key) ?? { taken: 0, waiting: [] };
     const short = (): 'each' | 'all' => (line.taken >= placesEach ? 'each' : 'all');
-    if (line.waiting.size >= waitingEach) throw new NoPlace('each');
+    if (line.waiting.length >= waitingEach) throw new NoPlace('each');
     if (this.#waiting >= waiting) throw new NoPlace('all');
     this.#lines.set(key, line);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -82,7 +85,7 @@ export class FairQueue {
     const abort = (): void => leaveLine(signal.reason);
     const timer = setTimeout(() => leaveLine(new NoPlace(short())), patienceMs).unref();
     signal.addEventListener('abort', abort, { once: true });
-    line.waiting.add(resolve);
+    line.waiting.push(resolve);
     this.#waiting += 1;
     if (line.taken < placesEach) this.#turns.set(key, line);
     try {
@@ -99,8 +102,8 @@ export class FairQueue {
     line.taken -= 1;
     this.#free += 1;
     // Behind all others, as it has just had a place.
-    if (line.waiting.size > 0) this.#turns.set(key, line);
-    else if (line.taken === 0) this.#lines.delete(key);
+    if (line.waiting.length > 0) this.#turns.set(key, line);
+    else if (line.taken === 0 && this.#lines.size > restingLines) this.#lines.delete(key);
     this.#give();
   }
 
@@ -114,16 +117,18 @@ export class FairQueue {
       this.#quit(key, line, next);
       // Again at the end, if more of it wait and may have a place: this loop comes by there.
       this.#turns.delete(key);
-      if (line.waiting.size > 0 && line.taken < this.#options.placesEach) this.#turns.set(key, line);
+      if (line.waiting.length > 0 && line.taken < this.#options.placesEach) this.#turns.set(key, line);
       next();
     }
   }
 
   #quit(key: string, line: Line, who: () => void): void {
-    if (!line.waiting.delete(who)) return;
+    const at = line.waiting.indexOf(who);
+    if (at === -1) return;
+    line.waiting.splice(at, 1);
     this.#waiting -= 1;
-    if (line.waiting.size > 0) return;
+    if (line.waiting.length > 0) return;
     this.#turns.delete(key);
-    if (line.taken === 0) this.#lines.delete(key);
+    if (line.taken === 0 && this.#lines.size > restingLines) this.#lines.delete(key);
   }
 }

@@ -1,0 +1,42 @@
+import type { Operation } from '../contract/instruments.ts';
+import type { Logger } from '../contract/plugin.ts';
+import type { ToolContext } from '../contract/tool.ts';
+import type { ToolCall } from './call.ts';
+import { createProgress } from './progress.ts';
+import { readTraceParent } from './trace.ts';
+
+/**
+ * What a tool is told of its call. A class, since an object literal with getters has a hidden class of its own each time: every
+ * read of it would be slow, and V8 would keep all that it reaches until the next full collection.
+ */
+export class CallContext implements ToolContext {
+  readonly principal: ToolContext['principal'];
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  readonly progress: ToolContext['progress'];
+  readonly operation: Operation | undefined;
+  readonly #call: ToolCall;
+  readonly #log: () => Logger;
+  #logger: Logger | undefined;
+
+  constructor(call: ToolCall, signal: AbortSignal, log: () => Logger) {
+    const { exchange, principal, message, requestId } = call;
+    this.principal = principal;
+    this.signal = signal;
+    this.requestId = requestId;
+    this.progress = createProgress(exchange, message.meta);
+    this.operation = exchange.operation;
+    this.#call = call;
+    this.#log = log;
+  }
+
+  get traceId(): string {
+    const { exchange, message, requestId } = this.#call;
+    const span = this.operation?.span ?? readTraceParent(message.meta, exchange.request.headers);
+    return span?.traceId ?? requestId;
+  }
+
+  get logger(): Logger {
+    return (this.#logger ??= this.#log());
+  }
+}
