@@ -4,12 +4,15 @@ import type { IncomingMessage } from 'node:http';
 export const maxTokenLength = 12 * 1024;
 
 /**
- * The bearer token of a request, from the Authorization header alone: never from the query, which ends up in logs, nor from
- * the body (OAuth 2.1 §5.1). Undefined where there is none or it is not written like one.
+ * What may hold a token: the Authorization header alone, never the query, which ends up in logs, nor the body (OAuth 2.1 §5.1).
+ * Undefined where it is missing or too long.
  */
-export function readBearer(request: IncomingMessage): string | undefined {
+export function authorizationOf(request: IncomingMessage): string | undefined {
   const header = request.headers.authorization;
-  if (header === undefined || header.length > maxTokenLength) return undefined;
-  // RFC 6750 §2.1: b64token.
-  return /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header)?.[1];
+  return header === undefined || header.length > maxTokenLength ? undefined : header;
+}
+
+/** The bearer token in it (RFC 6750 §2.1: b64token). Undefined where it is not written like one. */
+export function readBearer(authorization: string): string | undefined {
+  return /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization)?.[1];
 }

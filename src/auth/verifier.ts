@@ -16,7 +16,7 @@ import { SightlineError } from '../contract/errors.ts';
 import type { GrantId, KeyId, OrganizationId, UserId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
 import type { Directory } from '../contract/storage.ts';
-import { readBearer } from './bearer.ts';
+import { authorizationOf, readBearer } from './bearer.ts';
 import { createIntrospection } from './introspection.ts';
 import { createTokenCache } from './token-cache.ts';
 
@@ -64,6 +64,7 @@ interface Live {
   readonly email?: string;
 }
 
+const tokenRequired = 'a bearer token is required';
 const clockToleranceSeconds = 5;
 const retryAfterSeconds = 5;
 
@@ -81,7 +82,9 @@ export function createVerifier(options: VerifierOptions): Verifier {
     issuer.introspection &&
     createIntrospection({ introspection: issuer.introspection, resource, now, clockToleranceSeconds });
 
-  async function verify(token: string, requestId?: string): Promise<{ value: Known; expiresAt: number }> {
+  async function verify(authorization: string, requestId?: string): Promise<{ value: Known; expiresAt: number }> {
+    const token = readBearer(authorization);
+    if (token === undefined) throw invalid(tokenRequired);
     const named = readUnchecked(token);
     if (named === undefined && introspect !== undefined) {
       const { claims, expiresAt } = await introspect(token);
@@ -127,9 +130,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
   }
 
   return async (request, requestId) => {
-    const token = readBearer(request);
-    if (token === undefined) throw invalid('a bearer token is required');
-    const known = await cache.get(token, () => verify(token, requestId));
+    const authorization = authorizationOf(request);
+    if (authorization === undefined) throw invalid(tokenRequired);
+    // By the whole header: what is known need not be read again.
+    const known = await cache.get(authorization, () => verify(authorization, requestId));
     const { claims } = known;
     const live = await lookUp(claims);
     if (live === undefined) throw invalid('the key or account of this access token is no longer active');
