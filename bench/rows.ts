@@ -5,7 +5,7 @@ import { batch } from '../src/contract-tests/telemetry-rows.ts';
 import type { OrganizationId, QueryLimits, StatementContext, Telemetry } from '../src/contract/index.ts';
 import { createTenancy } from '../src/warehouse/tenancy.ts';
 import { ownWarehouse } from '../plugins/telemetry-clickhouse/support/harness.ts';
-import { stepsBefore } from '../plugins/telemetry-postgres/steps.ts';
+import { StepsBefore } from '../plugins/telemetry-postgres/steps.ts';
 import { createWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
 import { signToken } from '../plugins/telemetry-postgres/token.ts';
 import { ClickHouseServer } from '../test/support/clickhouse/server.ts';
@@ -95,7 +95,7 @@ for (const start of [localServer, embeddedServer]) {
     const rendered = await prepared(component, context);
     await client.connect();
     const tenant = await tenancy.tenantOf(organizations[0]);
-    const [, settings] = stepsBefore(600_000, signToken(tenant, secret, new Date(Date.now() + 600_000)));
+    const [, settings] = new StepsBefore().of(600_000, signToken(tenant, secret, new Date(Date.now() + 600_000)));
     await client.query((settings?.text ?? '').replaceAll(', true)', ', false)'), [...(settings?.values ?? [])]);
     await compare(
       server.name,

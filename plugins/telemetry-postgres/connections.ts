@@ -2,6 +2,7 @@ import { Pool, type ClientConfig, type PoolClient } from 'pg';
 import { TLSSocket, type ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../src/contract/index.ts';
 import { cancel } from './cancel.ts';
+import { Stopped } from './failures.ts';
 
 export interface ConnectionsOptions {
   readonly client: ClientConfig;
@@ -17,19 +18,22 @@ const cancelMs = 1_000;
 const resetMs = 5_000;
 
 /** What a session holds from one lease to the next. */
-interface Session {
+export interface Session {
   /** The tenant whose statements ran in it since it was cleaned; undefined where nobody's did. */
   tenant: string | undefined;
   /** Names of our own statements that its server has read. */
   readonly prepared: Set<string>;
+  /** Who uses it now. */
+  lease: Lease | undefined;
+  /** Sees what arrives in it. */
+  reader: { arrived(chunk: Buffer): void } | undefined;
 }
 
 /** One login's connections to one database. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #pool: Pool;
-  readonly #leases = new Set<Lease>();
-  readonly #sessions = new WeakMap<PoolClient, Session>();
+  readonly #sessions = new Map<PoolClient, Session>();
 
   constructor(options: ConnectionsOptions) {
     const { client, ssl, max, idleMs, connectMs, logger } = options;
@@ -46,6 +50,7 @@ export class Connections {
     // Without a listener, a connection that the server ends would end the gateway.
     this.#pool.on('error', (error) => logger.debug({ err: error }, 'an idle connection ended'));
     this.#pool.on('connect', (connected) => connected.on('error', () => {}));
+    this.#pool.on('remove', (removed) => this.#sessions.delete(removed));
   }
 
   get open(): number {
@@ -53,28 +58,37 @@ export class Connections {
   }
 
   get inUse(): number {
-    return this.#leases.size;
+    return this.#leases().length;
   }
 
   /**
    * A connection for one use. Rejects when none is free in time, or with the signal's reason when it is aborted.
    * @param tenant whose statement will run in it; left out for our own.
+   * @param waitMs how long one is waited for at most, if not as long as the pool waits.
    */
-  async lease(signal: AbortSignal, tenant?: string): Promise<Lease> {
+  async lease(signal: AbortSignal, tenant?: string, waitMs?: number): Promise<Lease> {
     signal.throwIfAborted();
+    // One that is free is there at once. Only who waits has to hear meanwhile that it is no longer wanted.
+    const free = this.#pool.idleCount > 0;
     const connecting = this.#connect(tenant);
+    const lease = free ? await connecting : await this.#whileWanted(connecting, signal, waitMs);
+    if (!signal.aborted) return lease;
+    lease.release();
+    throw signal.reason;
+  }
+
+  async #whileWanted(connecting: Promise<Lease>, signal: AbortSignal, waitMs?: number): Promise<Lease> {
     const aborted = Promise.withResolvers<never>();
     const abort = () => aborted.reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
+    const timer = waitMs === undefined ? undefined : setTimeout(() => aborted.reject(new Stopped('timeout')), waitMs);
     try {
-      const lease = await Promise.race([connecting, aborted.promise]);
-      lease.onReturn = () => this.#leases.delete(lease);
-      this.#leases.add(lease);
-      return lease;
+      return await Promise.race([connecting, aborted.promise]);
     } catch (error) {
-      connecting.then((late) => late.client.release()).catch(() => {});
+      connecting.then((late) => late.release()).catch(() => {});
       throw error;
     } finally {
+      clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     }
   }
@@ -82,17 +96,28 @@ export class Connections {
   /** One in which no other tenant's statement has left anything: another's is cleaned before it is used. */
   async #connect(tenant: string | undefined): Promise<Lease> {
     const client = await this.#pool.connect();
-    const session = this.#sessions.get(client) ?? { tenant: undefined, prepared: new Set() };
-    this.#sessions.set(client, session);
+    const session = this.#sessions.get(client) ?? this.#newSession(client);
     const lease = new Lease(client, session, this.#options.ssl);
     if (session.tenant !== undefined && session.tenant !== tenant) await lease.clean();
     session.tenant = tenant;
+    session.lease = lease;
     return lease;
+  }
+
+  #newSession(client: PoolClient): Session {
+    const session: Session = { tenant: undefined, prepared: new Set(), lease: undefined, reader: undefined };
+    this.#sessions.set(client, session);
+    client.connection.stream.on('data', (chunk: Buffer) => session.reader?.arrived(chunk));
+    return session;
+  }
+
+  #leases(): readonly Lease[] {
+    return [...this.#sessions.values()].flatMap(({ lease }) => lease ?? []);
   }
 
   /** Ends what runs, then every connection. */
   async end(): Promise<void> {
-    const stopped = [...this.#leases].map(async (lease) => await lease.abandon());
+    const stopped = this.#leases().map(async (lease) => await lease.abandon());
     await Promise.all(stopped);
     if (!this.#pool.ending) await this.#pool.end();
   }
@@ -103,7 +128,6 @@ export class Lease {
   readonly session: Session;
   readonly #ssl: boolean | ConnectionOptions;
   #end: Promise<void> | undefined;
-  onReturn: (() => void) | undefined;
   /** Called when the lease is taken away, so that whoever uses it hears of it. */
   onAbandon: (() => void) | undefined;
 
@@ -111,6 +135,13 @@ export class Lease {
     this.client = client;
     this.session = session;
     this.#ssl = ssl;
+  }
+
+  /** Nothing ran, or what did has left nothing: the connection goes back, and its session is kept for its tenant. */
+  release(): void {
+    if (this.#end !== undefined) return;
+    this.#end = done;
+    this.#release();
   }
 
   /**
@@ -135,11 +166,9 @@ export class Lease {
         await within(resetMs, this.client.query('ROLLBACK'));
         await this.#discard();
       }
-      this.client.release();
+      this.#release();
     } catch {
       this.#close();
-    } finally {
-      this.onReturn?.();
     }
   }
 
@@ -167,11 +196,16 @@ export class Lease {
       await cancel(this.client, encrypted ? this.#ssl || true : false, cancelMs);
     } finally {
       this.#close();
-      this.onReturn?.();
     }
   }
 
+  #release(): void {
+    this.session.lease = undefined;
+    this.client.release();
+  }
+
   #close(): void {
+    this.session.lease = undefined;
     // A peer that is gone would never answer a farewell.
     this.client.connection.stream.destroy();
     this.client.release(true);
@@ -179,6 +213,7 @@ export class Lease {
 }
 
 const notSaid = Promise.resolve(false);
+const done = Promise.resolve();
 
 /** Rejects after `ms`. */
 async function within<Answer>(ms: number, work: Promise<Answer>): Promise<Answer> {

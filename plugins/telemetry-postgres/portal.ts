@@ -1,5 +1,6 @@
 import type { Connection, Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
+import type { Session } from './connections.ts';
 import type { RowSerializer } from './rows.ts';
 
 /** Of our own making, with values that travel beside it. The server reads it once a session, and keeps it by its name. */
@@ -23,8 +24,7 @@ export interface PortalOptions {
   readonly before: readonly Step[];
   readonly text: string;
   readonly after: Step;
-  /** Names of the steps that this session's server has read. */
-  readonly prepared: Set<string>;
+  readonly session: Pick<Session, 'prepared' | 'reader'>;
   /** The statement is known for few rows: all of them are asked for at once, and its end with them, in one round trip. */
   readonly small: boolean;
   readonly rows: RowSerializer;
@@ -35,6 +35,18 @@ const start = Buffer.concat([serialize.bind(), serialize.describe({ type: 'P' })
 const onlyReads = /^(?:SELECT|EXPLAIN)\b/;
 const flush = serialize.flush();
 const sync = serialize.sync();
+
+/** Steps are the same again and again. */
+const runs = new WeakMap<Step, Buffer>();
+
+function runOf(step: Step): Buffer {
+  const known = runs.get(step);
+  if (known !== undefined) return known;
+  const { name, values } = step;
+  const run = Buffer.concat([serialize.bind({ statement: name, values: [...values] }), execute(0)]);
+  runs.set(step, run);
+  return run;
+}
 
 /** @param rows 0 for all. */
 const execute = (rows: number): Buffer => serialize.execute({ rows });
@@ -56,6 +68,7 @@ export class Portal implements Submittable {
   #endSent = false;
   #onlyRead = true;
   #rolledBack = false;
+  #atRest: boolean | undefined;
   #error: Error | undefined;
   #batch = Promise.withResolvers<undefined>();
   readonly #idle = Promise.withResolvers<boolean>();
@@ -75,7 +88,7 @@ export class Portal implements Submittable {
     }
     this.#connection = connection;
     this.#state = 'running';
-    connection.stream.on('data', this.#watch);
+    this.#options.session.reader = this;
     const { before, text, small } = this.#options;
     const [ask, end] = small ? [execute(this.#rows.wanted), this.#end()] : [this.#fetch(firstBatchRows), flush];
     // One packet, not one for each message.
@@ -110,6 +123,11 @@ export class Portal implements Submittable {
       }
     }
     await this.#batch.promise;
+  }
+
+  /** What `idle` resolves with, once that is known. */
+  get atRest(): boolean | undefined {
+    return this.#atRest;
   }
 
   /** Ends a statement that stands between two batches. False where one is under way: it must be cancelled. */
@@ -167,12 +185,17 @@ export class Portal implements Submittable {
       this.fail(error);
     }
     // The driver does not say any more when a session that failed is ready again.
-    this.#idle.resolve(false);
+    this.#rest(false);
   }
 
   handleReadyForQuery(): void {
     this.#release();
-    this.#idle.resolve(this.#onlyRead && this.#rolledBack);
+    this.#rest(this.#onlyRead && this.#rolledBack);
+  }
+
+  #rest(kept: boolean): void {
+    this.#atRest ??= kept;
+    this.#idle.resolve(kept);
   }
 
   /** A statement that copies is not one of ours. */
@@ -209,9 +232,10 @@ export class Portal implements Submittable {
     return Buffer.concat([this.#stepOf(this.#options.after), sync]);
   }
 
-  #stepOf({ name, text, values }: Step): Buffer {
-    const { prepared } = this.#options;
-    const run = Buffer.concat([serialize.bind({ statement: name, values: [...values] }), execute(0)]);
+  #stepOf(step: Step): Buffer {
+    const { prepared } = this.#options.session;
+    const { name, text } = step;
+    const run = runOf(step);
     if (prepared.has(name)) return run;
     prepared.add(name);
     return Buffer.concat([serialize.parse({ name, text }), run]);
@@ -223,10 +247,12 @@ export class Portal implements Submittable {
   }
 
   #release(): void {
-    this.#connection?.stream.off('data', this.#watch);
+    const { session } = this.#options;
+    if (session.reader === this) session.reader = undefined;
   }
 
-  readonly #watch = (chunk: Buffer): void => {
+  /** Of a row that is too long, or of rows that nobody wants, no more is taken in than must be. */
+  arrived(chunk: Buffer): void {
     this.#unread += chunk.length;
     if (this.#rows.full && this.#unwanted + this.#unread > mostUnwantedBytes) {
       this.#state = 'done';
@@ -238,5 +264,5 @@ export class Portal implements Submittable {
       this.fail(error);
       this.#connection?.stream.destroy(error);
     }
-  };
+  }
 }

@@ -1,5 +1,5 @@
-import type { Cursor, CursorEnd, QueryLimits, RowChunk } from '../../src/contract/index.ts';
-import type { Connections } from './connections.ts';
+import type { Cursor, CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/contract/index.ts';
+import type { Connections, Lease } from './connections.ts';
 import { Stopped } from './failures.ts';
 import type { KnownSmall } from './known-small.ts';
 import { Portal, type Step } from './portal.ts';
@@ -16,6 +16,8 @@ export interface QueryRequest {
   readonly small: KnownSmall;
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
+  /** What is made of a failure before anybody sees it. */
+  readonly explain: (error: unknown) => unknown;
 }
 
 /** The server ends a statement itself at its time-out; so much later it is stopped from here. */
@@ -23,80 +25,112 @@ const graceMs = 200;
 
 /**
  * Runs one statement on a connection of its own until it is read to its end, closed, aborted or out of time. Whichever it
- * is, the connection goes back clean or is closed. Rejects with what happened, unexplained.
+ * is, the connection goes back clean or is closed.
  */
 export async function runQuery(request: QueryRequest): Promise<Cursor> {
-  const { connections, tenant, before, text, label, after, small, limits, signal } = request;
-  if (signal.aborted) throw new Stopped('cancelled');
-  const ending = new AbortController();
-  const leave = () => ending.abort();
-  signal.addEventListener('abort', leave, { once: true });
-  const timer = setTimeout(leave, limits.timeoutMs + graceMs);
-  const reason = () => new Stopped(signal.aborted ? 'cancelled' : 'timeout');
-  const letGo = () => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', leave);
-  };
-  const lease = await connections.lease(ending.signal, tenant).catch((error: unknown) => {
-    letGo();
-    throw ending.signal.aborted ? reason() : error;
-  });
-  const rows = new RowSerializer(limits);
-  const { prepared } = lease.session;
-  const portal = new Portal({ before, text: label + text, after, prepared, small: small.has(text), rows });
-  const stop = () => {
-    portal.fail(reason());
-    void lease.abandon();
-  };
-  const finish = async () => {
-    letGo();
-    ending.signal.removeEventListener('abort', stop);
-    await (portal.end() ? lease.giveBack(portal.idle) : lease.abandon());
-  };
-  lease.onAbandon = () => portal.fail(new Stopped('closing'));
-  ending.signal.addEventListener('abort', stop, { once: true });
-  let ended = false;
-  let end: CursorEnd | undefined;
-  const next = async (): Promise<RowChunk | undefined> => {
-    for (;;) {
-      const { complete } = portal;
-      const chunk = rows.take();
-      if (chunk !== undefined || complete) return chunk;
-      await portal.batch();
+  const { connections, tenant, limits, signal } = request;
+  if (signal.aborted) throw request.explain(new Stopped('cancelled'));
+  const endsAt = performance.now() + limits.timeoutMs + graceMs;
+  let lease: Lease;
+  try {
+    lease = await connections.lease(signal, tenant, limits.timeoutMs + graceMs);
+  } catch (error) {
+    throw request.explain(signal.aborted ? new Stopped('cancelled') : error);
+  }
+  const running = new RunningStatement(request, lease, endsAt);
+  await running.begin();
+  return running;
+}
+
+class RunningStatement implements Cursor {
+  readonly #lease: Lease;
+  readonly #signal: AbortSignal;
+  readonly #small: KnownSmall;
+  readonly #text: string;
+  readonly #rows: RowSerializer;
+  readonly #portal: Portal;
+  readonly #explain: QueryRequest['explain'];
+  readonly #timer: NodeJS.Timeout;
+  readonly #leave = (): void => this.#stop('cancelled');
+  #first: RowChunk | undefined;
+  #ended = false;
+  #finished: Promise<void> | undefined;
+  end: CursorEnd | undefined;
+
+  constructor(request: QueryRequest, lease: Lease, endsAt: number) {
+    const { before, text, label, after, small, limits, signal } = request;
+    const { session } = lease;
+    this.#explain = request.explain;
+    this.#lease = lease;
+    this.#signal = signal;
+    this.#small = small;
+    this.#text = text;
+    this.#rows = new RowSerializer(limits);
+    this.#portal = new Portal({ before, text: label + text, after, session, small: small.has(text), rows: this.#rows });
+    this.#timer = setTimeout(() => this.#stop('timeout'), Math.max(1, endsAt - performance.now()));
+    signal.addEventListener('abort', this.#leave, { once: true });
+    lease.onAbandon = () => this.#portal.fail(new Stopped('closing'));
+  }
+
+  get columns(): readonly ResultColumn[] {
+    return this.#rows.columns;
+  }
+
+  /** Sends it, and waits for the first rows. */
+  async begin(): Promise<void> {
+    if (this.#signal.aborted) this.#stop('cancelled');
+    else this.#lease.client.query(this.#portal);
+    this.#first = await this.#next();
+  }
+
+  async read(): Promise<RowChunk | undefined> {
+    if (this.#ended) return undefined;
+    const chunk = this.#first ?? (await this.#next());
+    this.#first = undefined;
+    if (chunk === undefined) {
+      this.#ended = true;
+      this.end = this.#rows.end;
+      this.#small.note(this.#text, this.#portal.wasSmall);
+      void this.#finish();
     }
-  };
-  const step = async (): Promise<RowChunk | undefined> => {
+    return chunk;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#ended) this.#portal.fail(new Stopped('cancelled'));
+    this.#ended = true;
+    await this.#finish();
+  }
+
+  async #next(): Promise<RowChunk | undefined> {
     try {
-      return await next();
-    } catch (error) {
-      void finish();
-      throw error;
-    }
-  };
-  if (ending.signal.aborted) stop();
-  else lease.client.query(portal);
-  let first = await step();
-  return {
-    columns: rows.columns,
-    get end() {
-      return end;
-    },
-    async read() {
-      if (ended) return undefined;
-      const chunk = first ?? (await step());
-      first = undefined;
-      if (chunk === undefined) {
-        ended = true;
-        end = rows.end;
-        small.note(text, portal.wasSmall);
-        void finish();
+      for (;;) {
+        const { complete } = this.#portal;
+        const chunk = this.#rows.take();
+        if (chunk !== undefined || complete) return chunk;
+        await this.#portal.batch();
       }
-      return chunk;
-    },
-    async close() {
-      if (!ended) portal.fail(new Stopped('cancelled'));
-      ended = true;
-      await finish();
-    },
-  };
+    } catch (error) {
+      void this.#finish();
+      throw this.#explain(error);
+    }
+  }
+
+  #stop(why: 'cancelled' | 'timeout'): void {
+    this.#portal.fail(new Stopped(why));
+    void this.#lease.abandon();
+  }
+
+  #finish(): Promise<void> {
+    this.#finished ??= this.#letGo();
+    return this.#finished;
+  }
+
+  async #letGo(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#signal.removeEventListener('abort', this.#leave);
+    const ended = this.#portal.end();
+    if (this.#portal.atRest === true && this.#lease.session.tenant !== undefined) this.#lease.release();
+    else await (ended ? this.#lease.giveBack(this.#portal.idle) : this.#lease.abandon());
+  }
 }

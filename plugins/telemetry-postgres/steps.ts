@@ -23,14 +23,29 @@ const settings = [
   `pg_catalog.set_config('${tokenSetting}', $3, true)`,
 ].join(', ');
 
+const mostKept = 1_000;
+/** The gateway stops a statement itself when its time is up; the server's own time-out comes at most so much later. */
+const timeoutStepMs = 100;
+
 /** What a session does before a caller's statement: a transaction that cannot write, and whose settings end with it. */
-export function stepsBefore(timeoutMs: number, token: string): readonly Step[] {
-  const timeout = Math.max(1, Math.ceil(timeoutMs));
-  return [begin, { ...settle, values: [`${timeout}ms`, `${timeout + 10_000}ms`, token] }];
+export class StepsBefore {
+  readonly #kept = new Map<string, readonly Step[]>();
+
+  of(timeoutMs: number, token: string): readonly Step[] {
+    const timeout = Math.max(1, Math.ceil(timeoutMs / timeoutStepMs)) * timeoutStepMs;
+    const key = `${timeout} ${token}`;
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known;
+    if (this.#kept.size >= mostKept) this.#kept.clear();
+    const steps = [begin, { ...settle, values: [`${timeout}ms`, `${timeout + 10_000}ms`, token] }];
+    this.#kept.set(key, steps);
+    return steps;
+  }
 }
 
 const begin: Step = { name: 'sightline_begin', text: 'BEGIN READ ONLY', values: [] };
-const settle = { name: 'sightline_settings', text: `SELECT ${settings}` };
+/** A function of all of them: they are carried out, and one small value is sent back. */
+const settle = { name: 'sightline_settings', text: `SELECT pg_catalog.num_nulls(${settings})` };
 
 /** And after it: nothing of the transaction stays, not even a setting that was meant for the session. */
 export const stepAfter: Step = { name: 'sightline_end', text: 'ROLLBACK', values: [] };

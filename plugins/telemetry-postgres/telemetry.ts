@@ -30,7 +30,7 @@ import { resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
 import { runQuery } from './query.ts';
 import { boundaryOf, checkIngest, clientOf, type BoundaryKind } from './settings.ts';
-import { stepAfter, stepsBefore } from './steps.ts';
+import { stepAfter, StepsBefore } from './steps.ts';
 import { TenantTokens } from './token.ts';
 import { Warehouses } from './warehouses.ts';
 
@@ -54,6 +54,7 @@ export class PostgresTelemetry implements Telemetry {
   readonly #tenancy: Tenancy;
   readonly #ingest;
   readonly #small = new KnownSmall();
+  readonly #stepsBefore = new StepsBefore();
   #warehouses: Warehouses | undefined;
   #started: Started | undefined;
 
@@ -122,61 +123,35 @@ export class PostgresTelemetry implements Telemetry {
   }
 
   async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
-    const label = labelComment(context.label);
-    const explained = (error: unknown) =>
-      explain(error, { helpers: this.#host.sql, sent: label + rendered, tables: this.#tablesIn(rendered) });
-    try {
-      const cursor = await this.#run(label, rendered, limits, context);
-      return {
-        columns: cursor.columns,
-        get end() {
-          return cursor.end;
-        },
-        read: async () => {
-          try {
-            return await cursor.read();
-          } catch (error) {
-            throw explained(error);
-          }
-        },
-        close: async () => await cursor.close(),
-      };
-    } catch (error) {
-      throw explained(error);
-    }
+    return this.#run(rendered, limits, context);
   }
 
   async estimate(rendered: string, context: StatementContext): Promise<ScanEstimate> {
-    const label = labelComment(context.label);
-    const text = `EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`;
-    try {
-      const cursor = await this.#run(label, text, estimateLimits, context);
-      const tenant = await this.#tenancy.tenantOf(context.organizationId);
-      return await estimateOf(cursor, this.#running.warehouses.of(tenant), context.signal);
-    } catch (error) {
-      throw explain(error, { helpers: this.#host.sql, sent: label + text, tables: this.#tablesIn(rendered) });
-    }
+    const cursor = await this.#run(`EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`, estimateLimits, context);
+    const tenant = await this.#tenancy.tenantOf(context.organizationId);
+    return await estimateOf(cursor, this.#running.warehouses.of(tenant), context.signal);
   }
 
   async #run(
-    label: string,
     text: string,
     limits: QueryLimits,
-    { organizationId, signal }: StatementContext,
+    { organizationId, signal, label: who }: StatementContext,
   ): Promise<Cursor> {
     const { warehouses, tokens } = this.#running;
+    const label = labelComment(who);
     const tenant = await this.#tenancy.tenantOf(organizationId);
     const timeoutMs = Math.min(limits.timeoutMs, this.#config.statementTimeoutSeconds * 1_000);
     return await runQuery({
       connections: warehouses.of(tenant),
       tenant,
-      before: stepsBefore(timeoutMs, tokens?.for(tenant) ?? ''),
+      before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? ''),
       text,
       label,
       after: stepAfter,
       small: this.#small,
       limits: { ...limits, timeoutMs },
       signal,
+      explain: (error) => explain(error, { helpers: this.#host.sql, sent: label + text, tables: this.#tablesIn(text) }),
     });
   }
 

@@ -48,6 +48,8 @@ export class Warehouses {
 
   /** Where the layout is looked at: all tenants share it. */
   get main(): Connections {
+    const known = this.#open.get('main');
+    if (known !== undefined && !this.#ended) return known;
     const [first] = Object.values(this.#config.connections);
     if (this.#config.tenancy.boundary.mode === 'connection' && first !== undefined) {
       return this.#get('main', { connectionString: first });
