@@ -55,7 +55,7 @@ try {
   const limit = stopping(await startBare(directory, url, speech));
 
   const contenders = [own, toolbox, dbhub, limit];
-  const how = `${rounds} rounds of ${seconds} s in turns after warming, medians; load by ${generator.name} on the same machine`;
+  const how = `${rounds} rounds of ${seconds} s in turns, warmed until an answer costs no less, medians; load by ${generator.name} on the same machine`;
   console.log(`${server.name}; ${how}.\nLoad average before: ${loadavg()[0]?.toFixed(1) ?? ''}.\n`);
   console.log('Guards on each call:');
   for (const { name, guards } of [...contenders, ...variants]) console.log(`  ${name}: ${guards}`);

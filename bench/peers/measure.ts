@@ -38,7 +38,7 @@ export async function race(
     const request = requestOf(line, speech, token);
     try {
       await examine(url, request, line, speech);
-      await warm(() => generator.load(url, request, line.connections, 1));
+      await warm(contender.pid, () => generator.load(url, request, line.connections, 1));
       samples.set(contender, []);
     } catch (error) {
       results.set(contender, { wrong: error instanceof Error ? error.message : 'unknown' });
@@ -59,10 +59,17 @@ export async function race(
   return results;
 }
 
-/** Until the compiler has seen enough, and three seconds at most. */
-async function warm(load: () => Promise<Load>): Promise<void> {
-  let answers = 0;
-  for (let turn = 0; turn < 3 && answers < 4_000; turn += 1) answers += (await load()).answers;
+/** Until an answer costs no less than before: the compiler has seen enough. Fifteen seconds at most. */
+async function warm(pid: number, load: () => Promise<Load>): Promise<void> {
+  let least = Infinity;
+  let level = 0;
+  for (let turn = 0; turn < 15 && level < 3; turn += 1) {
+    const before = await treeCpuSeconds(pid);
+    const { answers } = await load();
+    const cost = ((await treeCpuSeconds(pid)) - before) / answers;
+    level = cost < least * 0.97 ? 0 : level + 1;
+    least = Math.min(least, cost);
+  }
 }
 
 function medians(samples: readonly Sample[]): Sample {

@@ -64,7 +64,20 @@ function isHex(json: Buffer, start: number, end: number): boolean {
   return true;
 }
 
+/** There are few types, but for those that a statement composes. */
+const known = new Map<string, boolean>();
+const mostKnown = 500;
+const longestKnown = 100;
+
 function isScalar(type: string): boolean {
+  const before = known.get(type);
+  if (before !== undefined) return before;
+  const found = readScalar(type);
+  if (known.size < mostKnown && type.length <= longestKnown) known.set(type, found);
+  return found;
+}
+
+function readScalar(type: string): boolean {
   let inner = type.toLowerCase().trim();
   for (;;) {
     const unwrapped = wrapper.exec(inner)?.[1] ?? inner.replace(/\[\d*\]$/, '');

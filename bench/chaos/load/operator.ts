@@ -51,8 +51,9 @@ async function useEverywhere(context: LoadContext, key: Credentials): Promise<st
   for (const { number: replica, url } of stage.serving()) {
     const from = performance.now();
     const { token, status, body } = await exchange(url, key);
-    // It was told to end since it was chosen; nobody but a front would have known.
-    if (status === 0 && stage.replicas[replica]?.leaving !== false) continue;
+    // It was told to end since it was chosen, and may be back at another address; nobody but a front would have known.
+    const now = stage.replicas[replica];
+    if (status === 0 && (now === undefined || now.leaving || now.url !== url)) continue;
     const failure = token === undefined ? `${status} ${body.slice(0, 300)}` : undefined;
     traffic.note({ kind: 'new key', replica, from, to: performance.now(), ...(failure !== undefined && { failure }) });
     last = token ?? last;
