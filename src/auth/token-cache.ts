@@ -6,7 +6,8 @@ import { LRUCache } from 'lru-cache';
  * recently used out first; concurrent requests with one token share the work; failures are not kept.
  */
 export interface TokenCache<Value> {
-  get(token: string, verify: () => Promise<Verified<Value>>): Promise<Value>;
+  /** At once where it is known. */
+  get(token: string, verify: () => Promise<Verified<Value>>): Value | Promise<Value>;
   readonly size: number;
 }
 
@@ -45,7 +46,7 @@ export function createTokenCache<Value>(options: TokenCacheOptions): TokenCache<
     get(token, verify) {
       const key = hash('sha256', token, 'base64');
       const known = kept.get(key);
-      if (known !== undefined && known.expiresAt > now()) return Promise.resolve(known.value);
+      if (known !== undefined && known.expiresAt > now()) return known.value;
       let promise = underWay.get(key);
       if (promise === undefined) {
         promise = verifyAndKeep(key, verify);

@@ -133,7 +133,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
     const authorization = authorizationOf(request);
     if (authorization === undefined) throw invalid(tokenRequired);
     // By the whole header: what is known need not be read again.
-    const known = await cache.get(authorization, () => verify(authorization, requestId));
+    const found = cache.get(authorization, () => verify(authorization, requestId));
+    const known = found instanceof Promise ? await found : found;
     const { claims } = known;
     const live = await lookUp(claims);
     if (live === undefined) throw invalid('the key or account of this access token is no longer active');

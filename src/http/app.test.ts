@@ -147,7 +147,7 @@ describe('the HTTP application', () => {
     await listen();
     ready = false;
     expect((await send('/livez')).status).toBe(200);
-    expect(await send('/readyz')).toMatchObject({ status: 503, text: '{"status":"starting"}' });
+    expect(await send('/readyz')).toMatchObject({ status: 503, text: '{"status":"not serving"}' });
     ready = true;
     const good = await send('/readyz');
     expect(good.status).toBe(200);

@@ -28,7 +28,7 @@ export function readyz(ready: () => boolean, health: () => Promise<HealthReport>
   };
 
   return async (_request, response) => {
-    if (!ready()) return sendJson(response, 503, { status: 'starting' });
+    if (!ready()) return sendJson(response, 503, { status: 'not serving' });
     let report: HealthReport;
     try {
       report = await check();

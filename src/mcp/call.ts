@@ -121,8 +121,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     }
     if (controller.signal.aborted && exchange.abandon()) return;
     if (answer instanceof RequestFailure) throw answer;
-    exchange.result(answer);
-    held.add(principal.organizationId, answer.length, exchange.response);
+    held.add(principal.organizationId, exchange.result(answer), exchange.response);
   };
 }
 

@@ -48,17 +48,19 @@ export class Exchange {
     return this.#done || this.response.destroyed;
   }
 
-  /** @param json JSON text; bytes, where the same is sent again and again and need not be encoded each time. */
-  result(json: string | Buffer, headers?: OutgoingHttpHeaders): void {
+  /**
+   * Answers how many bytes that is.
+   * @param json JSON text; bytes, where the same is sent again and again and need not be encoded each time.
+   */
+  result(json: string | Buffer, headers?: OutgoingHttpHeaders): number {
     const head = `{"jsonrpc":"2.0","id":${JSON.stringify(this.id)},"result":`;
     if (this.accepted.json && !this.#streaming) {
       const body = typeof json === 'string' ? whole(`${head}${json}}`) : enclose(head, json);
-      this.#write(200, 'application/json', body, headers);
-      return;
+      return this.#write(200, 'application/json', body, headers);
     }
     const text = eventText(`${head}${String(json)}}`);
-    if (this.#streaming) this.#endStream(text);
-    else this.#write(200, 'text/event-stream', text, { 'x-accel-buffering': 'no', ...headers });
+    if (this.#streaming) return this.#endStream(text);
+    return this.#write(200, 'text/event-stream', text, { 'x-accel-buffering': 'no', ...headers });
   }
 
   /** A JSON-RPC error; `status` is lost where the stream has begun. */
@@ -99,16 +101,18 @@ export class Exchange {
     return true;
   }
 
-  #endStream(text: string): void {
+  #endStream(text: string): number {
     clearInterval(this.#keepAlive);
-    if (this.done) return;
+    if (this.done) return 0;
     this.#done = true;
-    this.#watchReader(text.length);
+    const length = Buffer.byteLength(text);
+    this.#watchReader(length);
     this.response.end(text);
+    return length;
   }
 
-  #write(status: number, type: string, body: string | Buffer, headers?: OutgoingHttpHeaders, close = false): void {
-    if (this.done) return;
+  #write(status: number, type: string, body: string | Buffer, headers?: OutgoingHttpHeaders, close = false): number {
+    if (this.done) return 0;
     this.#done = true;
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     const all = this.#headers(headers);
@@ -117,11 +121,12 @@ export class Exchange {
     if (!close) {
       this.#watchReader(length);
       this.response.writeHead(status, all).end(body);
-      return;
+      return length;
     }
     all['connection'] = 'close';
     this.response.writeHead(status, all).write(body);
     this.#linger();
+    return length;
   }
 
   /**

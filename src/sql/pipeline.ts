@@ -169,11 +169,12 @@ class Pipeline {
       });
       const context = { organizationId, signal: deadline.signal, label };
       const run = { request, rules, context, deadline, progress, remember, now: this.#now() };
-      const { rendered, tables, shown } = await this.#prepare(run);
+      const preparing = this.#prepare(run);
+      const { rendered, tables, shown } = preparing instanceof Promise ? await preparing : preparing;
       progress.step = 'open';
       progress.tables = tables;
       progress.window = shown?.window;
-      const admission = await this.#admit(run, rendered);
+      const admission = this.#costGuard && (await this.#admit(run, rendered, this.#costGuard));
       const read = await execute({
         telemetry: this.#telemetry,
         logger: this.#logger,
@@ -222,20 +223,30 @@ class Pipeline {
   }
 
   /** Parse, check and render, or what they answered for the same statement, window and rules before. */
-  async #prepare(run: Run): Promise<Prepared> {
+  #prepare(run: Run): Prepared | Promise<Prepared> {
+    const { organizationId, sql } = run.request;
+    const cached = this.#statements.get(organizationId, sql);
+    if (cached === undefined) return this.#check(run).then((checked) => this.#render(run, checked));
+    const { binding, shown } = this.#bind(run, cached.checked);
+    if (cached.binding !== binding) return this.#render(run, cached.checked);
+    return { rendered: cached.rendered, tables: cached.checked.tables, shown };
+  }
+
+  /** The window in which the statement reads, and all that its rendering depends on. */
+  #bind({ request, rules, now }: Run, checked: CheckedStatement) {
+    const time = now.getTime();
+    const shown = statementWindow(checked, request.window, { now: time, defaultMs: this.#limits.defaultWindowMs });
+    // The minute too: a tenant that a plugin writes into the SQL is not remembered for longer.
+    const minute = Math.floor(time / 60_000);
+    const binding = `${minute}:${shown?.bound.start.getTime() ?? ''}:${shown?.bound.end?.getTime() ?? ''}:${rules?.key ?? ''}`;
+    return { shown, binding };
+  }
+
+  async #render(run: Run, checked: CheckedStatement): Promise<Prepared> {
     const { request, rules, context, deadline, progress, remember } = run;
     const { organizationId, sql } = request;
-    const cached = this.#statements.get(organizationId, sql);
-    const checked = cached?.checked ?? (await this.#check(run));
     const { tables } = checked;
-    const shown = statementWindow(checked, request.window, {
-      now: run.now.getTime(),
-      defaultMs: this.#limits.defaultWindowMs,
-    });
-    // The minute too: a tenant that a plugin writes into the SQL is not remembered for longer.
-    const minute = Math.floor(run.now.getTime() / 60_000);
-    const binding = `${minute}:${shown?.bound.start.getTime() ?? ''}:${shown?.bound.end?.getTime() ?? ''}:${rules?.key ?? ''}`;
-    if (cached?.binding === binding) return { rendered: cached.rendered, tables, shown };
+    const { binding, shown } = this.#bind(run, checked);
     progress.step = 'render';
     progress.tables = tables;
     progress.window = shown?.window;
@@ -252,12 +263,15 @@ class Pipeline {
     return this.#telemetry.check(parsed);
   }
 
-  async #admit({ request, context, deadline, progress, now }: Run, rendered: string): Promise<Admission | undefined> {
-    if (this.#costGuard === undefined) return undefined;
+  #admit(
+    { request, context, deadline, progress, now }: Run,
+    rendered: string,
+    costGuard: CostGuard,
+  ): Promise<Admission | undefined> {
     const { sql, requestId } = request;
     const { tables, window } = progress;
     return deadline.race(
-      this.#costGuard.admit({
+      costGuard.admit({
         rendered,
         context,
         requestId,

@@ -77,13 +77,7 @@ LIMIT 50`;
 function templatesIn(rows: readonly Row[]): readonly Template[] {
   const services = [...new Set(rows.map((row) => row.text('service_name')))];
   return services.flatMap((service) => {
-    const lines = rows
-      .filter((row) => row.text('service_name') === service)
-      .map((row) => ({
-        text: row.text('pattern'),
-        count: row.number('records'),
-        countBefore: row.number('records_before'),
-      }));
+    const lines = rows.filter((row) => row.text('service_name') === service).map((row) => row.text('pattern'));
     return drain(lines).flatMap(templatesOf);
   });
 }

@@ -1,18 +1,9 @@
-/** So many lines of one text, now and in what is compared with. */
-export interface Line {
-  readonly text: string;
-  readonly count: number;
-  readonly countBefore: number;
-}
-
 /** Lines of as many words, of which enough are the same. */
 export interface Cluster {
   /** Word by word; `<*>` where the lines differ. */
   readonly words: readonly string[];
   /** In the order of their texts, each text once. */
-  readonly lines: readonly Line[];
-  readonly count: number;
-  readonly countBefore: number;
+  readonly lines: readonly string[];
 }
 
 export const wildcard = '<*>';
@@ -30,7 +21,7 @@ const usualOptions: DrainOptions = { similarity: 0.5, mostChildren: 100, mostClu
 
 interface Growing {
   words: readonly string[];
-  readonly lines: Line[];
+  readonly lines: string[];
 }
 
 /**
@@ -39,11 +30,11 @@ interface Growing {
  * this reads all lines in the order of their texts, so that the order in which they come makes no difference. A first word
  * that no other line of that length has tells no kind of line: such lines stand beneath one leaf.
  */
-export function drain(lines: readonly Line[], options: Partial<DrainOptions> = {}): readonly Cluster[] {
+export function drain(lines: readonly string[], options: Partial<DrainOptions> = {}): readonly Cluster[] {
   const { similarity, mostChildren, mostClusters } = { ...usualOptions, ...options };
   const leaves = new Map<string, Growing[]>();
-  for (const [path, line] of underLeaves(eachTextOnce(lines), mostChildren)) {
-    const words = wordsOf(line.text);
+  for (const [path, line] of underLeaves([...new Set(lines)].toSorted(inOrder), mostChildren)) {
+    const words = wordsOf(line);
     const leaf = leaves.get(path) ?? [];
     leaves.set(path, leaf);
     const [best] = leaf
@@ -56,36 +47,21 @@ export function drain(lines: readonly Line[], options: Partial<DrainOptions> = {
       leaf.push({ words, lines: [line] });
     }
   }
-  return [...leaves.values()].flat().map(({ words, lines: members }) => ({
-    words,
-    lines: members,
-    count: members.reduce((sum, { count }) => sum + count, 0),
-    countBefore: members.reduce((sum, { countBefore }) => sum + countBefore, 0),
-  }));
+  return [...leaves.values()].flat();
 }
 
 export function wordsOf(text: string): readonly string[] {
   return text.split(' ');
 }
 
-function eachTextOnce(lines: readonly Line[]): readonly Line[] {
-  const known = new Map<string, Line>();
-  for (const { text, count, countBefore } of lines) {
-    const same = known.get(text);
-    known.set(text, {
-      text,
-      count: count + (same?.count ?? 0),
-      countBefore: countBefore + (same?.countBefore ?? 0),
-    });
-  }
-  return [...known.values()].toSorted((a, b) => inOrder(a.text, b.text));
-}
-
 /** Each line with its way through the tree. */
-function underLeaves(lines: readonly Line[], mostChildren: number): readonly (readonly [path: string, line: Line])[] {
+function underLeaves(
+  lines: readonly string[],
+  mostChildren: number,
+): readonly (readonly [path: string, line: string])[] {
   const byLength = new Map<number, Map<string, number>>();
-  for (const { text } of lines) {
-    const [first = '', ...rest] = wordsOf(text);
+  for (const line of lines) {
+    const [first = '', ...rest] = wordsOf(line);
     const children = byLength.get(rest.length) ?? new Map<string, number>();
     byLength.set(rest.length, children.set(first, (children.get(first) ?? 0) + 1));
   }
@@ -102,7 +78,7 @@ function underLeaves(lines: readonly Line[], mostChildren: number): readonly (re
     ]),
   );
   return lines.map((line) => {
-    const [first = '', ...rest] = wordsOf(line.text);
+    const [first = '', ...rest] = wordsOf(line);
     return [`${rest.length} ${kept.get(rest.length)?.has(first) ? first : wildcard}`, line];
   });
 }

@@ -15,7 +15,7 @@ const ownWords = 0.5;
  * few, as `succeeded` and `failed`, these part them. None where no word is a name.
  */
 export function templatesOf({ words, lines }: Cluster): readonly Template[] {
-  const read = lines.map(({ text }) => wordsOf(text));
+  const read = lines.map(wordsOf);
   const isName = words.map((word, index) => {
     const different = new Set(read.map((line) => line[index])).size;
     return word === wildcard && different >= Math.max(fewestWords, ownWords * read.length);
