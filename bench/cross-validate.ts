@@ -142,20 +142,21 @@ const firsts = outcomes.map((outcome) => accuracy(outcome.places, cases, 1));
 process.stdout.write(
   `All ${firsts.length}: AC@1 from ${Math.min(...firsts).toFixed(3)} to ${Math.max(...firsts).toFixed(3)}\n`,
 );
-if (folder === undefined) {
-  reportBest();
-} else {
+reportAll();
+if (folder !== undefined) {
   report('By day', ({ onset }) => onset.toISOString().slice(0, 10));
   report('By type', ({ type }) => type);
   report('By service', ({ service }) => service ?? '');
   report('By fault', ({ onset }) => onset.toISOString());
 }
 
-function reportBest(): void {
+function reportAll(): void {
   const error = ({ onsetErrors }: Outcome) => onsetErrors.reduce((sum, each) => sum + each, 0) / onsetErrors.length;
   const ranked = outcomes.toSorted(
     (a, b) => accuracy(b.places, cases, 1) - accuracy(a.places, cases, 1) || error(a) - error(b),
   );
+  const mean = firsts.reduce((sum, each) => sum + each, 0) / firsts.length;
+  process.stdout.write(`Their mean: ${mean.toFixed(3)}; best first:\n`);
   for (const outcome of ranked) {
     const chosen = names.map((name) => `${name} ${outcome.values[name]}`).join(', ');
     const found = `${outcome.onsetErrors.length} beginnings named, missed by ${error(outcome).toFixed(1)} s`;

@@ -18,7 +18,19 @@ export async function pgbench(
   const script = join(directory, 'pgbench.sql');
   await writeFile(script, `${sql};\n`);
   const server = ['-h', host, '-p', String(port), '-U', user];
-  const load = ['-n', '-M', 'prepared', '-c', String(Math.min(connections, mostConnections)), '-j', '1', '-T', String(seconds), '-f', script];
+  const load = [
+    '-n',
+    '-M',
+    'prepared',
+    '-c',
+    String(Math.min(connections, mostConnections)),
+    '-j',
+    '1',
+    '-T',
+    String(seconds),
+    '-f',
+    script,
+  ];
   try {
     const env = { ...process.env, PGPASSWORD: password };
     const { stdout } = await promisify(execFile)('pgbench', [...server, ...load, database], { env });
