@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { createWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
 import { embeddedServer } from '../test/support/postgres.ts';
-import { startLimitless } from './support/limitless.ts';
+import { mustAnswer, startLimitless } from './support/limitless.ts';
 import { callBytes, closedLoop, quantile } from './support/raw-load.ts';
 
 /*
@@ -31,6 +31,8 @@ async function measure(warehouse: string, telemetry: object, heavy: string): Pro
     const [of = '', other = ''] = gateway.tokens;
     const asked = [callBytes(gateway.url, other, 'query_otel', { sql: light })];
     const flooding = [callBytes(gateway.url, of, 'query_otel', { sql: heavy })];
+    await mustAnswer(gateway.url, other, light);
+    await mustAnswer(gateway.url, of, heavy);
     await closedLoop(gateway.port, 1, [...asked, ...flooding], 2);
     const alone: number[] = [];
     const beside: number[] = [];
@@ -77,7 +79,7 @@ try {
     await measure(
       'PostgreSQL',
       telemetry,
-      'SELECT count(*) FROM generate_series(1, 1000000) AS a, generate_series(1, 3) AS b',
+      'SELECT count(*) FROM generate_series(1, 1000) AS a, generate_series(1, 1000) AS b, generate_series(1, 3) AS c',
     ),
   );
   await warehouse.cleanup();

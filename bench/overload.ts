@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { startLimitless } from './support/limitless.ts';
+import { mustAnswer, startLimitless } from './support/limitless.ts';
 import { callBytes, closedLoop, openLoop, quantile } from './support/raw-load.ts';
 import type { Load } from './support/raw-load.ts';
 
@@ -35,6 +35,7 @@ try {
   const requests = gateway.tokens.map((token) =>
     callBytes(gateway.url, token, 'query_otel', { sql: 'select 1 as one' }),
   );
+  for (const token of gateway.tokens) await mustAnswer(gateway.url, token, 'select 1 as one');
   await closedLoop(gateway.port, organizations * 4, requests, 3);
   const rows: Row[] = [];
   for (let round = 0; round < rounds; round += 1) {

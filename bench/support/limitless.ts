@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { callTool } from '../../test/support/call.ts';
 import { createKey, exchange, removeDirectory, startGateway, temporaryDirectory } from '../../test/support/gateway.ts';
 
 export interface Limitless {
@@ -34,4 +35,10 @@ export async function startLimitless(organizations: readonly string[], telemetry
     await close();
     throw error;
   }
+}
+
+/** Throws where a statement is refused: a refusal is answered with 200, and soon. */
+export async function mustAnswer(url: string, token: string, sql: string): Promise<void> {
+  const { isError, text } = await callTool(url, token, 'query_otel', { sql });
+  if (isError) throw new Error(`${sql}: ${text}`);
 }
