@@ -68,8 +68,8 @@ export class Connections {
    */
   async lease(signal: AbortSignal, tenant?: string, waitMs?: number): Promise<Lease> {
     signal.throwIfAborted();
-    // One that is free is there at once. Only who waits has to hear meanwhile that it is no longer wanted.
-    const free = this.#pool.idleCount > 0;
+    // One that is free, and need not be cleaned, is there at once. Only who waits has to hear meanwhile that it is not wanted.
+    const free = this.#pool.idleCount > 0 && !this.#servesOthersThan(tenant);
     const connecting = this.#connect(tenant);
     const lease = free ? await connecting : await this.#whileWanted(connecting, signal, waitMs);
     if (!signal.aborted) return lease;
@@ -109,6 +109,13 @@ export class Connections {
     this.#sessions.set(client, session);
     client.connection.stream.on('data', (chunk: Buffer) => session.reader?.arrived(chunk));
     return session;
+  }
+
+  #servesOthersThan(tenant: string | undefined): boolean {
+    for (const session of this.#sessions.values()) {
+      if (session.tenant !== undefined && session.tenant !== tenant) return true;
+    }
+    return false;
   }
 
   #leases(): readonly Lease[] {
