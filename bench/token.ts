@@ -188,7 +188,11 @@ const serveOurs = () =>
     return { pair, handler, stop };
   });
 
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low = 0, high = low] = sorted.slice((sorted.length - 1) >> 1, (sorted.length >> 1) + 1);
+  return (low + high) / 2;
+};
 const names = ['bare oidc-provider', 'sightline'] as const;
 
 async function compare(): Promise<void> {
