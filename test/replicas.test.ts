@@ -49,7 +49,8 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
   beforeAll(async () => {
     directory = await temporaryDirectory();
     two = await shareGateway(directory, storage);
-    const limits = { requestsPerMinute: 12 };
+    // Of a principal alone: all tests here are of one organization.
+    const limits = { requestsPerMinute: 12, organizationRequestsPerMinute: 10_000 };
     await writeFile(join(directory, 'sightline.config.json'), JSON.stringify({ agent, limits }));
     gateway = await startGateway(directory);
     [here, there] = gateway.each ?? [];
