@@ -4,15 +4,17 @@ import type { IncomingMessage } from 'node:http';
 export const maxTokenLength = 12 * 1024;
 
 /**
- * What may hold a token: the Authorization header alone, never the query, which ends up in logs, nor the body (OAuth 2.1 §5.1).
- * Undefined where it is missing or too long.
+ * What a request sends as its bearer token, from the Authorization header alone: never from the query, which ends up in logs,
+ * nor from the body (OAuth 2.1 §5.1). Undefined where there is none. Whether it is written like one is not looked at.
  */
-export function authorizationOf(request: IncomingMessage): string | undefined {
+export function readBearer(request: IncomingMessage): string | undefined {
   const header = request.headers.authorization;
-  return header === undefined || header.length > maxTokenLength ? undefined : header;
+  if (header === undefined || header.length > maxTokenLength) return undefined;
+  const scheme = /^bearer +/i.exec(header)?.[0];
+  return scheme === undefined ? undefined : header.slice(scheme.length);
 }
 
-/** The bearer token in it (RFC 6750 §2.1: b64token). Undefined where it is not written like one. */
-export function readBearer(authorization: string): string | undefined {
-  return /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization)?.[1];
+/** RFC 6750 §2.1: b64token. */
+export function isBearerToken(text: string): boolean {
+  return /^[A-Za-z0-9\-._~+/]+=*$/.test(text);
 }

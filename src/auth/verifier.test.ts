@@ -253,6 +253,14 @@ describe('createVerifier', () => {
     expect([state.keySetCalls, state.lookUps]).toEqual([1, 4]);
   });
 
+  it('verifies a token once however its header is written: else one would take the places of thousands', async () => {
+    const { request, state } = world();
+    const token = await sign(good);
+    for (const scheme of ['Bearer ', 'bearer ', 'BEARER   ', 'Bearer         '])
+      await request(carrying(scheme + token));
+    expect([state.keySetCalls, state.lookUps]).toEqual([1, 4]);
+  });
+
   it('follows the key at once: narrowed, revoked, moved', async () => {
     const { verify, state } = world();
     const token = await sign(good);

@@ -16,7 +16,7 @@ import { SightlineError } from '../contract/errors.ts';
 import type { GrantId, KeyId, OrganizationId, UserId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
 import type { Directory } from '../contract/storage.ts';
-import { authorizationOf, readBearer } from './bearer.ts';
+import { isBearerToken, readBearer } from './bearer.ts';
 import { createIntrospection } from './introspection.ts';
 import { createTokenCache } from './token-cache.ts';
 
@@ -82,9 +82,9 @@ export function createVerifier(options: VerifierOptions): Verifier {
     issuer.introspection &&
     createIntrospection({ introspection: issuer.introspection, resource, now, clockToleranceSeconds });
 
-  async function verify(authorization: string, requestId?: string): Promise<{ value: Known; expiresAt: number }> {
-    const token = readBearer(authorization);
-    if (token === undefined) throw invalid(tokenRequired);
+  async function verify(token: string, requestId?: string): Promise<{ value: Known; expiresAt: number }> {
+    // Here and not with each request: what is known was looked at.
+    if (!isBearerToken(token)) throw invalid(tokenRequired);
     const named = readUnchecked(token);
     if (named === undefined && introspect !== undefined) {
       const { claims, expiresAt } = await introspect(token);
@@ -130,10 +130,9 @@ export function createVerifier(options: VerifierOptions): Verifier {
   }
 
   return async (request, requestId) => {
-    const authorization = authorizationOf(request);
-    if (authorization === undefined) throw invalid(tokenRequired);
-    // By the whole header: what is known need not be read again.
-    const found = cache.get(authorization, () => verify(authorization, requestId));
+    const token = readBearer(request);
+    if (token === undefined) throw invalid(tokenRequired);
+    const found = cache.get(token, () => verify(token, requestId));
     const known = found instanceof Promise ? await found : found;
     const { claims } = known;
     const live = await lookUp(claims);
