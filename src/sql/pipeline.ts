@@ -100,6 +100,13 @@ interface Prepared {
   readonly shown: StatementWindow | undefined;
 }
 
+/** A statement with the window in which it reads, and all that its rendering depends on. */
+interface Bound {
+  readonly checked: CheckedStatement;
+  readonly shown: StatementWindow | undefined;
+  readonly binding: string;
+}
+
 /** One request on its way. */
 interface Run {
   readonly request: QueryRequest;
@@ -226,27 +233,25 @@ class Pipeline {
   #prepare(run: Run): Prepared | Promise<Prepared> {
     const { organizationId, sql } = run.request;
     const cached = this.#statements.get(organizationId, sql);
-    if (cached === undefined) return this.#check(run).then((checked) => this.#render(run, checked));
-    const { binding, shown } = this.#bind(run, cached.checked);
-    if (cached.binding !== binding) return this.#render(run, cached.checked);
-    return { rendered: cached.rendered, tables: cached.checked.tables, shown };
+    if (cached === undefined) return this.#check(run).then((checked) => this.#render(run, this.#bind(run, checked)));
+    const bound = this.#bind(run, cached.checked);
+    if (cached.binding !== bound.binding) return this.#render(run, bound);
+    return { rendered: cached.rendered, tables: bound.checked.tables, shown: bound.shown };
   }
 
-  /** The window in which the statement reads, and all that its rendering depends on. */
-  #bind({ request, rules, now }: Run, checked: CheckedStatement) {
+  #bind({ request, rules, now }: Run, checked: CheckedStatement): Bound {
     const time = now.getTime();
     const shown = statementWindow(checked, request.window, { now: time, defaultMs: this.#limits.defaultWindowMs });
     // The minute too: a tenant that a plugin writes into the SQL is not remembered for longer.
     const minute = Math.floor(time / 60_000);
     const binding = `${minute}:${shown?.bound.start.getTime() ?? ''}:${shown?.bound.end?.getTime() ?? ''}:${rules?.key ?? ''}`;
-    return { shown, binding };
+    return { checked, shown, binding };
   }
 
-  async #render(run: Run, checked: CheckedStatement): Promise<Prepared> {
+  async #render(run: Run, { checked, shown, binding }: Bound): Promise<Prepared> {
     const { request, rules, context, deadline, progress, remember } = run;
     const { organizationId, sql } = request;
     const { tables } = checked;
-    const { binding, shown } = this.#bind(run, checked);
     progress.step = 'render';
     progress.tables = tables;
     progress.window = shown?.window;
