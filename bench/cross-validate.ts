@@ -13,9 +13,9 @@ import { createQueryPipeline } from '../src/sql/pipeline.ts';
 
 /*
  * What the playbook's thresholds are worth on faults that they were not chosen by. For each part of the faults left out (a
- * day; a type of fault; a faulty service; a single fault) they are chosen on the rest, those with the best AC@1, then AC@3, and of equals the
- * middle ones, and counted on the part. Times of injection are given, or with --window the windows of two seeds, of which both
- * are left out together. Without DIR: which of the same settings are best on the demo shop, whose faults are our own; of those
+ * day; a type of fault; a faulty service; a single fault) they are chosen on the rest, those with the best AC@1, then AC@3,
+ * and of equals the middle ones, and counted on the part. Times of injection are given, or with --window the windows of two
+ * seeds, of which both are left out together. Without DIR: which of the same settings are best on the demo shop, whose faults are our own; of those
  * that name as many rightly, those that find the beginnings best.
  * Usage: node bench/cross-validate.ts [DIR] [--window]
  */

@@ -9,7 +9,7 @@ import { install } from './peers/install.ts';
 import { lines } from './peers/lines.ts';
 import { findGenerator } from './peers/load.ts';
 import { race } from './peers/measure.ts';
-import { pgbench } from './peers/pgbench.ts';
+import { mostConnections, pgbench } from './peers/pgbench.ts';
 import { startSightline } from './peers/sightline.ts';
 import { table } from './peers/table.ts';
 import { startToolbox } from './peers/toolbox.ts';
@@ -55,7 +55,7 @@ try {
   const limit = stopping(await startBare(directory, url, speech));
 
   const contenders = [own, toolbox, dbhub, limit];
-  const how = `${rounds} rounds of ${seconds} s in turns, warmed until an answer costs no less, medians; load by ${generator.name} on the same machine`;
+  const how = `${rounds} rounds of ${seconds} s in turns, warmed until an answer costs no less, medians; load by ${generator.name} on the same machine; pgbench over ${mostConnections} connections at most`;
   console.log(`${server.name}; ${how}.\nLoad average before: ${loadavg()[0]?.toFixed(1) ?? ''}.\n`);
   console.log('Guards on each call:');
   for (const { name, guards } of [...contenders, ...variants]) console.log(`  ${name}: ${guards}`);

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Login } from './database.ts';
 
 /** The server has few more than those that the contenders hold, and more would not make it faster. */
-const mostConnections = 16;
+export const mostConnections = 16;
 
 /** Transactions a second that PostgreSQL's own client gets, with prepared statements; undefined where it is not installed. */
 export async function pgbench(
