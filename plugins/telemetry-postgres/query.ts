@@ -16,7 +16,7 @@ export interface QueryRequest {
   readonly small: KnownSmall;
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
-  /** What is made of a failure before anybody sees it. */
+  /** What is made of a failure while rows are read. */
   readonly explain: (error: unknown) => unknown;
 }
 
@@ -25,17 +25,17 @@ const graceMs = 200;
 
 /**
  * Runs one statement on a connection of its own until it is read to its end, closed, aborted or out of time. Whichever it
- * is, the connection goes back clean or is closed.
+ * is, the connection goes back clean or is closed. Rejects with what happened.
  */
 export async function runQuery(request: QueryRequest): Promise<Cursor> {
   const { connections, tenant, limits, signal } = request;
-  if (signal.aborted) throw request.explain(new Stopped('cancelled'));
+  if (signal.aborted) throw new Stopped('cancelled');
   const endsAt = performance.now() + limits.timeoutMs + graceMs;
   let lease: Lease;
   try {
     lease = await connections.lease(signal, tenant, limits.timeoutMs + graceMs);
   } catch (error) {
-    throw request.explain(signal.aborted ? new Stopped('cancelled') : error);
+    throw signal.aborted ? new Stopped('cancelled') : error;
   }
   const running = new RunningStatement(request, lease, endsAt);
   await running.begin();

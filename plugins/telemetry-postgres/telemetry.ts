@@ -127,32 +127,41 @@ export class PostgresTelemetry implements Telemetry {
   }
 
   async estimate(rendered: string, context: StatementContext): Promise<ScanEstimate> {
-    const cursor = await this.#run(`EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`, estimateLimits, context);
-    const tenant = await this.#tenancy.tenantOf(context.organizationId);
-    return await estimateOf(cursor, this.#running.warehouses.of(tenant), context.signal);
+    const text = `EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`;
+    try {
+      const cursor = await this.#run(text, estimateLimits, context);
+      const tenant = await this.#tenancy.tenantOf(context.organizationId);
+      return await estimateOf(cursor, this.#running.warehouses.of(tenant), context.signal);
+    } catch (error) {
+      throw this.#explain(error, text, context);
+    }
   }
 
-  async #run(
-    text: string,
-    limits: QueryLimits,
-    { organizationId, signal, label: who }: StatementContext,
-  ): Promise<Cursor> {
-    const { warehouses, tokens } = this.#running;
-    const label = labelComment(who);
-    const tenant = await this.#tenancy.tenantOf(organizationId);
-    const timeoutMs = Math.min(limits.timeoutMs, this.#config.statementTimeoutSeconds * 1_000);
-    return await runQuery({
-      connections: warehouses.of(tenant),
-      tenant,
-      before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? ''),
-      text,
-      label,
-      after: stepAfter,
-      small: this.#small,
-      limits: { ...limits, timeoutMs },
-      signal,
-      explain: (error) => explain(error, { helpers: this.#host.sql, sent: label + text, tables: this.#tablesIn(text) }),
-    });
+  async #run(text: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+    try {
+      const { warehouses, tokens } = this.#running;
+      const tenant = await this.#tenancy.tenantOf(context.organizationId);
+      const timeoutMs = Math.min(limits.timeoutMs, this.#config.statementTimeoutSeconds * 1_000);
+      return await runQuery({
+        connections: warehouses.of(tenant),
+        tenant,
+        before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? ''),
+        text,
+        label: labelComment(context.label),
+        after: stepAfter,
+        small: this.#small,
+        limits: { ...limits, timeoutMs },
+        signal: context.signal,
+        explain: (error) => this.#explain(error, text, context),
+      });
+    } catch (error) {
+      throw this.#explain(error, text, context);
+    }
+  }
+
+  #explain(error: unknown, text: string, { label }: StatementContext): SightlineError {
+    const sent = labelComment(label) + text;
+    return explain(error, { helpers: this.#host.sql, sent, tables: this.#tablesIn(text) });
   }
 
   #tokens(): TenantTokens | undefined {
