@@ -40,7 +40,7 @@ withEngine(() => {
             label: { principal: 'test', tool: 'test', traceId: 'test' },
             signal: AbortSignal.timeout(20_000),
           });
-          return JSON.parse(`[${result.rowsJson}]`);
+          return JSON.parse(`[${result.rowsJson.toString()}]`);
         };
         const row = ['2026-01-01T00:30:00Z', '2026-01-01T00:30:00Z', '2026-01-01 00:30:00.000000000'];
         for (const predicate of [

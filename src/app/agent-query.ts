@@ -25,7 +25,7 @@ export function agentQuery(pipeline: QueryPipeline): AgentHost['query'] {
     });
     return {
       columns: result.columns,
-      rows: rowsShape.parse(JSON.parse(`[${result.rowsJson}]`)),
+      rows: rowsShape.parse(JSON.parse(`[${result.rowsJson.toString()}]`)),
       truncated: result.truncated,
       elapsedMs: result.elapsedMs,
     };

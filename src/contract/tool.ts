@@ -59,13 +59,23 @@ export interface ToolContext {
 /** Throw a SightlineError for a failure; the MCP layer turns it into an `isError` result with code, hint and retry. */
 export interface ToolResult {
   /** JSON text of the structured content, an object: serialized once, by whoever made it. */
-  readonly structured: string;
+  readonly structured: string | AroundRows;
   /** The same in compact text, untrusted parts fenced. */
-  readonly text: string;
+  readonly text: string | AroundRows;
   /** Takes the place of `text` where a result is more than text. */
   readonly content?: readonly ContentBlock[];
   /** For the audit record. */
   readonly facts?: { readonly rows?: number; readonly truncated?: boolean };
+}
+
+/**
+ * A text with an engine's rows in it, JSON in UTF-8 as its plugin serialized them: they go into the answer as bytes, and are
+ * never made a string.
+ */
+export interface AroundRows {
+  readonly before: string;
+  readonly rows: Buffer;
+  readonly after: string;
 }
 
 /** What a client may show: MCP's content blocks. `data` is base64. */

@@ -12,7 +12,7 @@ import type { RpcMessage } from './message.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { isObject, meta, quote, rpcCode } from './protocol.ts';
 import type { Era, JsonObject } from './protocol.ts';
-import { errorResultJson, maxResultBytes, resultJson } from './result.ts';
+import { begins, byteLength, errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
 import { CallContext } from './tool-context.ts';
 import { readTraceParent, traceFields } from './trace.ts';
@@ -99,7 +99,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
         ...traceFields(readTraceParent(message.meta, exchange.request.headers), exchange.operation),
       });
     let kept: AuditRecord | undefined;
-    let answer: string | RequestFailure;
+    let answer: string | Buffer | RequestFailure;
     try {
       const input = parseArguments(entry, renameAliases(entry, sent));
       const result = await tool.run(input, new CallContext(call, controller.signal, log));
@@ -191,10 +191,10 @@ function watch(
 }
 
 function checkResult({ structured, text, content }: ToolResult): number {
-  const bytes = Buffer.byteLength(structured);
-  if (!structured.startsWith('{')) throw new Error('structured content must be a JSON object');
+  const bytes = byteLength(structured);
+  if (!begins(structured, '{')) throw new Error('structured content must be a JSON object');
   const shown = content === undefined ? text : JSON.stringify(content);
-  if (bytes > maxResultBytes || Buffer.byteLength(shown) > maxResultBytes) {
+  if (bytes > maxResultBytes || byteLength(shown) > maxResultBytes) {
     throw new SightlineError('payload_too_large', 'the result is larger than 5 MB', { hint: 'ask for less of it' });
   }
   return bytes;

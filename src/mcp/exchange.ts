@@ -50,13 +50,13 @@ export class Exchange {
 
   /**
    * Answers how many bytes that is.
-   * @param json JSON text; bytes, where the same is sent again and again and need not be encoded each time.
+   * @param json JSON text; bytes, where they were made before, or are too many to be made once more.
    */
   result(json: string | Buffer, headers?: OutgoingHttpHeaders): number {
     const head = `{"jsonrpc":"2.0","id":${JSON.stringify(this.id)},"result":`;
     if (this.accepted.json && !this.#streaming) {
-      const body = typeof json === 'string' ? whole(`${head}${json}}`) : enclose(head, json);
-      return this.#write(200, 'application/json', body, headers);
+      if (typeof json === 'string') return this.#write(200, 'application/json', whole(`${head}${json}}`), headers);
+      return this.#writeEnclosed(head, json, headers);
     }
     const text = eventText(`${head}${String(json)}}`);
     if (this.#streaming) return this.#endStream(text);
@@ -129,6 +129,22 @@ export class Exchange {
     return length;
   }
 
+  /** The bytes are not copied, and go out together with what surrounds them. */
+  #writeEnclosed(head: string, json: Buffer, headers: OutgoingHttpHeaders | undefined): number {
+    if (this.done) return 0;
+    this.#done = true;
+    const length = Buffer.byteLength(head) + json.length + 1;
+    const all = this.#headers(headers);
+    all['content-type'] = 'application/json';
+    all['content-length'] = length;
+    this.#watchReader(length);
+    const { response } = this;
+    response.writeHead(200, all).write(head);
+    response.write(json);
+    response.end('}');
+    return length;
+  }
+
   /**
    * Closing at once under a sender that still writes resets the connection, and the answer is lost on the way. So what is
    * still coming is thrown away for a moment.
@@ -176,15 +192,6 @@ export class Exchange {
 /** A short text goes out in one write with its headers; of a long one the bytes are made once. */
 function whole(json: string): string | Buffer {
   return json.length < shortAnswer ? json : Buffer.from(json);
-}
-
-function enclose(head: string, json: Buffer): Buffer {
-  const start = Buffer.byteLength(head);
-  const body = Buffer.allocUnsafe(start + json.length + 1);
-  body.write(head);
-  json.copy(body, start);
-  body[start + json.length] = 0x7d;
-  return body;
 }
 
 /** Line ends in JSON text are white space between tokens, but would end an event's data. */

@@ -170,7 +170,7 @@ describe('a query that works', () => {
         { name: 'n', type: 'BIGINT', untrusted: false },
         { name: 'body', type: 'VARCHAR', untrusted: true },
       ],
-      rowsJson: '["1","a"],["2","b"]',
+      rowsJson: Buffer.from('["1","a"],["2","b"]'),
       rowCount: 2,
       truncated: false,
       window: { start: yesterday, source: 'default' },
@@ -178,7 +178,7 @@ describe('a query that works', () => {
       warnings: [expect.stringContaining('Rows before 2026-02-28T12:00:00.000Z were left out')],
     });
     calls = [];
-    expect((await pipeline.run(ask)).rowsJson).toBe(result.rowsJson);
+    expect((await pipeline.run(ask)).rowsJson).toEqual(result.rowsJson);
     expect(calls).toEqual(['open']);
     expect(closed).toBe(2);
     expect(getEventListeners(ask.signal, 'abort')).toEqual([]);
@@ -251,7 +251,7 @@ describe('limits', () => {
     });
     const result = await run({ open: async () => endless }, { limits: { maxRows: 4 } });
     expect(result).toMatchObject({ rowCount: 4, truncated: true, truncation: { reason: 'rows', returned: 4 } });
-    expect(JSON.parse(`[${result.rowsJson}]`)).toHaveLength(4);
+    expect(JSON.parse(`[${result.rowsJson.toString()}]`)).toHaveLength(4);
     expect(reads).toBe(2);
     expect(closed).toBe(1);
     expect(log).toEqual([
@@ -264,7 +264,7 @@ describe('limits', () => {
     const result = await run({ open: async () => endless }, { limits: { maxBytes: 1000 } });
     expect(result.truncation).toMatchObject({ reason: 'bytes', returned: result.rowCount });
     expect(result.rowsJson.length).toBeLessThanOrEqual(1000);
-    expect(JSON.parse(`[${result.rowsJson}]`)).toHaveLength(10);
+    expect(JSON.parse(`[${result.rowsJson.toString()}]`)).toHaveLength(10);
     expect(closed).toBe(1);
   });
 
@@ -603,15 +603,15 @@ describe('error repair', () => {
 describe('service commands', () => {
   it('are answered without the warehouse', async () => {
     const tables = await run({}, { sql: 'show tables;' });
-    expect(JSON.parse(`[${tables.rowsJson}]`)).toEqual(
+    expect(JSON.parse(`[${tables.rowsJson.toString()}]`)).toEqual(
       Object.values(otelTables).map(({ name, description }) => [`otel.${name}`, description]),
     );
     const columns = await run({}, { sql: 'DESCRIBE otel.logs' });
     expect(columns.rowCount).toBe(otelTables.logs.columns.length);
     expect(columns.columns.map(({ untrusted }) => untrusted)).not.toContain(true);
-    expect(columns.rowsJson).toContain('["body","STRING",false,true,"text, or JSON text if structured"]');
+    expect(columns.rowsJson.toString()).toContain('["body","STRING",false,true,"text, or JSON text if structured"]');
     const like = await run({}, { sql: "SHOW COLUMNS FROM spans LIKE '%\\_id'" });
-    expect(JSON.parse(`[${like.rowsJson}]`).map(([name]: string[]) => name)).toEqual([
+    expect(JSON.parse(`[${like.rowsJson.toString()}]`).map(([name]: string[]) => name)).toEqual([
       'trace_id',
       'span_id',
       'parent_span_id',
@@ -648,7 +648,9 @@ describe('service commands', () => {
       signal: new AbortController().signal,
     };
     const result = await pipeline.run(ask);
-    expect(JSON.parse(`[${result.rowsJson}]`)).toEqual([['attributes', 'http.route', ['/a', '/b'], '2', '9']]);
+    expect(JSON.parse(`[${result.rowsJson.toString()}]`)).toEqual([
+      ['attributes', 'http.route', ['/a', '/b'], '2', '9'],
+    ]);
     expect(result.columns.filter(({ untrusted }) => untrusted).map(({ name }) => name)).toEqual(['key', 'values']);
     const like = await pipeline.run({ ...ask, sql: "SHOW ATTRIBUTES FROM otel.spans LIKE 'db.%'" });
     expect(like.rowCount).toBe(0);

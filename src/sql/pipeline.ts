@@ -303,6 +303,9 @@ class Pipeline {
 }
 
 function serviceResult({ columns, rows, warnings }: ServiceAnswer, facts: ResultFacts): QueryResult {
-  const result = shapeResult({ columns, rows: rowSetOf(rows), end: { cutCells: 0 }, overran: false }, facts);
+  const result = shapeResult(
+    { columns, untrusted: [], rows: rowSetOf(rows), end: { cutCells: 0 }, overran: false },
+    facts,
+  );
   return { ...result, columns, warnings: [...warnings, ...result.warnings] };
 }

@@ -3,9 +3,12 @@ import { DeadlineEnded } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import { RowCollector } from './rows.ts';
 import type { RowSet } from './rows.ts';
+import { UntrustedColumns } from './untrusted.ts';
 
 export interface ReadRows {
   readonly columns: readonly ResultColumn[];
+  /** Of each, whether it may carry text written by a stranger. */
+  readonly untrusted: readonly boolean[];
   readonly rows: RowSet;
   readonly end: CursorEnd;
   /** The plugin sent more than it was told to. */
@@ -26,9 +29,11 @@ export async function readRows(
   deadline: Deadline,
 ): Promise<ReadRows> {
   const collector = new RowCollector(readTo);
+  let untrusted: UntrustedColumns | undefined;
   let enoughAt: number | undefined;
   const stop = (): ReadRows => ({
     columns: cursor.columns,
+    untrusted: untrusted?.marks ?? [],
     rows: collector.rowSet(),
     end: {
       ...(collector.full === undefined ? { truncated: 'rows' } : { truncated: collector.full }),
@@ -47,6 +52,7 @@ export async function readRows(
       return stop();
     }
     if (chunk === undefined) break;
+    untrusted ??= collector.watch = new UntrustedColumns(cursor.columns);
     collector.add(chunk.json);
     if (collector.full !== undefined) return stop();
     if (enoughAt === undefined && (collector.rows > returned.maxRows || collector.bytes > returned.maxBytes)) {
@@ -56,6 +62,7 @@ export async function readRows(
   const end = cursor.end ?? { cutCells: 0 };
   return {
     columns: cursor.columns,
+    untrusted: (untrusted ?? new UntrustedColumns(cursor.columns)).marks,
     rows: collector.rowSet(),
     end: { ...end, cutCells: end.cutCells + collector.cutCells },
     overran: collector.cutCells > 0,

@@ -26,8 +26,8 @@ export interface QueryResult {
   /** `duckdb`, `postgres`, `clickhouse`, `bigquery`. */
   readonly dialect: string;
   readonly columns: readonly QueryColumn[];
-  /** `[…],[…]`: row arrays joined by commas, no outer brackets. */
-  readonly rowsJson: string;
+  /** `[…],[…]` in UTF-8: row arrays joined by commas, no outer brackets. */
+  readonly rowsJson: Buffer;
   readonly rowCount: number;
   readonly truncated: boolean;
   readonly truncation?: Truncation;

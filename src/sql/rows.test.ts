@@ -102,8 +102,17 @@ describe('RowCollector', () => {
     '["\n"]',
     '["a","b\u0000"]',
     '["\\',
+    '[1}',
+    '[\u00011]',
   ])('refuses %j, which is no list of rows', (text) => {
     expect(() => new RowCollector(unlimited).add(Buffer.from(text))).toThrow(MalformedRows);
+  });
+
+  it('makes UTF-8 of what an engine lets stand in a text', () => {
+    const collector = new RowCollector(unlimited);
+    collector.add(Buffer.from([0x5b, 0x22, 0xff, 0x61, 0x22, 0x5d]));
+    collector.add(Buffer.from('["b"]'));
+    expect(collector.rowSet()).toEqual({ json: Buffer.from('["\ufffda"],["b"]'), ends: [8, 14] });
   });
 
   it('takes an empty chunk as no rows', () => {

@@ -43,7 +43,7 @@ export class ServiceAnswers {
     try {
       const limits = { ...request.limits, maxCellBytes: sampledValueBytes };
       const { rowsJson } = await this.#run({ ...request, sql, window, limits, readAhead: false });
-      const rows: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson}]`);
+      const rows: readonly (readonly unknown[])[] = JSON.parse(`[${rowsJson.toString()}]`);
       return rows;
     } catch (error) {
       // The SQL is ours: a complaint about it would tell the caller to mend what it did not write.

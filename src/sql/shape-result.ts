@@ -2,7 +2,6 @@ import type { CursorEnd, QueryLimits, ResultColumn } from '../contract/index.ts'
 import type { ReadRows } from './read-rows.ts';
 import type { QueryColumn, QueryResult, QueryWindow, Truncation } from './result.ts';
 import { fit, slice } from './rows.ts';
-import { untrustedColumns } from './untrusted.ts';
 
 export interface ResultFacts {
   readonly dialect: string;
@@ -24,8 +23,8 @@ export function shapeResult(read: ReadRows, { dialect, window, limits, most, sta
   return {
     dialect,
     // By all that was read: pages of a kept result are shown under the same marks.
-    columns: columnsOf(read.columns, untrustedColumns(read.columns, read.rows)),
-    rowsJson: returned.json.toString(),
+    columns: columnsOf(read.columns, read.untrusted),
+    rowsJson: returned.json,
     rowCount: count,
     truncated: truncation !== undefined,
     ...(truncation === undefined ? {} : { truncation }),

@@ -1,7 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { otelTables } from '../contract/index.ts';
-import { rowSetOf } from './rows.ts';
-import { untrustedColumns } from './untrusted.ts';
+import type { ResultColumn } from '../contract/index.ts';
+import { RowCollector, rowSetOf } from './rows.ts';
+import type { RowSet } from './rows.ts';
+import { UntrustedColumns } from './untrusted.ts';
+
+function untrustedColumns(columns: readonly ResultColumn[], { json }: RowSet): readonly boolean[] {
+  const collector = new RowCollector({ maxRows: 1e6, maxBytes: 1e9, maxCellBytes: 1e9 });
+  const watch = new UntrustedColumns(columns);
+  collector.watch = watch;
+  collector.add(json);
+  return watch.marks;
+}
 
 const one = (name: string, type: string, ...cells: unknown[]): boolean | undefined =>
   untrustedColumns([{ name, type }], rowSetOf(cells.map((value) => [value])))[0];

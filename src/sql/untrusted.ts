@@ -1,6 +1,5 @@
 import type { ResultColumn } from '../contract/index.ts';
-import { eachCell } from './rows.ts';
-import type { RowSet } from './rows.ts';
+import type { CellWatch } from './rows.ts';
 
 /** Types of all four engines that cannot hold text: numbers, booleans, times, UUIDs. */
 const scalar =
@@ -26,25 +25,39 @@ const ownText: Readonly<Record<string, RegExp>> = {
 /** More than all tables have together; looking into every cell of thousands would hold up the process. */
 const mostClaims = 32;
 
-/** For each column, whether it may carry text written by a stranger. In doubt it does. */
-export function untrustedColumns(columns: readonly ResultColumn[], rows: RowSet): boolean[] {
-  const untrusted = columns.map((column) => !isScalar(column.type));
-  const claims = new Map<number, RegExp>();
-  columns.forEach((column, index) => {
-    const own = Object.hasOwn(ownText, column.name) ? ownText[column.name] : undefined;
-    if (untrusted[index] === true && own !== undefined) claims.set(index, own);
-  });
-  if (claims.size === 0 || claims.size > mostClaims) return untrusted;
-  const { json } = rows;
-  const idLengths = columns.map(({ name }) => ids.get(name));
-  const disprove = (start: number, end: number, column: number): boolean => {
-    if (end - start === idLengths[column] && isHex(json, start, end)) return true;
-    if (claims.get(column)?.test(content(json.subarray(start, end))) === false) claims.delete(column);
-    return claims.size > 0;
-  };
-  eachCell(rows, disprove, (column) => claims.has(column));
-  for (const column of claims.keys()) untrusted[column] = false;
-  return untrusted;
+/**
+ * Tells which columns may carry text written by a stranger: in doubt they do. Watches the cells of those that claim to be our
+ * own, as their rows are read.
+ */
+export class UntrustedColumns implements CellWatch {
+  readonly columns: number;
+  readonly #untrusted: boolean[];
+  /** By column, as long as no cell has disproved them. */
+  readonly #claims: (RegExp | undefined)[];
+  readonly #idLengths: readonly (number | undefined)[];
+
+  constructor(columns: readonly ResultColumn[]) {
+    this.#untrusted = columns.map(({ type }) => !isScalar(type));
+    const claims = columns.map(({ name }, index) =>
+      this.#untrusted[index] === true && Object.hasOwn(ownText, name) ? ownText[name] : undefined,
+    );
+    const last = claims.findLastIndex((claim) => claim !== undefined);
+    const believed = claims.filter((claim) => claim !== undefined).length <= mostClaims;
+    this.columns = believed ? last + 1 : 0;
+    this.#claims = believed ? claims : [];
+    this.#idLengths = columns.map(({ name }) => ids.get(name));
+  }
+
+  cell(column: number, bytes: Uint8Array, start: number, end: number, hex: boolean): void {
+    const claim = this.#claims[column];
+    if (claim === undefined || (hex && end - start === this.#idLengths[column])) return;
+    if (!claim.test(content(bytes, start, end))) this.#claims[column] = undefined;
+  }
+
+  /** For each column, once all rows were seen. */
+  get marks(): readonly boolean[] {
+    return this.#untrusted.map((untrusted, column) => untrusted && this.#claims[column] === undefined);
+  }
 }
 
 /** How long nearly all cells of these columns are, quotes too: they are told without making text of them. */
@@ -53,16 +66,6 @@ const ids: ReadonlyMap<string, number> = new Map([
   ['span_id', 18],
   ['parent_span_id', 18],
 ]);
-const quote = 0x22;
-
-function isHex(json: Buffer, start: number, end: number): boolean {
-  if (json[start] !== quote || json[end - 1] !== quote) return false;
-  for (let at = start + 1; at < end - 1; at += 1) {
-    const byte = json[at] ?? 0;
-    if (!((byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x66))) return false;
-  }
-  return true;
-}
 
 /** There are few types, but for those that a statement composes. */
 const known = new Map<string, boolean>();
@@ -87,9 +90,11 @@ function readScalar(type: string): boolean {
 }
 
 /** The text of a short string cell, '' for NULL; of anything else something that no pattern takes. */
-function content(cell: Buffer): string {
-  if (cell.length > 64) return '?';
-  const text = cell.toString('latin1').trim();
+function content(bytes: Uint8Array, start: number, end: number): string {
+  if (end - start > 64) return '?';
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
+    .toString('latin1')
+    .trim();
   if (text === 'null') return '';
   return text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : '?';
 }

@@ -121,7 +121,7 @@ async function page(
   return {
     dialect: kept.dialect,
     columns: kept.columns,
-    rowsJson: rows.json.toString(),
+    rowsJson: rows.json,
     rowCount: rows.ends.length,
     truncated: truncation !== undefined,
     ...(truncation === undefined ? {} : { truncation }),
