@@ -10,19 +10,98 @@ export interface BodyLimits {
   readonly bodyTimeoutMs: number;
 }
 
-/** Reads and parses the body, or throws 408, 413, 415 or a JSON-RPC parse error. Call it once the caller is known. */
-export async function readMessage(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+/** Reads and parses the body, or fails with 408, 413, 415 or a JSON-RPC parse error. Call it once the caller is known. */
+export function readMessage(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   checkContentType(request);
-  const body = await readBody(request, limits);
+  const { headers } = request;
+  if (Number(headers['content-length'] ?? 0) > limits.maxBodyBytes) throw tooLarge(limits);
+  // Mounted behind a body parser: 'end' has passed and would never come again.
+  if (request.readableEnded) throw new Error('the request body was read before it reached the MCP handler');
+  if (request.destroyed) throw new ClientGone();
+  return new Promise((resolve, reject) => new BodyReader(request, limits, resolve, reject));
+}
+
+/** Listens to one request until its body is there. Its listeners go with the request. */
+class BodyReader {
+  readonly #limits: BodyLimits;
+  readonly #resolve: (message: unknown) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #first: Buffer | undefined;
+  #rest: Buffer[] | undefined;
+  #size = 0;
+  #settled = false;
+
+  constructor(
+    request: IncomingMessage,
+    limits: BodyLimits,
+    resolve: (message: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#limits = limits;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => this.#fail(late()), limits.bodyTimeoutMs);
+    const gone = (): void => this.#fail(new ClientGone());
+    request
+      .on('data', (chunk: Buffer) => this.#take(chunk))
+      .on('end', () => this.#end())
+      .on('close', gone)
+      .on('error', gone);
+  }
+
+  #take(chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#settled) return;
+    if (this.#size > this.#limits.maxBodyBytes) this.#fail(tooLarge(this.#limits));
+    else if (this.#first === undefined) this.#first = chunk;
+    else (this.#rest ??= []).push(chunk);
+  }
+
+  #end(): void {
+    if (this.#settled) return;
+    this.#settle();
+    try {
+      const first = this.#first ?? Buffer.alloc(0);
+      this.#resolve(parse(this.#rest === undefined ? first : Buffer.concat([first, ...this.#rest]), this.#limits));
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+
+  #fail(error: Error): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#reject(error);
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+function parse(body: Buffer, { maxDepth }: BodyLimits): unknown {
   if (!isUtf8(body)) throw new RequestFailure(400, rpcCode.parseError, 'the body is not valid UTF-8');
-  if (nestsDeeperThan(body, limits.maxDepth)) {
-    throw new RequestFailure(400, rpcCode.invalidRequest, `the body nests deeper than ${limits.maxDepth} levels`);
+  if (nestsDeeperThan(body, maxDepth)) {
+    throw new RequestFailure(400, rpcCode.invalidRequest, `the body nests deeper than ${maxDepth} levels`);
   }
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
     throw new RequestFailure(400, rpcCode.parseError, 'the body is not valid JSON');
   }
+}
+
+function late(): RequestFailure {
+  return new RequestFailure(408, 408, 'the body did not arrive in time', { close: true });
+}
+
+function tooLarge({ maxBodyBytes }: BodyLimits): RequestFailure {
+  return new RequestFailure(413, 413, `the body is larger than ${maxBodyBytes} bytes`, {
+    close: true,
+    data: { code: 'payload_too_large', max_bytes: maxBodyBytes },
+  });
 }
 
 function checkContentType(request: IncomingMessage): void {
@@ -33,40 +112,4 @@ function checkContentType(request: IncomingMessage): void {
     (type !== undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type.trim()));
   if (json && (encoding === undefined || encoding.toLowerCase() === 'identity')) return;
   throw new RequestFailure(415, 415, 'the body must be application/json in UTF-8, uncompressed', { close: true });
-}
-
-function readBody(request: IncomingMessage, { maxBodyBytes, bodyTimeoutMs }: BodyLimits): Promise<Buffer> {
-  const tooLarge = (): RequestFailure =>
-    new RequestFailure(413, 413, `the body is larger than ${maxBodyBytes} bytes`, {
-      close: true,
-      data: { code: 'payload_too_large', max_bytes: maxBodyBytes },
-    });
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(tooLarge());
-  if (request.readableEnded) {
-    // Mounted behind a body parser: 'end' has passed and would never come again.
-    return Promise.reject(new Error('the request body was read before it reached the MCP handler'));
-  }
-  if (request.destroyed) return Promise.reject(new ClientGone());
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const settle = (error: Error | undefined): void => {
-      clearTimeout(timer);
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-      if (error !== undefined) reject(error);
-      else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
-    };
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > maxBodyBytes) settle(tooLarge());
-      else chunks.push(chunk);
-    };
-    const onEnd = (): void => settle(undefined);
-    const onClose = (): void => settle(new ClientGone());
-    const timer = setTimeout(
-      () => settle(new RequestFailure(408, 408, 'the body did not arrive in time', { close: true })),
-      bodyTimeoutMs,
-    );
-    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
-  });
 }

@@ -32,7 +32,7 @@ export interface McpHandlerOptions {
   /** How to use the tools together, for the model. */
   readonly instructions: string;
   /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
-  readonly authenticate: (request: IncomingMessage, requestId: string) => Promise<Principal>;
+  readonly authenticate: (request: IncomingMessage, requestId: string) => Principal | Promise<Principal>;
   readonly challenge: Challenge;
   /** `name` (any port) or `name:port`. */
   readonly allowedHosts: readonly string[];
@@ -125,21 +125,17 @@ export function createMcpHandler(
     modernTail,
   });
 
-  async function identify(request: IncomingMessage, requestId: string): Promise<Principal> {
-    try {
-      return await authenticate(request, requestId);
-    } catch (error) {
-      if (!(error instanceof SightlineError)) throw error;
-      if (error.cause !== undefined) {
-        logger.warn({ err: error.cause, code: error.code, request_id: requestId }, 'authentication failed');
-      }
-      if (error.code !== 'invalid_token') throw requestFailure(error);
-      const kind = /^bearer /i.test(request.headers.authorization ?? '') ? 'invalid_token' : 'missing';
-      throw new RequestFailure(401, 401, error.message, {
-        data: { code: 'invalid_token' },
-        headers: { 'www-authenticate': challenge(kind) },
-      });
+  function unidentified(error: unknown, request: IncomingMessage, requestId: string): unknown {
+    if (!(error instanceof SightlineError)) return error;
+    if (error.cause !== undefined) {
+      logger.warn({ err: error.cause, code: error.code, request_id: requestId }, 'authentication failed');
     }
+    if (error.code !== 'invalid_token') return requestFailure(error);
+    const kind = /^bearer /i.test(request.headers.authorization ?? '') ? 'invalid_token' : 'missing';
+    return new RequestFailure(401, 401, error.message, {
+      data: { code: 'invalid_token' },
+      headers: { 'www-authenticate': challenge(kind) },
+    });
   }
 
   async function serve(exchange: Exchange, requestId: string, since: number): Promise<void> {
@@ -152,7 +148,13 @@ export function createMcpHandler(
     if (request.method !== 'POST') {
       throw new RequestFailure(405, 405, 'only POST is served here', { headers: { allow: 'POST' } });
     }
-    const principal = await identify(request, requestId);
+    let principal;
+    try {
+      const known = authenticate(request, requestId);
+      principal = known instanceof Promise ? await known : known;
+    } catch (error) {
+      throw unidentified(error, request, requestId);
+    }
     exchange.accepted = readAccept(request.headers.accept);
     const body = await readMessage(request, limits);
     exchange.id = peekId(body);

@@ -4,7 +4,10 @@ export interface Deadline {
   readonly signal: AbortSignal;
   readonly endedBy: 'timeout' | 'caller' | undefined;
   readonly remainingMs: number;
-  /** Settles as `work` does, or rejects with DeadlineEnded at the end, so that a plugin deaf to its signal holds nobody up. */
+  /**
+   * Settles as `work` does, or rejects with DeadlineEnded at the end, so that a plugin deaf to its signal holds nobody up.
+   * One at a time: a query's steps come one after another.
+   */
   race<T>(work: Promise<T>): Promise<T>;
   /** Lets go of the timer and the caller's signal. */
   [Symbol.dispose](): void;
@@ -23,14 +26,15 @@ class RunningDeadline implements Deadline {
   readonly #controller = new AbortController();
   readonly #endsAt: number;
   readonly #timer: NodeJS.Timeout;
-  readonly #ended = Promise.withResolvers<never>();
   readonly #leave = (): void => this.#end('caller');
+  /** Of the step under way. `Promise.race` would make three promises more for each. */
+  #reject: ((reason: DeadlineEnded) => void) | undefined;
+  #ended: DeadlineEnded | undefined;
   endedBy: 'timeout' | 'caller' | undefined;
 
   constructor(caller: AbortSignal, timeoutMs: number) {
     this.#caller = caller;
     this.#endsAt = performance.now() + timeoutMs;
-    this.#ended.promise.catch(() => {});
     this.#timer = setTimeout(() => this.#end('timeout'), timeoutMs);
     if (caller.aborted) this.#leave();
     else caller.addEventListener('abort', this.#leave, { once: true });
@@ -45,7 +49,11 @@ class RunningDeadline implements Deadline {
   }
 
   race<T>(work: Promise<T>): Promise<T> {
-    return Promise.race([this.#ended.promise, work]);
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      work.then(resolve, reject);
+      if (this.#ended !== undefined) reject(this.#ended);
+    });
   }
 
   [Symbol.dispose](): void {
@@ -54,10 +62,10 @@ class RunningDeadline implements Deadline {
   }
 
   #end(by: 'timeout' | 'caller'): void {
-    if (this.endedBy !== undefined) return;
+    if (this.#ended !== undefined) return;
     this.endedBy = by;
-    const reason = new DeadlineEnded(by);
-    this.#controller.abort(reason);
-    this.#ended.reject(reason);
+    this.#ended = new DeadlineEnded(by);
+    this.#controller.abort(this.#ended);
+    this.#reject?.(this.#ended);
   }
 }

@@ -58,7 +58,7 @@ export interface QueryRequest {
   readonly reader: Reader;
   /** Sent to the warehouse with the statement. */
   readonly label: StatementLabel;
-  readonly window?: TimeBounds;
+  readonly window?: TimeBounds | undefined;
   readonly limits?: Partial<QueryLimits>;
   /** Reads on behind what is returned, ten times as far and for a second at most, so that it can be kept. */
   readonly readAhead?: boolean;

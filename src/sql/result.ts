@@ -30,14 +30,14 @@ export interface QueryResult {
   readonly rowsJson: Buffer;
   readonly rowCount: number;
   readonly truncated: boolean;
-  readonly truncation?: Truncation;
+  readonly truncation?: Truncation | undefined;
   /** Rows outside were invisible to the statement. Absent when it reads no table. */
-  readonly window?: QueryWindow;
+  readonly window?: QueryWindow | undefined;
   readonly elapsedMs: number;
-  readonly bytesScanned?: number;
+  readonly bytesScanned?: number | undefined;
   readonly warnings: readonly string[];
   /** All that was read, the returned rows first. Only when read-ahead was asked for and found more than is returned. */
-  readonly readAhead?: ReadAhead;
+  readonly readAhead?: ReadAhead | undefined;
 }
 
 export interface ReadAhead {

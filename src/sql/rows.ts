@@ -231,6 +231,8 @@ export function fit(
   limits: { readonly maxRows: number; readonly maxBytes: number },
 ): { readonly count: number; readonly stoppedBy?: 'rows' | 'bytes' } {
   const base = startOf(rows, offset);
+  const all = rows.ends.length - offset;
+  if (all <= limits.maxRows && (rows.ends.at(-1) ?? 0) - base <= limits.maxBytes) return { count: Math.max(0, all) };
   let count = 0;
   for (let row = offset; row < rows.ends.length; row += 1) {
     if (count >= limits.maxRows) return { count, stoppedBy: 'rows' };

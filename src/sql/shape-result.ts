@@ -1,6 +1,6 @@
 import type { CursorEnd, QueryLimits, ResultColumn } from '../contract/index.ts';
 import type { ReadRows } from './read-rows.ts';
-import type { QueryColumn, QueryResult, QueryWindow, Truncation } from './result.ts';
+import type { QueryColumn, QueryResult, QueryWindow, ReadAhead, Truncation } from './result.ts';
 import { fit, slice } from './rows.ts';
 
 export interface ResultFacts {
@@ -27,15 +27,17 @@ export function shapeResult(read: ReadRows, { dialect, window, limits, most, sta
     rowsJson: returned.json,
     rowCount: count,
     truncated: truncation !== undefined,
-    ...(truncation === undefined ? {} : { truncation }),
-    ...(window === undefined ? {} : { window }),
+    truncation,
+    window,
     elapsedMs: Math.round((performance.now() - started) * 10) / 10,
-    ...(read.end.bytesScanned === undefined ? {} : { bytesScanned: read.end.bytesScanned }),
+    bytesScanned: read.end.bytesScanned,
     warnings: cellWarning ? [cutCells(read.end.cutCells, limits.maxCellBytes)] : [],
-    ...(read.rows.ends.length > count
-      ? { readAhead: { rows: read.rows, ...(read.end.truncated === undefined ? {} : { cutBy: read.end.truncated }) } }
-      : {}),
+    readAhead: read.rows.ends.length > count ? behind(read) : undefined,
   };
+}
+
+function behind({ rows, end }: ReadRows): ReadAhead {
+  return { rows, ...(end.truncated === undefined ? {} : { cutBy: end.truncated }) };
 }
 
 function columnsOf(columns: readonly ResultColumn[], untrusted: readonly boolean[]): QueryColumn[] {

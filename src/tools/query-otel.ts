@@ -2,7 +2,8 @@ import { defineTool, SightlineError } from '../contract/index.ts';
 import type { Dialect, Tool, ToolContext } from '../contract/index.ts';
 import type { KeptPages } from '../sql/kept-results.ts';
 import type { QueryPipeline } from '../sql/pipeline.ts';
-import type { QueryResult, Truncation } from '../sql/result.ts';
+import type { QueryResult, ReadAhead, Truncation } from '../sql/result.ts';
+import type { TimeBounds } from '../sql/window.ts';
 import { describeQueryOtel } from './query-otel/describe.ts';
 import { renderAnswer } from './query-otel/render.ts';
 import type { Answer } from './query-otel/render.ts';
@@ -50,32 +51,38 @@ async function query(
     throw wrong('sql is missing.', 'Send sql, or result_id to read on in a result that was cut.');
   }
   refuseTogether(input, ['offset', 'contains'], 'result_id', 'Put LIMIT and filters into the sql instead.');
-  const moment = now();
   const result = await pipeline.run({
     organizationId: principal.organizationId,
     sql: input.sql,
     reader: principal,
     label: { principal: principal.subject, tool: 'query_otel', traceId },
-    window: {
-      ...(input.start === undefined ? {} : { start: parseTime(input.start, moment, 'start') }),
-      ...(input.end === undefined ? {} : { end: parseTime(input.end, moment, 'end') }),
-    },
+    window: askedWindow(input, now),
     limits: { maxRows: input.max_rows ?? limits.defaultRows, maxBytes: input.max_bytes ?? limits.defaultBytes },
     readAhead: true,
     signal,
     requestId,
     operation,
   });
-  return keep(result, keptResults, principal);
+  const { readAhead } = result;
+  return readAhead === undefined ? result : keep({ ...result, readAhead }, keptResults, principal);
+}
+
+function askedWindow({ start, end }: QueryOtelInput, now: () => Date): TimeBounds | undefined {
+  if (start === undefined && end === undefined) return undefined;
+  const moment = now();
+  return {
+    ...(start === undefined ? {} : { start: parseTime(start, moment, 'start') }),
+    ...(end === undefined ? {} : { end: parseTime(end, moment, 'end') }),
+  };
 }
 
 /** Keeps what was read behind the returned rows, and says so. */
 async function keep(
-  { readAhead, ...result }: QueryResult,
+  { readAhead, ...result }: QueryResult & { readonly readAhead: ReadAhead },
   keptResults: KeptPages,
   principal: ToolContext['principal'],
 ): Promise<Answer> {
-  if (readAhead === undefined || result.truncation === undefined) return result;
+  if (result.truncation === undefined) return result;
   const resultId = await keptResults.keep(principal, {
     dialect: result.dialect,
     columns: result.columns,
