@@ -10,7 +10,7 @@ import { demoQuestion, groundTruth, isScenario, scenarios } from '../src/demo/in
 import type { DemoOptions, ScenarioName } from '../src/demo/index.ts';
 import { loadShop } from '../src/eval/load-shop.ts';
 import { createKeptResults } from '../src/sql/kept-results.ts';
-import { plain } from '../src/mcp/result.ts';
+import { structuredText } from '../src/mcp/result.ts';
 import { createQueryPipeline } from '../src/sql/pipeline.ts';
 import { createQueryOtel } from '../src/tools/query-otel.ts';
 import { queryOtelOutput } from '../src/tools/query-otel/schema.ts';
@@ -66,7 +66,7 @@ async function rowsOf(organizationId: OrganizationId, sql: string): Promise<read
     progress: () => {},
   };
   const { structured } = await tool.run(tool.input.parse({ sql, max_bytes: 1_000_000 }), context);
-  return z.object({ rows: queryOtelOutput.shape.rows }).parse(JSON.parse(plain(structured))).rows;
+  return z.object({ rows: queryOtelOutput.shape.rows }).parse(JSON.parse(structuredText(structured))).rows;
 }
 
 /** Sums of floats depend on the order in which threads come to an end, in their last digits. */

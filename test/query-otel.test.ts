@@ -8,7 +8,7 @@ import type { Logger, OrganizationId, Principal, ToolContext } from '../src/cont
 import { createKeptResults } from '../src/sql/kept-results.ts';
 import type { KeptResults } from '../src/sql/kept-results.ts';
 import { createQueryPipeline, defaultPipelineLimits } from '../src/sql/pipeline.ts';
-import { plain } from '../src/mcp/result.ts';
+import { structuredText, textInString } from '../src/mcp/result.ts';
 import type { QueryPipeline } from '../src/sql/pipeline.ts';
 import { createQueryOtel } from '../src/tools/query-otel.ts';
 import { queryOtelOutput } from '../src/tools/query-otel/schema.ts';
@@ -107,10 +107,10 @@ async function call(args: object, caller: Caller = {}): Promise<Structured & { r
     progress: () => {},
   };
   const { structured, text, facts } = await tool.run(tool.input.parse(args), context);
-  const answer = z.strictObject(queryOtelOutput.shape).parse(JSON.parse(plain(structured)));
+  const answer = z.strictObject(queryOtelOutput.shape).parse(JSON.parse(structuredText(structured)));
   expect(facts).toEqual({ rows: answer.row_count, truncated: answer.truncated });
   expect(answer.rows.length).toBe(answer.row_count);
-  return { ...answer, text: plain(text) };
+  return { ...answer, text: JSON.parse(`"${textInString(text)}"`) };
 }
 
 async function failure(args: object, caller: Caller = {}): Promise<SightlineError> {

@@ -60,7 +60,7 @@ export interface ToolContext {
 export interface ToolResult {
   /** JSON text of the structured content, an object: serialized once, by whoever made it. */
   readonly structured: string | AroundRows;
-  /** The same in compact text, untrusted parts fenced. */
+  /** The same in compact text, untrusted parts fenced; rows of it are shown as lines. */
   readonly text: string | AroundRows;
   /** Takes the place of `text` where a result is more than text. */
   readonly content?: readonly ContentBlock[];

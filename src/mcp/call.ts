@@ -12,7 +12,7 @@ import type { RpcMessage } from './message.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { isObject, meta, quote, rpcCode } from './protocol.ts';
 import type { Era, JsonObject } from './protocol.ts';
-import { begins, byteLength, errorResultJson, maxResultBytes, resultJson } from './result.ts';
+import { byteLength, errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
 import { CallContext } from './tool-context.ts';
 import { readTraceParent, traceFields } from './trace.ts';
@@ -192,7 +192,8 @@ function watch(
 
 function checkResult({ structured, text, content }: ToolResult): number {
   const bytes = byteLength(structured);
-  if (!begins(structured, '{')) throw new Error('structured content must be a JSON object');
+  if (!(typeof structured === 'string' ? structured : structured.before).startsWith('{'))
+    throw new Error('structured content must be a JSON object');
   const shown = content === undefined ? text : JSON.stringify(content);
   if (bytes > maxResultBytes || byteLength(shown) > maxResultBytes) {
     throw new SightlineError('payload_too_large', 'the result is larger than 5 MB', { hint: 'ask for less of it' });

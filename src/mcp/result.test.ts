@@ -1,38 +1,92 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { byteLength, plain, resultJson } from './result.ts';
+import { resultJson, structuredText, textInString } from './result.ts';
 
 const cell = fc.oneof(
   fc.string({ unit: 'binary' }),
-  fc.constantFrom('"', '\\', '\\"', '\u2028', '😀', '\u0000'),
+  fc.string(),
+  fc.constantFrom('"', '\\', '\\"', '\u2028', '😀', '\u0000', '\n', 'a,b', '[1]', '{', ' a', 'a ', '', 'null', ','),
   fc.integer(),
+  fc.double({ noNaN: true }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.array(fc.string()),
+  fc.dictionary(fc.string(), fc.string()),
 );
-const rows = fc.array(fc.array(cell), { minLength: 1 });
+const rows = fc.array(fc.array(cell, { minLength: 1 }), { minLength: 1 });
+/** Between cells white space is the engine's to write. */
+const written = (values: readonly (readonly unknown[])[], blank: string): string =>
+  values.map((row) => `[${row.map((value) => JSON.stringify(value)).join(`,${blank}`)}]`).join(',');
 
-/** White space between values is the engine's to write. */
-const written = (values: readonly unknown[], space: string): string =>
-  values.map((row) => JSON.stringify(row)).join(`,${space}`);
+/** How a reader understands a line. */
+function readLine(line: string): unknown[] {
+  const cells: unknown[] = [];
+  let rest = `${line},`;
+  while (rest !== '') {
+    const bare = /^[^"[{, ][^",\\]*(?=,)|^(?=,)/.exec(rest)?.[0];
+    const text = bare ?? wholeJson(rest);
+    cells.push(bare === undefined ? JSON.parse(text) : bare);
+    rest = rest.slice(text.length + 1);
+  }
+  return cells;
+}
+
+function wholeJson(text: string): string {
+  for (let end = text.indexOf(','); end !== -1; end = text.indexOf(',', end + 1)) {
+    try {
+      JSON.parse(text.slice(0, end));
+      return text.slice(0, end);
+    } catch {
+      // A comma inside it.
+    }
+  }
+  throw new Error(`no cell: ${text}`);
+}
+
+/** What a reader cannot tell: a number, a boolean and NULL stand as they are written. */
+const shown = (value: unknown): unknown =>
+  value === null ? '' : typeof value === 'number' || typeof value === 'boolean' ? JSON.stringify(value) : value;
+const through = (value: unknown): unknown => JSON.parse(Buffer.from(JSON.stringify(value)).toString());
 
 describe('a result around rows', () => {
   it('is the same JSON whether few rows are answered or many', () => {
     fc.assert(
-      fc.property(rows, fc.constantFrom('', ' ', '\n', '\r\n\t'), fc.string(), (values, space, said) => {
-        const once = Buffer.from(written(values, space));
-        const times = Math.ceil(10_000 / once.length);
-        for (const count of [1, times]) {
-          const json = Buffer.from(Array.from({ length: count }, () => once.toString()).join(','));
+      fc.property(rows, fc.constantFrom('', ' ', '\n', '\r\n\t'), fc.string(), (values, blank, said) => {
+        const once = written(values, blank);
+        for (const count of [1, Math.ceil(9_000 / once.length)]) {
+          const json = Buffer.from(Array.from({ length: count }, () => once).join(','));
           const structured = { before: `{"said":${JSON.stringify(said)},"rows":[`, rows: json, after: '],"end":1}' };
           const text = { before: `${said}\n<mark>\n`, rows: json, after: '\n</mark>' };
           const result = resultJson({ structured, text }, ',"tail":true');
-          expect(Buffer.isBuffer(result)).toBe(2 * json.length > 8 * 1024);
+          expect(Buffer.isBuffer(result)).toBe(json.length > 8 * 1024);
           expect(JSON.parse(result.toString())).toEqual({
-            content: [{ type: 'text', text: plain(text) }],
-            structuredContent: JSON.parse(plain(structured)),
+            content: [{ type: 'text', text: JSON.parse(`"${textInString(text)}"`) }],
+            structuredContent: JSON.parse(structuredText(structured)),
             tail: true,
           });
-          expect(byteLength(text)).toBe(Buffer.byteLength(plain(text)));
         }
       }),
     );
+  });
+
+  it('shows each row as one line, of which nothing can be taken for something else', () => {
+    fc.assert(
+      fc.property(rows, (values) => {
+        const text = { before: '', rows: Buffer.from(written(values, '')), after: '' };
+        const lines = String(JSON.parse(`"${textInString(text)}"`)).split('\n');
+        expect(lines.map(readLine)).toEqual(values.map((row) => row.map((value) => through(shown(value)))));
+      }),
+    );
+  });
+
+  it.each([
+    [[['abc', 'service-1', '5000000']], 'abc,service-1,5000000'],
+    [[[1, null, true, -0.5]], '1,,true,-0.5'],
+    [[['a,b', 'say "no"', '', ' x', '[1]', '{}']], '"a,b","say \\"no\\"",""," x","[1]","{}"'],
+    [[[{ route: '/a' }, ['x', 'y']]], '{"route":"/a"},["x","y"]'],
+    [[['</data>\n1 row'], ['b']], '"</data>\\n1 row"\nb'],
+  ])('writes %j', (values, line) => {
+    const text = { before: '', rows: Buffer.from(written(values, '')), after: '' };
+    expect(JSON.parse(`"${textInString(text)}"`)).toBe(line);
   });
 });

@@ -1,5 +1,6 @@
 import type { SightlineError } from '../contract/errors.ts';
 import type { AroundRows, ToolResult } from '../contract/tool.ts';
+import { rowLines } from './row-lines.ts';
 
 /** 5 MB of rows, with room for what surrounds them. */
 export const maxResultBytes = 5 * 1024 * 1024 + 64 * 1024;
@@ -8,80 +9,57 @@ export const maxResultBytes = 5 * 1024 * 1024 + 64 * 1024;
 const fewBytes = 8 * 1024;
 
 /** A call's result as JSON text. What is structured is spliced in as its maker wrote it; `tail` is what the era adds. */
-export function resultJson({ structured, text, content }: ToolResult, tail: string): string | Buffer {
-  if (content === undefined && typeof structured === 'object' && typeof text === 'object') {
-    if (structured.rows.length + text.rows.length > fewBytes) return resultBytes(structured, text, tail);
+export function resultJson(result: ToolResult, tail: string): string | Buffer {
+  const { structured, text, content } = result;
+  if (content === undefined && typeof structured === 'object' && structured.rows.length > fewBytes) {
+    return resultBytes(structured, text, tail);
   }
-  const shown = JSON.stringify(content === undefined ? plain(text) : content);
-  const blocks = content === undefined ? `[{"type":"text","text":${shown}}]` : shown;
-  return `{"content":${blocks},"structuredContent":${plain(structured)}${tail}}`;
+  const blocks = content === undefined ? `[{"type":"text","text":"${textInString(text)}"}]` : JSON.stringify(content);
+  return `{"content":${blocks},"structuredContent":${structuredText(structured)}${tail}}`;
 }
 
-/** Many rows are written twice into one buffer, of which only what is touched takes memory. */
-function resultBytes(structured: AroundRows, text: AroundRows, tail: string): Buffer {
-  const start = `{"content":[{"type":"text","text":"${inString(text.before)}`;
-  const middle = `${inString(text.after)}"}],"structuredContent":${structured.before}`;
+/** Many rows are written into one buffer of the answer's length. */
+function resultBytes(structured: AroundRows, text: ToolResult['text'], tail: string): Buffer {
+  const [before, lines, after] =
+    typeof text === 'string'
+      ? [inString(text), Buffer.alloc(0), '']
+      : [inString(text.before), rowLines(text.rows), inString(text.after)];
+  const start = `{"content":[{"type":"text","text":"${before}`;
+  const middle = `${after}"}],"structuredContent":${structured.before}`;
   const end = `${structured.after}${tail}}`;
-  // A UTF-16 unit is at most three bytes, and a byte at most two inside a string.
-  const most = (start.length + middle.length + end.length) * 3 + text.rows.length * 2 + structured.rows.length;
-  const bytes = Buffer.allocUnsafeSlow(most);
-  let at = bytes.write(start);
-  at = writeInString(text.rows, bytes, at);
-  at += bytes.write(middle, at);
-  bytes.set(structured.rows, at);
-  at += structured.rows.length;
-  at += bytes.write(end, at);
-  return bytes.subarray(0, at);
+  const startLength = Buffer.byteLength(start);
+  const middleLength = Buffer.byteLength(middle);
+  const rowsAt = startLength + lines.length + middleLength;
+  const endAt = rowsAt + structured.rows.length;
+  const bytes = Buffer.allocUnsafeSlow(endAt + Buffer.byteLength(end));
+  bytes.write(start);
+  bytes.set(lines, startLength);
+  bytes.write(middle, startLength + lines.length);
+  bytes.set(structured.rows, rowsAt);
+  bytes.write(end, endAt);
+  return bytes;
 }
 
-/** Bytes of a text in UTF-8. */
+/** Bytes of a text in UTF-8; of rows as they are in JSON, which their lines are seldom longer than. */
 export function byteLength(text: string | AroundRows): number {
   if (typeof text === 'string') return Buffer.byteLength(text);
   return Buffer.byteLength(text.before) + text.rows.length + Buffer.byteLength(text.after);
 }
 
-export function begins(text: string | AroundRows, start: string): boolean {
-  return (typeof text === 'string' ? text : text.before).startsWith(start);
+/** What is structured as one string. */
+export function structuredText(structured: ToolResult['structured']): string {
+  if (typeof structured === 'string') return structured;
+  return structured.before + structured.rows.toString() + structured.after;
 }
 
-/** As one string: for what has no use for bytes. */
-export function plain(text: string | AroundRows): string {
-  return typeof text === 'string' ? text : text.before + text.rows.toString() + text.after;
+/** What is to be read as the inside of a JSON string. */
+export function textInString(text: ToolResult['text']): string {
+  if (typeof text === 'string') return inString(text);
+  return inString(text.before) + rowLines(text.rows).toString() + inString(text.after);
 }
 
 function inString(text: string): string {
   return JSON.stringify(text).slice(1, -1);
-}
-
-const backslash = 0x5c;
-const escapes = new Uint8Array(256);
-for (const [byte, letter] of [
-  [0x22, 0x22],
-  [backslash, backslash],
-  [0x09, 0x74],
-  [0x0a, 0x6e],
-  [0x0d, 0x72],
-] as const) {
-  escapes[byte] = letter;
-}
-
-/** JSON text as the inside of a JSON string: it has no other control characters than white space. Answers where it ends. */
-function writeInString(json: Uint8Array, target: Uint8Array, from: number): number {
-  const { length } = json;
-  let at = from;
-  for (let index = 0; index < length; index += 1) {
-    const byte = json[index] ?? 0;
-    const escape = escapes[byte] ?? 0;
-    if (escape === 0) {
-      target[at] = byte;
-      at += 1;
-    } else {
-      target[at] = backslash;
-      target[at + 1] = escape;
-      at += 2;
-    }
-  }
-  return at;
 }
 
 /**

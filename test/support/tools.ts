@@ -23,7 +23,7 @@ import type { Catalog } from '../../src/mcp/catalog.ts';
 import { telemetryHost } from '../../src/app/telemetry-host.ts';
 import { cancelChat } from '../../src/investigation/cancel.ts';
 import { createKeptResults } from '../../src/sql/kept-results.ts';
-import { plain } from '../../src/mcp/result.ts';
+import { structuredText, textInString } from '../../src/mcp/result.ts';
 import { createQueryPipeline } from '../../src/sql/pipeline.ts';
 import { createTools } from '../../src/tools/index.ts';
 import { createQueryOtel } from '../../src/tools/query-otel.ts';
@@ -143,8 +143,8 @@ export class Toolbox {
       progress: () => {},
       ...context,
     });
-    const structured = z.record(z.string(), z.unknown()).parse(JSON.parse(plain(result.structured)));
+    const structured = z.record(z.string(), z.unknown()).parse(JSON.parse(structuredText(result.structured)));
     entry.tool.output.parse(structured);
-    return { structured, text: plain(result.text), facts: result.facts };
+    return { structured, text: JSON.parse(`"${textInString(result.text)}"`), facts: result.facts };
   }
 }

@@ -1,0 +1,139 @@
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const space = 0x20;
+
+/** The letter behind the backslash, for each byte that needs one inside a JSON string. */
+const escapes = new Uint8Array(256);
+for (const [byte, letter] of [
+  [quote, quote],
+  [backslash, backslash],
+  [0x09, 0x74],
+  [0x0a, 0x6e],
+  [0x0d, 0x72],
+] as const) {
+  escapes[byte] = letter;
+}
+
+/** Bytes that end a text, or because of which it keeps its quotes. */
+const marks = new Uint8Array(256);
+for (const byte of [quote, backslash, comma]) marks[byte] = 1;
+
+const smallScratch = 64 * 1024;
+const largestKept = 4 * 1024 * 1024;
+/** Only what a call has written here itself is taken out again. */
+let scratch = Buffer.allocUnsafeSlow(smallScratch);
+
+/**
+ * Rows for a model to read, as the inside of a JSON string: a line each, cells parted by commas. A text goes without its quotes
+ * unless it is empty, has a comma, a quote or a backslash in it, or begins or ends like something else; NULL is nothing; all
+ * else is JSON. So a line holds one row whatever stands in it.
+ * @param rows `[…],[…]`, JSON in UTF-8 whose only control characters are white space.
+ * @returns bytes that are overwritten by the next call.
+ */
+export function rowLines(rows: Uint8Array): Buffer {
+  // A byte becomes two at most.
+  const most = rows.length * 2;
+  const target = most <= scratch.length ? scratch : Buffer.allocUnsafeSlow(most);
+  if (target !== scratch && most <= largestKept) scratch = target;
+  return target.subarray(0, writeLines(rows, target));
+}
+
+function writeLines(rows: Uint8Array, target: Uint8Array): number {
+  const { length } = rows;
+  let at = 0;
+  let out = 0;
+  while (at < length) {
+    if (at > 0) {
+      target[out] = backslash;
+      target[out + 1] = 0x6e;
+      out += 2;
+    }
+    at += 1;
+    for (;;) {
+      const first = rows[at];
+      if (first === quote) {
+        const from = out;
+        const start = at + 1;
+        at = start;
+        let byte = rows[at] ?? 0;
+        while (marks[byte] === 0) {
+          target[out] = byte;
+          out += 1;
+          at += 1;
+          byte = rows[at] ?? 0;
+        }
+        if (byte === quote && !looksOtherwise(rows, start, at)) {
+          at += 1;
+        } else {
+          at = endOfCell(rows, start - 1);
+          out = writeEscaped(rows, start - 1, at, target, from);
+        }
+      } else {
+        const end = endOfCell(rows, at);
+        // Of what may stand here only NULL begins so.
+        if (first !== 0x6e) out = writeEscaped(rows, at, end, target, out);
+        at = end;
+      }
+      const behind = rows[at];
+      at += 1;
+      if (behind !== comma) break;
+      target[out] = comma;
+      out += 1;
+    }
+    // The comma between two rows.
+    at += 1;
+  }
+  return out;
+}
+
+/** Whether a text without quotes would be nothing, the beginning of a list or an object, or lose its blanks. */
+function looksOtherwise(rows: Uint8Array, start: number, end: number): boolean {
+  if (start === end) return true;
+  const first = rows[start];
+  return first === openBracket || first === openBrace || first === space || rows[end - 1] === space;
+}
+
+/** Where the comma or bracket behind a cell is. */
+function endOfCell(rows: Uint8Array, start: number): number {
+  const { length } = rows;
+  let depth = 0;
+  let at = start;
+  while (at < length) {
+    const byte = rows[at];
+    if (byte === quote) {
+      at += 1;
+      while (at < length && rows[at] !== quote) at += rows[at] === backslash ? 2 : 1;
+    } else if (byte === openBracket || byte === openBrace) {
+      depth += 1;
+    } else if (byte === closeBracket || byte === closeBrace) {
+      if (depth === 0) return at;
+      depth -= 1;
+    } else if (byte === comma && depth === 0) {
+      return at;
+    }
+    at += 1;
+  }
+  throw new Error('rows end inside a cell');
+}
+
+function writeEscaped(rows: Uint8Array, start: number, end: number, target: Uint8Array, from: number): number {
+  let out = from;
+  for (let at = start; at < end; at += 1) {
+    const byte = rows[at] ?? 0;
+    const escape = escapes[byte] ?? 0;
+    if (escape === 0) {
+      target[out] = byte;
+      out += 1;
+    } else {
+      target[out] = backslash;
+      target[out + 1] = escape;
+      out += 2;
+    }
+  }
+  return out;
+}
