@@ -57,7 +57,7 @@ async function throughPlugin(telemetry: Telemetry, rendered: string, context: St
   const cursor = await telemetry.open(rendered, limits, context);
   let rows = 0;
   for (let chunk = await cursor.read(); chunk; chunk = await cursor.read()) rows += chunk.rows;
-  return { rows, close: () => cursor.close() };
+  return { rows, close: async () => cursor.close() };
 }
 
 async function compare(name: string, driver: () => Promise<number>, plugin: () => Promise<Fetched>): Promise<void> {

@@ -156,12 +156,12 @@ export interface ResultColumn {
  */
 export interface Cursor {
   readonly columns: readonly ResultColumn[];
-  /** The next rows, or undefined at the end. */
-  read(): Promise<RowChunk | undefined>;
+  /** The next rows, or undefined at the end; at once where they are there. */
+  read(): Promise<RowChunk | undefined> | RowChunk | undefined;
   /** Known once `read` has answered undefined. */
   readonly end: CursorEnd | undefined;
-  /** Stops the engine's work if it is not done. Safe twice. */
-  close(): Promise<void>;
+  /** Stops the engine's work if it is not done. Safe twice. Undefined where there is nothing to wait for. */
+  close(): Promise<void> | undefined;
 }
 
 export interface RowChunk {

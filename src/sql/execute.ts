@@ -36,14 +36,17 @@ export async function execute(execution: Execution): Promise<ReadRows> {
     return read;
   } finally {
     // Not waited for: a plugin slow to let go does not keep the caller's answer.
-    place.until(close(cursor, logger));
+    const closing = close(cursor, logger);
+    if (closing !== undefined) place.until(closing);
   }
 }
 
-async function close(cursor: Cursor, logger: Logger): Promise<void> {
+function close(cursor: Cursor, logger: Logger): Promise<void> | undefined {
+  const failed = (error: unknown): void => logger.warn({ err: error }, 'closing a cursor failed');
   try {
-    await cursor.close();
+    return cursor.close()?.catch(failed);
   } catch (error) {
-    logger.warn({ err: error }, 'closing a cursor failed');
+    failed(error);
+    return undefined;
   }
 }

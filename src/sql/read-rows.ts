@@ -44,9 +44,10 @@ export async function readRows(
   for (;;) {
     let chunk;
     try {
-      chunk = await (enoughAt === undefined
-        ? deadline.race(cursor.read())
-        : deadline.race(within(cursor.read(), enoughAt + readAheadMs - performance.now())));
+      const reading = cursor.read();
+      if (!(reading instanceof Promise)) chunk = reading;
+      else if (enoughAt === undefined) chunk = await deadline.race(reading);
+      else chunk = await deadline.race(within(reading, enoughAt + readAheadMs - performance.now()));
     } catch (error) {
       if (enoughAt === undefined || (error instanceof DeadlineEnded && deadline.endedBy === 'caller')) throw error;
       return stop();
