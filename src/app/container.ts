@@ -19,6 +19,7 @@ import { cancelChat } from '../investigation/cancel.ts';
 import { createInvestigationWorker } from '../investigation/worker.ts';
 import { createAuditWriter } from '../kernel/audit.ts';
 import { shareAmongGateways } from '../kernel/rate-limit-shared.ts';
+import { limitCallsAtOnce } from '../kernel/calls-at-once.ts';
 import { createRateLimit } from '../kernel/rate-limit.ts';
 import { limitRequests, rateOf } from '../kernel/request-rates.ts';
 import type { RequestRates } from '../kernel/request-rates.ts';
@@ -299,6 +300,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         allowedHosts: urls.allowedHosts,
         allowedOrigins: urls.allowedOrigins,
         rateLimit,
+        callsAtOnce: limitCallsAtOnce({ each: config.limits.callsAtOnce, tools: config.limits.toolCallsAtOnce }),
         audit,
         auditStatements: config.audit.statements,
         ...(seat && { running: shareRunningCalls(createRunningCalls(), seat) }),

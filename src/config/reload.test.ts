@@ -16,6 +16,8 @@ const others: Readonly<Record<string, unknown>> = {
     requestsPerMinute: 1,
     organizationRequestsPerMinute: 1,
     toolCallsPerMinute: { query_otel: 1 },
+    callsAtOnce: 1,
+    toolCallsAtOnce: { query_otel: 1 },
     requestsAtOnce: 1,
     queriesAtOnce: 1,
     organizationQueriesAtOnce: 1,

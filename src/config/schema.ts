@@ -57,6 +57,16 @@ export const configSchema = z
         toolCallsPerMinute: z.partialRecord(z.enum(toolNames), z.coerce.number().int().min(1)).default({}).meta({
           description: 'Calls of a tool by all of one organization; without an entry only the limits above hold',
         }),
+        callsAtOnce: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(100_000)
+          .default(128)
+          .meta({ description: 'Tool calls of one key or person that one process runs at once' }),
+        toolCallsAtOnce: z.partialRecord(z.enum(toolNames), z.coerce.number().int().min(1)).default({}).meta({
+          description: 'Calls of a tool by all of one organization that one process runs at once',
+        }),
         requestsAtOnce: z.coerce.number().int().min(1).max(100_000).default(256).meta({
           description:
             'Requests that one process answers at once, those aside that have waited for seconds; more are told to come again',

@@ -22,6 +22,13 @@ export interface RateLimit {
   take(principal: Principal, tool?: string): number;
 }
 
+/** Calls under way. Whoever may enter leaves once. */
+export interface CallsAtOnce {
+  /** False where as many are under way as may be. */
+  enter(principal: Principal, tool: string): boolean;
+  leave(principal: Principal, tool: string): void;
+}
+
 /** The value of a WWW-Authenticate header. */
 export type Challenge = (kind: 'missing' | 'invalid_token' | 'insufficient_scope', scope?: Scope) => string;
 
@@ -32,6 +39,7 @@ export interface CallerOptions {
   readonly auditStatements?: boolean;
   readonly admit: (principal: Principal, tool: string) => void;
   readonly rateLimit: RateLimit;
+  readonly callsAtOnce: CallsAtOnce;
   readonly challenge: Challenge;
   readonly running: RunningCalls;
   readonly logger: Logger;
@@ -49,9 +57,10 @@ export interface ToolCall {
   readonly sessionId: string | undefined;
 }
 
-/** `tools/call`: look-up → headers → capabilities → scope → rate → a place in the audit → arguments → run → answer → record. */
+/** `tools/call`: look-up → headers → capabilities → scope → rate → calls at once → a place in the audit → arguments → run → answer → record. */
 export function createCaller(options: CallerOptions): (call: ToolCall) => Promise<void> {
-  const { catalog, audit, auditStatements = false, admit, rateLimit, challenge, running, logger, modernTail } = options;
+  const { catalog, audit, auditStatements = false, admit, rateLimit, callsAtOnce, challenge } = options;
+  const { running, logger, modernTail } = options;
   const held = new HeldAnswers();
 
   return async function callTool(call) {
@@ -88,7 +97,14 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     }
     admit(principal, tool.name);
     held.check(principal.organizationId);
-    const write = reserve(audit, principal);
+    if (!callsAtOnce.enter(principal, tool.name)) throw tooManyAtOnce();
+    let write;
+    try {
+      write = reserve(audit, principal);
+    } catch (error) {
+      callsAtOnce.leave(principal, tool.name);
+      throw error;
+    }
     const tail = era === 'modern' ? modernTail : '';
     const controller = new AbortController();
     const unwatch = watch(call, controller, running);
@@ -117,12 +133,22 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
       kept = record(shown.code);
     } finally {
       unwatch();
+      callsAtOnce.leave(principal, tool.name);
       write(kept ?? record('internal'));
     }
     if (controller.signal.aborted && exchange.abandon()) return;
     if (answer instanceof RequestFailure) throw answer;
     held.add(principal.organizationId, exchange.result(answer), exchange.response);
   };
+}
+
+function tooManyAtOnce(): RequestFailure {
+  return requestFailure(
+    new SightlineError('rate_limited', 'too many calls at once', {
+      hint: 'wait for the answers to earlier calls',
+      retryAfterSeconds: 1,
+    }),
+  );
 }
 
 function findTool(catalog: Catalog, { params }: RpcMessage): { entry: CatalogEntry; args: JsonObject } {

@@ -10,7 +10,7 @@ import { readAccept } from './accept.ts';
 import { readMessage } from './body.ts';
 import { createCaller } from './call.ts';
 import type { AuditLog } from '../contract/audit.ts';
-import type { Challenge, RateLimit, ToolCall } from './call.ts';
+import type { CallsAtOnce, Challenge, RateLimit, ToolCall } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import type { ServerInfo } from './catalog.ts';
 import { readEra } from './era.ts';
@@ -39,6 +39,7 @@ export interface McpHandlerOptions {
   /** Browser origins, e.g. `http://localhost:8080`. */
   readonly allowedOrigins: readonly string[];
   readonly rateLimit: RateLimit;
+  readonly callsAtOnce: CallsAtOnce;
   readonly audit: AuditLog;
   /** Whether records hold the SQL of a call. */
   readonly auditStatements?: boolean;
@@ -79,7 +80,7 @@ export function createMcpHandler(
   options: McpHandlerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;
-  const { rateLimit, audit, auditStatements = false, logger, instruments } = options;
+  const { rateLimit, callsAtOnce, audit, auditStatements = false, logger, instruments } = options;
   const limits: McpLimits = { ...defaultLimits, ...options.limits };
 
   const catalog = createCatalog(tools, serverInfo);
@@ -119,6 +120,7 @@ export function createMcpHandler(
     auditStatements,
     admit,
     rateLimit,
+    callsAtOnce,
     challenge,
     running,
     logger,

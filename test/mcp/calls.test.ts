@@ -10,6 +10,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { scopes } from '../../src/contract/auth.ts';
 import { newId } from '../../src/contract/ids.ts';
+import { limitCallsAtOnce } from '../../src/kernel/calls-at-once.ts';
 import { SightlineError } from '../../src/contract/errors.ts';
 import { defineTool } from '../../src/contract/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../src/contract/tool.ts';
@@ -477,6 +478,30 @@ describe('rate limit', () => {
     expect((await call(url, { token, name: 'write_note' })).status).toBe(403);
     expect((await call(url, { token: await mint(), name: 'echo', args: { text: 'a' } })).status).toBe(200);
     expect(audited).toHaveLength(4);
+  });
+});
+
+describe('calls at once', () => {
+  it('are refused with 429 and Retry-After where too many are under way, and taken again once one has ended', async () => {
+    const started = milestone();
+    const goOn = milestone();
+    const slow = tool('slow', async () => {
+      started.reach();
+      await goOn.reached;
+      return ok;
+    });
+    const callsAtOnce = limitCallsAtOnce({ each: 10, tools: { slow: 1 } });
+    const { url, mint } = await start({ tools: [slow, echoTool], callsAtOnce });
+    const token = await mint();
+    const first = call(url, { token, name: 'slow' });
+    await started.reached;
+    const refused = await call(url, { token: await mint(), name: 'slow' });
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+    expect(refused.json).toMatchObject({ id: 1, error: { data: { code: 'rate_limited' } } });
+    expect((await call(url, { token, name: 'echo', args: { text: 'a' } })).status).toBe(200);
+    goOn.reach();
+    expect((await first).status).toBe(200);
+    expect((await call(url, { token, name: 'slow' })).status).toBe(200);
   });
 });
 

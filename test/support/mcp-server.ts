@@ -11,6 +11,7 @@ import type { Logger } from '../../src/contract/plugin.ts';
 import type { AuditRecord } from '../../src/contract/audit.ts';
 import type { LiveKey } from '../../src/contract/storage.ts';
 import type { Tool } from '../../src/contract/tool.ts';
+import { limitCallsAtOnce } from '../../src/kernel/calls-at-once.ts';
 import { createRateLimit } from '../../src/kernel/rate-limit.ts';
 import type { RateLimitOptions } from '../../src/kernel/rate-limit.ts';
 import { createMcpHandler } from '../../src/mcp/handler.ts';
@@ -95,7 +96,10 @@ export interface TestServer {
 }
 
 export interface TestServerOptions extends Partial<
-  Pick<McpHandlerOptions, 'limits' | 'audit' | 'auditStatements' | 'authenticate' | 'allowedHosts' | 'rateLimit'>
+  Pick<
+    McpHandlerOptions,
+    'limits' | 'audit' | 'auditStatements' | 'authenticate' | 'allowedHosts' | 'rateLimit' | 'callsAtOnce'
+  >
 > {
   readonly tools: readonly Tool[];
   readonly allowedOrigins?: readonly string[];
@@ -140,6 +144,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     allowedHosts: options.allowedHosts ?? ['127.0.0.1', 'localhost', '[::1]'],
     allowedOrigins: [origin, ...(options.allowedOrigins ?? [])],
     rateLimit: options.rateLimit ?? createRateLimit(options.rate ?? { perMinute: 1_000_000, burst: 1_000_000 }),
+    callsAtOnce: options.callsAtOnce ?? limitCallsAtOnce({ each: 1_000, tools: {} }),
     auditStatements: options.auditStatements ?? false,
     audit: options.audit ?? { reserve: () => (record) => void audited.push(record) },
     logger,
