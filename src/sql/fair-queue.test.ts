@@ -22,7 +22,7 @@ class Users {
     this.queue = new FairQueue(options);
   }
 
-  /** The key is the first letter of the name. */
+  /** The key is the first letter of the name, the member what stands behind a slash. */
   come(name: string): void {
     const abort = new AbortController();
     this.#aborts.set(name, abort);
@@ -30,7 +30,9 @@ class Users {
       this.inside.push(name);
       this.entered.push(name);
     };
-    this.queue.wait(name.slice(0, 1), abort.signal).then(came, (error: unknown) => this.refused.set(name, error));
+    this.queue
+      .wait(name.slice(0, 1), name.split('/')[1] ?? '', abort.signal)
+      .then(came, (error: unknown) => this.refused.set(name, error));
   }
 
   abort(name: string): void {
@@ -54,6 +56,21 @@ describe('FairQueue', () => {
     expect(users.entered).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
+  it('gives places of a key in turn to its members, of whom one that sends many keeps out nobody', async () => {
+    const users = new Users({ places: 1, placesEach: 1, ...roomy, waitingEach: 8 });
+    const many = Array.from({ length: 9 }, (_, number) => `a${number}/ann`);
+    for (const name of [...many, 'a/bob', 'a2/bob', 'a/eve', 'b1']) users.come(name);
+    await settle();
+    // Six of eight that may wait are the most of one member; then there is room for two.
+    expect([...users.refused.keys()]).toEqual(['a7/ann', 'a8/ann', 'a/eve']);
+    for (let turn = 0; turn < 9; turn += 1) {
+      users.leave(users.inside[0] ?? '');
+      await settle();
+    }
+    const bob = ['a1/ann', 'a/bob', 'a2/ann', 'a2/bob'];
+    expect(users.entered).toEqual(['a0/ann', 'b1', ...bob, 'a3/ann', 'a4/ann', 'a5/ann', 'a6/ann']);
+  });
+
   it('keeps places for others from a key that has its share', async () => {
     const users = new Users({ places: 4, placesEach: 3, ...roomy });
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) users.come(name);
@@ -75,8 +92,8 @@ describe('FairQueue', () => {
   it('lets nobody wait for ever', async () => {
     const queue = new FairQueue({ places: 1, placesEach: 1, waiting: 9, waitingEach: 9, patienceMs: 10 });
     expect(queue.enter('a')).toBe(true);
-    await expect(queue.wait('b', never)).rejects.toEqual(new NoPlace('all'));
-    await expect(queue.wait('a', never)).rejects.toMatchObject({ short: 'each' });
+    await expect(queue.wait('b', 'm', never)).rejects.toEqual(new NoPlace('all'));
+    await expect(queue.wait('a', 'm', never)).rejects.toMatchObject({ short: 'each' });
     expect(queue.waiting).toBe(0);
     queue.leave('a');
     expect(queue.enter('b')).toBe(true);
@@ -91,7 +108,9 @@ describe('FairQueue', () => {
     await settle();
     expect(users.entered).toEqual(['a1', 'c1']);
     expect(users.refused.get('b1')).toEqual(new Error('gone'));
-    await expect(users.queue.wait('d', AbortSignal.abort(new Error('before')))).rejects.toEqual(new Error('before'));
+    await expect(users.queue.wait('d', 'm', AbortSignal.abort(new Error('before')))).rejects.toEqual(
+      new Error('before'),
+    );
   });
 
   it('notices a place that is given back twice', () => {

@@ -20,18 +20,31 @@ export class NoPlace extends Error {
   }
 }
 
+/** How much of what may wait of a key may be one member's. */
+const ofOneMember = 3 / 4;
+
 /** Lines that are kept without anybody in them: a map that loses and gains an entry with each query is made anew again and again. */
 const restingLines = 1_000;
 
 interface Line {
   taken: number;
+  waiting: number;
+  /** One for each member of which some wait, whose turn is next first. */
+  readonly members: Member[];
+}
+
+interface Member {
+  readonly name: string;
   /** In the order in which they came. Not a set, which is made anew again and again where one leaves for each that comes. */
   readonly waiting: (() => void)[];
 }
 
+const nobody = (): Line => ({ taken: 0, waiting: 0, members: [] });
+
 /**
- * So many places, which keys share: one that is free goes to the key whose turn it is, and each key's own come in the order
- * in which they asked. So however many one key sends, another waits for one place at most of each key before its own.
+ * So many places, which keys share: one that is free goes to the key whose turn it is, in it to the member whose turn it is,
+ * and each member's own come in the order in which they asked. So however many one key sends, another waits for one place at
+ * most of each key before its own; and so do the members of a key among themselves, of which none may be all that waits.
  *
  * Between two calls either no place is free, or whoever waits has all the places of its key. That is why `enter` need
  * not look at the lines.
@@ -62,30 +75,34 @@ export class FairQueue {
     const line = this.#lines.get(key);
     if (this.#free === 0 || (line !== undefined && line.taken >= this.#options.placesEach)) return false;
     this.#free -= 1;
-    if (line === undefined) this.#lines.set(key, { taken: 1, waiting: [] });
+    if (line === undefined) this.#lines.set(key, { ...nobody(), taken: 1 });
     else line.taken += 1;
     return true;
   }
 
   /** Resolves with a place taken. Rejects with NoPlace, at once where too many wait already, or with the signal's reason. */
-  async wait(key: string, signal: AbortSignal): Promise<void> {
+  async wait(key: string, name: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.enter(key)) return;
     const { waiting, waitingEach, placesEach, patienceMs } = this.#options;
-    const line = this.#lines.get(key) ?? { taken: 0, waiting: [] };
+    const line = this.#lines.get(key) ?? nobody();
+    const member = line.members.find((each) => each.name === name) ?? { name, waiting: [] };
     const short = (): 'each' | 'all' => (line.taken >= placesEach ? 'each' : 'all');
-    if (line.waiting.length >= waitingEach) throw new NoPlace('each');
+    const most = Math.ceil(waitingEach * ofOneMember);
+    if (line.waiting >= waitingEach || member.waiting.length >= most) throw new NoPlace('each');
     if (this.#waiting >= waiting) throw new NoPlace('all');
     this.#lines.set(key, line);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leaveLine = (reason: unknown): void => {
-      this.#quit(key, line, resolve);
+      this.#quit(key, line, member, resolve);
       reject(reason);
     };
     const abort = (): void => leaveLine(signal.reason);
     const timer = setTimeout(() => leaveLine(new NoPlace(short())), patienceMs).unref();
     signal.addEventListener('abort', abort, { once: true });
-    line.waiting.push(resolve);
+    if (member.waiting.length === 0) line.members.push(member);
+    member.waiting.push(resolve);
+    line.waiting += 1;
     this.#waiting += 1;
     if (line.taken < placesEach) this.#turns.set(key, line);
     try {
@@ -102,7 +119,7 @@ export class FairQueue {
     line.taken -= 1;
     this.#free += 1;
     // Behind all others, as it has just had a place.
-    if (line.waiting.length > 0) this.#turns.set(key, line);
+    if (line.waiting > 0) this.#turns.set(key, line);
     else if (line.taken === 0 && this.#lines.size > restingLines) this.#lines.delete(key);
     this.#give();
   }
@@ -110,24 +127,29 @@ export class FairQueue {
   #give(): void {
     for (const [key, line] of this.#turns) {
       if (this.#free === 0) return;
-      const [next] = line.waiting;
-      if (next === undefined) throw new Error('unreachable: nobody waits whose turn it is');
+      const [member] = line.members;
+      const next = member?.waiting[0];
+      if (member === undefined || next === undefined) throw new Error('unreachable: nobody waits whose turn it is');
       this.#free -= 1;
       line.taken += 1;
-      this.#quit(key, line, next);
+      this.#quit(key, line, member, next);
+      // Behind the others of its key.
+      if (line.members.length > 1 && line.members[0] === member) line.members.push(...line.members.splice(0, 1));
       // Again at the end, if more of it wait and may have a place: this loop comes by there.
       this.#turns.delete(key);
-      if (line.waiting.length > 0 && line.taken < this.#options.placesEach) this.#turns.set(key, line);
+      if (line.waiting > 0 && line.taken < this.#options.placesEach) this.#turns.set(key, line);
       next();
     }
   }
 
-  #quit(key: string, line: Line, who: () => void): void {
-    const at = line.waiting.indexOf(who);
+  #quit(key: string, line: Line, member: Member, who: () => void): void {
+    const at = member.waiting.indexOf(who);
     if (at === -1) return;
-    line.waiting.splice(at, 1);
+    member.waiting.splice(at, 1);
+    if (member.waiting.length === 0) line.members.splice(line.members.indexOf(member), 1);
+    line.waiting -= 1;
     this.#waiting -= 1;
-    if (line.waiting.length > 0) return;
+    if (line.waiting > 0) return;
     this.#turns.delete(key);
     if (line.taken === 0 && this.#lines.size > restingLines) this.#lines.delete(key);
   }

@@ -166,7 +166,7 @@ class Pipeline {
         const own = { ...request, signal: deadline.signal, limits: { timeoutMs: deadline.remainingMs } };
         return serviceResult(await this.#answers.answer(command, own, rules), { ...facts, window: asked });
       }
-      const taken = this.#places.take(organizationId, deadline.signal);
+      const taken = this.#places.take(organizationId, label.principal, deadline.signal);
       place = taken instanceof Promise ? await this.#waited(taken) : taken;
       recorded = this.#instruments?.query({
         dialect: this.#telemetry.dialect.name,

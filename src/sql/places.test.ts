@@ -19,11 +19,11 @@ describe('placesIn', () => {
 describe('QueryPlaces', () => {
   it('answers at once where there is a place, and gives it to the next when what it was for has ended', async () => {
     const places = new QueryPlaces({ atOnce: 2, organization: 1 });
-    const first = places.take(acme, never);
+    const first = places.take(acme, 'ak_1', never);
     expect(first).toBeInstanceOf(Place);
     let second: Place | undefined;
-    void Promise.resolve(places.take(acme, never)).then((place) => (second = place));
-    expect(places.take(globex, never)).toBeInstanceOf(Place);
+    void Promise.resolve(places.take(acme, 'ak_1', never)).then((place) => (second = place));
+    expect(places.take(globex, 'ak_1', never)).toBeInstanceOf(Place);
     const closing = Promise.withResolvers<void>();
     const place = await first;
     place.until(closing.promise);
@@ -37,29 +37,31 @@ describe('QueryPlaces', () => {
 
   it('does not keep a place for a warehouse that never says that it has stopped', async () => {
     const places = new QueryPlaces({ atOnce: 1, organization: 1 });
-    const place = await places.take(acme, never);
+    const place = await places.take(acme, 'ak_1', never);
     place.until(new Promise(() => {}));
     place.leave();
-    expect(await places.take(globex, never)).toBeInstanceOf(Place);
+    expect(await places.take(globex, 'ak_1', never)).toBeInstanceOf(Place);
   });
 
   it('tells an organization that sends too much to wait, and others that all are busy', async () => {
     const places = new QueryPlaces({ atOnce: 2, organization: 1 });
-    await places.take(acme, never);
+    await places.take(acme, 'ak_1', never);
     const gone = new AbortController();
-    const waits = Array.from({ length: 128 }, () =>
-      Promise.resolve(places.take(acme, gone.signal)).catch(() => 'gone'),
+    const waits = Array.from({ length: 128 }, (_, index) =>
+      Promise.resolve(places.take(acme, `ak_${index % 2}`, gone.signal)).catch(() => 'gone'),
     );
-    await expect(places.take(acme, never)).rejects.toMatchObject({
+    await expect(places.take(acme, 'ak_1', never)).rejects.toMatchObject({
       code: 'rate_limited',
       status: 429,
       retryAfterSeconds: 2,
     });
-    await places.take(globex, never);
+    await places.take(globex, 'ak_1', never);
     const others = Array.from({ length: 7 }, () => newId('org')).flatMap((organization) =>
-      Array.from({ length: 128 }, () => Promise.resolve(places.take(organization, gone.signal)).catch(() => 'gone')),
+      Array.from({ length: 128 }, (_, index) =>
+        Promise.resolve(places.take(organization, `ak_${index % 2}`, gone.signal)).catch(() => 'gone'),
+      ),
     );
-    await expect(places.take(newId('org'), never)).rejects.toMatchObject({ code: 'overloaded', status: 503 });
+    await expect(places.take(newId('org'), 'ak_1', never)).rejects.toMatchObject({ code: 'overloaded', status: 503 });
     gone.abort();
     expect(new Set(await Promise.all([...waits, ...others]))).toEqual(new Set(['gone']));
   });

@@ -45,15 +45,15 @@ export class QueryPlaces {
   }
 
   /** At once where there is one. Rejects with `rate_limited`, `overloaded` or the signal's reason. */
-  take(organizationId: OrganizationId, signal: AbortSignal): Place | Promise<Place> {
+  take(organizationId: OrganizationId, principal: string, signal: AbortSignal): Place | Promise<Place> {
     return this.#queue.enter(organizationId)
       ? new Place(this.#queue, organizationId)
-      : this.#wait(organizationId, signal);
+      : this.#wait(organizationId, principal, signal);
   }
 
-  async #wait(organizationId: OrganizationId, signal: AbortSignal): Promise<Place> {
+  async #wait(organizationId: OrganizationId, principal: string, signal: AbortSignal): Promise<Place> {
     try {
-      await this.#queue.wait(organizationId, signal);
+      await this.#queue.wait(organizationId, principal, signal);
       return new Place(this.#queue, organizationId);
     } catch (error) {
       throw error instanceof NoPlace ? refusal(error) : error;
