@@ -22,6 +22,7 @@ const benches: readonly { readonly title: string; readonly script: string; reado
   { title: 'Token exchange', script: 'token.ts', args: quick ? ['1'] : [] },
   { title: 'The SQL gate', script: 'gate.ts', args: quick ? ['1'] : ['20'] },
   { title: 'A thousand rows', script: 'rows.ts', args: quick ? ['20'] : ['300'] },
+  { title: 'Queries beside the engine', script: 'queries.ts', args: quick ? ['0.02', '3'] : ['1,10', '9'] },
   { title: 'An investigation', script: 'investigation.ts', args: quick ? ['0.05', '1'] : ['2', '2'] },
   { title: 'OTLP ingest, as much as is answered', script: 'ingest.ts', args: quick ? ['5'] : ['60'] },
   { title: 'OTLP ingest, 30,000 spans a second', script: 'ingest.ts', args: quick ? ['5', '30000'] : ['60', '30000'] },
