@@ -44,9 +44,10 @@ async function run(engine: Engine, spans: number): Promise<void> {
 
 const wanted = engines.filter(({ name }) => names.split(',').includes(name));
 if (wanted.length === 0) throw new Error(`there are ${engines.map(({ name }) => name).join(', ')}`);
-console.log(`${rounds} rounds in turns, medians in ms, load average ${loadavg()[0]?.toFixed(1) ?? ''}.`);
+console.log(`${rounds} rounds in turns, medians in ms; load average before: ${loadavg()[0]?.toFixed(1) ?? ''}.`);
 console.log(`It holds where the tool takes at most ${bar.times} times the engine's own time and ${bar.plusMs} ms.`);
 console.log('BigQuery is left out: there is only a stand-in for it here.');
 for (const size of millions.split(',')) {
   for (const engine of wanted) await run(engine, Math.round(Number(size) * 1_000_000));
 }
+console.log(`Load average after: ${loadavg()[0]?.toFixed(1) ?? ''}.`);
