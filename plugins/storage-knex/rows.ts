@@ -6,6 +6,9 @@
 export type DbInteger = number | string;
 export type DbBoolean = boolean | number;
 
+/** What is written into a column. */
+export type ColumnValue = string | number | boolean | null;
+
 export interface OrganizationRow {
   id: string;
   name: string;

@@ -1,10 +1,7 @@
 import type { Knex } from 'knex';
 import type { OrganizationId } from '../../src/contract/index.ts';
 import { integer } from './columns.ts';
-import type { ArtifactRow, GrantRow, OrganizationTable, OrganizationTables } from './rows.ts';
-
-/** What a statement holds stays far below the databases' limits of parameters. */
-const rowsAStatement = 100;
+import type { ArtifactRow, ColumnValue, GrantRow, OrganizationTable, OrganizationTables } from './rows.ts';
 
 /**
  * The only way to an organization's tables: every statement that begins here carries the organization, so one without it
@@ -34,22 +31,19 @@ export class Scope {
   }
 
   /**
-   * Many rows, each the values of `columns`. In its own words, since knex spends more on making a statement of rows than a
-   * database on carrying it out (for SQLite it writes a compound SELECT).
+   * Many rows, each the values of `columns`. The statement's end is written by the dialect's client, since knex spends more on
+   * making a statement of rows than a database on carrying it out.
    */
   async insertMany<Table extends OrganizationTable>(
     table: Table,
     columns: readonly (keyof OrganizationTables[Table] & string)[],
-    rows: readonly (readonly (string | number | boolean | null)[])[],
+    rows: readonly (readonly ColumnValue[])[],
   ): Promise<void> {
-    const all = ['organization_id', ...columns];
-    const row = `(${all.map(() => '?').join(', ')})`;
-    for (let start = 0; start < rows.length; start += rowsAStatement) {
-      const some = rows.slice(start, start + rowsAStatement);
-      const values = some.flatMap((each) => [this.organizationId, ...each]);
-      const places = some.map(() => row).join(', ');
-      await this.#knex.raw(`insert into ?? (??) values ${places}`, [table, all, ...values]);
-    }
+    if (rows.length === 0) return;
+    const owned = rows.map((row) => [this.organizationId, ...row]);
+    await this.#knex
+      .raw('insert into ?? (??) values', [table, ['organization_id', ...columns]])
+      .options({ rows: owned });
   }
 
   /** Leaves an existing row with the same key columns as it is. */

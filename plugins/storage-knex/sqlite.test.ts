@@ -329,6 +329,13 @@ describe('a transaction that fails', () => {
   });
 });
 
+interface SeenQuery {
+  readonly sql: string;
+  readonly bindings: readonly unknown[];
+  /** Of one statement that is for many. */
+  readonly options?: { readonly rows?: readonly (readonly unknown[])[] };
+}
+
 describe('the statements of an organization', () => {
   it('all carry its id', async () => {
     const { storage, connection } = await startSeen();
@@ -336,8 +343,9 @@ describe('the statements of an organization', () => {
     const user = await storage.directory.createUser({ email: 'ada@example.org', name: 'Ada' });
     const seen: { sql: string; bindings: readonly unknown[] }[] = [];
     for (const knex of [connection.writer, connection.reader]) {
-      knex.on('query', ({ sql, bindings }: { sql: string; bindings: readonly unknown[] }) => {
-        if (!/^(BEGIN|COMMIT|ROLLBACK)/.test(sql)) seen.push({ sql, bindings });
+      knex.on('query', ({ sql, bindings, options }: SeenQuery) => {
+        if (/^(BEGIN|COMMIT|ROLLBACK)/.test(sql)) return;
+        for (const each of options?.rows ?? [bindings]) seen.push({ sql, bindings: each });
       });
     }
     const { keys, members, invitations, grants, ingestTokens, incidents, investigations, chats, audit } =

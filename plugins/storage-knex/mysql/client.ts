@@ -4,6 +4,7 @@ import MysqlClientOfKnex from 'knex/lib/dialects/mysql2/index.js';
 import type { MysqlQuery } from 'knex/lib/dialects/mysql2/index.js';
 import { createConnection } from 'mysql2';
 import type { Connection, ConnectionOptions } from 'mysql2';
+import { rowsStatements } from '../server/many-rows.ts';
 import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
 import { isLost, told } from './errors.ts';
 import { prepareSession, schemaSeconds, type SessionKind, writerIdleMs } from './session.ts';
@@ -50,7 +51,12 @@ class MysqlClient extends MysqlClientOfKnex {
     // What a statement answers that is not sent.
     asked.response = [[], []];
     try {
-      const run = async () => void (await super._query(connection, asked));
+      const { rows, ...options } = asked.options ?? {};
+      const run = async () => {
+        if (rows === undefined) return void (await super._query(connection, asked));
+        for (const each of rowsStatements(asked.sql, rows, () => '?'))
+          await super._query(connection, { ...each, options });
+      };
       await (around === undefined ? run() : around(asked.sql, run));
       return asked;
     } catch (caught) {

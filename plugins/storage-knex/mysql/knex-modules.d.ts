@@ -2,6 +2,7 @@
 declare module 'knex/lib/dialects/mysql2/index.js' {
   import type { Knex } from 'knex';
   import type { Connection } from 'mysql2';
+  import type { ColumnValue } from '../rows.ts';
 
   export default class MysqlClient extends Knex.Client {
     override config: Knex.Config & {
@@ -18,7 +19,9 @@ declare module 'knex/lib/dialects/mysql2/index.js' {
 
   export interface MysqlQuery {
     readonly sql: string;
-    options?: object;
+    readonly bindings?: readonly unknown[];
+    /** `rows`: see Scope.insertMany. */
+    options?: { readonly timeout?: number; readonly rows?: readonly (readonly ColumnValue[])[] };
     response?: unknown;
   }
 }

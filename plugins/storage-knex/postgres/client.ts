@@ -7,6 +7,7 @@ import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columnc
 import type { Client } from 'pg';
 import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
 import { textMember } from '../server/errors.ts';
+import { rowsStatements } from '../server/many-rows.ts';
 import { isLost, told } from './errors.ts';
 import { prepareSession } from './session.ts';
 
@@ -37,6 +38,13 @@ class PostgresClient extends PostgresClientOfKnex {
   // knex runs transactions on objects that only inherit from the client, which private members of a class do not survive.
   override async _query(connection: Client, query: PostgresQuery): Promise<PostgresQuery> {
     try {
+      if (query.options?.rows !== undefined) {
+        const { rows, ...options } = query.options;
+        for (const each of rowsStatements(query.sql, rows, (position) => `$${position}`)) {
+          await super._query(connection, { ...each, options });
+        }
+        return query;
+      }
       const answered = await super._query(connection, query);
       const { response } = answered;
       // So PostgreSQL answers a COMMIT after a statement that failed.

@@ -2,6 +2,7 @@
 declare module 'knex/lib/dialects/postgres/index.js' {
   import type { Knex } from 'knex';
   import type { Client, QueryResult } from 'pg';
+  import type { ColumnValue } from '../rows.ts';
 
   export default class PostgresClient extends Knex.Client {
     acquireRawConnection(): Promise<Client>;
@@ -11,7 +12,9 @@ declare module 'knex/lib/dialects/postgres/index.js' {
 
   export interface PostgresQuery {
     readonly sql: string;
-    options?: { readonly query_timeout?: number };
+    readonly bindings?: readonly unknown[];
+    /** `rows`: see Scope.insertMany. */
+    options?: { readonly query_timeout?: number; readonly rows?: readonly (readonly ColumnValue[])[] };
     response?: QueryResult | readonly QueryResult[];
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import type { KnexQuery } from 'knex/lib/dialects/better-sqlite3/index.js';
 import { isBusy } from './errors.ts';
+import { insertRows } from './many-rows.ts';
 import { openDatabase } from './open.ts';
 
 /**
@@ -39,6 +40,10 @@ export class NodeSqliteClient extends BetterSqlite3Client {
 }
 
 async function run(connection: DatabaseSync, query: KnexQuery, bindings: readonly SQLInputValue[]): Promise<KnexQuery> {
+  if (query.options?.rows !== undefined) {
+    query.response = insertRows(connection, query.sql, query.options.rows);
+    return query;
+  }
   // The write lock is taken at once: a transaction that reads first and writes later cannot upgrade its lock when another
   // process has written in between, and waiting would not help it.
   const statement = connection.prepare(query.sql === 'BEGIN;' ? 'BEGIN IMMEDIATE;' : query.sql);

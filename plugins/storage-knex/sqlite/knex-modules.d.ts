@@ -2,6 +2,7 @@
 declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import type { Knex } from 'knex';
   import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+  import type { ColumnValue } from '../rows.ts';
 
   export default class BetterSqlite3Client extends Knex.Client {
     override connectionSettings: { readonly filename: string; readonly options: { readonly readonly: boolean } };
@@ -13,6 +14,8 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   export interface KnexQuery {
     readonly sql: string;
     readonly bindings?: readonly unknown[];
+    /** `rows`: see Scope.insertMany. */
+    readonly options?: { readonly rows?: readonly (readonly ColumnValue[])[] };
     response?: unknown;
     context?: { readonly lastID: number | bigint; readonly changes: number | bigint };
   }
