@@ -2,7 +2,7 @@ import knex, { type Knex } from 'knex';
 import { SightlineError } from '../../src/contract/index.ts';
 import type { OrganizationId } from '../../src/contract/index.ts';
 import { busy } from './busy.ts';
-import type { Connection, Fault, Lookup, Reach, SchemaSession } from './dialect.ts';
+import type { Connection, Fault, Reach, Row, SchemaSession } from './dialect.ts';
 import { persistently } from './persistence.ts';
 import { Scope } from './scope.ts';
 
@@ -58,15 +58,24 @@ export class Database {
     return this.#guard(() => this.#connection.concerns());
   }
 
-  /** See Connection.lookup. */
-  lookup(sql: string): (...values: readonly string[]) => Promise<Awaited<ReturnType<Lookup>>> {
+  /** See Connection.lookup. The same promise as before, where the row is the same as before: whoever knows it need not wait. */
+  lookup<Result>(
+    sql: string,
+    read: (row: Row) => Result,
+  ): (...values: readonly string[]) => Promise<Result | undefined> {
     const lookup = this.#connection.lookup(sql);
-    return async (...values) => {
+    const answers = new WeakMap<Row, Promise<Result>>();
+    return (...values) => {
+      let row: Row | undefined | Promise<Row | undefined>;
       try {
-        return await lookup(...values);
+        row = lookup(...values);
       } catch (error) {
-        throw this.#translate(error, {});
+        return Promise.reject(this.#translate(error, {}));
       }
+      if (row === undefined || row instanceof Promise) return this.#readLater(row, read);
+      let answer = answers.get(row);
+      if (answer === undefined) answers.set(row, (answer = settled(row, read)));
+      return answer;
     };
   }
 
@@ -127,6 +136,16 @@ export class Database {
     );
   }
 
+  async #readLater<Result>(
+    asked: undefined | Promise<Row | undefined>,
+    read: (row: Row) => Result,
+  ): Promise<Result | undefined> {
+    const row = await asked?.catch((error: unknown) => {
+      throw this.#translate(error, {});
+    });
+    return row && read(row);
+  }
+
   async #guard<Result>(work: () => Promise<Result>, refused: Refusals = {}): Promise<Result> {
     try {
       return await work();
@@ -145,6 +164,10 @@ export class Database {
     const failed = () => new SightlineError('internal', 'The storage failed.', { cause: error });
     return this.#connection.explain(error) ?? failed();
   }
+}
+
+async function settled<Result>(row: Row, read: (row: Row) => Result): Promise<Result> {
+  return read(row);
 }
 
 /** The database as an organization's repositories see it: only through a Scope. */

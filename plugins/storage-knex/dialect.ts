@@ -40,7 +40,10 @@ export interface Connection {
   fill<Result>(work: (transaction: Knex) => Promise<Result>): Promise<Result>;
   /** Looks without making anything, also at a store that does not exist yet. */
   inspect<Result>(work: (db: Knex) => Promise<Result>): Promise<Result>;
-  /** A one-row look-up for a hot path, with `?` for values. It sees what other processes committed before the call. */
+  /**
+   * A one-row look-up for a hot path, with `?` for values. It sees what other processes committed before the call. Where it is
+   * answered with the very row of an earlier call, that row is as it was.
+   */
   lookup(sql: string): Lookup;
   /** Absent where the database has none. */
   readonly bell?: Bell;

@@ -138,7 +138,7 @@ export class KnexDirectory implements Directory {
   }
 
   liveKey(keyId: string, secretId: string): Promise<LiveKey | undefined> {
-    return this.#live.key(keyId, secretId);
+    return this.#live.key(secretId, keyId);
   }
 
   liveGrant(id: GrantId): Promise<LiveGrant | undefined> {

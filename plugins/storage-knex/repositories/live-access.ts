@@ -6,38 +6,31 @@ import { scopesJson } from '../json.ts';
 
 /** Asked on every request: what a token stands for now. Prepared once. */
 export class LiveAccess {
-  readonly #key: ReturnType<Database['lookup']>;
-  readonly #grant: ReturnType<Database['lookup']>;
+  readonly key: (secretId: string, keyId: string) => Promise<LiveKey | undefined>;
+  readonly grant: (id: GrantId) => Promise<LiveGrant | undefined>;
   readonly #scopes = new Map<string, readonly Scope[]>();
 
   constructor(database: Database) {
-    this.#key = database.lookup(
+    this.key = database.lookup(
       'select k.organization_id, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
         ' where s.id = ? and s.key_id = ?',
+      (row) => ({
+        organizationId: toId('org', row['organization_id']),
+        scopes: this.#parseScopes(String(row['scopes'])),
+      }),
     );
-    this.#grant = database.lookup(
+    this.grant = database.lookup(
       'select g.user_id, g.organization_id, g.scopes, u.email, m.role from grants g join users u on u.id = g.user_id' +
         ' join members m on m.organization_id = g.organization_id and m.user_id = g.user_id' +
         ' where g.id = ? and u.enabled',
+      (row) => ({
+        userId: toId('usr', row['user_id']),
+        organizationId: toId('org', row['organization_id']),
+        email: String(row['email']),
+        role: roleColumn.parse(row['role']),
+        scopes: this.#parseScopes(String(row['scopes'])),
+      }),
     );
-  }
-
-  async key(keyId: string, secretId: string): Promise<LiveKey | undefined> {
-    const row = await this.#key(secretId, keyId);
-    if (row === undefined) return undefined;
-    return { organizationId: toId('org', row['organization_id']), scopes: this.#parseScopes(String(row['scopes'])) };
-  }
-
-  async grant(id: GrantId): Promise<LiveGrant | undefined> {
-    const row = await this.#grant(id);
-    if (row === undefined) return undefined;
-    return {
-      userId: toId('usr', row['user_id']),
-      organizationId: toId('org', row['organization_id']),
-      email: String(row['email']),
-      role: roleColumn.parse(row['role']),
-      scopes: this.#parseScopes(String(row['scopes'])),
-    };
   }
 
   /** There are few different lists, and parsing one costs several times the look-up. */

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import knex, { type Knex } from 'knex';
 import type { Connection } from '../dialect.ts';
 import { NodeSqliteClient } from './client.ts';
 import { constraintFault, explain } from './errors.ts';
-import { openDatabase } from './open.ts';
+import { Lookups } from './lookups.ts';
 
 export interface SqliteConnection extends Connection {
   readonly writer: Knex;
@@ -88,39 +87,4 @@ function connectKnex(filename: string, readOnly: boolean): Knex {
     // What fails is thrown, and logged by who catches it.
     log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
   });
-}
-
-/**
- * Prepared statements on a connection of their own, outside knex: a tenth of the time, and never inside somebody's open
- * transaction. Each call is its own read, so it sees the newest commit of any process.
- */
-class Lookups {
-  readonly #filename: string;
-  #connection: DatabaseSync | undefined;
-  #closed = false;
-
-  constructor(filename: string) {
-    this.#filename = filename;
-  }
-
-  prepare(sql: string) {
-    let statement: StatementSync | undefined;
-    return (...values: readonly string[]) => {
-      statement ??= this.#open().prepare(sql);
-      return statement.get(...values);
-    };
-  }
-
-  #open(): DatabaseSync {
-    if (this.#closed) throw new Error('the storage was stopped');
-    // Readers wait only while a crashed process's log is recovered.
-    this.#connection ??= openDatabase(this.#filename, { blockingMs: 1_000, readOnly: true });
-    return this.#connection;
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#connection?.close();
-    this.#connection = undefined;
-  }
 }

@@ -67,27 +67,24 @@ export class AlertSources implements AlertSourceRepository {
 
 /** Asked for every delivery, before the organization is known. Prepared once. */
 export class LiveAlertSources {
-  readonly #source: ReturnType<Database['lookup']>;
+  readonly find: (id: string) => Promise<AlertSource | undefined>;
 
   constructor(database: Database) {
-    this.#source = database.lookup(
+    this.find = database.lookup(
       'select id, organization_id, name, plugin, sealed, created_at, created_by from alert_sources where id = ?',
+      (row) => {
+        const text = (column: string): string => String(row[column]);
+        return toSource({
+          id: text('id'),
+          organization_id: text('organization_id'),
+          name: text('name'),
+          plugin: text('plugin'),
+          sealed: text('sealed'),
+          created_at: text('created_at'),
+          created_by: text('created_by'),
+        });
+      },
     );
-  }
-
-  async find(id: string): Promise<AlertSource | undefined> {
-    const row = await this.#source(id);
-    if (row === undefined) return undefined;
-    const text = (column: string): string => String(row[column]);
-    return toSource({
-      id: text('id'),
-      organization_id: text('organization_id'),
-      name: text('name'),
-      plugin: text('plugin'),
-      sealed: text('sealed'),
-      created_at: text('created_at'),
-      created_by: text('created_by'),
-    });
   }
 }
 
