@@ -81,7 +81,7 @@ function verifier(issuer: Issuer): (token: string) => Promise<Principal> {
     now: clock.now,
     logger: silentLogger,
   });
-  return (token) => {
+  return async (token) => {
     const request = new IncomingMessage(new Socket());
     request.headers.authorization = `Bearer ${token}`;
     return verify(request);

@@ -7,7 +7,7 @@ import type { Scope, TokenTrust } from '../contract/auth.ts';
 import { SightlineError } from '../contract/errors.ts';
 import { isId, newId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
-import type { LiveKey, LiveMember } from '../contract/storage.ts';
+import type { Directory, LiveKey, LiveMember } from '../contract/storage.ts';
 import { createVerifier } from './verifier.ts';
 
 const issuerUrl = 'https://auth.example';
@@ -43,7 +43,7 @@ interface World {
   readonly logged: unknown[];
 }
 
-function world() {
+function world(lookUps: Partial<Pick<Directory, 'liveKey'>> = {}) {
   const state: World = {
     now: start,
     lookUps: 0,
@@ -92,6 +92,7 @@ function world() {
           ? { userId, organizationId, scopes: state.granted, ...state.member }
           : undefined;
       },
+      ...lookUps,
     },
     async admit({ identity }) {
       if (identity.subject === 'known at the provider') return { userId, organizationId };
@@ -101,7 +102,7 @@ function world() {
     now: () => new Date(state.now),
     logger,
   });
-  return { state, verify: (token: string) => verify(carrying(`Bearer ${token}`)), request: verify };
+  return { state, verify: async (token: string) => verify(carrying(`Bearer ${token}`)), request: verify };
 }
 
 const seconds = start / 1_000;
@@ -251,6 +252,35 @@ describe('createVerifier', () => {
     await Promise.all([verify(token), verify(token), verify(token)]);
     await verify(token);
     expect([state.keySetCalls, state.lookUps]).toEqual([1, 4]);
+  });
+
+  it('answers at once where the directory answers with the same promise again, and follows another one', async () => {
+    let answer: Promise<LiveKey | undefined> = Promise.resolve({ organizationId, scopes: ['telemetry:read'] });
+    const { request } = world({ liveKey: () => answer });
+    const carried = carrying(`Bearer ${await sign(good)}`);
+    const principal = await request(carried);
+    expect(request(carried)).toBe(principal);
+    // Another one that says the same: the principal stays the one it is.
+    answer = Promise.resolve({ organizationId, scopes: ['telemetry:read'] });
+    const again = request(carried);
+    expect(again).toBeInstanceOf(Promise);
+    expect(await again).toBe(principal);
+    expect(request(carried)).toBe(principal);
+    answer = Promise.resolve({ organizationId, scopes: [] });
+    expect(await request(carried)).toMatchObject({ scopes: new Set() });
+    answer = Promise.resolve(undefined);
+    await expect(request(carried)).rejects.toMatchObject(refused);
+    await expect(request(carried)).rejects.toMatchObject(refused);
+  });
+
+  it('rejects, and does not throw, where the directory throws', async () => {
+    const { request } = world({
+      liveKey: () => {
+        throw new Error('the storage is not open');
+      },
+    });
+    const carried = carrying(`Bearer ${await sign(good)}`);
+    for (const _ of [1, 2]) await expect(request(carried)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('verifies a token once however its header is written: else one would take the places of thousands', async () => {

@@ -34,10 +34,10 @@ export interface VerifierOptions {
 }
 
 /**
- * Identifies the caller. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
+ * Identifies the caller, at once where all is known. Never throws. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
  * @param requestId under which the log has why a token is refused.
  */
-export type Verifier = (request: IncomingMessage, requestId?: string) => Promise<Principal>;
+export type Verifier = (request: IncomingMessage, requestId?: string) => Principal | Promise<Principal>;
 
 export interface Admitted {
   readonly userId: UserId;
@@ -54,7 +54,14 @@ interface MemberClaims extends Pick<UserTokenClaims, 'subject' | 'organizationId
 interface Known {
   readonly claims: KnownClaims;
   /** The last principal made from these claims, used again while the live record says the same. */
-  latest?: { readonly fingerprint: string; readonly principal: Principal };
+  latest?: Latest;
+}
+
+interface Latest {
+  readonly live: Live;
+  readonly principal: Principal;
+  /** Of the directory. The very same promise again says the same again, and is not waited for. */
+  answer: Promise<unknown>;
 }
 
 interface Live {
@@ -110,42 +117,83 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return { kind: 'member', subject: userId, organizationId, scopes: claims.scopes, clientId: claims.clientId };
   }
 
-  async function lookUp(claims: KnownClaims): Promise<Live | undefined> {
+  function identify(known: Known): Principal | Promise<Principal> {
+    const { claims } = known;
     try {
       switch (claims.kind) {
         case 'member':
-          return await directory.liveMember(claims.subject, claims.organizationId);
-        case 'user': {
-          const grant = await directory.liveGrant(claims.grantId);
-          return grant?.userId === claims.subject && grant.organizationId === claims.organizationId ? grant : undefined;
-        }
-        case 'key': {
-          const key = await directory.liveKey(claims.subject, claims.secretId);
-          return key?.organizationId === claims.organizationId ? { role: 'member', scopes: key.scopes } : undefined;
-        }
+          return follow(known, directory.liveMember(claims.subject, claims.organizationId), (member) => member);
+        case 'user':
+          return follow(known, directory.liveGrant(claims.grantId), (grant) =>
+            grant.userId === claims.subject && grant.organizationId === claims.organizationId ? grant : undefined,
+          );
+        case 'key':
+          return follow(known, directory.liveKey(claims.subject, claims.secretId), ({ organizationId, scopes }) =>
+            organizationId === claims.organizationId ? { role: 'member', scopes } : undefined,
+          );
       }
     } catch (error) {
-      throw new SightlineError('unavailable', 'the token cannot be checked now', { retryAfterSeconds, cause: error });
+      return Promise.reject(unanswered(error));
     }
   }
 
-  return async (request, requestId) => {
-    const token = readBearer(request);
-    if (token === undefined) throw invalid(tokenRequired);
-    const found = cache.get(token, () => verify(token, requestId));
-    const known = found instanceof Promise ? await found : found;
-    const { claims } = known;
-    const live = await lookUp(claims);
-    if (live === undefined) throw invalid('the key or account of this access token is no longer active');
-    const fingerprint = `${live.role} ${live.email ?? ''} ${live.scopes?.join(' ') ?? '*'}`;
-    if (known.latest?.fingerprint !== fingerprint) {
-      known.latest = { fingerprint, principal: createPrincipal(claims, live) };
-      // Only here, which costs the other requests nothing: the cache forgets a token every minute.
-      if (claims.kind === 'key') markUsed(claims.organizationId, claims.subject);
-      if (claims.kind === 'user') markUsed(claims.organizationId, claims.grantId);
+  function follow<Answer>(
+    known: Known,
+    answer: Promise<Answer | undefined>,
+    liveOf: (answer: Answer) => Live | undefined,
+  ): Principal | Promise<Principal> {
+    return known.latest?.answer === answer ? known.latest.principal : settle(known, answer, liveOf);
+  }
+
+  async function settle<Answer>(
+    known: Known,
+    asked: Promise<Answer | undefined>,
+    liveOf: (answer: Answer) => Live | undefined,
+  ): Promise<Principal> {
+    let answer: Answer | undefined;
+    try {
+      answer = await asked;
+    } catch (error) {
+      throw unanswered(error);
     }
-    return known.latest.principal;
+    const live = answer && liveOf(answer);
+    if (live === undefined) throw invalid('the key or account of this access token is no longer active');
+    const { claims, latest } = known;
+    if (latest !== undefined && isSame(latest.live, live)) {
+      latest.answer = asked;
+      return latest.principal;
+    }
+    const principal = createPrincipal(claims, live);
+    known.latest = { live, principal, answer: asked };
+    // Only here, which costs the other requests nothing: the cache forgets a token every minute.
+    if (claims.kind === 'key') markUsed(claims.organizationId, claims.subject);
+    if (claims.kind === 'user') markUsed(claims.organizationId, claims.grantId);
+    return principal;
+  }
+
+  async function identifyLater(verified: Promise<Known>): Promise<Principal> {
+    return identify(await verified);
+  }
+
+  return (request, requestId) => {
+    const token = readBearer(request);
+    if (token === undefined) return Promise.reject(invalid(tokenRequired));
+    const known = cache.get(token, () => verify(token, requestId));
+    return known instanceof Promise ? identifyLater(known) : identify(known);
   };
+}
+
+function unanswered(cause: unknown): SightlineError {
+  return new SightlineError('unavailable', 'the token cannot be checked now', { retryAfterSeconds, cause });
+}
+
+function isSame(one: Live, other: Live): boolean {
+  return one.role === other.role && one.email === other.email && areSame(one.scopes, other.scopes);
+}
+
+function areSame(some: readonly Scope[] | undefined, others: readonly Scope[] | undefined): boolean {
+  if (some === others) return true;
+  return some?.length === others?.length && some?.every((scope, index) => scope === others?.[index]) === true;
 }
 
 function createPrincipal(claims: KnownClaims, live: Live): Principal {

@@ -83,7 +83,7 @@ export async function openWorkplace({ collector }: { readonly collector?: Collec
       return { browser, user };
     },
     ingestToken: async (organizationId) => tokens?.current(organizationId),
-    verify(token, trusting = issuer) {
+    async verify(token, trusting = issuer) {
       const request = new IncomingMessage(new Socket());
       request.headers.authorization = `Bearer ${token}`;
       const verifier = createVerifier({
