@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '../contract/ids.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { createRateLimit, keyOf } from './rate-limit.ts';
 
 const organizationId = newId('org');
 const one = { organizationId, subject: 'a' };
@@ -35,6 +35,17 @@ describe('createRateLimit', () => {
     expect(limit.take({ ...one, subject: 'b' })).toBe(0);
     expect(limit.take({ ...one, organizationId: newId('org') })).toBe(0);
     expect(limit.take(one)).toBeGreaterThan(0);
+  });
+
+  it('counts for all callers or for none, each as it is by itself', () => {
+    const limit = createRateLimit({ perMinute: 60, burst: 2, now: () => 0 });
+    const other = { ...one, subject: 'b' };
+    expect(limit.take(other)).toBe(0);
+    expect(limit.takeAll([one, other])).toBe(0);
+    expect(limit.takeAll([one, other])).toBe(1);
+    expect(limit.takeAll([])).toBe(0);
+    expect(limit.take({ ...one, key: keyOf(one) })).toBe(0);
+    expect(limit.take(one)).toBe(1);
   });
 
   it('forgets who was seen longest ago, not who is busy', () => {

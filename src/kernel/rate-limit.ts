@@ -18,7 +18,15 @@ export interface RateLimitOptions extends Rate {
 }
 
 /** Whose requests are counted together. */
-export type Caller = Pick<Principal, 'organizationId' | 'subject'>;
+export interface Caller extends Pick<Principal, 'organizationId' | 'subject'> {
+  /** As `keyOf` makes it, where somebody keeps it for the next time. */
+  readonly key?: string;
+}
+
+/** Under what a caller is counted. */
+export function keyOf({ organizationId, subject }: Caller): string {
+  return `${organizationId} ${subject}`;
+}
 
 export interface RateLimiter {
   /** Counts one request; 0 if it may go on, else the seconds until the next one may. A refused request costs nothing. */
@@ -44,10 +52,11 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
   const { rateOf, now = () => performance.now(), maxPrincipals = 50_000 } = options;
   const usual = checked(options);
   const buckets = new LRUCache<string, Bucket>({ max: maxPrincipals });
-  function filled({ organizationId, subject }: Caller): Bucket {
-    const key = `${organizationId} ${subject}`;
-    const at = now();
-    const rate = rateOf?.(subject) ?? usual;
+  /** Of the call that is answered: nothing else runs meanwhile, and an array each time would be garbage. */
+  const asked: Bucket[] = [];
+  function filled(caller: Caller, at: number): Bucket {
+    const key = caller.key ?? keyOf(caller);
+    const rate = rateOf?.(caller.subject) ?? usual;
     let bucket = buckets.get(key);
     if (bucket === undefined) {
       bucket = { tokens: rate.burst, filledAt: at, rate: checked(rate) };
@@ -61,20 +70,25 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
   }
   return {
     take(caller) {
-      const bucket = filled(caller);
+      const bucket = filled(caller, now());
       if (bucket.tokens < 1) return waitOf(bucket);
       bucket.tokens -= 1;
       return 0;
     },
     takeAll(callers) {
-      const all = callers.map(filled);
+      const at = now();
       let wait = 0;
-      for (const bucket of all) wait = Math.max(wait, waitOf(bucket));
-      if (wait === 0) for (const bucket of all) bucket.tokens -= 1;
+      asked.length = 0;
+      for (const caller of callers) {
+        const bucket = filled(caller, at);
+        wait = Math.max(wait, waitOf(bucket));
+        asked.push(bucket);
+      }
+      if (wait === 0) for (const bucket of asked) bucket.tokens -= 1;
       return wait;
     },
     debit(caller, requests) {
-      filled(caller).tokens -= requests;
+      filled(caller, now()).tokens -= requests;
     },
   };
 }

@@ -43,6 +43,31 @@ describe('requests a minute', () => {
     expect(take(principal(), 'start_chat')).toBe(0);
   });
 
+  it('are those of one principal, whichever object it comes as, with a tool or without', () => {
+    const { take } = limit();
+    const id = newId('ak');
+    const [one, again] = [principal(id), principal(id)];
+    for (let turn = 0; turn < 5; turn += 1) {
+      expect([take(one), take(again), take(one, 'start_chat'), take(again, 'read_chat')]).toEqual([0, 0, 0, 0]);
+    }
+    expect(take(one)).toBeGreaterThan(0);
+    expect(take(again, 'start_chat')).toBeGreaterThan(0);
+  });
+
+  it('of a tool begin and end to count when the configuration says so, also for who is known', () => {
+    let toolPerMinute: Record<string, number> = {};
+    const current = () => ({ ...rates, perMinute: 6_000, organizationPerMinute: 6_000, toolPerMinute });
+    const limiter = createRateLimit({ perMinute: 1, burst: 1, now: () => 0, rateOf: (of) => rateOf(current())(of) });
+    const { take } = limitRequests(limiter, current);
+    const [who, many] = [principal(), 100];
+    for (let turn = 0; turn < many; turn += 1) expect(take(who, 'start_chat')).toBe(0);
+    toolPerMinute = { start_chat: 60 };
+    expect(most(() => take(who, 'start_chat'))).toBe(20);
+    expect(take(who)).toBe(0);
+    toolPerMinute = {};
+    expect(take(who, 'start_chat')).toBe(0);
+  });
+
   it('cost nothing where any of them is spent', () => {
     const { take } = limit();
     const heavy = principal();

@@ -1,5 +1,7 @@
 import type { Principal } from '../contract/auth.ts';
-import type { Rate, RateLimiter } from './rate-limit.ts';
+import type { OrganizationId } from '../contract/ids.ts';
+import { keyOf } from './rate-limit.ts';
+import type { Caller, Rate, RateLimiter } from './rate-limit.ts';
 
 export interface RequestRates {
   /** Of one principal. */
@@ -26,6 +28,12 @@ export function rateOf(rates: RequestRates): (subject: string) => Rate {
   return (subject) => (subject === everybody ? organization : (tools.get(subject) ?? usual));
 }
 
+/** Whom the requests of one principal count for. */
+interface Counted {
+  readonly always: readonly Caller[];
+  readonly byTool: Map<string, readonly Caller[]>;
+}
+
 /**
  * One request counts for the principal, the organization, and the tool if that has a rate.
  * @param rates asked for each request.
@@ -34,16 +42,27 @@ export function limitRequests(
   limiter: RateLimiter,
   rates: () => Pick<RequestRates, 'toolPerMinute'>,
 ): { take(principal: Principal, tool?: string): number } {
+  // A principal is the same object with each request while its token says the same.
+  const known = new WeakMap<Principal, Counted>();
   return {
-    take({ organizationId, subject }, tool) {
-      const callers = [
-        { organizationId, subject },
-        { organizationId, subject: everybody },
-      ];
-      if (tool !== undefined && Object.hasOwn(rates().toolPerMinute, tool)) {
-        callers.push({ organizationId, subject: `${toolPrefix}${tool}` });
+    take(principal, tool) {
+      let counted = known.get(principal);
+      if (counted === undefined) known.set(principal, (counted = countedFor(principal)));
+      if (tool === undefined || !Object.hasOwn(rates().toolPerMinute, tool)) return limiter.takeAll(counted.always);
+      let callers = counted.byTool.get(tool);
+      if (callers === undefined) {
+        callers = [...counted.always, named(principal.organizationId, `${toolPrefix}${tool}`)];
+        counted.byTool.set(tool, callers);
       }
       return limiter.takeAll(callers);
     },
   };
+}
+
+function countedFor({ organizationId, subject }: Principal): Counted {
+  return { always: [named(organizationId, subject), named(organizationId, everybody)], byTool: new Map() };
+}
+
+function named(organizationId: OrganizationId, subject: string): Caller {
+  return { organizationId, subject, key: keyOf({ organizationId, subject }) };
 }
