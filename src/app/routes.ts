@@ -32,15 +32,18 @@ export function routes({
     if (prefix !== undefined && url.startsWith(`${prefix}/`)) request.url = url.slice(prefix.length);
     const path = pathOf(request.url ?? '/');
     if (instruments) time(instruments, request, response, path);
-    const lane = path.startsWith('/v1/') || path.startsWith('/alerts/') ? inflow.sent : inflow.calls;
+    const called = path === '/mcp';
+    const telemetry = !called && path.startsWith('/v1/');
+    const alerts = !called && path.startsWith('/alerts/');
+    const lane = telemetry || alerts ? inflow.sent : inflow.calls;
     if (!lane.admit(response) && !probes.has(path)) {
       instruments?.refused('http', 'overloaded');
       return refuseOverload(path, response);
     }
-    if (path.startsWith('/v1/') && receiver.handle(request, response, waits)) return;
-    if (path.startsWith('/alerts/')) return inRequest(() => alertReceiver(request, response, waits));
+    if (telemetry && receiver.handle(request, response, waits)) return;
+    if (alerts) return inRequest(() => alertReceiver(request, response, waits));
     if (waits) response.writeContinue();
-    if (path === '/mcp') mcp(request, response);
+    if (called) mcp(request, response);
     else inRequest(() => http(request, response));
   };
 }
@@ -65,7 +68,7 @@ function routeOf(path: string): string | undefined {
 
 function time(instruments: Instruments, { method }: IncomingMessage, response: ServerResponse, path: string): void {
   const since = performance.now();
-  response.once('close', () =>
+  response.on('close', () =>
     instruments.httpRequest(method, routeOf(path), response.headersSent ? response.statusCode : undefined, since),
   );
 }

@@ -9,7 +9,7 @@ import { Inflow, refuseOverload } from './inflow.ts';
 class Request extends EventEmitter {}
 
 function admitted(inflow: Inflow, request: Request): boolean {
-  // @ts-expect-error only `once` is used of it
+  // @ts-expect-error only `on` is used of it
   return inflow.admit(request);
 }
 

@@ -14,6 +14,7 @@ export class Inflow {
   #spanEnds = 0;
   #begunNow = 0;
   #begunBefore = 0;
+  #ended = this.#endOf(0);
 
   /** @param now milliseconds that never go back. */
   constructor(atOnce: number, now: () => number = () => performance.now()) {
@@ -27,12 +28,17 @@ export class Inflow {
     if (now >= this.#spanEnds) this.#next(now);
     if (this.#begunNow + this.#begunBefore >= this.#atOnce) return false;
     this.#begunNow += 1;
-    const span = this.#span;
-    response.once('close', () => {
+    // One listener for all of a span. A response is closed once.
+    response.on('close', this.#ended);
+    return true;
+  }
+
+  /** What ends a request that began in this span. */
+  #endOf(span: number): () => void {
+    return () => {
       if (span === this.#span) this.#begunNow -= 1;
       else if (span === this.#span - 1) this.#begunBefore -= 1;
-    });
-    return true;
+    };
   }
 
   #next(now: number): void {
@@ -41,6 +47,7 @@ export class Inflow {
     this.#begunNow = 0;
     this.#span += skipped ? 2 : 1;
     this.#spanEnds = now + spanMs;
+    this.#ended = this.#endOf(this.#span);
   }
 }
 
