@@ -183,7 +183,9 @@ describe('a token that is no JWT', () => {
 
   it('is asked about by no more than 64 at once', async () => {
     const verify = verifier();
-    const answers = await Promise.allSettled(Array.from({ length: 80 }, (_unused, index) => verify(`opaque-${index}`)));
+    const answers = await Promise.allSettled(
+      Array.from({ length: 80 }, async (_unused, index) => verify(`opaque-${index}`)),
+    );
     const refused = answers.filter(({ status }) => status === 'rejected');
     expect([refused.length, asked.length]).toEqual([16, 64]);
     await expect(verify('opaque-79')).resolves.toBeDefined();

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Lookup, Row } from '../dialect.ts';
+import type { Row } from '../dialect.ts';
 import { Newness } from './newness.ts';
 import { openDatabase } from './open.ts';
 
@@ -31,7 +31,7 @@ export class Lookups {
     this.#filename = filename;
   }
 
-  prepare(sql: string): Lookup {
+  prepare(sql: string): (...values: readonly string[]) => Row | undefined {
     const answered = new Map<string, Answered>();
     let statement: StatementSync | undefined;
     let columns: readonly string[] = [];
