@@ -1,8 +1,13 @@
-import { Pool, type ClientConfig, type PoolClient } from 'pg';
-import { TLSSocket, type ConnectionOptions } from 'node:tls';
+import { Pool, type ClientConfig } from 'pg';
+import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../src/contract/index.ts';
-import { cancel } from './cancel.ts';
 import { Stopped } from './failures.ts';
+import { Lease, type LeaseEnds } from './lease.ts';
+import { Resting } from './resting.ts';
+import { Session } from './session.ts';
+import { SharingSocket } from './wire/socket.ts';
+
+export type { Lease } from './lease.ts';
 
 export interface ConnectionsOptions {
   readonly client: ClientConfig;
@@ -13,27 +18,29 @@ export interface ConnectionsOptions {
   readonly logger: Logger;
 }
 
-/** How long a server is waited for that was asked to stop something. */
-const cancelMs = 1_000;
-const resetMs = 5_000;
-
-/** What a session holds from one lease to the next. */
-export interface Session {
-  /** The tenant whose statements ran in it since it was cleaned; undefined where nobody's did. */
-  tenant: string | undefined;
-  /** Names of our own statements that its server has read. */
-  readonly prepared: Set<string>;
-  /** Who uses it now. */
-  lease: Lease | undefined;
-  /** Sees what arrives in it. */
-  reader: { arrived(chunk: Buffer): void } | undefined;
+/** Who waits for a session. */
+interface Waiting {
+  readonly tenant: string | undefined;
+  /** One is being opened because of it. */
+  opening: boolean;
+  /** False where it no longer waits. */
+  readonly have: (lease: Lease) => boolean;
+  readonly fail: (error: unknown) => void;
 }
 
-/** One login's connections to one database. */
+/**
+ * One login's connections to one database. The driver's pool opens and counts them; who gets one is decided here, so that a
+ * call has a session that its tenant used before at once, and gives it back as fast.
+ */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #pool: Pool;
-  readonly #sessions = new Map<PoolClient, Session>();
+  readonly #sessions = new Set<Session>();
+  readonly #resting: Resting;
+  /** Each is one that no session at rest is fit for. */
+  readonly #waiting: Waiting[] = [];
+  readonly #ends: LeaseEnds;
+  #opening = 0;
 
   constructor(options: ConnectionsOptions) {
     const { client, ssl, max, idleMs, connectMs, logger } = options;
@@ -44,13 +51,14 @@ export class Connections {
       ...client,
       ssl,
       max,
-      idleTimeoutMillis: idleMs,
       connectionTimeoutMillis: connectMs,
+      stream: () => new SharingSocket(),
     });
     // Without a listener, a connection that the server ends would end the gateway.
     this.#pool.on('error', (error) => logger.debug({ err: error }, 'an idle connection ended'));
     this.#pool.on('connect', (connected) => connected.on('error', () => {}));
-    this.#pool.on('remove', (removed) => this.#sessions.delete(removed));
+    this.#resting = new Resting(idleMs, (session) => this.#close(session));
+    this.#ends = { ssl, back: (session) => this.#back(session), close: (session) => this.#close(session) };
   }
 
   get open(): number {
@@ -61,176 +69,157 @@ export class Connections {
     return this.#leases().length;
   }
 
+  /** A session for one use that is free, and need not be cleaned. */
+  take(tenant: string | undefined): Lease | undefined {
+    const session = this.#resting.takeFor(tenant);
+    return session === undefined ? undefined : this.#lend(session, tenant);
+  }
+
   /**
-   * A connection for one use. Rejects when none is free in time, or with the signal's reason when it is aborted.
+   * A session for one use. Rejects when none is free in time, or with the signal's reason when it is aborted.
    * @param tenant whose statement will run in it; left out for our own.
-   * @param waitMs how long one is waited for at most, if not as long as the pool waits.
+   * @param waitMs how long one is waited for at most, if not as long as for a connection.
    */
   async lease(signal: AbortSignal, tenant?: string, waitMs?: number): Promise<Lease> {
     signal.throwIfAborted();
-    // One that is free, and need not be cleaned, is there at once. Only who waits has to hear meanwhile that it is not wanted.
-    const free = this.#pool.idleCount > 0 && !this.#servesOthersThan(tenant);
-    const connecting = this.#connect(tenant);
-    const lease = free ? await connecting : await this.#whileWanted(connecting, signal, waitMs);
-    if (!signal.aborted) return lease;
-    lease.release();
-    throw signal.reason;
+    if (this.#pool.ending) throw new Error('the connections were ended');
+    return this.take(tenant) ?? (await this.#wait(signal, tenant, waitMs));
   }
 
-  async #whileWanted(connecting: Promise<Lease>, signal: AbortSignal, waitMs?: number): Promise<Lease> {
-    const aborted = Promise.withResolvers<never>();
-    const abort = () => aborted.reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    const timer = waitMs === undefined ? undefined : setTimeout(() => aborted.reject(new Stopped('timeout')), waitMs);
-    try {
-      return await Promise.race([connecting, aborted.promise]);
-    } catch (error) {
-      connecting.then((late) => late.release()).catch(() => {});
-      throw error;
-    } finally {
+  async #wait(signal: AbortSignal, tenant: string | undefined, waitMs = Number.POSITIVE_INFINITY): Promise<Lease> {
+    const { connectMs } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<Lease>();
+    let waits = true;
+    const leave = (): boolean => {
+      if (!waits) return false;
+      waits = false;
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
+      const at = this.#waiting.indexOf(waiting);
+      if (at !== -1) this.#waiting.splice(at, 1);
+      return true;
+    };
+    const waiting: Waiting = {
+      tenant,
+      opening: false,
+      have(lease) {
+        const wanted = leave();
+        if (wanted) resolve(lease);
+        return wanted;
+      },
+      fail: (error) => leave() && reject(error),
+    };
+    const abort = (): void => waiting.fail(signal.reason);
+    const late = waitMs <= connectMs ? new Stopped('timeout') : new Error('no connection was free in time');
+    const timer = setTimeout(() => waiting.fail(late), Math.min(waitMs, connectMs));
+    signal.addEventListener('abort', abort, { once: true });
+    this.#waiting.push(waiting);
+    this.#serve();
+    return await promise;
+  }
+
+  /**
+   * For those who wait, in their order, a new connection as long as there may be more, and only then a session that served
+   * another tenant, the one that rested for the longest. The other way round, tenants who take turns would share one session
+   * for ever, and have it cleaned and made ready again at every turn; a connection is opened once, and then is there.
+   */
+  #serve(): void {
+    for (;;) {
+      const waiting = this.#waiting.find(({ opening }) => !opening);
+      if (waiting === undefined) return;
+      if (this.#pool.totalCount < this.#options.max) {
+        waiting.opening = true;
+        void this.#open(waiting);
+        continue;
+      }
+      const session = this.#resting.takeOldest();
+      if (session === undefined) return;
+      this.#give(session, waiting);
     }
   }
 
-  /** One in which no other tenant's statement has left anything: another's is cleaned before it is used. */
-  async #connect(tenant: string | undefined): Promise<Lease> {
-    const client = await this.#pool.connect();
-    const session = this.#sessions.get(client) ?? this.#newSession(client);
-    const lease = new Lease(client, session, this.#options.ssl);
-    if (session.tenant !== undefined && session.tenant !== tenant) await lease.clean();
+  async #open(waiting: Waiting): Promise<void> {
+    this.#opening += 1;
+    try {
+      const client = await this.#pool.connect();
+      this.#opening -= 1;
+      const session = new Session(client, (ended, error) => this.#ended(ended, error));
+      this.#sessions.add(session);
+      this.#back(session);
+    } catch (error) {
+      this.#opening -= 1;
+      // A server that takes no more connections may still serve by those it has.
+      const session = this.#waiting.includes(waiting) ? this.#resting.takeOldest() : undefined;
+      if (session === undefined) waiting.fail(error);
+      else this.#give(session, waiting);
+    }
+    // It may have gone to another than the one it was opened for.
+    let others = this.#opening;
+    for (const next of this.#waiting) {
+      if (next.opening) others -= 1;
+      if (others < 0) next.opening = false;
+    }
+    this.#serve();
+  }
+
+  /** To the first who waits for it: not to one for whom another is being opened, if this one had to be cleaned. */
+  #back(session: Session): void {
+    if (session.ended || this.#pool.ending) {
+      this.#close(session);
+      return;
+    }
+    const { tenant } = session;
+    const next = this.#waiting.find((waiting) => !waiting.opening || tenant === undefined || tenant === waiting.tenant);
+    if (next === undefined) this.#resting.add(session);
+    else this.#give(session, next);
+  }
+
+  /** Who gets a session that must be cleaned first can leave meanwhile. */
+  #give(session: Session, waiting: Waiting): void {
+    const at = this.#waiting.indexOf(waiting);
+    if (at !== -1) this.#waiting.splice(at, 1);
+    const lease = new Lease(session, this.#ends);
+    const { tenant } = session;
+    const hand = (): void => {
+      const left = session.tenant;
+      session.tenant = waiting.tenant;
+      if (waiting.have(lease)) return;
+      session.tenant = left;
+      lease.release();
+    };
+    if (tenant === undefined || tenant === waiting.tenant) hand();
+    else void lease.clean().then(hand, waiting.fail);
+  }
+
+  #lend(session: Session, tenant: string | undefined): Lease {
     session.tenant = tenant;
-    session.lease = lease;
-    return lease;
+    return new Lease(session, this.#ends);
   }
 
-  #newSession(client: PoolClient): Session {
-    const session: Session = { tenant: undefined, prepared: new Set(), lease: undefined, reader: undefined };
-    this.#sessions.set(client, session);
-    client.connection.stream.on('data', (chunk: Buffer) => session.reader?.arrived(chunk));
-    return session;
+  #ended(session: Session, error: Error): void {
+    if (!this.#resting.remove(session)) return;
+    this.#options.logger.debug({ err: error }, 'an idle connection ended');
+    this.#close(session);
   }
 
-  #servesOthersThan(tenant: string | undefined): boolean {
-    for (const session of this.#sessions.values()) {
-      if (session.tenant !== undefined && session.tenant !== tenant) return true;
-    }
-    return false;
+  /** The pool ends the connection, and counts it no more. */
+  #close(session: Session): void {
+    session.ended = true;
+    if (!this.#sessions.delete(session)) return;
+    session.client.release(true);
+    this.#serve();
   }
 
   #leases(): readonly Lease[] {
-    return [...this.#sessions.values()].flatMap(({ lease }) => lease ?? []);
+    return [...this.#sessions].flatMap(({ lease }) => lease ?? []);
   }
 
   /** Ends what runs, then every connection. */
   async end(): Promise<void> {
-    const stopped = this.#leases().map(async (lease) => await lease.abandon());
-    await Promise.all(stopped);
-    if (!this.#pool.ending) await this.#pool.end();
-  }
-}
-
-export class Lease {
-  readonly client: PoolClient;
-  readonly session: Session;
-  readonly #ssl: boolean | ConnectionOptions;
-  #end: Promise<void> | undefined;
-  /** Called when the lease is taken away, so that whoever uses it hears of it. */
-  onAbandon: (() => void) | undefined;
-
-  constructor(client: PoolClient, session: Session, ssl: boolean | ConnectionOptions) {
-    this.client = client;
-    this.session = session;
-    this.#ssl = ssl;
-  }
-
-  /** Nothing ran, or what did has left nothing: the connection goes back, and its session is kept for its tenant. */
-  release(): void {
-    if (this.#end !== undefined) return;
-    this.#end = done;
-    this.#release();
-  }
-
-  /**
-   * Nothing runs: the connection goes back. Where `rolledBack` says that nothing of a transaction is left, the session is
-   * kept for its tenant; else it is cleaned of everything, or closed.
-   */
-  giveBack(rolledBack: Promise<boolean> = notSaid): Promise<void> {
-    this.#end ??= this.#giveBack(rolledBack);
-    return this.#end;
-  }
-
-  /** Something may run: the server is asked to stop it, and the connection is closed. */
-  abandon(): Promise<void> {
-    this.#end ??= this.#destroy();
-    return this.#end;
-  }
-
-  async #giveBack(rolledBack: Promise<boolean>): Promise<void> {
-    try {
-      const kept = (await within(resetMs, rolledBack)) && this.session.tenant !== undefined;
-      if (!kept) {
-        await within(resetMs, this.client.query('ROLLBACK'));
-        await this.#discard();
-      }
-      this.#release();
-    } catch {
-      this.#close();
-    }
-  }
-
-  /** Rejects where the session cannot be cleaned; its connection is closed then. */
-  async clean(): Promise<void> {
-    try {
-      await this.#discard();
-    } catch (error) {
-      this.#close();
-      throw error;
-    }
-  }
-
-  async #discard(): Promise<void> {
-    await within(resetMs, this.client.query('DISCARD ALL'));
-    this.session.tenant = undefined;
-    this.session.prepared.clear();
-  }
-
-  async #destroy(): Promise<void> {
-    try {
-      this.onAbandon?.();
-      // As the connection itself is, whether `ssl` or the URL said so.
-      const encrypted = this.client.connection.stream instanceof TLSSocket;
-      await cancel(this.client, encrypted ? this.#ssl || true : false, cancelMs);
-    } finally {
-      this.#close();
-    }
-  }
-
-  #release(): void {
-    this.session.lease = undefined;
-    this.client.release();
-  }
-
-  #close(): void {
-    this.session.lease = undefined;
-    // A peer that is gone would never answer a farewell.
-    this.client.connection.stream.destroy();
-    this.client.release(true);
-  }
-}
-
-const notSaid = Promise.resolve(false);
-const done = Promise.resolve();
-
-/** Rejects after `ms`. */
-async function within<Answer>(ms: number, work: Promise<Answer>): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the connection does not answer')), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
+    const ended = this.#pool.ending ? undefined : this.#pool.end();
+    for (const { fail } of this.#waiting.splice(0)) fail(new Stopped('closing'));
+    this.#resting.closeAll();
+    await Promise.all(this.#leases().map(async (lease) => await lease.abandon()));
+    await ended;
   }
 }

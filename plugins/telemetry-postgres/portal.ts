@@ -1,98 +1,73 @@
-import type { Connection, Submittable } from 'pg';
-import { serialize } from 'pg-protocol';
-import type { Session } from './connections.ts';
 import type { RowSerializer } from './rows.ts';
+import type { Reader, Session } from './session.ts';
+import { codes, errorOf, fieldsOf, tagOf } from './wire/messages.ts';
+import { around, execute, flush, run, start, sync, unread, whole, type Step } from './wire/packets.ts';
 
-/** Of our own making, with values that travel beside it. The server reads it once a session, and keeps it by its name. */
-export interface Step {
-  readonly name: string;
-  readonly text: string;
-  readonly values: readonly string[];
-}
-
-/** One row that a result may not hold: the driver would keep all of it in memory at once. */
+/** One row that a result may not hold: all of it would be kept in memory at once. */
 export class RowTooLong extends Error {}
 
-const longestRowBytes = 16 << 20;
 /** Of rows that came after the last one wanted; more is not waited for. */
 const mostUnwantedBytes = 4 << 20;
 const batchBytes = 512 << 10;
 const firstBatchRows = 1_024;
-const smallBytes = 256 << 10;
+/** A result that a statement is known for is asked for at once, if that holds no more in memory than this. */
+const mostSmallBytes = 1 << 20;
 
 export interface PortalOptions {
   readonly before: readonly Step[];
   readonly text: string;
-  readonly after: Step;
-  readonly session: Pick<Session, 'prepared' | 'reader'>;
-  /** The statement is known for few rows: all of them are asked for at once, and its end with them, in one round trip. */
-  readonly small: boolean;
+  readonly after: readonly Step[];
+  readonly session: Pick<Session, 'prepared' | 'reader' | 'stream' | 'ended'>;
+  /** The bytes of a statement that is known for few rows: all are asked for at once, and its end with them, in one round trip. */
+  readonly small: number | undefined;
   readonly rows: RowSerializer;
 }
 
-const start = Buffer.concat([serialize.bind(), serialize.describe({ type: 'P' })]);
 /** What only reads: a command of another kind (`DO`, `PREPARE`) may have changed what our steps mean in its session. */
 const onlyReads = /^(?:SELECT|EXPLAIN)\b/;
-const flush = serialize.flush();
-const sync = serialize.sync();
-
-/** Steps are the same again and again. */
-const runs = new WeakMap<Step, Buffer>();
-
-function runOf(step: Step): Buffer {
-  const known = runs.get(step);
-  if (known !== undefined) return known;
-  const { name, values } = step;
-  const run = Buffer.concat([serialize.bind({ statement: name, values: [...values] }), execute(0)]);
-  runs.set(step, run);
-  return run;
-}
-
-/** @param rows 0 for all. */
-const execute = (rows: number): Buffer => serialize.execute({ rows });
 
 /**
  * A statement in a portal of its own, after steps that make the session ready for it: all of it goes out at once, in the
- * extended protocol, where a statement is one statement. Rows are read batch by batch and serialized as they arrive.
+ * extended protocol, where a statement is one statement. Rows are read batch by batch, from the bytes that arrive: until the
+ * session is ready for another one the driver sees none of them, and takes the session to be at rest.
  */
-export class Portal implements Submittable {
+export class Portal implements Reader {
   readonly #options: PortalOptions;
   readonly #rows: RowSerializer;
-  #connection: Connection | undefined;
   #stepsLeft: number;
-  #unread = 0;
   #unwanted = 0;
-  #batches = 0;
   #state: 'unsent' | 'running' | 'suspended' | 'done' = 'unsent';
   /** Whether the end of the transaction was asked for. */
   #endSent = false;
+  /** And did not fail. */
   #onlyRead = true;
   #rolledBack = false;
   #atRest: boolean | undefined;
   #error: Error | undefined;
-  #batch = Promise.withResolvers<undefined>();
-  readonly #idle = Promise.withResolvers<boolean>();
+  #waiting: PromiseWithResolvers<void> | undefined;
+  #idle: PromiseWithResolvers<boolean> | undefined;
 
   constructor(options: PortalOptions) {
     this.#options = options;
     this.#rows = options.rows;
     this.#stepsLeft = options.before.length;
-    this.#batch.promise.catch(() => {});
   }
 
-  submit(connection: Connection): void {
-    if (this.#error !== undefined) {
-      // Nobody waits for it any more; the driver wants an answer for what it has sent.
-      connection.sync();
+  send(): void {
+    const { before, text, after, session } = this.#options;
+    const small = this.#options.small !== undefined;
+    if (session.ended || !session.stream.writable) {
+      this.#endSent = true;
+      this.closed(new Error('the connection ended'));
       return;
     }
-    this.#connection = connection;
     this.#state = 'running';
-    this.#options.session.reader = this;
-    const { before, text, small } = this.#options;
-    const [ask, end] = small ? [execute(this.#rows.wanted), this.#end()] : [this.#fetch(firstBatchRows), flush];
-    // One packet, not one for each message.
-    this.#write([...before.map((step) => this.#stepOf(step)), serialize.parse({ text }), start, ask, end]);
+    session.reader = this;
+    this.#endSent = small;
+    const first = unread(small ? [...before, ...after] : before, session.prepared);
+    const last = small ? whole(this.#rows.wanted, after) : Buffer.concat([start, this.#fetch(firstBatchRows), flush]);
+    if (this.#options.small !== undefined) this.#rows.expect(this.#options.small);
+    this.#write(around(text, [first, run(before)], last));
   }
 
   /** The statement has come to its end, and not to a failure, which it throws. */
@@ -101,33 +76,39 @@ export class Portal implements Submittable {
     return this.#state === 'done';
   }
 
-  /** So few rows that they can be asked for at once the next time. Known once complete. */
-  get wasSmall(): boolean {
-    return this.#batches === 0 && !this.#rows.full && this.#rows.bytes <= smallBytes;
+  /** Of its rows, where they are so few that they can be asked for at once the next time. Known once complete. */
+  get smallBytes(): number | undefined {
+    return this.#rows.full || this.#rows.bytes > mostSmallBytes ? undefined : this.#rows.bytes;
   }
 
-  /** Resolves when the session is at rest: true where the statement only read, and nothing of the transaction is left in it. */
+  /** Whether the statement only read, and nothing of the transaction is left in the session. Known once that is at rest. */
+  get atRest(): boolean | undefined {
+    return this.#atRest;
+  }
+
+  /** Resolves with `atRest`. */
   get idle(): Promise<boolean> {
+    if (this.#atRest !== undefined) return Promise.resolve(this.#atRest);
+    this.#idle ??= Promise.withResolvers();
     return this.#idle.promise;
   }
 
-  /** Resolves when the rows asked for have arrived, or all there are. Rejects with what ended the statement. */
-  async batch(): Promise<void> {
+  /**
+   * Resolves when the rows asked for have arrived, or all there are; undefined where they are there. Rejects with what ended
+   * the statement.
+   */
+  batch(): Promise<void> | undefined {
     if (this.#state === 'suspended') {
       if (this.#rows.full) this.#finish();
       else {
-        this.#batch = Promise.withResolvers();
-        this.#batch.promise.catch(() => {});
         this.#state = 'running';
-        this.#write([this.#fetch(this.#rowsOfBatch()), flush]);
+        this.#write(Buffer.concat([this.#fetch(this.#rowsOfBatch()), flush]));
       }
     }
-    await this.#batch.promise;
-  }
-
-  /** What `idle` resolves with, once that is known. */
-  get atRest(): boolean | undefined {
-    return this.#atRest;
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    if (this.#state !== 'running') return undefined;
+    this.#waiting ??= Promise.withResolvers();
+    return this.#waiting.promise;
   }
 
   /** Ends a statement that stands between two batches. False where one is under way: it must be cancelled. */
@@ -139,81 +120,120 @@ export class Portal implements Submittable {
   /** Tells whoever waits; the statement itself may still run. */
   fail(error: Error): void {
     this.#error ??= error;
-    this.#batch.reject(this.#error);
+    this.#waiting?.reject(this.#error);
+    this.#waiting = undefined;
   }
 
-  handleRowDescription(message: { readonly fields: Parameters<RowSerializer['describe']>[0] }): void {
-    this.#rows.describe(message.fields);
+  closed(error: Error): void {
+    this.#broken(error);
+    this.#rest(false);
   }
 
-  handleDataRow(message: { readonly fields: readonly (string | null)[] }): void {
-    if (this.#rows.full) this.#unwanted += this.#unread;
-    this.#unread = 0;
-    if (this.#stepsLeft === 0) this.#rows.add(message.fields);
+  message(code: number, bytes: Buffer, from: number, end: number): boolean {
+    switch (code) {
+      case codes.dataRow:
+        return this.#row(bytes, from, end);
+      case codes.commandComplete:
+        this.#completed(bytes, from, end);
+        return true;
+      case codes.rowDescription: {
+        const fields = fieldsOf(bytes, from, end);
+        if (fields === undefined) this.unreadable('not the protocol');
+        else this.#rows.describe(fields);
+        return fields !== undefined;
+      }
+      case codes.portalSuspended:
+        this.#state = 'suspended';
+        if (this.#rows.full) this.#finish();
+        this.#tell();
+        return true;
+      case codes.readyForQuery:
+        this.#rest(this.#onlyRead && this.#rolledBack);
+        return false;
+      case codes.error:
+        this.#broken(errorOf(bytes.subarray(from - 5, end)));
+        return true;
+      case codes.emptyQuery:
+        this.#ended(false);
+        return true;
+      case codes.copyIn:
+      case codes.copyOut:
+      case codes.copyBoth:
+      case codes.copyData:
+        // A statement that copies is not one of ours.
+        this.#options.session.stream.destroy(new Error('the statement copies'));
+        return false;
+      default:
+        // That something was read or bound, or a notice.
+        return true;
+    }
   }
 
-  handlePortalSuspended(): void {
-    this.#state = 'suspended';
-    this.#batches += 1;
-    if (this.#rows.full) this.#finish();
-    this.#batch.resolve(undefined);
+  unreadable(why: 'too long' | 'not the protocol'): void {
+    const error =
+      why === 'too long' ? new RowTooLong('a row is too long to be read') : new Error('no message of PostgreSQL');
+    this.fail(error);
+    this.#options.session.stream.destroy(error);
   }
 
-  handleCommandComplete({ text }: { readonly text: string }): void {
-    this.#unread = 0;
+  #row(bytes: Buffer, from: number, end: number): boolean {
+    if (this.#stepsLeft > 0) return true;
+    if (this.#rows.full) {
+      this.#unwanted += end - from;
+      if (this.#unwanted <= mostUnwantedBytes) return true;
+      this.#state = 'done';
+      this.#endSent = true;
+      this.#tell();
+      this.#options.session.stream.destroy();
+      return false;
+    }
+    if (this.#rows.add(bytes, from, end)) return true;
+    this.unreadable('not the protocol');
+    return false;
+  }
+
+  #completed(bytes: Buffer, from: number, end: number): void {
     if (this.#stepsLeft > 0) {
       this.#stepsLeft -= 1;
       return;
     }
-    if (this.#state === 'done') {
-      this.#rolledBack = text === 'ROLLBACK';
-      return;
-    }
-    this.#onlyRead = onlyReads.test(text);
+    const tag = tagOf(bytes, from, end);
+    if (this.#state === 'done') this.#rolledBack = tag === 'ROLLBACK';
+    else this.#ended(onlyReads.test(tag));
+  }
+
+  #ended(onlyRead: boolean): void {
+    this.#onlyRead = onlyRead;
     this.#finish();
-    this.#batch.resolve(undefined);
+    this.#tell();
   }
 
-  handleEmptyQuery(): void {
-    this.handleCommandComplete({ text: '' });
-  }
-
-  handleError(error: Error): void {
+  #broken(error: Error): void {
+    this.#onlyRead = false;
     // What fails once all rows are there is the end of the transaction, and not the statement.
-    if (this.#state !== 'done') {
-      this.#finish();
-      this.fail(error);
-    }
-    // The driver does not say any more when a session that failed is ready again.
-    this.#rest(false);
+    if (this.#state === 'done') return;
+    this.#finish();
+    this.fail(error);
   }
 
-  handleReadyForQuery(): void {
-    this.#release();
-    this.#rest(this.#onlyRead && this.#rolledBack);
+  #tell(): void {
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
   }
 
   #rest(kept: boolean): void {
+    const { session } = this.#options;
+    if (session.reader === this) session.reader = undefined;
     this.#atRest ??= kept;
-    this.#idle.resolve(kept);
-  }
-
-  /** A statement that copies is not one of ours. */
-  handleCopyInResponse(connection: Connection): void {
-    this.#refuseCopy(connection);
-  }
-
-  handleCopyData(_: unknown, connection: Connection): void {
-    this.#refuseCopy(connection);
-  }
-
-  #refuseCopy(connection: Connection): void {
-    connection.stream.destroy(new Error('the statement copies'));
+    this.#idle?.resolve(this.#atRest);
   }
 
   #rowsOfBatch(): number {
     const mean = this.#rows.meanRowBytes;
-    return mean === 0 ? firstBatchRows : Math.max(16, Math.min(10_000, Math.floor(batchBytes / mean)));
+    if (mean === 0) return firstBatchRows;
+    const rows = Math.max(16, Math.min(10_000, Math.floor(batchBytes / mean)));
+    this.#rows.expect(Math.min(rows, this.#rows.wanted) * mean);
+    return rows;
   }
 
   #fetch(rows: number): Buffer {
@@ -223,46 +243,14 @@ export class Portal implements Submittable {
   #finish(): void {
     if (this.#state === 'done') return;
     this.#state = 'done';
-    this.#release();
-    if (!this.#endSent) this.#write([this.#end()]);
-  }
-
-  #end(): Buffer {
+    if (this.#endSent) return;
     this.#endSent = true;
-    return Buffer.concat([this.#stepOf(this.#options.after), sync]);
+    const { after, session } = this.#options;
+    this.#write(Buffer.concat([unread(after, session.prepared), run(after), sync]));
   }
 
-  #stepOf(step: Step): Buffer {
-    const { prepared } = this.#options.session;
-    const { name, text } = step;
-    const run = runOf(step);
-    if (prepared.has(name)) return run;
-    prepared.add(name);
-    return Buffer.concat([serialize.parse({ name, text }), run]);
-  }
-
-  #write(messages: readonly Buffer[]): void {
-    const stream = this.#connection?.stream;
-    if (stream?.writable === true) stream.write(Buffer.concat(messages));
-  }
-
-  #release(): void {
-    const { session } = this.#options;
-    if (session.reader === this) session.reader = undefined;
-  }
-
-  /** Of a row that is too long, or of rows that nobody wants, no more is taken in than must be. */
-  arrived(chunk: Buffer): void {
-    this.#unread += chunk.length;
-    if (this.#rows.full && this.#unwanted + this.#unread > mostUnwantedBytes) {
-      this.#state = 'done';
-      this.#release();
-      this.#batch.resolve(undefined);
-      this.#connection?.stream.destroy();
-    } else if (this.#unread > longestRowBytes) {
-      const error = new RowTooLong('a row is too long to be read');
-      this.fail(error);
-      this.#connection?.stream.destroy(error);
-    }
+  #write(packet: Buffer): void {
+    const { stream } = this.#options.session;
+    if (stream.writable) stream.write(packet);
   }
 }

@@ -2,8 +2,9 @@ import type { Cursor, CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../
 import type { Connections, Lease } from './connections.ts';
 import { Stopped } from './failures.ts';
 import type { KnownSmall } from './known-small.ts';
-import { Portal, type Step } from './portal.ts';
+import { Portal } from './portal.ts';
 import { RowSerializer } from './rows.ts';
+import type { Step } from './wire/packets.ts';
 
 export interface QueryRequest {
   readonly connections: Connections;
@@ -12,7 +13,7 @@ export interface QueryRequest {
   /** The statement, and what is sent before it to say who asks. */
   readonly text: string;
   readonly label: string;
-  readonly after: Step;
+  readonly after: readonly Step[];
   readonly small: KnownSmall;
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
@@ -31,27 +32,29 @@ export async function runQuery(request: QueryRequest): Promise<Cursor> {
   const { connections, tenant, limits, signal } = request;
   if (signal.aborted) throw new Stopped('cancelled');
   const endsAt = performance.now() + limits.timeoutMs + graceMs;
-  let lease: Lease;
-  try {
-    lease = await connections.lease(signal, tenant, limits.timeoutMs + graceMs);
-  } catch (error) {
-    throw signal.aborted ? new Stopped('cancelled') : error;
-  }
+  const lease = connections.take(tenant) ?? (await waited(request, limits.timeoutMs + graceMs));
   const running = new RunningStatement(request, lease, endsAt);
   await running.begin();
   return running;
 }
 
+async function waited({ connections, tenant, signal }: QueryRequest, waitMs: number): Promise<Lease> {
+  try {
+    return await connections.lease(signal, tenant, waitMs);
+  } catch (error) {
+    throw signal.aborted ? new Stopped('cancelled') : error;
+  }
+}
+
+const once = { once: true };
+const done = Promise.resolve();
+
 class RunningStatement implements Cursor {
   readonly #lease: Lease;
-  readonly #signal: AbortSignal;
-  readonly #small: KnownSmall;
-  readonly #text: string;
+  readonly #request: QueryRequest;
   readonly #rows: RowSerializer;
   readonly #portal: Portal;
-  readonly #explain: QueryRequest['explain'];
   readonly #timer: NodeJS.Timeout;
-  readonly #leave = (): void => this.#stop('cancelled');
   #first: RowChunk | undefined;
   #ended = false;
   #finished: Promise<void> | undefined;
@@ -60,15 +63,19 @@ class RunningStatement implements Cursor {
   constructor(request: QueryRequest, lease: Lease, endsAt: number) {
     const { before, text, label, after, small, limits, signal } = request;
     const { session } = lease;
-    this.#explain = request.explain;
+    this.#request = request;
     this.#lease = lease;
-    this.#signal = signal;
-    this.#small = small;
-    this.#text = text;
     this.#rows = new RowSerializer(limits);
-    this.#portal = new Portal({ before, text: label + text, after, session, small: small.has(text), rows: this.#rows });
+    this.#portal = new Portal({
+      before,
+      text: label + text,
+      after,
+      session,
+      small: small.bytes(text),
+      rows: this.#rows,
+    });
     this.#timer = setTimeout(() => this.#stop('timeout'), Math.max(1, endsAt - performance.now()));
-    signal.addEventListener('abort', this.#leave, { once: true });
+    signal.addEventListener('abort', this, once);
     lease.onAbandon = () => this.#portal.fail(new Stopped('closing'));
   }
 
@@ -78,9 +85,11 @@ class RunningStatement implements Cursor {
 
   /** Sends it, and waits for the first rows. */
   async begin(): Promise<void> {
-    if (this.#signal.aborted) this.#stop('cancelled');
-    else this.#lease.client.query(this.#portal);
+    if (this.#request.signal.aborted) this.#stop('cancelled');
+    else this.#portal.send();
     this.#first = await this.#next();
+    // What was read to its end needs its session no more, whoever reads the rows from here and when.
+    if (this.#portal.atRest === true) void this.#finish();
   }
 
   async read(): Promise<RowChunk | undefined> {
@@ -90,7 +99,7 @@ class RunningStatement implements Cursor {
     if (chunk === undefined) {
       this.#ended = true;
       this.end = this.#rows.end;
-      this.#small.note(this.#text, this.#portal.wasSmall);
+      this.#request.small.note(this.#request.text, this.#portal.smallBytes);
       void this.#finish();
     }
     return chunk;
@@ -100,6 +109,11 @@ class RunningStatement implements Cursor {
     if (!this.#ended) this.#portal.fail(new Stopped('cancelled'));
     this.#ended = true;
     await this.#finish();
+  }
+
+  /** The caller left. */
+  handleEvent(): void {
+    this.#stop('cancelled');
   }
 
   async #next(): Promise<RowChunk | undefined> {
@@ -112,7 +126,7 @@ class RunningStatement implements Cursor {
       }
     } catch (error) {
       void this.#finish();
-      throw this.#explain(error);
+      throw this.#request.explain(error);
     }
   }
 
@@ -126,11 +140,12 @@ class RunningStatement implements Cursor {
     return this.#finished;
   }
 
-  async #letGo(): Promise<void> {
+  #letGo(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#signal.removeEventListener('abort', this.#leave);
+    this.#request.signal.removeEventListener('abort', this);
     const ended = this.#portal.end();
-    if (this.#portal.atRest === true && this.#lease.session.tenant !== undefined) this.#lease.release();
-    else await (ended ? this.#lease.giveBack(this.#portal.idle) : this.#lease.abandon());
+    if (this.#portal.atRest !== true) return ended ? this.#lease.giveBack(this.#portal.idle) : this.#lease.abandon();
+    this.#lease.release();
+    return done;
   }
 }

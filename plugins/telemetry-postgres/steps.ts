@@ -1,4 +1,4 @@
-import type { Step } from './portal.ts';
+import type { Step } from './wire/packets.ts';
 import { tokenSetting } from './token.ts';
 
 /** The same for every session, so that a statement means the same whatever the server's or the role's defaults. */
@@ -48,4 +48,4 @@ const begin: Step = { name: 'sightline_begin', text: 'BEGIN READ ONLY', values: 
 const settle = { name: 'sightline_settings', text: `SELECT pg_catalog.num_nulls(${settings})` };
 
 /** And after it: nothing of the transaction stays, not even a setting that was meant for the session. */
-export const stepAfter: Step = { name: 'sightline_end', text: 'ROLLBACK', values: [] };
+export const stepsAfter: readonly Step[] = [{ name: 'sightline_end', text: 'ROLLBACK', values: [] }];

@@ -30,7 +30,7 @@ import { resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
 import { runQuery } from './query.ts';
 import { boundaryOf, checkIngest, clientOf, type BoundaryKind } from './settings.ts';
-import { stepAfter, StepsBefore } from './steps.ts';
+import { stepsAfter, StepsBefore } from './steps.ts';
 import { TenantTokens } from './token.ts';
 import { Warehouses } from './warehouses.ts';
 
@@ -122,7 +122,7 @@ export class PostgresTelemetry implements Telemetry {
       .write((table) => relationFor({ table, binding, tenant }, this.#kind, mode, layout, this.#host.mapping));
   }
 
-  async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+  open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
     return this.#run(rendered, limits, context);
   }
 
@@ -148,7 +148,7 @@ export class PostgresTelemetry implements Telemetry {
         before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? ''),
         text,
         label: labelComment(context.label),
-        after: stepAfter,
+        after: stepsAfter,
         small: this.#small,
         limits: { ...limits, timeoutMs },
         signal: context.signal,
