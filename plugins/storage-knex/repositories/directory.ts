@@ -19,7 +19,6 @@ import type {
   WebhookOutcome,
 } from '../../../src/contract/index.ts';
 import type { Database } from '../database.ts';
-import { roleColumn } from '../enums.ts';
 import { scopesJson } from '../json.ts';
 import { comparable, shortText } from '../limits.ts';
 import type {
@@ -29,7 +28,6 @@ import type {
   GrantRow,
   IngestTokenRow,
   LockRow,
-  MemberRow,
   OrganizationRow,
   UserRow,
 } from '../rows.ts';
@@ -173,15 +171,7 @@ export class KnexDirectory implements Directory {
   }
 
   liveMember(userId: string, organizationId: OrganizationId): Promise<LiveMember | undefined> {
-    return this.#database.read(async (knex) => {
-      const row: { email: string; role: string } | undefined = await knex<MemberRow>('members')
-        .join<UserRow>('users', 'users.id', 'members.user_id')
-        .where('members.organization_id', organizationId)
-        .where('members.user_id', userId)
-        .where('users.enabled', true)
-        .first('users.email', 'members.role');
-      return row === undefined ? undefined : { email: row.email, role: roleColumn.parse(row.role) };
-    });
+    return this.#live.member(userId, organizationId);
   }
 
   ingestTokenByHash(

@@ -1,5 +1,5 @@
 import { toId } from '../../../src/contract/index.ts';
-import type { GrantId, LiveGrant, LiveKey, Scope } from '../../../src/contract/index.ts';
+import type { GrantId, LiveGrant, LiveKey, LiveMember, OrganizationId, Scope } from '../../../src/contract/index.ts';
 import type { Database } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import { scopesJson } from '../json.ts';
@@ -8,6 +8,7 @@ import { scopesJson } from '../json.ts';
 export class LiveAccess {
   readonly key: (secretId: string, keyId: string) => Promise<LiveKey | undefined>;
   readonly grant: (id: GrantId) => Promise<LiveGrant | undefined>;
+  readonly member: (userId: string, organizationId: OrganizationId) => Promise<LiveMember | undefined>;
   readonly #scopes = new Map<string, readonly Scope[]>();
 
   constructor(database: Database) {
@@ -30,6 +31,11 @@ export class LiveAccess {
         role: roleColumn.parse(row['role']),
         scopes: this.#parseScopes(String(row['scopes'])),
       }),
+    );
+    this.member = database.lookup(
+      'select u.email, m.role from members m join users u on u.id = m.user_id' +
+        ' where m.user_id = ? and m.organization_id = ? and u.enabled',
+      (row) => ({ email: String(row['email']), role: roleColumn.parse(row['role']) }),
     );
   }
 
