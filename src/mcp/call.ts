@@ -115,13 +115,12 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
         ...traceFields(readTraceParent(message.meta, exchange.request.headers), exchange.operation),
       });
     let kept: AuditRecord | undefined;
-    let answer: string | Buffer | RequestFailure;
+    let answer: ToolResult | string | RequestFailure;
     try {
       const input = parseArguments(entry, renameAliases(entry, sent));
-      const result = await tool.run(input, new CallContext(call, controller.signal, log));
-      const bytes = checkResult(result);
-      answer = resultJson(result, tail);
-      kept = record('ok', { ...result.facts, bytes });
+      answer = await tool.run(input, new CallContext(call, controller.signal, log));
+      const bytes = checkResult(answer);
+      kept = record('ok', { ...answer.facts, bytes });
     } catch (error) {
       const shown = showable(error, controller.signal, log);
       if (isRefusal(shown)) {
@@ -138,7 +137,8 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     }
     if (controller.signal.aborted && exchange.abandon()) return;
     if (answer instanceof RequestFailure) throw answer;
-    held.add(principal.organizationId, exchange.result(answer), exchange.response);
+    const json = typeof answer === 'string' ? answer : resultJson(answer, tail);
+    held.add(principal.organizationId, exchange.result(json), exchange.response);
   };
 }
 

@@ -2,7 +2,9 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Operation } from '../contract/instruments.ts';
 import type { Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
+import { giveBack } from './answer-memory.ts';
 import type { RequestId } from './message.ts';
+import type { LargeText } from './result.ts';
 
 export interface ExchangeLimits {
   readonly maxBodyBytes: number;
@@ -52,13 +54,13 @@ export class Exchange {
    * Answers how many bytes that is.
    * @param json JSON text; bytes, where they were made before, or are too many to be made once more.
    */
-  result(json: string | Buffer, headers?: OutgoingHttpHeaders): number {
+  result(json: string | Buffer | LargeText, headers?: OutgoingHttpHeaders): number {
     const head = `{"jsonrpc":"2.0","id":${JSON.stringify(this.id)},"result":`;
     if (this.accepted.json && !this.#streaming) {
       if (typeof json === 'string') return this.#write(200, 'application/json', whole(`${head}${json}}`), headers);
       return this.#writeEnclosed(head, json, headers);
     }
-    const text = eventText(`${head}${String(json)}}`);
+    const text = eventText(`${head}${textOf(json)}}`);
     if (this.#streaming) return this.#endStream(text);
     return this.#write(200, 'text/event-stream', text, { 'x-accel-buffering': 'no', ...headers });
   }
@@ -130,18 +132,21 @@ export class Exchange {
   }
 
   /** The bytes are not copied, and go out together with what surrounds them. */
-  #writeEnclosed(head: string, json: Buffer, headers: OutgoingHttpHeaders | undefined): number {
+  #writeEnclosed(head: string, json: Buffer | LargeText, headers: OutgoingHttpHeaders | undefined): number {
     if (this.done) return 0;
     this.#done = true;
-    const length = Buffer.byteLength(head) + json.length + 1;
+    const bytes = Buffer.isBuffer(json) ? json : json.memory.subarray(0, json.length);
+    const length = Buffer.byteLength(head) + bytes.length + 1;
     const all = this.#headers(headers);
     all['content-type'] = 'application/json';
     all['content-length'] = length;
     this.#watchReader(length);
     const { response } = this;
     response.writeHead(200, all).write(head);
-    response.write(json);
+    response.write(bytes);
     response.end('}');
+    // The kernel has taken all of it. Else the memory stays the socket's, whatever becomes of that.
+    if (!Buffer.isBuffer(json) && response.socket !== null && response.writableLength === 0) giveBack(json.memory);
     return length;
   }
 
@@ -192,6 +197,11 @@ export class Exchange {
 /** A short text goes out in one write with its headers; of a long one the bytes are made once. */
 function whole(json: string): string | Buffer {
   return json.length < shortAnswer ? json : Buffer.from(json);
+}
+
+function textOf(json: string | Buffer | LargeText): string {
+  if (typeof json === 'string') return json;
+  return Buffer.isBuffer(json) ? json.toString() : json.memory.toString('utf8', 0, json.length);
 }
 
 /** Line ends in JSON text are white space between tokens, but would end an event's data. */

@@ -1,43 +1,46 @@
 import type { SightlineError } from '../contract/errors.ts';
 import type { AroundRows, ToolResult } from '../contract/tool.ts';
-import { rowLines } from './row-lines.ts';
+import { borrow, giveBack } from './answer-memory.ts';
+import { mostOfByte, writeLines } from './row-lines.ts';
 
 /** 5 MB of rows, with room for what surrounds them. */
 export const maxResultBytes = 5 * 1024 * 1024 + 64 * 1024;
 
 /** Up to here a string costs less than a buffer does. */
 const fewBytes = 8 * 1024;
+const none = Buffer.alloc(0);
+
+/** JSON text in borrowed memory: whoever sends it gives that back, if it can. */
+export interface LargeText {
+  readonly memory: Buffer;
+  readonly length: number;
+}
 
 /** A call's result as JSON text. What is structured is spliced in as its maker wrote it; `tail` is what the era adds. */
-export function resultJson(result: ToolResult, tail: string): string | Buffer {
+export function resultJson(result: ToolResult, tail: string): string | LargeText {
   const { structured, text, content } = result;
   if (content === undefined && typeof structured === 'object' && structured.rows.length > fewBytes) {
-    return resultBytes(structured, text, tail);
+    return largeResult(structured, text, tail);
   }
   const blocks = content === undefined ? `[{"type":"text","text":"${textInString(text)}"}]` : JSON.stringify(content);
   return `{"content":${blocks},"structuredContent":${structuredText(structured)}${tail}}`;
 }
 
-/** Many rows are written into one buffer of the answer's length. */
-function resultBytes(structured: AroundRows, text: ToolResult['text'], tail: string): Buffer {
-  const [before, lines, after] =
-    typeof text === 'string'
-      ? [inString(text), Buffer.alloc(0), '']
-      : [inString(text.before), rowLines(text.rows), inString(text.after)];
-  const start = `{"content":[{"type":"text","text":"${before}`;
-  const middle = `${after}"}],"structuredContent":${structured.before}`;
+function largeResult(structured: AroundRows, text: ToolResult['text'], tail: string): LargeText {
+  const { before, rows, after } = typeof text === 'string' ? { before: text, rows: none, after: '' } : text;
+  const start = `{"content":[{"type":"text","text":"${inString(before)}`;
+  const middle = `${inString(after)}"}],"structuredContent":${structured.before}`;
   const end = `${structured.after}${tail}}`;
-  const startLength = Buffer.byteLength(start);
-  const middleLength = Buffer.byteLength(middle);
-  const rowsAt = startLength + lines.length + middleLength;
-  const endAt = rowsAt + structured.rows.length;
-  const bytes = Buffer.allocUnsafeSlow(endAt + Buffer.byteLength(end));
-  bytes.write(start);
-  bytes.set(lines, startLength);
-  bytes.write(middle, startLength + lines.length);
-  bytes.set(structured.rows, rowsAt);
-  bytes.write(end, endAt);
-  return bytes;
+  // A UTF-16 unit is at most three bytes.
+  const around = (start.length + middle.length + end.length) * 3;
+  const memory = borrow(around + rows.length * mostOfByte + structured.rows.length);
+  let at = memory.write(start);
+  at = writeLines(rows, memory, at);
+  at += memory.write(middle, at);
+  memory.set(structured.rows, at);
+  at += structured.rows.length;
+  at += memory.write(end, at);
+  return { memory, length: at };
 }
 
 /** Bytes of a text in UTF-8; of rows as they are in JSON, which their lines are seldom longer than. */
@@ -55,7 +58,10 @@ export function structuredText(structured: ToolResult['structured']): string {
 /** What is to be read as the inside of a JSON string. */
 export function textInString(text: ToolResult['text']): string {
   if (typeof text === 'string') return inString(text);
-  return inString(text.before) + rowLines(text.rows).toString() + inString(text.after);
+  const memory = borrow(text.rows.length * mostOfByte);
+  const lines = memory.toString('utf8', 0, writeLines(text.rows, memory, 0));
+  giveBack(memory);
+  return inString(text.before) + lines + inString(text.after);
 }
 
 function inString(text: string): string {

@@ -23,30 +23,20 @@ for (const [byte, letter] of [
 const marks = new Uint8Array(256);
 for (const byte of [quote, backslash, comma]) marks[byte] = 1;
 
-const smallScratch = 64 * 1024;
-const largestKept = 4 * 1024 * 1024;
-/** Only what a call has written here itself is taken out again. */
-let scratch = Buffer.allocUnsafeSlow(smallScratch);
+/** How many bytes one of the rows may become. */
+export const mostOfByte = 2;
 
 /**
  * Rows for a model to read, as the inside of a JSON string: a line each, cells parted by commas. A text goes without its quotes
  * unless it is empty, has a comma, a quote or a backslash in it, or begins or ends like something else; NULL is nothing; all
  * else is JSON. So a line holds one row whatever stands in it.
  * @param rows `[…],[…]`, JSON in UTF-8 whose only control characters are white space.
- * @returns bytes that are overwritten by the next call.
+ * @returns where they end in the target.
  */
-export function rowLines(rows: Uint8Array): Buffer {
-  // A byte becomes two at most.
-  const most = rows.length * 2;
-  const target = most <= scratch.length ? scratch : Buffer.allocUnsafeSlow(most);
-  if (target !== scratch && most <= largestKept) scratch = target;
-  return target.subarray(0, writeLines(rows, target));
-}
-
-function writeLines(rows: Uint8Array, target: Uint8Array): number {
+export function writeLines(rows: Uint8Array, target: Uint8Array, from: number): number {
   const { length } = rows;
   let at = 0;
-  let out = 0;
+  let out = from;
   while (at < length) {
     if (at > 0) {
       target[out] = backslash;
@@ -57,7 +47,7 @@ function writeLines(rows: Uint8Array, target: Uint8Array): number {
     for (;;) {
       const first = rows[at];
       if (first === quote) {
-        const from = out;
+        const begin = out;
         const start = at + 1;
         at = start;
         let byte = rows[at] ?? 0;
@@ -71,7 +61,7 @@ function writeLines(rows: Uint8Array, target: Uint8Array): number {
           at += 1;
         } else {
           at = endOfCell(rows, start - 1);
-          out = writeEscaped(rows, start - 1, at, target, from);
+          out = writeEscaped(rows, start - 1, at, target, begin);
         }
       } else {
         const end = endOfCell(rows, at);
