@@ -2,7 +2,7 @@ import { Pool, type ClientConfig } from 'pg';
 import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../src/contract/index.ts';
 import { Stopped } from './failures.ts';
-import { Lease, type LeaseEnds } from './lease.ts';
+import { Lease, settle, type LeaseEnds } from './lease.ts';
 import { Resting } from './resting.ts';
 import { Session } from './session.ts';
 import { SharingSocket } from './wire/socket.ts';
@@ -142,6 +142,7 @@ export class Connections {
     this.#opening += 1;
     try {
       const client = await this.#pool.connect();
+      await settle(client);
       this.#opening -= 1;
       const session = new Session(client, (ended, error) => this.#ended(ended, error));
       this.#sessions.add(session);

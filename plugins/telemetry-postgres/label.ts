@@ -7,6 +7,11 @@ export function labelComment(label: StatementLabel | undefined): string {
   return `/*principal='${encode(principal)}',tool='${encode(tool)}',trace_id='${encode(traceId)}'*/ `;
 }
 
+/** The same of whoever asks again and again. */
+export function askerComment(label: StatementLabel | undefined): string {
+  return label === undefined ? '' : `/*principal='${encode(label.principal)}',tool='${encode(label.tool)}'*/ `;
+}
+
 /** Only letters, digits and `-_.~%` are left, so that nothing ends the comment or the value. */
 function encode(value: string): string {
   if (/^[\w.~-]{0,200}$/.test(value)) return value;

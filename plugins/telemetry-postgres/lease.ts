@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { TLSSocket, type ConnectionOptions } from 'node:tls';
 import { cancel } from './cancel.ts';
 import type { Session } from './session.ts';
+import { settleSession } from './steps.ts';
 
 /** Where a session goes when its lease ends. */
 export interface LeaseEnds {
@@ -81,8 +82,10 @@ export class Lease {
 
   async #discard(): Promise<void> {
     await within(resetMs, this.client.query('DISCARD ALL'));
+    await settle(this.client);
     this.session.tenant = undefined;
     this.session.prepared.clear();
+    this.session.statements.clear();
   }
 
   async #destroy(): Promise<void> {
@@ -106,6 +109,16 @@ export class Lease {
     // A peer that is gone would never answer a farewell.
     this.session.stream.destroy();
     this.#ends.close(this.session);
+  }
+}
+
+/** Closes what cannot be settled. */
+export async function settle(client: PoolClient): Promise<void> {
+  try {
+    await within(resetMs, client.query(settleSession));
+  } catch (error) {
+    client.connection.stream.destroy();
+    throw error;
   }
 }
 

@@ -21,15 +21,22 @@ const ready = frame('Z', 'I');
 
 function sent(small?: number) {
   const stream = new PassThrough();
-  const session: { prepared: Set<string>; reader: Reader | undefined; ended: boolean; stream: PassThrough } = {
+  const session: {
+    prepared: Set<string>;
+    statements: Set<string>;
+    reader: Reader | undefined;
+    ended: boolean;
+    stream: PassThrough;
+  } = {
     prepared: new Set(),
+    statements: new Set(),
     reader: undefined,
     ended: false,
     stream,
   };
   const rows = new RowSerializer({ maxRows: 2_000, maxBytes: 1_000_000, maxCellBytes: 1_000, timeoutMs: 1_000 });
   const before = new StepsBefore().of(1_000, 'token');
-  const portal = new Portal({ before, text: 'SELECT 1', after: stepsAfter, session, small, rows });
+  const portal = new Portal({ before, statement: 'SELECT 1', after: stepsAfter, session, small, rows });
   portal.send();
   const frames = new FrameReader(1 << 20);
   const arrive = (...parts: readonly Buffer[]) => frames.read(Buffer.concat(parts), portal);

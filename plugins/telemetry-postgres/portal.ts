@@ -1,7 +1,21 @@
+import { DatabaseError } from 'pg-protocol';
 import type { RowSerializer } from './rows.ts';
 import type { Reader, Session } from './session.ts';
 import { codes, errorOf, fieldsOf, tagOf } from './wire/messages.ts';
-import { around, execute, flush, run, start, sync, unread, whole, type Step } from './wire/packets.ts';
+import type { NamedStatement } from './known-small.ts';
+import {
+  around,
+  execute,
+  flush,
+  keep,
+  run,
+  start,
+  sync,
+  unread,
+  whole,
+  wholeNamed,
+  type Step,
+} from './wire/packets.ts';
 
 /** One row that a result may not hold: all of it would be kept in memory at once. */
 export class RowTooLong extends Error {}
@@ -12,12 +26,16 @@ const batchBytes = 512 << 10;
 const firstBatchRows = 1_024;
 /** A result that a statement is known for is asked for at once, if that holds no more in memory than this. */
 const mostSmallBytes = 1 << 20;
+/** Which a session's server keeps, with their plans. */
+const mostStatements = 20;
+const none = Buffer.alloc(0);
 
 export interface PortalOptions {
   readonly before: readonly Step[];
-  readonly text: string;
+  /** What the server reads anew, or keeps. */
+  readonly statement: string | NamedStatement;
   readonly after: readonly Step[];
-  readonly session: Pick<Session, 'prepared' | 'reader' | 'stream' | 'ended'>;
+  readonly session: Pick<Session, 'prepared' | 'statements' | 'reader' | 'stream' | 'ended'>;
   /** The bytes of a statement that is known for few rows: all are asked for at once, and its end with them, in one round trip. */
   readonly small: number | undefined;
   readonly rows: RowSerializer;
@@ -54,8 +72,7 @@ export class Portal implements Reader {
   }
 
   send(): void {
-    const { before, text, after, session } = this.#options;
-    const small = this.#options.small !== undefined;
+    const { before, statement, after, session, small } = this.#options;
     if (session.ended || !session.stream.writable) {
       this.#endSent = true;
       this.closed(new Error('the connection ended'));
@@ -63,17 +80,38 @@ export class Portal implements Reader {
     }
     this.#state = 'running';
     session.reader = this;
-    this.#endSent = small;
-    const first = unread(small ? [...before, ...after] : before, session.prepared);
-    const last = small ? whole(this.#rows.wanted, after) : Buffer.concat([start, this.#fetch(firstBatchRows), flush]);
-    if (this.#options.small !== undefined) this.#rows.expect(this.#options.small);
-    this.#write(around(text, [first, run(before)], last));
+    this.#endSent = small !== undefined;
+    if (small !== undefined) this.#rows.expect(small);
+    const first = unread(before, session.prepared);
+    const second = small === undefined ? none : unread(after, session.prepared);
+    if (typeof statement === 'string') {
+      const last = small === undefined ? Buffer.concat([start, this.#fetch(firstBatchRows), flush]) : whole(after);
+      this.#write(around(statement, [first, second, run(before)], last));
+    } else {
+      // After the steps: where those fail, the server reads nothing of what follows.
+      this.#write(Buffer.concat([first, second, run(before), this.#kept(statement), wholeNamed(statement, after)]));
+    }
+  }
+
+  #kept(statement: NamedStatement): Buffer {
+    const { statements } = this.#options.session;
+    if (statements.has(statement.name)) return none;
+    const [oldest] = statements;
+    const forgotten = statements.size < mostStatements ? undefined : oldest;
+    if (forgotten !== undefined) statements.delete(forgotten);
+    statements.add(statement.name);
+    return keep(statement, forgotten);
   }
 
   /** The statement has come to its end, and not to a failure, which it throws. */
   get complete(): boolean {
     if (this.#error !== undefined) throw this.#error;
     return this.#state === 'done';
+  }
+
+  /** SQLSTATE, where the server said why it failed. */
+  get failureCode(): string | undefined {
+    return this.#error instanceof DatabaseError ? this.#error.code : undefined;
   }
 
   /** Of its rows, where they are so few that they can be asked for at once the next time. Known once complete. */

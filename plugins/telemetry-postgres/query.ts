@@ -1,7 +1,15 @@
-import type { Cursor, CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/contract/index.ts';
+import type {
+  Cursor,
+  CursorEnd,
+  QueryLimits,
+  ResultColumn,
+  RowChunk,
+  StatementLabel,
+} from '../../src/contract/index.ts';
 import type { Connections, Lease } from './connections.ts';
 import { Stopped } from './failures.ts';
 import type { KnownSmall } from './known-small.ts';
+import { labelComment } from './label.ts';
 import { Portal } from './portal.ts';
 import { RowSerializer } from './rows.ts';
 import type { Step } from './wire/packets.ts';
@@ -10,9 +18,9 @@ export interface QueryRequest {
   readonly connections: Connections;
   readonly tenant: string;
   readonly before: readonly Step[];
-  /** The statement, and what is sent before it to say who asks. */
   readonly text: string;
-  readonly label: string;
+  /** Who asks: sent before the statement. */
+  readonly label: StatementLabel | undefined;
   readonly after: readonly Step[];
   readonly small: KnownSmall;
   readonly limits: QueryLimits;
@@ -34,8 +42,14 @@ export async function runQuery(request: QueryRequest): Promise<Cursor> {
   const endsAt = performance.now() + limits.timeoutMs + graceMs;
   const lease = connections.take(tenant) ?? (await waited(request, limits.timeoutMs + graceMs));
   const running = new RunningStatement(request, lease, endsAt);
-  await running.begin();
-  return running;
+  try {
+    await running.begin();
+    return running;
+  } catch (error) {
+    if (!running.isStale) throw error;
+  }
+  request.small.note(request.text, undefined);
+  return await runQuery(request);
 }
 
 async function waited({ connections, tenant, signal }: QueryRequest, waitMs: number): Promise<Lease> {
@@ -47,6 +61,8 @@ async function waited({ connections, tenant, signal }: QueryRequest, waitMs: num
 }
 
 const once = { once: true };
+/** A cached plan that would answer other columns; a statement that this session does not know. */
+const staleCodes: ReadonlySet<string> = new Set(['0A000', '26000']);
 const done = Promise.resolve();
 
 class RunningStatement implements Cursor {
@@ -54,6 +70,7 @@ class RunningStatement implements Cursor {
   readonly #request: QueryRequest;
   readonly #rows: RowSerializer;
   readonly #portal: Portal;
+  readonly #named: boolean;
   readonly #timer: NodeJS.Timeout;
   #first: RowChunk | undefined;
   #ended = false;
@@ -63,15 +80,18 @@ class RunningStatement implements Cursor {
   constructor(request: QueryRequest, lease: Lease, endsAt: number) {
     const { before, text, label, after, small, limits, signal } = request;
     const { session } = lease;
+    const known = small.get(text);
+    const named = known?.of(label);
     this.#request = request;
     this.#lease = lease;
     this.#rows = new RowSerializer(limits);
+    this.#named = named !== undefined;
     this.#portal = new Portal({
       before,
-      text: label + text,
+      statement: named ?? labelComment(label) + text,
       after,
       session,
-      small: small.bytes(text),
+      small: known?.bytes,
       rows: this.#rows,
     });
     this.#timer = setTimeout(() => this.#stop('timeout'), Math.max(1, endsAt - performance.now()));
@@ -92,23 +112,41 @@ class RunningStatement implements Cursor {
     if (this.#portal.atRest === true) void this.#finish();
   }
 
-  async read(): Promise<RowChunk | undefined> {
+  /** The server no longer carries out what it was to keep: a table or a view has changed since, or its session is another. */
+  get isStale(): boolean {
+    return this.#named && staleCodes.has(this.#portal.failureCode ?? '');
+  }
+
+  read(): Promise<RowChunk | undefined> | RowChunk | undefined {
     if (this.#ended) return undefined;
-    const chunk = this.#first ?? (await this.#next());
+    const chunk = this.#first;
     this.#first = undefined;
-    if (chunk === undefined) {
-      this.#ended = true;
-      this.end = this.#rows.end;
-      this.#request.small.note(this.#request.text, this.#portal.smallBytes);
-      void this.#finish();
-    }
+    if (chunk !== undefined) return chunk;
+    if (this.#portal.atRest !== true) return this.#readOn();
+    // All has arrived.
+    const rest = this.#rows.take();
+    if (rest === undefined) this.#end();
+    return rest;
+  }
+
+  async #readOn(): Promise<RowChunk | undefined> {
+    const chunk = await this.#next();
+    if (chunk === undefined) this.#end();
     return chunk;
   }
 
-  async close(): Promise<void> {
+  #end(): void {
+    this.#ended = true;
+    this.end = this.#rows.end;
+    this.#request.small.note(this.#request.text, this.#portal.smallBytes);
+    void this.#finish();
+  }
+
+  close(): Promise<void> | undefined {
     if (!this.#ended) this.#portal.fail(new Stopped('cancelled'));
     this.#ended = true;
-    await this.#finish();
+    const finished = this.#finish();
+    return finished === done ? undefined : finished;
   }
 
   /** The caller left. */

@@ -19,6 +19,8 @@ export class Session {
   readonly stream: Duplex;
   /** Names of our own statements that its server has read. */
   readonly prepared = new Set<string>();
+  /** Names of callers' statements that its server keeps, oldest first. */
+  readonly statements = new Set<string>();
   /** The tenant whose statements ran in it since it was cleaned; undefined where nobody's did. */
   tenant: string | undefined;
   /** Who uses it now. */

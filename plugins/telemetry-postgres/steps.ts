@@ -16,11 +16,28 @@ const fixed = {
   enable_nestloop: 'off',
 } as const;
 
+/** What a session says of itself whose own settings are these. Another list would have another value. */
+const settled = { name: 'otel.settled', value: '1' };
+
+const set = (name: string, value: string, local: boolean): string =>
+  `pg_catalog.set_config('${name}', '${value}', ${local})`;
+
+/**
+ * Once a session, and again when it was cleaned. That it was done is seen in each transaction, and not taken for granted: a
+ * pooler may have put another session in its place.
+ */
+export const settleSession = `SELECT ${[...Object.entries(fixed), [settled.name, settled.value] as const].map(([name, value]) => set(name, value, false)).join(', ')}`;
+
+/** Whatever is left to the session is set for the transaction where it does not say that it is settled. */
 const settings = [
-  ...Object.entries(fixed).map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`),
   `pg_catalog.set_config('statement_timeout', $1, true)`,
   `pg_catalog.set_config('idle_in_transaction_session_timeout', $2, true)`,
   `pg_catalog.set_config('${tokenSetting}', $3, true)`,
+  `CASE WHEN pg_catalog.current_setting('${settled.name}', true) = '${settled.value}' THEN NULL ELSE pg_catalog.concat(${Object.entries(
+    fixed,
+  )
+    .map(([name, value]) => set(name, value, true))
+    .join(', ')}) END`,
 ].join(', ');
 
 const mostKept = 1_000;

@@ -147,7 +147,7 @@ export class PostgresTelemetry implements Telemetry {
         tenant,
         before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? ''),
         text,
-        label: labelComment(context.label),
+        label: context.label,
         after: stepsAfter,
         small: this.#small,
         limits: { ...limits, timeoutMs },

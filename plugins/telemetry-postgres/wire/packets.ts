@@ -1,4 +1,5 @@
 import { serialize } from 'pg-protocol';
+import type { NamedStatement } from '../known-small.ts';
 
 /** Of our own making, with values that travel beside it. The server reads it once a session, and keeps it by its name. */
 export interface Step {
@@ -44,18 +45,33 @@ export function run(steps: readonly Step[]): Buffer {
   return made;
 }
 
-/** How many limits on rows there are is up to callers. */
-const mostKept = 100;
-const wholes = new WeakMap<readonly Step[], Map<number, Buffer>>();
+const wholes = new WeakMap<readonly Step[], Buffer>();
 
-/** After a statement: asks for `rows` of it, and then carries out `after`, whatever is left. */
-export function whole(rows: number, after: readonly Step[]): Buffer {
-  const known = wholes.get(after) ?? new Map<number, Buffer>();
-  wholes.set(after, known);
-  const made = known.get(rows) ?? Buffer.concat([start, execute(rows), run(after), sync]);
-  if (known.size >= mostKept) known.clear();
-  known.set(rows, made);
+/** After a statement: asks for all of its rows, and then carries out `after`. A number of rows would keep it from running in parallel. */
+export function whole(after: readonly Step[]): Buffer {
+  const known = wholes.get(after);
+  if (known !== undefined) return known;
+  const made = Buffer.concat([start, execute(0), run(after), sync]);
+  wholes.set(after, made);
   return made;
+}
+
+const named = new WeakMap<NamedStatement, Buffer>();
+
+/** The same of a statement that the server keeps. */
+export function wholeNamed(statement: NamedStatement, after: readonly Step[]): Buffer {
+  const known = named.get(statement);
+  if (known !== undefined) return known;
+  const bind = serialize.bind({ statement: statement.name });
+  const made = Buffer.concat([bind, serialize.describe({ type: 'P' }), execute(0), run(after), sync]);
+  named.set(statement, made);
+  return made;
+}
+
+/** Has the server keep a statement, and forget another where it has a name. */
+export function keep({ name, text }: NamedStatement, forgotten: string | undefined): Buffer {
+  const kept = serialize.parse({ name, text });
+  return forgotten === undefined ? kept : Buffer.concat([serialize.close({ type: 'S', name: forgotten }), kept]);
 }
 
 const parseCode = 0x50;

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import type { StatementLabel } from '../../src/contract/index.ts';
+import { postgresServers } from '../../test/support/postgres.ts';
+import { settleSession, StepsBefore } from './steps.ts';
+import { collect, limits } from './support/ask.ts';
+import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
+
+const servers = await postgresServers();
+afterAll(async () => {
+  for (const server of servers) await server.stop();
+});
+
+const label = (principal: string): StatementLabel => ({ principal, tool: 'query_otel', traceId: 'abc' });
+
+/** What is asked again and again is read and planned by the server once a session. */
+for (const server of servers) {
+  describe(`statements of few rows on ${server.name}`, () => {
+    let warehouse: TestWarehouse;
+    beforeAll(async () => {
+      warehouse = await createWarehouse(server, { pool: { max: 1 } });
+      await warehouse.component.start(AbortSignal.timeout(20_000));
+    });
+    afterAll(async () => {
+      await warehouse.component.stop();
+      await warehouse.cleanup();
+    });
+    const say = async (sql: string, principal = 'ak_1', organization: 0 | 1 = 0) => {
+      const organizationId = warehouse.organizations[organization];
+      const context = { organizationId, label: label(principal), signal: new AbortController().signal };
+      return await collect(await warehouse.component.open(sql, limits, context));
+    };
+    const kept = async (organization: 0 | 1 = 0): Promise<readonly unknown[]> => {
+      const sql =
+        "SELECT statement FROM pg_catalog.pg_prepared_statements WHERE name ~ 'sightline_[0-9a-z]+$' ORDER BY 1";
+      const { rows } = await say(sql, 'ak_looks', organization);
+      return rows.flat().filter((text) => !/BEGIN|ROLLBACK|num_nulls|pg_prepared/.test(String(text)));
+    };
+
+    it('are kept from the second time on, by who asks, and never for another organization', async () => {
+      expect((await say('SELECT 11 AS n')).rows).toEqual([[11]]);
+      expect(await kept()).toEqual([]);
+      expect((await say('SELECT 11 AS n')).rows).toEqual([[11]]);
+      expect((await say('SELECT 11 AS n', 'ak_2')).rows).toEqual([[11]]);
+      expect((await say('SELECT 11 AS n')).rows).toEqual([[11]]);
+      expect(await kept()).toEqual([
+        "/*principal='ak_1',tool='query_otel'*/ SELECT 11 AS n",
+        "/*principal='ak_2',tool='query_otel'*/ SELECT 11 AS n",
+      ]);
+      expect((await say('SELECT 11 AS n', 'ak_3', 1)).rows).toEqual([[11]]);
+      expect(await kept(1)).toEqual(["/*principal='ak_3',tool='query_otel'*/ SELECT 11 AS n"]);
+    });
+
+    it('are so few that a server has room for them', async () => {
+      for (let number = 0; number < 60; number += 1) {
+        for (const _ of [1, 2]) expect((await say(`SELECT ${number} AS number`)).rows).toEqual([[number]]);
+      }
+      const statements = await kept();
+      expect(statements.length).toBeGreaterThan(10);
+      expect(statements.length).toBeLessThanOrEqual(20);
+      expect(statements).toContain("/*principal='ak_1',tool='query_otel'*/ SELECT 59 AS number");
+    });
+
+    it('have the columns of now, also where a view has become another', async () => {
+      const view = (columns: string) =>
+        server.admin(
+          `DROP VIEW IF EXISTS public.changing; CREATE VIEW public.changing AS SELECT ${columns}; GRANT SELECT ON public.changing TO ${warehouse.gateway}`,
+          warehouse.database,
+        );
+      await view('1 AS a');
+      for (const _ of [1, 2, 3]) expect((await say('SELECT * FROM public.changing')).rows).toEqual([[1]]);
+      await view("'x' AS b, 2 AS c");
+      const answer = await say('SELECT * FROM public.changing');
+      expect([answer.columns.map(({ name }) => name), answer.rows]).toEqual([['b', 'c'], [['x', 2]]]);
+      for (const _ of [1, 2, 3]) expect((await say('SELECT * FROM public.changing')).rows).toEqual([['x', 2]]);
+    });
+
+    it('mean the same in a session that was never settled, as a pooler may give us', async () => {
+      const [, settings] = new StepsBefore().of(1_000, 'token');
+      const names = ['search_path', 'TimeZone', 'DateStyle', 'IntervalStyle', 'extra_float_digits', 'enable_nestloop'];
+      const seen = [];
+      for (const settled of [true, false]) {
+        const client = new pg.Client({
+          connectionString: server.url(warehouse.database, warehouse.gateway, warehouse.password),
+        });
+        await client.connect();
+        try {
+          await client.query("SET TimeZone = 'Asia/Tokyo'; SET enable_nestloop = on; SET search_path = public");
+          if (settled) await client.query(settleSession);
+          await client.query('BEGIN READ ONLY');
+          await client.query(settings?.text ?? '', [...(settings?.values ?? [])]);
+          const { rows } = await client.query<{ value: string }>(
+            `SELECT pg_catalog.current_setting(name) AS value FROM pg_catalog.unnest($1::text[]) AS name`,
+            [names],
+          );
+          seen.push(rows.map(({ value }) => value));
+        } finally {
+          await client.end();
+        }
+      }
+      expect(seen[1]).toEqual(seen[0]);
+      expect(seen[0]?.slice(0, 2)).toEqual(['pg_catalog, pg_temp', 'UTC']);
+    });
+  });
+}
