@@ -42,7 +42,10 @@ class BodyReader {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#timer = setTimeout(() => this.#fail(late()), limits.bodyTimeoutMs);
-    const gone = (): void => this.#fail(new ClientGone());
+    // Each request closes once it is answered.
+    const gone = (): void => {
+      if (!this.#settled) this.#fail(new ClientGone());
+    };
     request
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => this.#end())

@@ -26,7 +26,8 @@ import { narrower } from './repair.ts';
 import { rowSetOf } from './rows.ts';
 import { ServiceAnswers } from './service-answers.ts';
 import { parseServiceCommand } from './service-command.ts';
-import { StatementCache } from './statement-cache.ts';
+import { isSameBinding, StatementCache } from './statement-cache.ts';
+import type { Binding } from './statement-cache.ts';
 import { checkText } from './statement-text.ts';
 import type { QueryResult } from './result.ts';
 import { shapeResult } from './shape-result.ts';
@@ -104,7 +105,7 @@ interface Prepared {
 interface Bound {
   readonly checked: CheckedStatement;
   readonly shown: StatementWindow | undefined;
-  readonly binding: string;
+  readonly binding: Binding;
 }
 
 /** One request on its way. */
@@ -235,17 +236,16 @@ class Pipeline {
     const cached = this.#statements.get(organizationId, sql);
     if (cached === undefined) return this.#check(run).then((checked) => this.#render(run, this.#bind(run, checked)));
     const bound = this.#bind(run, cached.checked);
-    if (cached.binding !== bound.binding) return this.#render(run, bound);
+    if (!isSameBinding(cached.binding, bound.binding)) return this.#render(run, bound);
     return { rendered: cached.rendered, tables: bound.checked.tables, shown: bound.shown };
   }
 
   #bind({ request, rules, now }: Run, checked: CheckedStatement): Bound {
     const time = now.getTime();
     const shown = statementWindow(checked, request.window, { now: time, defaultMs: this.#limits.defaultWindowMs });
-    // The minute too: a tenant that a plugin writes into the SQL is not remembered for longer.
-    const minute = Math.floor(time / 60_000);
-    const binding = `${minute}:${shown?.bound.start.getTime() ?? ''}:${shown?.bound.end?.getTime() ?? ''}:${rules?.key ?? ''}`;
-    return { checked, shown, binding };
+    const start = shown?.bound.start.getTime();
+    const end = shown?.bound.end?.getTime();
+    return { checked, shown, binding: { minute: Math.floor(time / 60_000), start, end, rules: rules?.key } };
   }
 
   async #render(run: Run, { checked, shown, binding }: Bound): Promise<Prepared> {

@@ -3,7 +3,8 @@ import { newId } from '../contract/index.ts';
 import { StatementCache } from './statement-cache.ts';
 
 const acme = newId('org');
-const statement = (rendered = 'r') => ({ checked: { tree: {}, tables: [], reaches: [] }, binding: ':', rendered });
+const binding = { minute: 0, start: undefined, end: undefined, rules: undefined };
+const statement = (rendered = 'r') => ({ checked: { tree: {}, tables: [], reaches: [] }, binding, rendered });
 
 describe('StatementCache', () => {
   it('gives up the statement that was not asked for the longest', () => {

@@ -4,9 +4,26 @@ import type { CheckedStatement, OrganizationId } from '../contract/index.ts';
 /** A statement that was parsed and checked, and how it was last rendered. */
 export interface CachedStatement {
   readonly checked: CheckedStatement;
-  /** What it was rendered under: minute, window and rules. */
-  readonly binding: string;
+  /** What it was rendered under. */
+  readonly binding: Binding;
   readonly rendered: string;
+}
+
+/** All that a rendering depends on beside the statement. */
+export interface Binding {
+  /** A tenant that a plugin writes into the SQL is not remembered for longer. */
+  readonly minute: number;
+  /** Epoch milliseconds. */
+  readonly start: number | undefined;
+  readonly end: number | undefined;
+  /** Of the rules. */
+  readonly rules: string | undefined;
+}
+
+export function isSameBinding(one: Binding, other: Binding): boolean {
+  return (
+    one.minute === other.minute && one.start === other.start && one.end === other.end && one.rules === other.rules
+  );
 }
 
 /** Larger ones are parsed each time: few are asked twice. */
