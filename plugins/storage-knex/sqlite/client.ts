@@ -1,10 +1,12 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import type { KnexQuery } from 'knex/lib/dialects/better-sqlite3/index.js';
 import { isBusy } from './errors.ts';
-import { insertRows } from './many-rows.ts';
+import { execute } from './execute.ts';
+import type { Answer } from './execute.ts';
 import { openDatabase } from './open.ts';
+import { ThreadedConnection } from './threaded.ts';
 
 /**
  * SQLite's own waiting (busy_timeout) blocks the whole event loop, and with it whoever in this process holds the lock. So
@@ -13,48 +15,57 @@ import { openDatabase } from './open.ts';
 const blockingMs = 5;
 const patienceMs = 15_000;
 
+/** So many rows at once are written where much is; from then on what writes does so on a thread. */
+const manyRows = 100;
+
+/** Of one file's writer, whose connection is another once it writes much. */
+export interface Manner {
+  threaded: boolean;
+}
+
+type RawConnection = DatabaseSync | ThreadedConnection;
+
 /** knex's better-sqlite3 dialect, on Node's own driver. */
 export class NodeSqliteClient extends BetterSqlite3Client {
   override _driver(): unknown {
     return DatabaseSync;
   }
 
-  override acquireRawConnection(): Promise<DatabaseSync> {
+  override acquireRawConnection(): Promise<RawConnection> {
     const { filename, options } = this.connectionSettings;
-    return patiently(async () => openDatabase(filename, { blockingMs, readOnly: options.readonly }));
+    return patiently(async () =>
+      this.config.manner.threaded
+        ? await ThreadedConnection.open({ filename, blockingMs })
+        : openDatabase(filename, { blockingMs, readOnly: options.readonly }),
+    );
   }
 
-  override async destroyRawConnection(connection: DatabaseSync): Promise<void> {
-    connection.close();
+  /** Asked before a connection is used again; one that is no longer of the manner is closed, and another is opened. */
+  override async validateConnection(connection: RawConnection): Promise<boolean> {
+    return connection instanceof ThreadedConnection ? connection.works : !this.config.manner.threaded;
+  }
+
+  override async destroyRawConnection(connection: RawConnection): Promise<void> {
+    await connection.close();
   }
 
   // knex runs transactions on objects that only inherit from the client, which private members of a class do not survive.
-  override _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {
-    const bindings = this._formatBindings(query.bindings);
+  override async _query(connection: RawConnection, query: KnexQuery): Promise<KnexQuery> {
+    const rows = query.options?.rows;
     // A full disk ends the transaction by itself; the error to report is that, and not that there is nothing to roll back.
-    if (query.sql === 'ROLLBACK' && !connection.isTransaction) return Promise.resolve({ ...query, response: [] });
+    if (query.sql === 'ROLLBACK' && !connection.isTransaction) return { ...query, response: [] };
+    if (rows !== undefined && rows.length >= manyRows) this.config.manner.threaded = true;
+    const statement = { sql: query.sql, bindings: this._formatBindings(query.bindings), rows };
+    const run = async (): Promise<Answer | undefined> =>
+      connection instanceof ThreadedConnection ? await connection.run(statement) : execute(connection, statement);
     // Inside a transaction the write lock is ours already; what is busy there would not become free by waiting.
-    if (connection.isTransaction) return run(connection, query, bindings);
-    return patiently(() => run(connection, query, bindings));
-  }
-}
-
-async function run(connection: DatabaseSync, query: KnexQuery, bindings: readonly SQLInputValue[]): Promise<KnexQuery> {
-  if (query.options?.rows !== undefined) {
-    query.response = insertRows(connection, query.sql, query.options.rows);
+    const answer = connection.isTransaction ? await run() : await patiently(run);
+    query.response = answer;
+    if (answer !== undefined && 'changes' in answer) {
+      query.context = { changes: answer.changes, lastID: answer.lastInsertRowid };
+    }
     return query;
   }
-  // The write lock is taken at once: a transaction that reads first and writes later cannot upgrade its lock when another
-  // process has written in between, and waiting would not help it.
-  const statement = connection.prepare(query.sql === 'BEGIN;' ? 'BEGIN IMMEDIATE;' : query.sql);
-  if (statement.columns().length > 0) {
-    query.response = statement.all(...bindings);
-    return query;
-  }
-  const { changes, lastInsertRowid } = statement.run(...bindings);
-  query.response = { changes, lastInsertRowid };
-  query.context = { changes, lastID: lastInsertRowid };
-  return query;
 }
 
 /** Repeats what finds the database busy, since another process writes; the last attempt's error is the caller's. */

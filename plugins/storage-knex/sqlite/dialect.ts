@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import knex, { type Knex } from 'knex';
 import type { Connection } from '../dialect.ts';
 import { NodeSqliteClient } from './client.ts';
+import type { Manner } from './client.ts';
 import { constraintFault, explain } from './errors.ts';
 import { Lookups } from './lookups.ts';
 
@@ -13,12 +14,16 @@ export interface SqliteConnection extends Connection {
 /**
  * SQLite in a file, through the driver that is part of Node: nothing to install and nothing to compile. Every transaction that
  * writes holds the one write lock from its start, and so needs no other.
+ * @param manner how it writes at first.
  */
-export function sqlite(filename: string): { readonly inDataDirectory: true; connect(): SqliteConnection } {
+export function sqlite(
+  filename: string,
+  manner: Manner = { threaded: false },
+): { readonly inDataDirectory: true; connect(): SqliteConnection } {
   return {
     inDataDirectory: true,
     connect() {
-      const writer = connectKnex(filename, false);
+      const writer = connectKnex(filename, false, manner);
       const reader = connectKnex(filename, true);
       const lookups = new Lookups(filename);
       return {
@@ -76,9 +81,14 @@ async function snapshot<Result>(filename: string, work: (db: Knex) => Promise<Re
  * One connection each for writing and reading. The driver is synchronous, so more would bring no parallel work; but a
  * read must not queue behind a write that waits for another process.
  */
-function connectKnex(filename: string, readOnly: boolean): Knex {
-  return knex({
+function connectKnex(filename: string, readOnly: boolean, manner: Manner = { threaded: false }): Knex {
+  return knex(configOf(filename, readOnly, manner));
+}
+
+function configOf(filename: string, readOnly: boolean, manner: Manner): Knex.Config & { readonly manner: Manner } {
+  return {
     client: NodeSqliteClient,
+    manner,
     connection: { filename, options: { readonly: readOnly } },
     useNullAsDefault: true,
     // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
@@ -86,5 +96,5 @@ function connectKnex(filename: string, readOnly: boolean): Knex {
     pool: { min: 1, max: 1 },
     // What fails is thrown, and logged by who catches it.
     log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
-  });
+  };
 }

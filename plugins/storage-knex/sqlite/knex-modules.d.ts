@@ -1,13 +1,14 @@
 // knex ships no types for its dialects. Only what the subclass in client.ts touches is declared.
 declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import type { Knex } from 'knex';
-  import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+  import type { SQLInputValue } from 'node:sqlite';
   import type { ColumnValue } from '../rows.ts';
 
   export default class BetterSqlite3Client extends Knex.Client {
+    override config: Knex.Config & { readonly manner: { threaded: boolean } };
     override connectionSettings: { readonly filename: string; readonly options: { readonly readonly: boolean } };
     _driver(): unknown;
-    _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery>;
+    _query(connection: unknown, query: KnexQuery): Promise<KnexQuery>;
     _formatBindings(bindings: readonly unknown[] | undefined): readonly SQLInputValue[];
   }
 

@@ -12,7 +12,7 @@ export function insertRows(
   connection: DatabaseSync,
   sql: string,
   rows: readonly (readonly ColumnValue[])[],
-): { readonly changes: number } {
+): { readonly changes: number; readonly lastInsertRowid: number } {
   if (!connection.isTransaction) throw new Error('many rows are inserted by a transaction, all or none');
   const width = rows[0]?.length ?? 0;
   const together = rows.length - (rows.length % rowsAStatement);
@@ -22,7 +22,7 @@ export function insertRows(
   };
   if (together > 0) insert(0, together, rowsAStatement);
   if (together < rows.length) insert(together, rows.length, 1);
-  return { changes: rows.length };
+  return { changes: rows.length, lastInsertRowid: 0 };
 }
 
 function prepare(connection: DatabaseSync, sql: string, width: number, rows: number): StatementSync {

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { SightlineError } from '../../../src/contract/index.ts';
 
@@ -10,7 +10,7 @@ export interface OpenOptions {
 
 /** Opens the file, making it readable by its owner alone; SQLite gives the files beside it the same mode. */
 export function openDatabase(filename: string, { blockingMs, readOnly }: OpenOptions): DatabaseSync {
-  if (!readOnly) closeSync(openSync(filename, 'a', 0o600));
+  if (!readOnly) create(filename);
   const database = new DatabaseSync(filename, { timeout: blockingMs, readOnly, enableForeignKeyConstraints: true });
   try {
     if (!readOnly) writeAhead(database, filename);
@@ -23,6 +23,15 @@ export function openDatabase(filename: string, { blockingMs, readOnly }: OpenOpt
     database.close();
     throw error;
   }
+}
+
+/**
+ * A file that is there is only looked at: to open and close it would drop all locks that this process has on it, and other
+ * connections of it have some. Throws as opening it would.
+ */
+function create(filename: string): void {
+  if (statSync(filename, { throwIfNoEntry: false })?.isFile() === true) accessSync(filename, constants.W_OK);
+  else closeSync(openSync(filename, 'a', 0o600));
 }
 
 /** Readers and the one writer do not wait for each other. Some network file systems cannot do it and answer another mode. */

@@ -1,0 +1,93 @@
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Answer, Statement } from './execute.ts';
+
+export interface ThreadOptions {
+  readonly filename: string;
+  readonly blockingMs: number;
+}
+
+/** What the thread says: first that it has the file open, then of each statement, in their order. */
+export type Reply =
+  | { readonly answer: Answer | undefined; readonly inTransaction: boolean }
+  | { readonly failure: Failure; readonly inTransaction: boolean };
+
+/** What an error of the driver or of the operating system is told by. */
+export interface Failure {
+  readonly message: string;
+  readonly errcode?: number;
+  readonly errstr?: string;
+  readonly code?: string;
+}
+
+interface Waiting {
+  readonly resolve: (answer: Answer | undefined) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * A connection that writes on a thread of its own, so that many records and their way to the disk do not hold up the event
+ * loop. Statements go to it one after another, as to one that is here.
+ */
+export class ThreadedConnection {
+  readonly #worker: Worker;
+  readonly #waiting: Waiting[] = [];
+  #ended: Error | undefined;
+  isTransaction = false;
+
+  private constructor(options: ThreadOptions) {
+    // The checkout runs this very file, the package a compiled one.
+    const url = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url);
+    this.#worker = new Worker(url, { workerData: options, execArgv: [] });
+    this.#worker.on('message', (reply: Reply) => this.#settle(reply));
+    const end = (cause: unknown): void => this.#end(new Error('the thread that writes has ended', { cause }));
+    this.#worker.on('error', end);
+    this.#worker.on('exit', end);
+  }
+
+  /** Rejects as opening the file here would. */
+  static async open(options: ThreadOptions): Promise<ThreadedConnection> {
+    const connection = new ThreadedConnection(options);
+    await connection.#next();
+    return connection;
+  }
+
+  /** Whether it is still there. */
+  get works(): boolean {
+    return this.#ended === undefined;
+  }
+
+  run(statement: Statement): Promise<Answer | undefined> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    this.#worker.postMessage(statement);
+    return this.#next();
+  }
+
+  /** What was not committed is lost, as with any connection. */
+  async close(): Promise<void> {
+    if (this.#ended !== undefined) return;
+    const closed = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
+    this.#worker.postMessage(undefined);
+    await closed;
+  }
+
+  #next(): Promise<Answer | undefined> {
+    // A process lives as long as something is being written, and not for the thread's sake.
+    this.#worker.ref();
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  #settle(reply: Reply): void {
+    const waiting = this.#waiting.shift();
+    if (this.#waiting.length === 0) this.#worker.unref();
+    this.isTransaction = reply.inTransaction;
+    if ('failure' in reply) waiting?.reject(Object.assign(new Error(reply.failure.message), reply.failure));
+    else waiting?.resolve(reply.answer);
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error;
+    this.isTransaction = false;
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#ended);
+  }
+}
