@@ -11,20 +11,27 @@ export interface NamedStatement {
   readonly text: string;
 }
 
-/** A statement that had few rows the last time. */
+/** What is made room for where nobody knows yet. */
+const expectedBytes = 4_096;
+
+/** A statement that had few rows the last time, or says that it will. */
 export class SmallStatement {
   /** Of its rows. */
   bytes: number;
+  /** Whether it was asked before. */
+  answered: boolean;
   readonly #text: string;
   readonly #askers = new Map<string, NamedStatement>();
 
-  constructor(text: string, bytes: number) {
+  constructor(text: string, bytes: number, answered: boolean) {
     this.#text = text;
     this.bytes = bytes;
+    this.answered = answered;
   }
 
-  /** Without its trace id, which is another each time. Undefined where it has so many askers that none is worth keeping. */
+  /** Without its trace id, which is another each time. Undefined at first, and where it has so many askers that none is worth keeping. */
   of(label: StatementLabel | undefined): NamedStatement | undefined {
+    if (!this.answered) return undefined;
     const comment = askerComment(label);
     const known = this.#askers.get(comment);
     if (known !== undefined || this.#askers.size >= mostAskers) return known;
@@ -38,25 +45,40 @@ export class SmallStatement {
 /** Of this process: the names of two are never the same. */
 let made = 0;
 
-/** Statements that had few rows the last time. To be wrong about one costs memory within the limits, and nothing else. */
+/**
+ * Statements of few rows. To be wrong about one costs memory within the limits, and at worst a connection that is closed under
+ * what nobody wants.
+ */
 export class KnownSmall {
-  readonly #statements = new Map<string, SmallStatement>();
+  /** Undefined of those that had many rows, whatever they say. */
+  readonly #statements = new Map<string, SmallStatement | undefined>();
 
   get(text: string): SmallStatement | undefined {
     return this.#statements.get(text);
+  }
+
+  /** It says that it has few. */
+  expect(text: string): void {
+    if (!this.#statements.has(text)) this.#keep(text, new SmallStatement(text, expectedBytes, false));
   }
 
   /** @param bytes undefined where they were not few. */
   note(text: string, bytes: number | undefined): void {
     const known = this.#statements.get(text);
     if (bytes === undefined) {
-      this.#statements.delete(text);
-    } else if (known !== undefined) {
+      this.#keep(text, undefined);
+    } else if (known === undefined) {
+      this.#keep(text, new SmallStatement(text, bytes, true));
+    } else {
       known.bytes = bytes;
-    } else if (text.length <= longestKept) {
-      this.#statements.set(text, new SmallStatement(text, bytes));
-      if (this.#statements.size > mostKept) this.#forgetOldest();
+      known.answered = true;
     }
+  }
+
+  #keep(text: string, statement: SmallStatement | undefined): void {
+    if (text.length > longestKept) return;
+    this.#statements.set(text, statement);
+    if (this.#statements.size > mostKept) this.#forgetOldest();
   }
 
   #forgetOldest(): void {

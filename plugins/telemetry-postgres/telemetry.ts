@@ -117,9 +117,11 @@ export class PostgresTelemetry implements Telemetry {
     const { gate, layout } = this.#running;
     const tenant = await this.#tenancy.tenantOf(context.organizationId);
     const mode = this.#tenancy.boundary;
-    return gate
-      .template(checked)
-      .write((table) => relationFor({ table, binding, tenant }, this.#kind, mode, layout, this.#host.mapping));
+    const template = gate.template(checked);
+    const { mapping } = this.#host;
+    const text = template.write((table) => relationFor({ table, binding, tenant }, this.#kind, mode, layout, mapping));
+    if (template.saysFewRows) this.#small.expect(text);
+    return text;
   }
 
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {

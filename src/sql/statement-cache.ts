@@ -21,9 +21,7 @@ export interface Binding {
 }
 
 export function isSameBinding(one: Binding, other: Binding): boolean {
-  return (
-    one.minute === other.minute && one.start === other.start && one.end === other.end && one.rules === other.rules
-  );
+  return one.minute === other.minute && one.start === other.start && one.end === other.end && one.rules === other.rules;
 }
 
 /** Larger ones are parsed each time: few are asked twice. */

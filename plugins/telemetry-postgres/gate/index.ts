@@ -6,6 +6,7 @@ import type {
   TableName,
 } from '../../../src/contract/index.ts';
 import { Checker } from './check.ts';
+import { saysFewRows } from './few-rows.ts';
 import { Parser } from './parser.ts';
 import { reachesOf } from './reach.ts';
 import { readStatement } from './read.ts';
@@ -19,12 +20,14 @@ class CheckedPostgres implements CheckedStatement, GatedStatement {
   readonly tree: PostgresStatement;
   readonly tables: CheckedStatement['tables'];
   readonly reaches: CheckedStatement['reaches'];
+  readonly saysFewRows: boolean;
   readonly #template: Template;
 
   constructor(tree: PostgresStatement, tables: CheckedStatement['tables'], template: Template) {
     this.tree = tree;
     this.tables = tables;
     this.reaches = reachesOf(tree.tree);
+    this.saysFewRows = saysFewRows(tree.tree);
     this.#template = template;
   }
 
@@ -40,7 +43,7 @@ export interface PostgresGate {
   /** Throws sql_refused, sql_not_read_only, unknown_table, unknown_function. */
   check(parsed: ParsedStatement): CheckedStatement;
   /** `write` puts together what is sent: costs next to nothing, as often as it is asked. */
-  template(checked: CheckedStatement): GatedStatement;
+  template(checked: CheckedStatement): GatedStatement & { readonly saysFewRows: boolean };
 }
 
 /** Loads PostgreSQL's own parser, which takes some ten milliseconds and a few megabytes. */
