@@ -11,6 +11,7 @@ import { findGenerator } from './peers/load.ts';
 import { race } from './peers/measure.ts';
 import { mostConnections, pgbench } from './peers/pgbench.ts';
 import { startSightline } from './peers/sightline.ts';
+import { sizes } from './peers/size.ts';
 import { table } from './peers/table.ts';
 import { startToolbox } from './peers/toolbox.ts';
 
@@ -69,6 +70,7 @@ try {
     const most = sql && (await pgbench(directory, login, sql(limit.speech), line.connections, seconds));
     console.log(`\n${table(line, results, { toolbox, dbhub, limit }, most)}`);
   }
+  if (wanted === undefined) console.log(`\n${await sizes([own, toolbox, dbhub], own)}`);
   console.log(`\nLoad average after: ${loadavg()[0]?.toFixed(1) ?? ''}.`);
 } finally {
   for (const stop of stops.toReversed()) await stop().catch((error: unknown) => console.error(error));

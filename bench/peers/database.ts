@@ -21,9 +21,9 @@ export function emptyWarehouse(server: PostgresServer): Promise<TestWarehouse> {
 /** Gives the organization its rows, an hour old, and one log record with a long text. */
 export async function fill(server: PostgresServer, database: string, organization: string): Promise<void> {
   await server.admin(
-    `INSERT INTO telemetry.spans (organization, time, trace_id, span_id, service_name, name, duration_nano)
+    `INSERT INTO telemetry.spans (organization, time, trace_id, span_id, service_name, name, kind, status_code, duration_nano)
      SELECT '${organization}', now() - interval '1 hour' + i * interval '1 ms', md5(i::text), left(md5(i::text), 16),
-       'service-' || i % 10, 'GET /api/v1/things/' || i % 20, 5000000 + i FROM generate_series(1, ${spans}) AS i;
+       'service-' || i % 10, 'GET /api/v1/things/' || i % 20, 'SERVER', 'OK', 5000000 + i FROM generate_series(1, ${spans}) AS i;
      INSERT INTO telemetry.logs (organization, time, service_name, body)
      VALUES ('${organization}', now() - interval '1 hour', 'service-1', repeat('x', ${cellBytes}));
      ANALYZE telemetry.spans; ANALYZE telemetry.logs`,

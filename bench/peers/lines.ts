@@ -102,8 +102,8 @@ export function requestOf({ era, sql }: Line, speech: Speech, token: string | un
 
 const message = z.object({ result: z.looseObject({ isError: z.literal(false).optional() }) });
 
-/** Asks once and holds the answer to what it must be. */
-export async function examine(url: string, { headers, body }: Request, line: Line, speech: Speech): Promise<void> {
+/** Asks once and holds the answer to what it must be. The JSON-RPC message, also where it came as an event. */
+export async function answerOf(url: string, { headers, body }: Request, line: Line, speech: Speech): Promise<string> {
   const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(30_000) });
   const text = await response.text();
   if (!response.ok) throw new Error(`HTTP ${response.status}: ${text.slice(0, 300)}`);
@@ -111,4 +111,5 @@ export async function examine(url: string, { headers, body }: Request, line: Lin
   const answer = response.headers.get('content-type')?.startsWith('text/event-stream') ? (event ?? '') : text;
   if (!message.safeParse(JSON.parse(answer)).success) throw new Error(`refused: ${answer.slice(0, 300)}`);
   line.check(answer, speech);
+  return answer;
 }

@@ -1,6 +1,6 @@
 import { treeCpuSeconds, treeResidentMb } from '../support/process.ts';
 import type { Contender } from './contender.ts';
-import { examine, requestOf, type Line } from './lines.ts';
+import { answerOf, requestOf, type Line } from './lines.ts';
 import type { Generator, Load } from './load.ts';
 
 export interface Sample {
@@ -37,7 +37,7 @@ export async function race(
     const { url, speech, token } = contender;
     const request = requestOf(line, speech, token);
     try {
-      await examine(url, request, line, speech);
+      await answerOf(url, request, line, speech);
       await warm(contender.pid, () => generator.load(url, request, line.connections, 1));
       samples.set(contender, []);
     } catch (error) {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { z } from 'zod';
 import { callTool, exchange, post } from '../chaos/client.ts';
 import type { Stage, Tenant } from './stage.ts';
@@ -39,7 +40,8 @@ export class Mix {
     this.#sent += 1;
     const kind = this.#kinds[this.#sent % this.#kinds.length];
     if (kind === undefined) throw new Error('there is no such kind');
-    return kind();
+    // What is not answered at all failed too, and the others go on.
+    return kind().catch((error: unknown) => ({ kind: 'unanswered', failure: inspect(error) }));
   }
 
   #any(): Tenant {

@@ -15,14 +15,6 @@ import { ThreadedConnection } from './threaded.ts';
 const blockingMs = 5;
 const patienceMs = 15_000;
 
-/** So many rows at once are written where much is; from then on what writes does so on a thread. */
-const manyRows = 100;
-
-/** Of one file's writer, whose connection is another once it writes much. */
-export interface Manner {
-  threaded: boolean;
-}
-
 type RawConnection = DatabaseSync | ThreadedConnection;
 
 /** knex's better-sqlite3 dialect, on Node's own driver. */
@@ -54,7 +46,8 @@ export class NodeSqliteClient extends BetterSqlite3Client {
     const rows = query.options?.rows;
     // A full disk ends the transaction by itself; the error to report is that, and not that there is nothing to roll back.
     if (query.sql === 'ROLLBACK' && !connection.isTransaction) return { ...query, response: [] };
-    if (rows !== undefined && rows.length >= manyRows) this.config.manner.threaded = true;
+    if (query.sql === 'BEGIN;') this.config.manner.begin();
+    if (rows !== undefined) this.config.manner.insert(rows.length);
     const statement = { sql: query.sql, bindings: this._formatBindings(query.bindings), rows };
     const run = async (): Promise<Answer | undefined> =>
       connection instanceof ThreadedConnection ? await connection.run(statement) : execute(connection, statement);

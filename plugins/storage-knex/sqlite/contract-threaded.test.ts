@@ -7,6 +7,7 @@ import { storageContract } from '../../../src/contract-tests/storage.ts';
 import plugin from '../index.ts';
 import { KnexStorage } from '../storage.ts';
 import { sqlite } from './dialect.ts';
+import { WriterManner } from './manner.ts';
 
 /** A store that writes on a thread from the start, as one does that writes much. */
 storageContract({ describe, it, expect, beforeAll, afterAll, beforeEach, afterEach }, async () => {
@@ -15,7 +16,7 @@ storageContract({ describe, it, expect, beforeAll, afterAll, beforeEach, afterEa
   return {
     open: (overrides) =>
       new KnexStorage(
-        sqlite(join(dataDirectory, 'sightline.sqlite'), { threaded: true }),
+        sqlite(join(dataDirectory, 'sightline.sqlite'), new WriterManner(true)),
         testHost(dataDirectory, overrides),
       ),
     process: { module: new URL('../index.ts', import.meta.url).href, config, dataDirectory },

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import knex, { type Knex } from 'knex';
 import type { Connection } from '../dialect.ts';
 import { NodeSqliteClient } from './client.ts';
-import type { Manner } from './client.ts';
+import { WriterManner } from './manner.ts';
 import { constraintFault, explain } from './errors.ts';
 import { Lookups } from './lookups.ts';
 
@@ -18,7 +18,7 @@ export interface SqliteConnection extends Connection {
  */
 export function sqlite(
   filename: string,
-  manner: Manner = { threaded: false },
+  manner = new WriterManner(),
 ): { readonly inDataDirectory: true; connect(): SqliteConnection } {
   return {
     inDataDirectory: true,
@@ -81,11 +81,15 @@ async function snapshot<Result>(filename: string, work: (db: Knex) => Promise<Re
  * One connection each for writing and reading. The driver is synchronous, so more would bring no parallel work; but a
  * read must not queue behind a write that waits for another process.
  */
-function connectKnex(filename: string, readOnly: boolean, manner: Manner = { threaded: false }): Knex {
+function connectKnex(filename: string, readOnly: boolean, manner = new WriterManner()): Knex {
   return knex(configOf(filename, readOnly, manner));
 }
 
-function configOf(filename: string, readOnly: boolean, manner: Manner): Knex.Config & { readonly manner: Manner } {
+function configOf(
+  filename: string,
+  readOnly: boolean,
+  manner: WriterManner,
+): Knex.Config & { readonly manner: WriterManner } {
   return {
     client: NodeSqliteClient,
     manner,
