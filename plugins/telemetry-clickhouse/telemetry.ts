@@ -26,6 +26,7 @@ import { dialectOf } from './dialect.ts';
 import { Estimates } from './estimates.ts';
 import { policy } from './gate/policy.ts';
 import { Mapped } from './mapped.ts';
+import { namedColumns } from './named-columns.ts';
 import { ClickHouseOperations } from './operations.ts';
 import { openSink, ownMapping, type OpenSink } from './own-warehouse.ts';
 import { queryId } from './tenant.ts';
@@ -124,7 +125,9 @@ export class ClickHouseTelemetry implements Telemetry {
   async render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string> {
     const { mapped } = this.#started();
     const tenant = await this.#tenancy.tenantOf(context.organizationId);
-    return own(checked).gated.write((table) => mapped.relation(table, tenant, binding));
+    const { gated, columns } = own(checked);
+    const bound = columns === undefined ? binding : { ...binding, columns };
+    return gated.write((table) => mapped.relation(table, tenant, bound));
   }
 
   async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
@@ -171,9 +174,11 @@ export class ClickHouseTelemetry implements Telemetry {
 
 class Statement implements CheckedStatement {
   readonly gated: GatedStatement;
+  readonly columns: ReadonlySet<string> | undefined;
 
   constructor(gated: GatedStatement) {
     this.gated = gated;
+    this.columns = namedColumns(gated.write(() => '_'));
   }
 
   get tree(): unknown {

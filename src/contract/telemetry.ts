@@ -98,6 +98,8 @@ export interface StatementBinding {
   readonly window?: { readonly start?: Date; readonly end?: Date };
   /** What this caller may not read as it is. Bound beneath the statement like the window. */
   readonly rules?: ReadRules;
+  /** Columns that the statement may name: of the others it shows nothing, and they are left out. Without it, all. */
+  readonly columns?: ReadonlySet<string>;
 }
 
 /**

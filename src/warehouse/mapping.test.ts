@@ -155,6 +155,14 @@ describe('a relation', () => {
     expect(await relation({}, undefined, { timeBounds })).toMatch(/ FROM otel\.otel_traces\)$/);
   });
 
+  it('shows the columns that a statement may name, and the time in any case', async () => {
+    const names = async (columns: string[]) =>
+      [...(await relation({ columns: new Set(columns) }, "org = 'a'")).matchAll(/ AS "(\w+)"/g)].map(([, name]) => name);
+    expect(await names(['name', 'org', 'no_such'])).toEqual(['time', 'name']);
+    expect(await names([])).toEqual(['time']);
+    expect(await relation({ columns: new Set() }, "org = 'a'")).toMatch(/PREWHERE org = 'a'\)$/);
+  });
+
   it('is selected as the dialect says', async () => {
     const select: RelationWriter['select'] = (columns, from, tenant, others) =>
       `SELECT ${columns.map(([name]) => name).join()} OF ${from} FOR ${tenant} AND ${others.join()}`;

@@ -26,11 +26,13 @@ export const relation: MappingHelpers['relation'] = (mapping, table, { binding, 
 function select(
   table: TableName,
   source: TableSource,
-  { window = {}, rules }: StatementBinding,
+  { window = {}, rules, columns: named }: StatementBinding,
   tenant: string | undefined,
   writer: RelationWriter,
 ): string {
-  const columns: readonly LogicalColumn[] = otelTables[table].columns;
+  const all: readonly LogicalColumn[] = otelTables[table].columns;
+  // A table without columns is none.
+  const columns = named === undefined ? all : all.filter(({ name }) => name === 'time' || named.has(name));
   const list = columns.flatMap((column) => {
     const expression = readable(column, source.columns[column.name] ?? writer.empty(column), table, rules, writer);
     return expression === undefined ? [] : [[column.name, expression] as const];
