@@ -157,7 +157,9 @@ describe('a relation', () => {
 
   it('shows the columns that a statement may name, and the time in any case', async () => {
     const names = async (columns: string[]) =>
-      [...(await relation({ columns: new Set(columns) }, "org = 'a'")).matchAll(/ AS "(\w+)"/g)].map(([, name]) => name);
+      [...(await relation({ columns: new Set(columns) }, "org = 'a'")).matchAll(/ AS "(\w+)"/g)].map(
+        ([, name]) => name,
+      );
     expect(await names(['name', 'org', 'no_such'])).toEqual(['time', 'name']);
     expect(await names([])).toEqual(['time']);
     expect(await relation({ columns: new Set() }, "org = 'a'")).toMatch(/PREWHERE org = 'a'\)$/);
