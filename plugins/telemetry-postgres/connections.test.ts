@@ -50,6 +50,43 @@ describe('connections', () => {
     expect([connections.open, connections.inUse]).toEqual([2, 0]);
   });
 
+  it('are not lost where the server lets in and then does not answer as it should', async () => {
+    let well = false;
+    const message = (code: string, body: string) => {
+      const bytes = Buffer.from(`${code}0000${body}`, 'latin1');
+      bytes.writeInt32BE(bytes.length - 1, 1);
+      return bytes;
+    };
+    const ready = message('Z', 'I');
+    const failing = createServer((socket) => {
+      const asked = (): Buffer =>
+        well ? message('C', 'SELECT 1\0') : message('E', 'SERROR\0C53200\0Mout of memory\0\0');
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        socket.write(Buffer.concat([message('R', '\0\0\0\0'), message('K', '\0\0\0\0\0\0\0\0'), ready]));
+        socket.on('data', (chunk: Buffer) => chunk[0] === 0x51 && socket.write(Buffer.concat([asked(), ready])));
+      });
+    });
+    const client = { host: '127.0.0.1', port: await listen(failing), user: 'a', database: 'a' };
+    const connections = new Connections({
+      client,
+      ssl: false,
+      max: 2,
+      idleMs: 1_000,
+      connectMs: 5_000,
+      logger: silentLogger,
+    });
+    for (const _ of [1, 2, 3]) {
+      await expect(connections.lease(never, 'a')).rejects.toThrow('out of memory');
+      expect(connections.open).toBe(0);
+    }
+    well = true;
+    (await connections.lease(never, 'a')).release();
+    expect(connections.open).toBe(1);
+    await connections.end();
+    failing.close();
+  });
+
   it('clean the one that rested for the longest where there may be no more', async () => {
     const connections = open(2);
     const [a, b] = [await use(connections, 'a'), await use(connections, 'b')];

@@ -142,7 +142,10 @@ export class Connections {
     this.#opening += 1;
     try {
       const client = await this.#pool.connect();
-      await settle(client);
+      await settle(client).catch((error: unknown) => {
+        client.release(true);
+        throw error;
+      });
       this.#opening -= 1;
       const session = new Session(client, (ended, error) => this.#ended(ended, error));
       this.#sessions.add(session);

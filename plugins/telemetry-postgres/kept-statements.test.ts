@@ -32,9 +32,9 @@ for (const server of servers) {
     };
     const kept = async (organization: 0 | 1 = 0): Promise<readonly unknown[]> => {
       const sql =
-        "SELECT statement FROM pg_catalog.pg_prepared_statements WHERE name ~ 'sightline_[0-9a-z]+$' ORDER BY 1";
+        "SELECT statement FROM pg_catalog.pg_prepared_statements WHERE name ~ '^sightline_q_[0-9a-f]{32}$' ORDER BY 1";
       const { rows } = await say(sql, 'ak_looks', organization);
-      return rows.flat().filter((text) => !/BEGIN|ROLLBACK|num_nulls|pg_prepared/.test(String(text)));
+      return rows.flat().filter((text) => !/pg_prepared/.test(String(text)));
     };
 
     it('are kept from the second time on, by who asks, and never for another organization', async () => {
@@ -73,6 +73,30 @@ for (const server of servers) {
       const answer = await say('SELECT * FROM public.changing');
       expect([answer.columns.map(({ name }) => name), answer.rows]).toEqual([['b', 'c'], [['x', 2]]]);
       for (const _ of [1, 2, 3]) expect((await say('SELECT * FROM public.changing')).rows).toEqual([['x', 2]]);
+    });
+
+    it('are cut where they have come to more rows than are wanted, however slowly the others come, and asked for otherwise then', async () => {
+      const locks = "(SELECT count(*) FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND objid = 9)";
+      const sql = `SELECT x, pg_catalog.pg_sleep(CASE WHEN x > 20 THEN 0.2 ELSE 0 END)::text FROM pg_catalog.generate_series(1, 4 + 10000 * least(1, ${locks})) AS g(x)`;
+      const organizationId = warehouse.organizations[0];
+      const rows = async () => {
+        const context = { organizationId, label: label('ak_1'), signal: new AbortController().signal };
+        const own = { ...limits, maxRows: 5, timeoutMs: 10_000 };
+        const { rows: found, end } = await collect(await warehouse.component.open(sql, own, context));
+        return [found.length, end?.truncated];
+      };
+      for (const _ of [1, 2]) expect(await rows()).toEqual([4, undefined]);
+      const holder = new pg.Client({
+        connectionString: server.url(warehouse.database, warehouse.gateway, warehouse.password),
+      });
+      await holder.connect();
+      try {
+        await holder.query('SELECT pg_advisory_lock(9)');
+        for (const _ of [1, 2, 3]) expect(await rows()).toEqual([5, 'rows']);
+      } finally {
+        await holder.end();
+      }
+      expect((await say('SELECT 1')).rows).toEqual([[1]]);
     });
 
     it('mean the same in a session that was never settled, as a pooler may give us', async () => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { StatementLabel } from '../../src/contract/index.ts';
 import { askerComment } from './label.ts';
 
@@ -35,15 +36,13 @@ export class SmallStatement {
     const comment = askerComment(label);
     const known = this.#askers.get(comment);
     if (known !== undefined || this.#askers.size >= mostAskers) return known;
-    made += 1;
-    const named = { name: `sightline_${made.toString(36)}`, text: comment + this.#text };
+    const text = comment + this.#text;
+    // By what it says: behind a pooler a session may be one that another process gave its names to.
+    const named = { name: `sightline_q_${hash('sha256', text, 'hex').slice(0, 32)}`, text };
     this.#askers.set(comment, named);
     return named;
   }
 }
-
-/** Of this process: the names of two are never the same. */
-let made = 0;
 
 /**
  * Statements of few rows. To be wrong about one costs memory within the limits, and at worst a connection that is closed under
@@ -73,6 +72,11 @@ export class KnownSmall {
       known.bytes = bytes;
       known.answered = true;
     }
+  }
+
+  /** Nothing is known of it any more. */
+  forget(text: string): void {
+    this.#statements.delete(text);
   }
 
   #keep(text: string, statement: SmallStatement | undefined): void {

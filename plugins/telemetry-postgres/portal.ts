@@ -57,6 +57,8 @@ export class Portal implements Reader {
   #state: 'unsent' | 'running' | 'suspended' | 'done' = 'unsent';
   /** Whether the end of the transaction was asked for. */
   #endSent = false;
+  /** Whether its own end was said, or never will be. */
+  #ownEnd = false;
   /** And did not fail. */
   #onlyRead = true;
   #rolledBack = false;
@@ -225,9 +227,16 @@ export class Portal implements Reader {
       this.#options.session.stream.destroy();
       return false;
     }
-    if (this.#rows.add(bytes, from, end)) return true;
-    this.unreadable('not the protocol');
-    return false;
+    if (!this.#rows.add(bytes, from, end)) {
+      this.unreadable('not the protocol');
+      return false;
+    }
+    // It was taken for one of few rows. Those who wait have theirs; what else comes, and the end, is not waited for here.
+    if (this.#rows.full && this.#endSent && this.#state === 'running') {
+      this.#state = 'done';
+      this.#tell();
+    }
+    return true;
   }
 
   #completed(bytes: Buffer, from: number, end: number): void {
@@ -236,11 +245,12 @@ export class Portal implements Reader {
       return;
     }
     const tag = tagOf(bytes, from, end);
-    if (this.#state === 'done') this.#rolledBack = tag === 'ROLLBACK';
+    if (this.#ownEnd) this.#rolledBack = tag === 'ROLLBACK';
     else this.#ended(onlyReads.test(tag));
   }
 
   #ended(onlyRead: boolean): void {
+    this.#ownEnd = true;
     this.#onlyRead = onlyRead;
     this.#finish();
     this.#tell();
@@ -280,6 +290,7 @@ export class Portal implements Reader {
 
   #finish(): void {
     if (this.#state === 'done') return;
+    if (this.#state === 'suspended') this.#ownEnd = true;
     this.#state = 'done';
     if (this.#endSent) return;
     this.#endSent = true;

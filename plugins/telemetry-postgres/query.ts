@@ -25,8 +25,8 @@ export interface QueryRequest {
   readonly small: KnownSmall;
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
-  /** What is made of a failure while rows are read. */
-  readonly explain: (error: unknown) => unknown;
+  /** What is made of a failure of what was sent. */
+  readonly explain: (error: unknown, sent: string) => unknown;
 }
 
 /** The server ends a statement itself at its time-out; so much later it is stopped from here. */
@@ -48,7 +48,7 @@ export async function runQuery(request: QueryRequest): Promise<Cursor> {
   } catch (error) {
     if (!running.isStale) throw error;
   }
-  request.small.note(request.text, undefined);
+  request.small.forget(request.text);
   return await runQuery(request);
 }
 
@@ -61,8 +61,8 @@ async function waited({ connections, tenant, signal }: QueryRequest, waitMs: num
 }
 
 const once = { once: true };
-/** A cached plan that would answer other columns; a statement that this session does not know. */
-const staleCodes: ReadonlySet<string> = new Set(['0A000', '26000']);
+/** A cached plan that would answer other columns; a statement that this session does not know, or knows already. */
+const staleCodes: ReadonlySet<string> = new Set(['0A000', '26000', '42P05']);
 const done = Promise.resolve();
 
 class RunningStatement implements Cursor {
@@ -71,6 +71,8 @@ class RunningStatement implements Cursor {
   readonly #rows: RowSerializer;
   readonly #portal: Portal;
   readonly #named: boolean;
+  readonly #small: boolean;
+  readonly #sent: string;
   readonly #timer: NodeJS.Timeout;
   #first: RowChunk | undefined;
   #ended = false;
@@ -86,9 +88,11 @@ class RunningStatement implements Cursor {
     this.#lease = lease;
     this.#rows = new RowSerializer(limits);
     this.#named = named !== undefined;
+    this.#small = known !== undefined;
+    this.#sent = named?.text ?? labelComment(label) + text;
     this.#portal = new Portal({
       before,
-      statement: named ?? labelComment(label) + text,
+      statement: named ?? this.#sent,
       after,
       session,
       small: known?.bytes,
@@ -163,8 +167,10 @@ class RunningStatement implements Cursor {
         await this.#portal.batch();
       }
     } catch (error) {
+      // Whatever it was that took so long or failed, the next time it is asked for row by row.
+      if (this.#small && !this.isStale) this.#request.small.note(this.#request.text, undefined);
       void this.#finish();
-      throw this.#request.explain(error);
+      throw this.#request.explain(error, this.#sent);
     }
   }
 

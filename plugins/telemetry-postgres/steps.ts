@@ -33,7 +33,8 @@ const settings = [
   `pg_catalog.set_config('statement_timeout', $1, true)`,
   `pg_catalog.set_config('idle_in_transaction_session_timeout', $2, true)`,
   `pg_catalog.set_config('${tokenSetting}', $3, true)`,
-  `CASE WHEN pg_catalog.current_setting('${settled.name}', true) = '${settled.value}' THEN NULL ELSE pg_catalog.concat(${Object.entries(
+  // Of the settings themselves the one that says which functions are meant.
+  `CASE WHEN pg_catalog.current_setting('${settled.name}', true) = '${settled.value}' AND pg_catalog.current_setting('search_path') = '${fixed.search_path}' THEN NULL ELSE pg_catalog.concat(${Object.entries(
     fixed,
   )
     .map(([name, value]) => set(name, value, true))

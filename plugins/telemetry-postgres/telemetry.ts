@@ -154,15 +154,19 @@ export class PostgresTelemetry implements Telemetry {
         small: this.#small,
         limits: { ...limits, timeoutMs },
         signal: context.signal,
-        explain: (error) => this.#explain(error, text, context),
+        explain: (error, sent) => this.#explain(error, text, context, sent),
       });
     } catch (error) {
       throw this.#explain(error, text, context);
     }
   }
 
-  #explain(error: unknown, text: string, { label }: StatementContext): SightlineError {
-    const sent = labelComment(label) + text;
+  #explain(
+    error: unknown,
+    text: string,
+    { label }: StatementContext,
+    sent = labelComment(label) + text,
+  ): SightlineError {
     return explain(error, { helpers: this.#host.sql, sent, tables: this.#tablesIn(text) });
   }
 

@@ -1,4 +1,5 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Operation } from '../contract/instruments.ts';
 import type { Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
@@ -145,8 +146,7 @@ export class Exchange {
     response.writeHead(200, all).write(head);
     response.write(bytes);
     response.end('}');
-    // The kernel has taken all of it. Else the memory stays the socket's, whatever becomes of that.
-    if (!Buffer.isBuffer(json) && response.socket !== null && response.writableLength === 0) giveBack(json.memory);
+    if (!Buffer.isBuffer(json) && isTaken(response)) giveBack(json.memory);
     return length;
   }
 
@@ -197,6 +197,15 @@ export class Exchange {
 /** A short text goes out in one write with its headers; of a long one the bytes are made once. */
 function whole(json: string): string | Buffer {
   return json.length < shortAnswer ? json : Buffer.from(json);
+}
+
+/**
+ * Whether the kernel has taken all that was written. Else the memory stays the socket's, whatever becomes of that; and that of
+ * whatever has put itself before the response, as what compresses does.
+ */
+function isTaken(response: ServerResponse): boolean {
+  const own = response.write === ServerResponse.prototype.write && response.end === ServerResponse.prototype.end;
+  return own && response.socket !== null && response.writableLength === 0;
 }
 
 function textOf(json: string | Buffer | LargeText): string {

@@ -14,9 +14,12 @@ const cell = fc.oneof(
   fc.dictionary(fc.string(), fc.string()),
 );
 const rows = fc.array(fc.array(cell, { minLength: 1 }), { minLength: 1 });
-/** Between cells white space is the engine's to write. */
+/** Around values white space is the engine's to write. */
 const written = (values: readonly (readonly unknown[])[], blank: string): string =>
-  values.map((row) => `[${row.map((value) => JSON.stringify(value)).join(`,${blank}`)}]`).join(',');
+  values
+    .map((row) => `[${row.map((value) => `${blank}${JSON.stringify(value, undefined, blank)}${blank}`).join(',')}]`)
+    .join(',');
+const blanks = fc.constantFrom('', ' ', '\n', '\r\n\t');
 
 /** How a reader understands a line. */
 function readLine(line: string): unknown[] {
@@ -51,7 +54,7 @@ const through = (value: unknown): unknown => JSON.parse(Buffer.from(JSON.stringi
 describe('a result around rows', () => {
   it('is the same JSON whether few rows are answered or many', () => {
     fc.assert(
-      fc.property(rows, fc.constantFrom('', ' ', '\n', '\r\n\t'), fc.string(), (values, blank, word) => {
+      fc.property(rows, blanks, fc.string(), (values, blank, word) => {
         const once = written(values, blank);
         for (const count of [1, Math.ceil(9_000 / once.length)]) {
           const json = Buffer.from(Array.from({ length: count }, () => once).join(','));
@@ -72,8 +75,8 @@ describe('a result around rows', () => {
 
   it('shows each row as one line, of which nothing can be taken for something else', () => {
     fc.assert(
-      fc.property(rows, (values) => {
-        const text = { before: '', rows: Buffer.from(written(values, '')), after: '' };
+      fc.property(rows, blanks, (values, blank) => {
+        const text = { before: '', rows: Buffer.from(written(values, blank)), after: '' };
         const lines = String(JSON.parse(`"${textInString(text)}"`)).split('\n');
         expect(lines.map(readLine)).toEqual(values.map((row) => row.map((value) => through(shown(value)))));
       }),
@@ -86,8 +89,26 @@ describe('a result around rows', () => {
     [[['a,b', 'say "no"', '', ' x', '[1]', '{}']], '"a,b","say \\"no\\"",""," x","[1]","{}"'],
     [[[{ route: '/a' }, ['x', 'y']]], '{"route":"/a"},["x","y"]'],
     [[['</data>\n1 row'], ['b']], '"</data>\\n1 row"\nb'],
+    [[['a'], []], 'a\n'],
   ])('writes %j', (values, line) => {
     const text = { before: '', rows: Buffer.from(written(values, '')), after: '' };
     expect(JSON.parse(`"${textInString(text)}"`)).toBe(line);
+  });
+
+  it.each([
+    ['["a" ,""]', 'a,""'],
+    ['["a" ,"xy"]', 'a,xy'],
+    ['["a" ],["b"]', 'a\nb'],
+    ['["a", null, "", 1]', 'a,,"",1'],
+    ['[{"a":\n"fake, row"}]', '{"a": "fake, row"}'],
+    ['[ "a,b" , [1,\t2] , null ]', '"a,b",[1, 2],'],
+  ])('writes %s with white space where no row has its end', (json, lines) => {
+    const text = { before: '', rows: Buffer.from(json), after: '' };
+    expect(JSON.parse(`"${textInString(text)}"`)).toBe(lines);
+  });
+
+  it.each(['["a', '["a"', '[{"a":1', '["a\\'])('ends where %s does not', (json) => {
+    const text = { before: '', rows: Buffer.from(json), after: '' };
+    expect(() => textInString(text)).toThrow('rows end inside a cell');
   });
 });

@@ -7,17 +7,14 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const space = 0x20;
 
-/** The letter behind the backslash, for each byte that needs one inside a JSON string. */
+/**
+ * The letter behind the backslash, for each byte that needs one inside a JSON string. White space of the engine's own between
+ * values becomes a blank: a line break would be taken for the end of a row.
+ */
 const escapes = new Uint8Array(256);
-for (const [byte, letter] of [
-  [quote, quote],
-  [backslash, backslash],
-  [0x09, 0x74],
-  [0x0a, 0x6e],
-  [0x0d, 0x72],
-] as const) {
-  escapes[byte] = letter;
-}
+for (const byte of [quote, backslash]) escapes[byte] = byte;
+const blanks = new Uint8Array(256);
+for (const byte of [space, 0x09, 0x0a, 0x0d]) blanks[byte] = 1;
 
 /** Bytes that end a text, or because of which it keeps its quotes. */
 const marks = new Uint8Array(256);
@@ -45,33 +42,25 @@ export function writeLines(rows: Uint8Array, target: Uint8Array, from: number): 
     }
     at += 1;
     for (;;) {
-      const first = rows[at];
-      if (first === quote) {
-        const begin = out;
-        const start = at + 1;
-        at = start;
-        let byte = rows[at] ?? 0;
-        while (marks[byte] === 0) {
-          target[out] = byte;
+      const start = skipBlanks(rows, at);
+      const begin = out;
+      const next = rows[start] === quote ? start + 1 : start;
+      let end = next;
+      if (next > start) {
+        while (end < length && marks[rows[end] ?? 0] === 0) {
+          target[out] = rows[end] ?? 0;
           out += 1;
-          at += 1;
-          byte = rows[at] ?? 0;
+          end += 1;
         }
-        if (byte === quote && !looksOtherwise(rows, start, at)) {
-          at += 1;
-        } else {
-          at = endOfCell(rows, start - 1);
-          out = writeEscaped(rows, start - 1, at, target, begin);
-        }
-      } else {
-        const end = endOfCell(rows, at);
-        // Of what may stand here only NULL begins so.
-        if (first !== 0x6e) out = writeEscaped(rows, at, end, target, out);
-        at = end;
+        end = rows[end] === quote && !looksOtherwise(rows, next, end) ? skipBlanks(rows, end + 1) : start;
       }
-      const behind = rows[at];
-      at += 1;
-      if (behind !== comma) break;
+      if (next === start || !endsCell(rows[end])) {
+        end = endOfCell(rows, start);
+        // Of what may stand here only NULL begins so.
+        out = rows[start] === 0x6e ? begin : writeEscaped(rows, start, beforeBlanks(rows, start, end), target, begin);
+      }
+      at = end + 1;
+      if (rows[end] !== comma) break;
       target[out] = comma;
       out += 1;
     }
@@ -79,6 +68,22 @@ export function writeLines(rows: Uint8Array, target: Uint8Array, from: number): 
     at += 1;
   }
   return out;
+}
+
+function skipBlanks(rows: Uint8Array, from: number): number {
+  let at = from;
+  while (blanks[rows[at] ?? 0] === 1) at += 1;
+  return at;
+}
+
+function beforeBlanks(rows: Uint8Array, start: number, end: number): number {
+  let at = end;
+  while (at > start && blanks[rows[at - 1] ?? 0] === 1) at -= 1;
+  return at;
+}
+
+function endsCell(byte: number | undefined): boolean {
+  return byte === comma || byte === closeBracket;
 }
 
 /** Whether a text without quotes would be nothing, the beginning of a list or an object, or lose its blanks. */
@@ -115,15 +120,13 @@ function writeEscaped(rows: Uint8Array, start: number, end: number, target: Uint
   let out = from;
   for (let at = start; at < end; at += 1) {
     const byte = rows[at] ?? 0;
-    const escape = escapes[byte] ?? 0;
-    if (escape === 0) {
-      target[out] = byte;
-      out += 1;
-    } else {
+    if (escapes[byte] !== 0) {
       target[out] = backslash;
-      target[out + 1] = escape;
-      out += 2;
+      out += 1;
     }
+    // Inside a text there are no control characters.
+    target[out] = byte < space ? space : byte;
+    out += 1;
   }
   return out;
 }

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +54,16 @@ describe('a connection on a thread', () => {
     other.close();
     expect(await connection.run(statement('SELECT count(*) AS n FROM t'))).toEqual([{ n: 1 }]);
     await connection.close();
+  });
+
+  it('leaves no thread behind where it cannot be opened', async () => {
+    const tasks = '/proc/self/task';
+    const threads = (): number => (existsSync(tasks) ? readdirSync(tasks).length : 0);
+    const before = threads();
+    for (const _ of [1, 2, 3, 4]) {
+      await ThreadedConnection.open({ filename: join(directory, 'no', 'file'), blockingMs: 5 }).catch(() => {});
+    }
+    expect(threads()).toBeLessThanOrEqual(before + 1);
   });
 
   it('cannot be opened where the file cannot', async () => {

@@ -48,8 +48,13 @@ export class ThreadedConnection {
   /** Rejects as opening the file here would. */
   static async open(options: ThreadOptions): Promise<ThreadedConnection> {
     const connection = new ThreadedConnection(options);
-    await connection.#next();
-    return connection;
+    try {
+      await connection.#next();
+      return connection;
+    } catch (error) {
+      await connection.#worker.terminate();
+      throw error;
+    }
   }
 
   /** Whether it is still there. */
@@ -67,6 +72,7 @@ export class ThreadedConnection {
   async close(): Promise<void> {
     if (this.#ended !== undefined) return;
     const closed = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
+    this.#worker.ref();
     this.#worker.postMessage(undefined);
     await closed;
   }

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { KnownSmall } from './known-small.ts';
+
+const label = (principal: string) => ({ principal, tool: 'query_otel', traceId: 'abc' });
+const named = (known: KnownSmall, text: string, principal = 'ak_1') => known.get(text)?.of(label(principal));
+
+function answered(...texts: readonly string[]): KnownSmall {
+  const known = new KnownSmall();
+  for (const text of texts) known.note(text, 10);
+  return known;
+}
+
+describe('statements of few rows', () => {
+  it('have a name by what they say, the same in every process, and another for everything else', () => {
+    const [one, other] = [answered('SELECT 1', 'SELECT 2'), answered('SELECT 2', 'SELECT 1')];
+    expect(named(one, 'SELECT 1')).toEqual(named(other, 'SELECT 1'));
+    const names = [
+      named(one, 'SELECT 1'),
+      named(one, 'SELECT 2'),
+      named(one, 'SELECT 1', 'ak_2'),
+      named(one, 'SELECT 2', 'ak_2'),
+    ].map((statement) => statement?.name);
+    expect(new Set(names).size).toBe(4);
+    for (const name of names) expect(name).toMatch(/^sightline_q_[0-9a-f]{32}$/);
+  });
+
+  it('are kept once they were answered, not where they only say that they are few, nor for ever more askers', () => {
+    const known = new KnownSmall();
+    known.expect('SELECT 1');
+    expect([known.get('SELECT 1')?.bytes, named(known, 'SELECT 1')]).toEqual([4_096, undefined]);
+    known.note('SELECT 1', 3);
+    for (let asker = 0; asker < 20; asker += 1) {
+      expect(named(known, 'SELECT 1', `ak_${asker}`) !== undefined).toBe(asker < 16);
+    }
+  });
+
+  it('are believed no more once they had many, whatever they say, until they have few again', () => {
+    const known = answered('SELECT 1');
+    known.note('SELECT 1', undefined);
+    known.expect('SELECT 1');
+    expect(known.get('SELECT 1')).toBeUndefined();
+    known.note('SELECT 1', 3);
+    expect(known.get('SELECT 1')?.bytes).toBe(3);
+  });
+});
