@@ -1,5 +1,4 @@
-const quoteMark = 0x22;
-const backslash = 0x5c;
+import { backslash, closeBrace, closeBracket, openBrace, openBracket, quote } from './json-bytes.ts';
 
 /**
  * Whether arrays and objects in this JSON text nest deeper than `limit`. Looks at bytes only, before the parser does, so that
@@ -12,13 +11,13 @@ export function nestsDeeperThan(json: Uint8Array, limit: number): boolean {
     const byte = json[index];
     if (inString) {
       if (byte === backslash) index += 1;
-      else if (byte === quoteMark) inString = false;
-    } else if (byte === quoteMark) {
+      else if (byte === quote) inString = false;
+    } else if (byte === quote) {
       inString = true;
-    } else if (byte === 0x5b || byte === 0x7b) {
+    } else if (byte === openBracket || byte === openBrace) {
       depth += 1;
       if (depth > limit) return true;
-    } else if (byte === 0x5d || byte === 0x7d) {
+    } else if (byte === closeBracket || byte === closeBrace) {
       depth -= 1;
     }
   }

@@ -1,10 +1,5 @@
-const quote = 0x22;
-const backslash = 0x5c;
-const comma = 0x2c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
+import { backslash, closeBracket, comma, endOfCell, openBrace, openBracket, quote } from '../contract/json-bytes.ts';
+
 const space = 0x20;
 
 /**
@@ -91,29 +86,6 @@ function looksOtherwise(rows: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
   const first = rows[start];
   return first === openBracket || first === openBrace || first === space || rows[end - 1] === space;
-}
-
-/** Where the comma or bracket behind a cell is. */
-function endOfCell(rows: Uint8Array, start: number): number {
-  const { length } = rows;
-  let depth = 0;
-  let at = start;
-  while (at < length) {
-    const byte = rows[at];
-    if (byte === quote) {
-      at += 1;
-      while (at < length && rows[at] !== quote) at += rows[at] === backslash ? 2 : 1;
-    } else if (byte === openBracket || byte === openBrace) {
-      depth += 1;
-    } else if (byte === closeBracket || byte === closeBrace) {
-      if (depth === 0) return at;
-      depth -= 1;
-    } else if (byte === comma && depth === 0) {
-      return at;
-    }
-    at += 1;
-  }
-  throw new Error('rows end inside a cell');
 }
 
 function writeEscaped(rows: Uint8Array, start: number, end: number, target: Uint8Array, from: number): number {

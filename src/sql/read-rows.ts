@@ -1,7 +1,7 @@
 import type { Cursor, CursorEnd, QueryLimits, ResultColumn } from '../contract/index.ts';
 import { DeadlineEnded } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
-import { RowCollector } from './rows.ts';
+import { RowCollector } from './row-collector.ts';
 import type { RowSet } from './rows.ts';
 import { UntrustedColumns } from './untrusted.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { eachCell, fit, MalformedRows, RowCollector, rowSetOf, rowText, slice } from './rows.ts';
+import { RowCollector } from './row-collector.ts';
+import { fit, MalformedRows, rowSetOf, rowText, slice } from './rows.ts';
 
 const cell = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -156,17 +157,24 @@ describe('row sets', () => {
     );
   });
 
-  it('walk every cell in order', () => {
+  it('are told cell by cell to who watches them, in order', () => {
     fc.assert(
-      fc.property(table, (rows) => {
-        const walked: unknown[][] = rows.map(() => []);
-        const set = rowSetOf(rows);
-        eachCell(set, (start, end, column, row) => {
-          expect(walked[row]?.length).toBe(column);
-          walked[row]?.push(JSON.parse(set.json.toString('utf8', start, end)));
-          return true;
-        });
-        expect(walked).toEqual(through(rows));
+      fc.property(table, fc.integer({ min: 0, max: 6 }), (rows, columns) => {
+        const told: unknown[][] = [];
+        const collector = new RowCollector(unlimited);
+        collector.watch = {
+          columns,
+          cell(column, bytes, start, end, hex) {
+            if (column === 0) told.push([]);
+            const text = Buffer.from(bytes.slice(start, end)).toString();
+            expect(told.at(-1)?.length).toBe(column);
+            expect(hex).toBe(/^"[0-9a-f]*"$/.test(text));
+            told.at(-1)?.push(JSON.parse(text));
+          },
+        };
+        for (const chunk of chunksOf(rows, [2, 3])) collector.add(chunk);
+        const seen = rows.map((row) => row.slice(0, columns)).filter((row) => row.length > 0);
+        expect(told).toEqual(through(seen));
       }),
     );
   });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { otelTables } from '../contract/index.ts';
 import type { ResultColumn } from '../contract/index.ts';
-import { RowCollector, rowSetOf } from './rows.ts';
+import { RowCollector } from './row-collector.ts';
+import { rowSetOf } from './rows.ts';
 import type { RowSet } from './rows.ts';
 import { UntrustedColumns } from './untrusted.ts';
 

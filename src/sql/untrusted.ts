@@ -1,5 +1,5 @@
 import type { ResultColumn } from '../contract/index.ts';
-import type { CellWatch } from './rows.ts';
+import type { CellWatch } from './row-collector.ts';
 
 /** Types of all four engines that cannot hold text: numbers, booleans, times, UUIDs. */
 const scalar =
