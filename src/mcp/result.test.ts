@@ -7,7 +7,7 @@ const cell = fc.oneof(
   fc.string(),
   fc.constantFrom('"', '\\', '\\"', '\u2028', '😀', '\u0000', '\n', 'a,b', '[1]', '{', ' a', 'a ', '', 'null', ','),
   fc.integer(),
-  fc.double({ noNaN: true }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.boolean(),
   fc.constant(null),
   fc.array(fc.string()),
