@@ -126,7 +126,7 @@ const notSaid = Promise.resolve(false);
 const done = Promise.resolve();
 
 /** Rejects after `ms`. */
-async function within<Answer>(ms: number, work: Promise<Answer>): Promise<Answer> {
+export async function within<Answer>(ms: number, work: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('the connection does not answer')), ms);

@@ -157,6 +157,11 @@ export class Portal implements Reader {
     return this.#state === 'done';
   }
 
+  /** It has more rows than are wanted, which were all asked for, and has not come to its end. */
+  get runsOn(): boolean {
+    return this.#state === 'done' && !this.#ownEnd;
+  }
+
   /** Tells whoever waits; the statement itself may still run. */
   fail(error: Error): void {
     this.#error ??= error;

@@ -7,6 +7,7 @@ import type {
   StatementLabel,
 } from '../../src/contract/index.ts';
 import type { Connections, Lease } from './connections.ts';
+import { within } from './lease.ts';
 import { Stopped } from './failures.ts';
 import type { KnownSmall } from './known-small.ts';
 import { labelComment } from './label.ts';
@@ -61,6 +62,7 @@ async function waited({ connections, tenant, signal }: QueryRequest, waitMs: num
 }
 
 const once = { once: true };
+const soonMs = 200;
 /** A cached plan that would answer other columns; a statement that this session does not know, or knows already. */
 const staleCodes: ReadonlySet<string> = new Set(['0A000', '26000', '42P05']);
 const done = Promise.resolve();
@@ -188,8 +190,21 @@ class RunningStatement implements Cursor {
     clearTimeout(this.#timer);
     this.#request.signal.removeEventListener('abort', this);
     const ended = this.#portal.end();
-    if (this.#portal.atRest !== true) return ended ? this.#lease.giveBack(this.#portal.idle) : this.#lease.abandon();
-    this.#lease.release();
-    return done;
+    if (this.#portal.atRest === true) {
+      this.#lease.release();
+      return done;
+    }
+    if (!ended) return this.#lease.abandon();
+    return this.#portal.runsOn ? this.#stopSoon() : this.#lease.giveBack(this.#portal.idle);
+  }
+
+  /** All that is wanted is there, and the server is still at it: a moment may be all it needs. */
+  async #stopSoon(): Promise<void> {
+    const { idle } = this.#portal;
+    const rests = await within(soonMs, idle).then(
+      () => true,
+      () => false,
+    );
+    await (rests ? this.#lease.giveBack(idle) : this.#lease.abandon());
   }
 }
