@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { callTool, exchange, post } from '../chaos/client.ts';
 import type { Stage, Tenant } from './stage.ts';
@@ -13,6 +14,8 @@ export interface Sent {
 /** Organizations whose telemetry is asked for and sent at a time; another takes the place of one now and then. */
 const busy = 12;
 const turnEveryMs = 3_000;
+/** Before it expires a token is exchanged for another. */
+const spareSeconds = 300;
 const chat = z.object({ chat_id: z.string() });
 
 /** The mixed load: each request is of the next kind, of an organization whose turn it is. */
@@ -61,9 +64,18 @@ export class Mix {
   }
 
   async #tool(name: string, tenant: Tenant, args: object): Promise<Sent> {
-    const token = tenant.tokens[this.#sent % tenant.tokens.length] ?? '';
+    const token = await this.#fresh(tenant, this.#sent % tenant.tokens.length);
     const { structured, status, body } = await callTool(this.#stage.url, token, name, args);
     return { kind: name, failure: structured === undefined ? `${status} ${body.slice(0, 300)}` : undefined };
+  }
+
+  /** As a client does, another token once one is about to expire. */
+  async #fresh(tenant: Tenant, index: number): Promise<string> {
+    const token = tenant.tokens[index] ?? '';
+    if (((decodeJwt(token).exp ?? 0) - spareSeconds) * 1_000 > Date.now()) return token;
+    const { token: another } = await exchange(this.#stage.url, tenant.key);
+    if (another !== undefined) tenant.tokens[index] = another;
+    return another ?? token;
   }
 
   #query(): Promise<Sent> {
@@ -94,7 +106,7 @@ export class Mix {
 
   async #chat(): Promise<Sent> {
     const tenant = this.#busy();
-    const token = tenant.tokens[0] ?? '';
+    const token = await this.#fresh(tenant, 0);
     const { structured, status, body } = await callTool(this.#stage.url, token, 'start_chat', {
       message: 'How many errors were there in the last hour?',
     });

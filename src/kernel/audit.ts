@@ -7,7 +7,7 @@ import type { Storage } from '../contract/storage.ts';
 export interface AuditWriterOptions {
   readonly storage: Pick<Storage, 'workspace'>;
   readonly logger: Logger;
-  /** Longest wait of a record for its batch: 100 ms. */
+  /** Longest wait of a record for its batch, which then is written: 80 ms. */
   readonly flushMs?: number;
   /** Records kept or promised for one organization: 2,000; of all together ten times as many. */
   readonly maxPending?: number;
@@ -36,7 +36,7 @@ const longestRetryMs = 1_000;
 
 /** The append-only audit of tool calls and issued tokens, written in batches. */
 export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
-  const { storage, logger, flushMs = 100, maxPending = 2_000 } = options;
+  const { storage, logger, flushMs = 80, maxPending = 2_000 } = options;
   const queues = new Map<OrganizationId, Queue>();
   let pending = 0;
   let stopped = false;
@@ -66,8 +66,10 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
     return queue.writing;
   }
 
+  /** What comes while a batch is written waits for the next one: else there is always something, and each a batch of its own. */
   async function write(queue: Queue): Promise<void> {
-    while (queue.records.length > 0) {
+    if (queue.records.length === 0) return;
+    do {
       const batch = queue.records.slice(0, batchSize);
       try {
         await storage.workspace(queue.organizationId).audit.append(batch);
@@ -83,7 +85,7 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
       queue.failures = 0;
       queue.records.splice(0, batch.length);
       pending -= batch.length;
-    }
+    } while (queue.records.length >= batchSize || (stopped && queue.records.length > 0));
   }
 
   function retryDelay({ failures }: Queue): number {
