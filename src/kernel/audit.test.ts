@@ -71,6 +71,24 @@ const thrownBy = (work: () => unknown): unknown => {
 };
 
 describe('createAuditWriter', () => {
+  it('writes what comes meanwhile with the next batch, and all that is left at its end', async () => {
+    const { storage, logger, batches, state } = store();
+    const audit = createAuditWriter({ storage, logger, flushMs: 20 });
+    const acme = newId('org');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    state.gate = promise;
+    audit.reserve(acme)(record('first'));
+    await wait(60);
+    for (let count = 0; count < 700; count += 1) audit.reserve(acme)(record(`meanwhile ${count}`));
+    resolve();
+    // A full batch waits for nothing; what is left of it waits for its turn.
+    await promise;
+    await new Promise((done) => setImmediate(done));
+    expect(batches).toEqual([1, 500]);
+    await audit.stop();
+    expect(batches).toEqual([1, 500, 200]);
+  });
+
   it('writes what was recorded soon, in order and in one batch', async () => {
     const { storage, logger, written, batches } = store();
     const audit = createAuditWriter({ storage, logger });
