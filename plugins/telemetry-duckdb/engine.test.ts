@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -101,6 +101,17 @@ describe('engine processes', () => {
     await harness.telemetry.stop();
     delete process.env['SIGHTLINE_ENGINE_SECRET'];
     expect(await engines()).toEqual([]);
+  });
+
+  it('leave the processors to the gateway where both want them', async () => {
+    const harness = await gateway();
+    await harness.query(newOrganization(), 'SELECT 1');
+    const [pid = 0] = await engines();
+    const threads = await readdir(`/proc/${pid}/task`);
+    expect(threads.length).toBeGreaterThan(1);
+    for (const thread of threads) expect(getPriority(Number(thread))).toBe(Math.min(19, getPriority() + 10));
+    const group = await readFile(`/proc/${pid}/autogroup`, 'utf8').catch(() => undefined);
+    if (group !== undefined) expect(group).toMatch(new RegExp(` nice ${getPriority(pid)}\\s*$`));
   });
 
   it('leave a file that needs no replay, which is for this user alone', async () => {
