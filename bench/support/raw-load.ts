@@ -29,27 +29,33 @@ export function callBytes(url: string, token: string, name: string, args: object
   );
 }
 
+/** What any connection has just read: it is looked at before the next one reads. */
+const read = Buffer.allocUnsafe(64 * 1024);
+const headEnd = Buffer.from('\r\n\r\n');
+
 /** A kept connection, one request at a time. */
 class Line {
   readonly #socket: Socket;
-  #received: Buffer[] = [];
-  #bytes = 0;
-  #whole = 0;
+  /** Of an answer whose head has not come whole; else empty. */
+  #head = '';
+  /** Bytes of the answer that are still to come, once its head has come. */
+  #missing = 0;
   #status = 0;
   #done: ((status: number) => void) | undefined;
 
-  constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.setNoDelay(true);
-    socket.on('data', (chunk) => this.#take(chunk));
-    socket.on('error', () => {});
-    socket.on('close', () => this.#answer(0));
+  private constructor(port: number) {
+    // Without a stream between: it would make a buffer of each read, and what is to be measured would wait for its garbage.
+    const onread = { buffer: read, callback: (bytes: number): boolean => this.#take(bytes) };
+    this.#socket = connect({ port, host: '127.0.0.1', onread });
+    this.#socket.setNoDelay(true);
+    this.#socket.on('error', () => {});
+    this.#socket.on('close', () => this.#answer(0));
   }
 
   static async open(port: number): Promise<Line> {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
-    return new Line(socket);
+    const line = new Line(port);
+    await once(line.#socket, 'connect');
+    return line;
   }
 
   get closed(): boolean {
@@ -66,24 +72,30 @@ class Line {
     this.#socket.destroy();
   }
 
-  #take(chunk: Buffer): void {
-    this.#received.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#whole === 0) {
-      const text = (this.#received.length === 1 ? chunk : Buffer.concat(this.#received)).toString('latin1');
-      const headEnd = text.indexOf('\r\n\r\n');
-      if (headEnd < 0) return;
-      this.#status = Number(text.slice(9, 12));
-      this.#whole = headEnd + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0);
+  /** True, so that reading goes on. */
+  #take(bytes: number): boolean {
+    if (this.#missing > 0) {
+      this.#missing -= bytes;
+      if (this.#missing === 0) this.#answer(this.#status);
+      return true;
     }
-    if (this.#bytes >= this.#whole) this.#answer(this.#status);
+    const end = this.#head === '' ? read.subarray(0, bytes).indexOf(headEnd) : -1;
+    this.#head += read.toString('latin1', 0, end === -1 ? bytes : end + headEnd.length);
+    const length = this.#head.indexOf('\r\n\r\n') + headEnd.length;
+    if (length < headEnd.length) return true;
+    this.#status = Number(this.#head.slice(9, 12));
+    const body = Number(/\r\ncontent-length: (\d+)/i.exec(this.#head)?.[1] ?? 0);
+    const bodyRead = end === -1 ? this.#head.length - length : bytes - length;
+    this.#missing = body - bodyRead;
+    if (this.#missing === 0) this.#answer(this.#status);
+    return true;
   }
 
   #answer(status: number): void {
     const done = this.#done;
     this.#done = undefined;
-    this.#received = [];
-    [this.#bytes, this.#whole] = [0, 0];
+    this.#head = '';
+    this.#missing = 0;
     done?.(status);
   }
 }
