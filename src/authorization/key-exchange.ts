@@ -78,7 +78,6 @@ export function createKeyExchange({ prove, attempts, addressOf, logger }: KeyExc
         exchange.key = await prove(exchange.clientId, secret);
       } catch (cause) {
         logger.error({ error: cause }, 'A token was refused, since API keys cannot be looked up.');
-        ctx.set('Retry-After', '2');
         throw temporarily('the server cannot look up keys at the moment', 503, 'temporarily_unavailable', cause);
       }
       return exchange.key ? true : refuse(ctx, exchange.clientId ?? '');

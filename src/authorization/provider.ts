@@ -134,6 +134,10 @@ export function createProvider(options: ProviderOptions): Provider {
   // Host and X-Forwarded-Proto are the issuer's by the time the library sees them.
   provider.proxy = true;
   authenticateClients(provider, options);
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.status === 503) ctx.set('Retry-After', '2');
+  });
 
   provider.on('grant.success', (ctx) => {
     const token = ctx.oidc.entities.AccessToken;

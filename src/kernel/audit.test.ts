@@ -126,6 +126,29 @@ describe('createAuditWriter', () => {
     expect(written.get(org)).toEqual(['1', '2']);
   });
 
+  it('stops all organizations at once, so that a store that hangs is waited for one time', async () => {
+    const { storage, logger, written } = store();
+    const organizations = Array.from({ length: 30 }, () => newId('org'));
+    const all = Promise.withResolvers<void>();
+    let asked = 0;
+    const workspace: typeof storage.workspace = (organizationId) => {
+      const whole = storage.workspace(organizationId);
+      const append: AuditRepository['append'] = async (records) => {
+        asked += 1;
+        if (asked === organizations.length) all.resolve();
+        await all.promise;
+        await whole.audit.append(records);
+      };
+      return new Proxy(whole, {
+        get: (target, name) => (name === 'audit' ? { ...whole.audit, append } : Reflect.get(target, name)),
+      });
+    };
+    const audit = createAuditWriter({ storage: { workspace }, logger, flushMs: 60_000 });
+    for (const organizationId of organizations) audit.reserve(organizationId)(record('1'));
+    await audit.stop();
+    expect([written.size, audit.pending]).toEqual([organizations.length, 0]);
+  });
+
   it('refuses calls while the store fails, for that organization alone, and catches up when it works again', async () => {
     const { storage, logger, written, state } = store();
     const audit = createAuditWriter({ storage, logger, flushMs: 5 });

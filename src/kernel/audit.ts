@@ -92,6 +92,18 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
     return failures === 0 ? flushMs : Math.min(longestRetryMs, flushMs * 2 ** (failures - 1));
   }
 
+  async function last(queue: Queue): Promise<void> {
+    await queue.writing;
+    await flush(queue);
+    clearTimeout(queue.timer);
+    queue.timer = undefined;
+    if (queue.records.length === 0) return;
+    const { organizationId, records } = queue;
+    logger.error({ organizationId, records }, 'audit records kept in the log, since the store refused them');
+    pending -= records.length;
+    queue.records = [];
+  }
+
   return {
     get pending() {
       return pending;
@@ -120,18 +132,8 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
     },
     async stop() {
       stopped = true;
-      for (const queue of queues.values()) {
-        await queue.writing;
-        await flush(queue);
-        clearTimeout(queue.timer);
-        queue.timer = undefined;
-        if (queue.records.length > 0) {
-          const { organizationId, records } = queue;
-          logger.error({ organizationId, records }, 'audit records kept in the log, since the store refused them');
-          pending -= records.length;
-          queue.records = [];
-        }
-      }
+      // All at once: where the store hangs, each waits for its time-out.
+      await Promise.all([...queues.values()].map(last));
     },
   };
 }

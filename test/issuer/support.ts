@@ -4,7 +4,7 @@ import issuerPlugin from '../../plugins/issuer-builtin/index.ts';
 import { issuerHost } from '../../src/app/issuer-host.ts';
 import { createApiKeys, type ApiKeys } from '../../src/auth/api-keys.ts';
 import { testHost, testVault } from '../../src/contract-tests/host.ts';
-import type { Actor, Issuer, Logger, Organization, Scope, Storage, Vault } from '../../src/contract/index.ts';
+import type { Actor, AuditLog, Issuer, Logger, Organization, Scope, Storage, Vault } from '../../src/contract/index.ts';
 import { emptyStore } from '../support/stores.ts';
 import { recorded } from '../support/recorded.ts';
 
@@ -76,6 +76,7 @@ export interface IssuerOptions {
   readonly clock?: Clock;
   readonly vault?: Vault;
   readonly storage?: Storage;
+  readonly audit?: AuditLog;
   readonly logger?: Logger;
   readonly signingKeyDays?: number;
 }
@@ -83,10 +84,10 @@ export interface IssuerOptions {
 export function makeIssuer(store: TestStore, options: IssuerOptions): Issuer {
   const { authUrl, publicUrl = authUrl, clock = testClock(), vault = store.vault, logger } = options;
   const host = testHost(store.directory, { authUrl, publicUrl, vault, now: clock.now, ...(logger ? { logger } : {}) });
-  const { signingKeyDays } = options;
+  const { signingKeyDays, audit } = options;
   return issuerPlugin.create(
     issuerPlugin.configSchema.parse(signingKeyDays === undefined ? {} : { signingKeyDays }),
-    issuerHost(host, recorded(options.storage ?? store.storage), `${publicUrl}/mcp`),
+    issuerHost(host, { ...recorded(options.storage ?? store.storage), ...(audit && { audit }) }, `${publicUrl}/mcp`),
   );
 }
 

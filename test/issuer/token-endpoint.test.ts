@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
-import { newId, type Issuer, type Storage } from '../../src/contract/index.ts';
+import { newId, SightlineError, type AuditLog, type Issuer, type Storage } from '../../src/contract/index.ts';
 import {
   basic,
   everything,
@@ -476,6 +476,31 @@ describe('POST /oauth2/token', () => {
     expect(response.headers.get('retry-after')).toBe('2');
     expect(broken.lines.join('\n')).toContain('SECRET-DSN');
     expect(await response.text()).not.toContain('SECRET-DSN');
+    await second.stop();
+    await elsewhere.close();
+  });
+
+  it('gives no token that cannot be recorded: 503 until the audit can keep records again', async () => {
+    const elsewhere = await listen();
+    let full = true;
+    const told: string[] = [];
+    const audit: AuditLog = {
+      reserve() {
+        if (full) throw new SightlineError('unavailable', 'the audit is full', { retryAfterSeconds: 1 });
+        return ({ event }) => void told.push(event);
+      },
+    };
+    const second = makeIssuer(store, { authUrl: elsewhere.url, audit });
+    await second.start(signal());
+    serveIssuer(elsewhere, second);
+    const refused = await exchange(elsewhere.url, pair);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+    const body = await refused.text();
+    expect(JSON.parse(body)).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(body).not.toContain('access_token');
+    full = false;
+    await tokenOf(await exchange(elsewhere.url, pair));
+    expect(told).toEqual(['token.issued']);
     await second.stop();
     await elsewhere.close();
   });
