@@ -125,6 +125,19 @@ describe('a backup under load', () => {
     }
   }, 120_000);
 
+  it('keeps an audit that verifies: what the old gateway recorded, and what the new one adds', async () => {
+    const verify = async (directory: string) => {
+      const { code, stdout } = await sightline(directory, ['audit', 'verify', '--json']);
+      return { code, ...verified.parse(JSON.parse(stdout)) };
+    };
+    const exported = (await rowsOf(backup)).filter((line) => row.parse(JSON.parse(line))[0] === 'audit').length;
+    const { records, chains, ...whole } = await verify(target);
+    expect(whole).toEqual({ code: 0, ok: true, problems: [] });
+    expect(exported).toBeGreaterThan(acknowledgedBefore.length);
+    expect(records).toBeGreaterThan(exported);
+    expect(chains).toBeGreaterThan(1);
+  });
+
   it('is refused under another master key, with a sentence, and says so to scripts', async () => {
     const directory = await temporaryDirectory();
     const { code, stdout, stderr } = await sightline(directory, ['import', backup, '--json']);
@@ -157,4 +170,10 @@ describe('a backup under load', () => {
   }, 60_000);
 });
 
+const verified = z.object({
+  ok: z.boolean(),
+  records: z.number(),
+  chains: z.number(),
+  problems: z.array(z.object({ what: z.string() })),
+});
 const row = z.tuple([z.string(), z.string().nullable(), z.record(z.string(), z.unknown())]);
