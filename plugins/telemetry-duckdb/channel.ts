@@ -42,14 +42,82 @@ export interface RequestOptions<Header> {
   readonly onPart?: (part: Reply<Header>) => void;
 }
 
+/** How long a stopped request may go on before the process is killed. The engine does so itself a little earlier. */
+const killAfterMs = 1_500;
+
+/** What a request does with the channel it was sent on. */
+interface Line {
+  cancel(): void;
+  /** Ends the engine process and the connection to it. */
+  kill(): void;
+  forget(): void;
+}
+
 interface Pending {
   part(received: Frame): void;
-  reply(received: Frame): void;
+  answer(received: Frame): void;
   fail(error: Error): void;
 }
 
-/** How long a stopped request may go on before the process is killed. The engine does so itself a little earlier. */
-const killAfterMs = 1_500;
+/** A request that was sent. */
+export class Asked<Header> implements Pending {
+  readonly reply: Promise<Reply<Header>>;
+  readonly #settle: { resolve(reply: Reply<Header>): void; reject(error: Error): void };
+  readonly #options: RequestOptions<Header>;
+  readonly #line: Line;
+  readonly #timer: NodeJS.Timeout;
+  #killer: NodeJS.Timeout | undefined;
+  #stopped: Stopped | undefined;
+  #done = false;
+
+  constructor(options: RequestOptions<Header>, line: Line) {
+    const { promise, ...settle } = Promise.withResolvers<Reply<Header>>();
+    this.reply = promise;
+    this.#settle = settle;
+    this.#options = options;
+    this.#line = line;
+    this.#timer = setTimeout(() => this.stop('timeout'), options.timeoutMs);
+    options.signal?.addEventListener('abort', this, once);
+  }
+
+  /** The caller left. */
+  handleEvent(): void {
+    const { signal } = this.#options;
+    this.stop(signal ? stopReason(signal) : 'cancelled');
+  }
+
+  /** The engine is told; if it goes on all the same, it is killed. */
+  stop(reason: Stopped['reason']): void {
+    if (this.#stopped || this.#done) return;
+    this.#stopped = new Stopped(reason);
+    this.#line.cancel();
+    this.#killer = setTimeout(() => this.#line.kill(), killAfterMs);
+  }
+
+  part({ header, payload }: Frame): void {
+    if (!this.#stopped) this.#options.onPart?.({ header: JSON.parse(header), payload });
+  }
+
+  answer({ header, payload }: Frame): void {
+    this.#finish();
+    this.#settle.resolve({ header: JSON.parse(header), payload });
+  }
+
+  fail(error: Error): void {
+    this.#finish();
+    this.#settle.reject(this.#stopped ?? error);
+  }
+
+  #finish(): void {
+    this.#done = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#killer);
+    this.#options.signal?.removeEventListener('abort', this);
+    this.#line.forget();
+  }
+}
+
+const once = { once: true };
 
 /** One gateway's connection to one engine process. */
 export class Channel {
@@ -102,48 +170,27 @@ export class Channel {
 
   /** Rejects with EngineFailure, EngineLost or Stopped. */
   async request<Header>(request: Request, options: RequestOptions<Header>): Promise<Reply<Header>> {
-    const { signal, timeoutMs, payload = [], onPart } = options;
+    return await this.begin(request, options).reply;
+  }
+
+  /** Throws EngineLost or Stopped where nothing is sent. */
+  begin<Header>(request: Request, options: RequestOptions<Header>): Asked<Header> {
+    const { signal, payload = [] } = options;
     if (!this.#open) throw new EngineLost();
     if (signal?.aborted) throw new Stopped(stopReason(signal));
     const id = this.#nextId;
     this.#nextId = id === 0xffffffff ? 1 : id + 1;
-
-    return await new Promise((resolve, reject) => {
-      let stopped: Stopped | undefined;
-      let killer: NodeJS.Timeout | undefined;
-      const finish = () => {
-        clearTimeout(timer);
-        clearTimeout(killer);
-        signal?.removeEventListener('abort', onAbort);
-        this.#pending.delete(id);
-      };
-      const stop = (reason: Stopped['reason']) => {
-        if (stopped) return;
-        stopped = new Stopped(reason);
-        this.#write(frame(id, frameKind.cancel, {}));
-        killer = setTimeout(() => {
-          this.kill();
-          this.#socket.destroy();
-        }, killAfterMs);
-      };
-      const timer = setTimeout(() => stop('timeout'), timeoutMs);
-      const onAbort = () => stop(signal ? stopReason(signal) : 'cancelled');
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#pending.set(id, {
-        part: (received) => {
-          if (!stopped) onPart?.({ header: JSON.parse(received.header), payload: received.payload });
-        },
-        reply: (received) => {
-          finish();
-          resolve({ header: JSON.parse(received.header), payload: received.payload });
-        },
-        fail: (error) => {
-          finish();
-          reject(stopped ?? error);
-        },
-      });
-      this.#write(frame(id, frameKind.request, request, payload));
+    const asked = new Asked<Header>(options, {
+      cancel: () => this.#write(frame(id, frameKind.cancel, {})),
+      kill: () => {
+        this.kill();
+        this.#socket.destroy();
+      },
+      forget: () => void this.#pending.delete(id),
     });
+    this.#pending.set(id, asked);
+    this.#write(frame(id, frameKind.request, request, payload));
+    return asked;
   }
 
   close(): void {
@@ -151,6 +198,11 @@ export class Channel {
   }
 
   #write(pieces: readonly Uint8Array[]): void {
+    const [only] = pieces;
+    if (pieces.length === 1 && only !== undefined) {
+      this.#socket.write(only);
+      return;
+    }
     this.#socket.cork();
     for (const piece of pieces) this.#socket.write(piece);
     this.#socket.uncork();
@@ -161,7 +213,7 @@ export class Channel {
     const pending = this.#pending.get(received.id);
     if (pending === undefined) return;
     if (received.kind === frameKind.part) pending.part(received);
-    else if (received.kind === frameKind.reply) pending.reply(received);
+    else if (received.kind === frameKind.reply) pending.answer(received);
     else if (received.kind === frameKind.failure) pending.fail(new EngineFailure(JSON.parse(received.header)));
   }
 }

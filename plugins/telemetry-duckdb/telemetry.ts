@@ -14,7 +14,7 @@ import {
   type Telemetry,
   type TelemetryHost,
 } from '../../src/contract/index.ts';
-import { EngineLost, Stopped, type Reply } from './channel.ts';
+import { EngineLost, Stopped, type Asked, type Reply } from './channel.ts';
 import { PartCursor, PartQueue } from './cursor.ts';
 import { dialect } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
@@ -98,12 +98,17 @@ export class DuckdbTelemetry implements Telemetry {
     const { timeoutMs, maxRows, maxBytes, maxCellBytes } = limits;
     const { channel, release } = await this.#acquire(context);
     const parts = new PartQueue();
-    const stopper = new AbortController();
-    const finished = channel
-      .request<RowsHeader>(
+    let asked: Asked<RowsHeader>;
+    try {
+      asked = channel.begin(
         { op: 'query', sql: labelled(rendered, context.label), maxRows, maxBytes, maxCellBytes },
-        { signal: AbortSignal.any([context.signal, stopper.signal]), timeoutMs, onPart: (part) => parts.push(part) },
-      )
+        { signal: context.signal, timeoutMs, onPart: (part) => parts.push(part) },
+      );
+    } catch (error) {
+      release();
+      throw explain(error, this.#host.sql);
+    }
+    const finished = asked.reply
       .then(
         (last) => parts.finish(last),
         (error: unknown) => parts.fail(explain(error, this.#host.sql, tablesIn(rendered))),
@@ -111,7 +116,7 @@ export class DuckdbTelemetry implements Telemetry {
       .finally(release);
     const first = await parts.next();
     return new PartCursor(first, parts, () => {
-      stopper.abort();
+      asked.stop('cancelled');
       return finished;
     });
   }
