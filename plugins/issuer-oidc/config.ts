@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { authorizationServerSchema, roles, scopes } from '../../src/contract/index.ts';
+import { flag, authorizationServerSchema, roles, scopes } from '../../src/contract/index.ts';
 import type { ClaimPath } from './claims.ts';
 import { checkConfig } from './config-check.ts';
 import { emailTrusts } from './email.ts';
 import { presetNames } from './presets.ts';
-
-const flag = z.union([z.boolean(), z.stringbool()]);
 
 const claimName = z.string().min(1).max(200);
 const claimPath = z

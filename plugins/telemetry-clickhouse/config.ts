@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mappingSchema, tenancySchema } from '../../src/contract/index.ts';
+import { flag, mappingSchema, tenancySchema } from '../../src/contract/index.ts';
 
 const url = z.url({ protocol: /^https?$/ }).refine((value) => {
   const { username, password, search } = new URL(value);
@@ -43,7 +43,7 @@ export const configSchema = z.strictObject({
     .optional()
     .meta({ description: 'Accounts by tenant, where tenancy.boundary is connection' }),
   maxConnections: z.coerce.number().int().min(1).max(1_000).default(20).describe('To each url; more queries wait.'),
-  compression: z.boolean().default(false).describe('Results come compressed: for slow networks.'),
+  compression: flag.default(false).describe('Results come compressed: for slow networks.'),
   requestTimeoutSeconds: z.coerce
     .number()
     .int()
@@ -51,6 +51,13 @@ export const configSchema = z.strictObject({
     .max(3_600)
     .default(60)
     .describe("Of the gateway's own statements; a query has its caller's deadline."),
+  statementTimeoutSeconds: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3_600)
+    .default(60)
+    .describe('What the profile of the set-up lets a query take, whatever is asked for.'),
   settings: z
     .record(settingName, settingValue)
     .default({})
@@ -67,7 +74,7 @@ export const configSchema = z.strictObject({
     .meta({ description: 'What row policies of the server know an organization by' }),
   ingest: z
     .strictObject({
-      enabled: z.boolean().default(true),
+      enabled: flag.default(true),
       database: ownName.default('sightline'),
       prefix: z
         .string()

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mappingSchema, tenancySchema } from '../../src/contract/index.ts';
+import { flag, mappingSchema, tenancySchema } from '../../src/contract/index.ts';
 
 const name = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name of lower-case letters, digits and _');
 
@@ -21,8 +21,6 @@ function isReadable(value: string): boolean {
     return false;
   }
 }
-
-const flag = z.union([z.boolean(), z.stringbool()]);
 
 const ssl = z.union([
   flag,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { flag, headerName, headerText, url } from './values.ts';
+import { flag } from '../contract/index.ts';
+import { headerName, headerText, url } from './values.ts';
 
 /** What the service tells of itself, and to whom: nothing and nobody unless it is asked to. */
 export const ownTelemetrySchema = z

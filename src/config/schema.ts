@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { logLevels } from '../kernel/logger.ts';
-import { toolNames } from '../contract/index.ts';
+import { flag, toolNames } from '../contract/index.ts';
 import { governanceSchema } from './governance.ts';
 import { ownTelemetrySchema } from './own-telemetry.ts';
 import { byteSize } from './size.ts';
-import { flag, headerName, headerText, url } from './values.ts';
+import { headerName, headerText, url } from './values.ts';
 
 const section = (plugin: string) => z.looseObject({ plugin: z.string().min(1).default(plugin) }).prefault({});
 
@@ -18,7 +18,8 @@ export const configSchema = z
     publicUrl: url.optional().meta({ description: 'Where clients reach the gateway; https://mcp.example.com' }),
     authUrl: url.optional().meta({ description: 'Where tokens are had, if not at publicUrl' }),
     trustProxy: z
-      .union([flag, z.coerce.number().int().min(1).max(8)])
+      // As `${env:…}` gives it, 1 is a number: a flag would take it for `true`, and believe whatever a client writes.
+      .union([z.boolean(), z.coerce.number().int().min(1).max(8), z.stringbool({ truthy: ['true'], falsy: ['false'] })])
       .default(false)
       .meta({ description: 'How many reverse proxies to believe about the client address' }),
     listen: z

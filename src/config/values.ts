@@ -5,9 +5,6 @@ export const url = z
   .refine(isHttpUrl, 'must be an http or https URL without query or fragment')
   .transform((value) => value.replace(/\/+$/, ''));
 
-/** Also `"true"` and `"false"`, as `${env:…}` gives them. */
-export const flag = z.union([z.boolean(), z.stringbool()]);
-
 export const headerText = z
   .string()
   .min(1)

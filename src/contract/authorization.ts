@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { flag } from './flag.ts';
 import type { Scope, TokenTrust } from './auth.ts';
 import type { OrganizationId, UserId } from './ids.ts';
 import type { Component } from './plugin.ts';
-
-const flag = z.union([z.boolean(), z.stringbool()]);
 
 /** Which OAuth clients may ask people for access. */
 export const clientsSchema = z

@@ -56,6 +56,7 @@ export type * from './alert-repository.ts';
 export type * from './transfer.ts';
 export type * from './telemetry.ts';
 export type * from './gate.ts';
+export { flag } from './flag.ts';
 export { mappingSchema } from './mapping.ts';
 export type * from './mapping.ts';
 export { tenancySchema } from './tenancy.ts';

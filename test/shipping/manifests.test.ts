@@ -55,6 +55,10 @@ it('the config of the image is one, and its defaults serve beyond the container'
     TRUST_PROXY: '2',
   });
   expect(behind).toMatchObject({ publicUrl: 'https://a.example', trustProxy: 2 });
+  const said = async (proxies: string) =>
+    (await load(deploy('docker/sightline.config.yaml'), { TRUST_PROXY: proxies })).trustProxy;
+  // One proxy is one, and not whatever a client says.
+  expect([await said('1'), await said('true'), await said('false')]).toEqual([1, true, false]);
 });
 
 describe('the compose files', () => {
