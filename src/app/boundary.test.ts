@@ -52,10 +52,19 @@ describe('a boundary that was tried', () => {
   });
 
   it('does not hold because its probe never ends, or answers when its time was up', async () => {
-    expect(await refusal(() => new Promise(() => {}), 20)).toMatchObject(broken('0.02 s'));
-    const late = (signal: AbortSignal) =>
+    const late = { ...broken('0.02 s'), code: 'unavailable' };
+    expect(await refusal(() => new Promise(() => {}), 20)).toMatchObject(late);
+    const answers = (signal: AbortSignal) =>
       new Promise<readonly Finding[]>((resolve) => signal.addEventListener('abort', () => resolve([held])));
-    expect(await refusal(late, 20)).toMatchObject(broken('0.02 s'));
+    expect(await refusal(answers, 20)).toMatchObject(late);
+  });
+
+  it('is unavailable, and not wrongly set up, where the warehouse is away: a supervisor then starts it again', async () => {
+    const away = new SightlineError('telemetry_unavailable', 'No.', { operatorMessage: 'connection refused' });
+    expect(await refusal(() => Promise.reject(away))).toMatchObject({
+      ...broken('connection refused'),
+      code: 'unavailable',
+    });
   });
 
   it('does not hold because nothing was tried, or because a finding says neither ok nor warn', async () => {

@@ -1,11 +1,12 @@
 import { SightlineError } from '../contract/index.ts';
+import { isAway } from '../kernel/lifecycle.ts';
 import type { Finding, Logger, Telemetry, WarehouseOperations } from '../contract/index.ts';
 
 const probeTimeoutMs = 30_000;
 
 /**
  * Tries the boundary between organizations as an intruder would, before anybody is served. Throws plugin_failed when
- * something succeeds that must not; what its operator has accepted is logged by name.
+ * something succeeds that must not, and unavailable when nothing could be tried; what its operator has accepted is logged by name.
  */
 export async function holdBoundary(
   telemetry: Pick<Telemetry, 'operations'>,
@@ -13,16 +14,20 @@ export async function holdBoundary(
   logger: Logger,
   timeoutMs = probeTimeoutMs,
 ): Promise<void> {
-  const findings = await tryBoundary(telemetry, timeoutMs);
+  const { findings, away } = await outcomeOf(telemetry, timeoutMs);
   for (const { status, check, detail, hint } of findings) {
     if (status === 'warn') logger.warn({ check, hint }, `the boundary of the ${label}: ${detail}`);
   }
   const broken = findings.filter(({ status }) => status === 'fail');
   if (broken.length === 0) return;
-  throw new SightlineError('plugin_failed', 'The boundary between organizations does not hold.', {
-    operatorMessage: `The boundary of the ${label} does not hold, so nothing is served:\n${broken.map(inWords).join('\n')}`,
-    hint: 'sightline doctor tries again; sightline telemetry setup --print prints what a database administrator runs.',
-  });
+  throw new SightlineError(
+    away ? 'unavailable' : 'plugin_failed',
+    'The boundary between organizations does not hold.',
+    {
+      operatorMessage: `The boundary of the ${label} does not hold, so nothing is served:\n${broken.map(inWords).join('\n')}`,
+      hint: 'sightline doctor tries again; sightline telemetry setup --print prints what a database administrator runs.',
+    },
+  );
 }
 
 /**
@@ -30,14 +35,27 @@ export async function holdBoundary(
  * which is a `fail`. Never rejects.
  */
 export async function tryBoundary(
-  { operations }: Pick<Telemetry, 'operations'>,
+  telemetry: Pick<Telemetry, 'operations'>,
   timeoutMs: number,
 ): Promise<readonly Finding[]> {
-  if (operations === undefined) return [];
+  return (await outcomeOf(telemetry, timeoutMs)).findings;
+}
+
+interface Outcome {
+  readonly findings: readonly Finding[];
+  /** The warehouse did not answer, so that nothing was shown of it. */
+  readonly away: boolean;
+}
+
+async function outcomeOf({ operations }: Pick<Telemetry, 'operations'>, timeoutMs: number): Promise<Outcome> {
+  const there = (findings: readonly Finding[]): Outcome => ({ findings, away: false });
+  if (operations === undefined) return there([]);
   try {
     const findings = await probeWithin(operations, timeoutMs);
-    if (findings.length === 0) return [untried('The probe tried nothing.')];
-    return findings.map((finding) => (isKnown(finding) ? finding : Object.assign({}, finding, { status: 'fail' })));
+    if (findings.length === 0) return there([untried('The probe tried nothing.')]);
+    return there(
+      findings.map((finding) => (isKnown(finding) ? finding : Object.assign({}, finding, { status: 'fail' }))),
+    );
   } catch (error) {
     const known = error instanceof SightlineError;
     const said = known
@@ -45,7 +63,7 @@ export async function tryBoundary(
       : error instanceof Error
         ? error.message
         : 'It failed.';
-    return [untried(said, known ? error.hint : undefined)];
+    return { findings: [untried(said, known ? error.hint : undefined)], away: known && isAway(error) };
   }
 }
 

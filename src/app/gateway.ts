@@ -47,6 +47,8 @@ export interface Gateway {
 }
 
 const startTimeoutMs = 30_000;
+/** The storage's schema is brought up to date meanwhile. A server that does not answer is known by the plugin's own time-outs. */
+const migrationMs = 24 * 3_600_000;
 const stopTimeoutMs = 10_000;
 
 /** @param seat where several processes are one gateway: the place of this one, which another process holds the data for. */
@@ -101,8 +103,8 @@ class RunningGateway implements Gateway {
     let router: Router = (_request, response) => {
       response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
     };
-    // A call may be silent to its end.
-    const server = createHttpServer(longestCallMs(config) + 60_000);
+    const server = createHttpServer(silentMs(config));
+    this.#foundation.onReload(() => server.setTimeout(silentMs(this.#foundation.config)));
     const connections = new Connections(server);
     const route = (request: IncomingMessage, response: ServerResponse, waits: boolean): void => {
       connections.answers(request, response);
@@ -132,7 +134,8 @@ class RunningGateway implements Gateway {
 
     const start = (name: string, component: Component): Promise<void> => this.#lifecycle.start({ name, component });
     if (this.#own) await start('own telemetry', ownTelemetryPart(this.#own, this.#foundation, seat));
-    await start(plugins.storage.label, cradle.storage);
+    const storage = { name: plugins.storage.label, component: cradle.storage, startTimeoutMs: migrationMs };
+    await this.#lifecycle.start(storage);
     await cradle.storage.migrate();
     if (cradle.replicas) {
       this.#sayWhatMayNotBeTwo(cradle);
@@ -215,6 +218,11 @@ class RunningGateway implements Gateway {
     if (!this.#cradle) throw new Error('the gateway has not been started');
     return this.#cradle;
   }
+}
+
+/** Of a connection: a call may be silent to its end. */
+function silentMs(config: Foundation['config']): number {
+  return longestCallMs(config) + 60_000;
 }
 
 async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins> {

@@ -37,7 +37,7 @@ describe('the lifecycle', () => {
     const lifecycle = createLifecycle({ logger, startTimeoutMs: 1_000, stopTimeoutMs: 1_000 });
     const broken = component([], 'x', {
       start: async () => {
-        throw new SightlineError('unavailable', 'the warehouse refused the password', {
+        throw new SightlineError('config_invalid', 'the warehouse refused the password', {
           hint: 'look at telemetry.user',
         });
       },
@@ -47,6 +47,23 @@ describe('the lifecycle', () => {
       message: 'telemetry plugin "duckdb" did not start: the warehouse refused the password',
       hint: 'look at telemetry.user',
     });
+  });
+
+  it('says of a part whose server is away that it is unavailable, so that a supervisor starts it again', async () => {
+    const lifecycle = createLifecycle({ logger, startTimeoutMs: 10, stopTimeoutMs: 1_000 });
+    const away = (code: 'unavailable' | 'telemetry_unavailable'): Component =>
+      component([], 'x', { start: () => Promise.reject(new SightlineError(code, 'nobody answers')) });
+    const unavailable = { code: 'unavailable', message: 'storage did not start: nobody answers' };
+    for (const code of ['unavailable', 'telemetry_unavailable'] as const) {
+      await expect(lifecycle.start({ name: 'storage', component: away(code) })).rejects.toMatchObject(unavailable);
+    }
+  });
+
+  it('gives a part that says so longer than the others', async () => {
+    const lifecycle = createLifecycle({ logger, startTimeoutMs: 10, stopTimeoutMs: 1_000 });
+    const slow = component([], 'x', { start: () => new Promise((resolve) => setTimeout(resolve, 60)) });
+    await expect(lifecycle.start({ name: 'a', component: slow })).rejects.toMatchObject({ code: 'unavailable' });
+    await lifecycle.start({ name: 'a', component: slow, startTimeoutMs: 60_000 });
   });
 
   it('gives up on a part that hangs, aborting it, and still stops the others', async () => {

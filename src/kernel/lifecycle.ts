@@ -6,6 +6,8 @@ export interface Part {
   /** As an operator knows it: the plugin and its config key. */
   readonly name: string;
   readonly component: Component;
+  /** Where another one than the lifecycle's is meant, in ms. */
+  readonly startTimeoutMs?: number;
 }
 
 export interface Lifecycle {
@@ -31,11 +33,12 @@ export function createLifecycle({
     async start(part) {
       started.push(part);
       try {
-        await within(startTimeoutMs, (signal) => part.component.start(signal));
+        await within(part.startTimeoutMs ?? startTimeoutMs, (signal) => part.component.start(signal));
       } catch (cause) {
         const known = cause instanceof SightlineError;
         throw new SightlineError(
-          'plugin_failed',
+          // A supervisor starts again what a server was not there for, and nothing else.
+          known && isAway(cause) ? 'unavailable' : 'plugin_failed',
           `${part.name} did not start: ${known ? (cause.operatorMessage ?? cause.message) : describe(cause)}`,
           { cause, ...(known && cause.hint ? { hint: cause.hint } : {}) },
         );
@@ -77,6 +80,11 @@ async function within<T>(ms: number, run: (signal: AbortSignal) => Promise<T>): 
   } finally {
     timer.abort();
   }
+}
+
+/** Another time it may be there. */
+export function isAway({ code }: SightlineError): boolean {
+  return code === 'unavailable' || code === 'telemetry_unavailable';
 }
 
 function describe(error: unknown): string {
