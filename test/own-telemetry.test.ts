@@ -382,7 +382,7 @@ describe('the listener for metrics', () => {
     await writeFile(config, JSON.stringify({ ownTelemetry: { prometheus: { enabled: true, port } } }));
     const { code, stderr } = await sightline(directory, ['serve', '--no-demo', '--port', '0', '--config', config]);
     taken.close();
-    expect([code, stderr]).toEqual([3, expect.stringContaining('another program listens there')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('another program listens there')]);
     expect(stderr).toContain('ownTelemetry.prometheus.port');
     await removeDirectory(directory);
   }, 60_000);

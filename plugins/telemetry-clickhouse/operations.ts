@@ -29,7 +29,7 @@ import { physicalTables } from './setup/physical-tables.ts';
 import type { PhysicalTable } from './setup/physical-tables.ts';
 import { seesTables, UnseenTables } from './setup/unseen.ts';
 
-const limits = { executionSeconds: 60, memoryBytes: 10_000_000_000 };
+const memoryBytes = 10_000_000_000;
 
 /** Whom the gateway logs in as. */
 interface Login {
@@ -52,7 +52,7 @@ export class ClickHouseOperations implements WarehouseOperations {
   }
 
   async setup(signal: AbortSignal): Promise<readonly SetupScript[]> {
-    const { serverBoundary: server, cluster, ingest } = this.#config;
+    const { serverBoundary: server, cluster, ingest, statementTimeoutSeconds: executionSeconds } = this.#config;
     const on = cluster === undefined ? {} : { cluster };
     const own: Pick<SetupOptions, 'own'> =
       ingest?.enabled === true
@@ -63,7 +63,12 @@ export class ClickHouseOperations implements WarehouseOperations {
       if (username === own.own?.writer) throw sameUser();
       const unseen = !(await seesTables((sql) => login.warehouse.rows(sql, signal)));
       const mapped = await this.#mapped(login, signal, unseen);
-      return await setupScripts({ access: { username, limits, server, ...mapped }, unseen, ...on, ...own });
+      return await setupScripts({
+        access: { username, limits: { executionSeconds, memoryBytes }, server, ...mapped },
+        unseen,
+        ...on,
+        ...own,
+      });
     });
   }
 

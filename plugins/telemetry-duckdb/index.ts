@@ -15,8 +15,10 @@ const configSchema = z.strictObject({
     .number()
     .int()
     .min(2_500_000)
-    .default(4_000_000)
-    .describe('Address space of one engine process (ulimit -v): ends what the memory limit does not see.'),
+    .optional()
+    .describe(
+      'Address space of one engine process (ulimit -v): ends what the memory limit does not see. By default 4,000,000, or what memoryLimitMb needs.',
+    ),
   openEngines: z.coerce
     .number()
     .int()
@@ -34,15 +36,23 @@ const configSchema = z.strictObject({
   threads: z.coerce.number().int().min(1).max(256).default(2).describe('Threads of one engine.'),
 });
 
+/** Node takes 2.4 GB of addresses for itself; DuckDB needs some room beside what it counts. */
+function neededKb(memoryLimitMb: number): number {
+  return Math.max(4_000_000, 2_500_000 + memoryLimitMb * 1_200);
+}
+
 /** Telemetry in DuckDB: one file, one engine and one process an organization, so that isolation does not rest on SQL. */
 export default definePlugin({
   kind: 'telemetry',
   name: 'duckdb',
   apiVersion,
   configSchema,
-  create: (config, host) =>
-    new DuckdbTelemetry(
-      new Engines({ ...config, dataDirectory: host.dataDirectory, logger: host.logger.child({ plugin: 'duckdb' }) }),
+  create: (config, host) => {
+    const { addressSpaceKb = neededKb(config.memoryLimitMb) } = config;
+    const logger = host.logger.child({ plugin: 'duckdb' });
+    return new DuckdbTelemetry(
+      new Engines({ ...config, addressSpaceKb, dataDirectory: host.dataDirectory, logger }),
       host,
-    ),
+    );
+  },
 });

@@ -43,9 +43,7 @@ export function ownTelemetryPart(own: OwnTelemetry, { config, logger }: Foundati
 export function observeGateway(own: OwnTelemetry, { places, audit, telemetry, receiver }: Cradle): void {
   own.observe({
     queries: places,
-    get auditPending() {
-      return audit.pending;
-    },
+    audit,
     get enginesOpen() {
       return telemetry.enginesOpen;
     },

@@ -158,6 +158,7 @@ describe('createAuditWriter', () => {
     audit.reserve(bad)(record('1'));
     await wait(30);
     expect(thrownBy(() => audit.reserve(bad))).toEqual(unavailable);
+    expect(audit.blocked).toBe(1);
     before(record('2'));
     audit.reserve(good)(record('3'));
     await wait(30);
@@ -166,6 +167,7 @@ describe('createAuditWriter', () => {
     state.failing = () => false;
     for (let turn = 0; turn < 100 && written.get(bad)?.length !== 2; turn += 1) await wait(20);
     expect(written.get(bad)).toEqual(['1', '2']);
+    expect(audit.blocked).toBe(0);
     audit.reserve(bad)(record('4'));
     await audit.stop();
     expect(written.get(bad)).toEqual(['1', '2', '4']);

@@ -16,6 +16,8 @@ export interface AuditWriterOptions {
 export interface AuditWriter extends AuditLog {
   /** Records that are kept or promised and not yet written. */
   readonly pending: number;
+  /** Organizations whose records the store refuses, so that they are refused too. */
+  readonly blocked: number;
   /** Writes what is kept. Records that the store refuses even now go to the log. */
   stop(): Promise<void>;
 }
@@ -107,6 +109,9 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
   return {
     get pending() {
       return pending;
+    },
+    get blocked() {
+      return [...queues.values()].filter(({ failures }) => failures > 0).length;
     },
     reserve(organizationId) {
       const known = queues.get(organizationId);

@@ -5,7 +5,18 @@ export interface Promql {
   readonly grouping: readonly string[];
 }
 
-const words = new Set(['and', 'by', 'histogram_quantile', 'increase', 'min_over_time', 'or', 'rate', 'sum', 'unless']);
+const words = new Set([
+  'and',
+  'by',
+  'histogram_quantile',
+  'increase',
+  'max',
+  'min_over_time',
+  'or',
+  'rate',
+  'sum',
+  'unless',
+]);
 
 /** As much of PromQL as our expressions are written in. Throws where parentheses or braces do not close. */
 export function readPromql(expression: string): Promql {
