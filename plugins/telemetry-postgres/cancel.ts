@@ -1,5 +1,5 @@
-import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, TLSSocket, type ConnectionOptions } from 'node:tls';
 import type { Client } from 'pg';
 
 const cancelCode = 80_877_102;
@@ -9,7 +9,7 @@ const tlsCode = 80_877_103;
  * Asks the server to stop what a connection of ours runs, over a second connection as the protocol wants it (CancelRequest).
  * Resolves when the server has taken it, or when `timeoutMs` have passed: whether anything was running it does not say.
  */
-export async function cancel(client: Client, ssl: boolean | ConnectionOptions, timeoutMs: number): Promise<void> {
+export async function cancel(client: Client, timeoutMs: number): Promise<void> {
   const processId: unknown = Reflect.get(client, 'processID');
   const secretKey: unknown = Reflect.get(client, 'secretKey');
   if (typeof processId !== 'number' || typeof secretKey !== 'number') return;
@@ -26,11 +26,17 @@ export async function cancel(client: Client, ssl: boolean | ConnectionOptions, t
   socket.on('error', () => {});
   socket.on('close', () => resolve(undefined));
   socket.once('connect', () => {
-    if (ssl === false) socket.end(request);
-    else sendSecured(socket, request, client.host, ssl === true ? {} : ssl);
+    if (client.connection.stream instanceof TLSSocket) sendSecured(socket, request, client.host, securityOf(client));
+    else socket.end(request);
   });
   await promise;
   clearTimeout(timer);
+}
+
+/** As the driver has settled them: what the URL says of TLS goes before what the configuration does. */
+function securityOf(client: Client): ConnectionOptions {
+  const settled: unknown = Reflect.get(client, 'ssl');
+  return typeof settled === 'object' && settled !== null ? settled : {};
 }
 
 /** Servers behind a proxy may take nothing that is not encrypted; one without TLS answers `N` and gets nothing. */
@@ -44,7 +50,8 @@ function sendSecured(socket: Socket, request: Buffer, host: string, options: Con
       socket.destroy();
       return;
     }
-    const secured = connectTls({ ...options, socket, servername: options.servername ?? host });
+    const name = options.servername ?? host;
+    const secured = connectTls({ host, ...options, socket, ...(isIP(name) === 0 && { servername: name }) });
     secured.on('error', () => socket.destroy());
     secured.once('secureConnect', () => secured.end(request));
   });

@@ -58,7 +58,7 @@ export class Connections {
     this.#pool.on('error', (error) => logger.debug({ err: error }, 'an idle connection ended'));
     this.#pool.on('connect', (connected) => connected.on('error', () => {}));
     this.#resting = new Resting(idleMs, (session) => this.#close(session));
-    this.#ends = { ssl, back: (session) => this.#back(session), close: (session) => this.#close(session) };
+    this.#ends = { back: (session) => this.#back(session), close: (session) => this.#close(session) };
   }
 
   get open(): number {

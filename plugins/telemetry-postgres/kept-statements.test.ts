@@ -47,8 +47,31 @@ for (const server of servers) {
         "/*principal='ak_1',tool='query_otel'*/ SELECT 11 AS n",
         "/*principal='ak_2',tool='query_otel'*/ SELECT 11 AS n",
       ]);
+      // What is known of it is the other organization's own.
+      expect((await say('SELECT 11 AS n', 'ak_3', 1)).rows).toEqual([[11]]);
+      expect(await kept(1)).toEqual([]);
       expect((await say('SELECT 11 AS n', 'ak_3', 1)).rows).toEqual([[11]]);
       expect(await kept(1)).toEqual(["/*principal='ak_3',tool='query_otel'*/ SELECT 11 AS n"]);
+    });
+
+    it('are read anew each time where they name their own moment', async () => {
+      const { component, organizations } = warehouse;
+      const context = { organizationId: organizations[0], label: label('ak_4'), signal: new AbortController().signal };
+      for (const sql of [
+        "SELECT timestamptz 'now' AS t",
+        "SELECT U&'\\006eow'::timestamptz AS t",
+        'SELECT now() AS t',
+      ]) {
+        const rendered = await component.render(component.check(await component.parse(sql, context)), {}, context);
+        const seen = new Set<unknown>();
+        for (let turn = 0; turn < 5; turn += 1) {
+          for (const [at] of (await collect(await component.open(rendered, limits, context))).rows) seen.add(at);
+        }
+        expect([sql, seen.size]).toEqual([sql, 5]);
+      }
+      expect((await kept()).filter((text) => String(text).includes('ak_4'))).toEqual([
+        expect.stringMatching(/SELECT now/),
+      ]);
     });
 
     it('are so few that a server has room for them', async () => {

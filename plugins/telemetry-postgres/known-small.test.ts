@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { KnownSmall } from './known-small.ts';
+import { KnownSmall, notKept } from './known-small.ts';
 
 const label = (principal: string) => ({ principal, tool: 'query_otel', traceId: 'abc' });
-const named = (known: KnownSmall, text: string, principal = 'ak_1') => known.get(text)?.of(label(principal));
+const named = (known: KnownSmall, text: string, principal = 'ak_1') => known.get('acme', text)?.of(label(principal));
 
 function answered(...texts: readonly string[]): KnownSmall {
   const known = new KnownSmall();
-  for (const text of texts) known.note(text, 10);
+  for (const text of texts) known.note('acme', text, 10);
   return known;
 }
 
@@ -26,9 +26,9 @@ describe('statements of few rows', () => {
 
   it('are kept once they were answered, not where they only say that they are few, nor for ever more askers', () => {
     const known = new KnownSmall();
-    known.expect('SELECT 1');
-    expect([known.get('SELECT 1')?.bytes, named(known, 'SELECT 1')]).toEqual([4_096, undefined]);
-    known.note('SELECT 1', 3);
+    known.expect('acme', 'SELECT 1');
+    expect([known.get('acme', 'SELECT 1')?.bytes, named(known, 'SELECT 1')]).toEqual([4_096, undefined]);
+    known.note('acme', 'SELECT 1', 3);
     for (let asker = 0; asker < 20; asker += 1) {
       expect(named(known, 'SELECT 1', `ak_${asker}`) !== undefined).toBe(asker < 16);
     }
@@ -36,10 +36,31 @@ describe('statements of few rows', () => {
 
   it('are believed no more once they had many, whatever they say, until they have few again', () => {
     const known = answered('SELECT 1');
-    known.note('SELECT 1', undefined);
-    known.expect('SELECT 1');
-    expect(known.get('SELECT 1')).toBeUndefined();
-    known.note('SELECT 1', 3);
-    expect(known.get('SELECT 1')?.bytes).toBe(3);
+    known.note('acme', 'SELECT 1', undefined);
+    known.expect('acme', 'SELECT 1');
+    expect(known.get('acme', 'SELECT 1')).toBeUndefined();
+    known.note('acme', 'SELECT 1', 3);
+    expect(known.get('acme', 'SELECT 1')?.bytes).toBe(3);
+  });
+
+  it('are never kept where they are to be read anew', () => {
+    const known = answered(`SELECT timestamptz 'now'${notKept}`);
+    expect(known.get('acme', `SELECT timestamptz 'now'${notKept}`)?.bytes).toBe(10);
+    expect(named(known, `SELECT timestamptz 'now'${notKept}`)).toBeUndefined();
+  });
+
+  it("are each tenant's own, and no more than so many, however many tenants there are", () => {
+    const known = answered('SELECT 1');
+    expect(known.get('other', 'SELECT 1')).toBeUndefined();
+    known.note('other', 'SELECT 1', undefined);
+    expect(known.get('acme', 'SELECT 1')?.bytes).toBe(10);
+    for (let tenant = 0; tenant < 40; tenant += 1) {
+      for (let text = 0; text < 100; text += 1) known.note(`tenant ${tenant}`, `SELECT ${text}`, 1);
+    }
+    const kept = Array.from({ length: 40 }, (_, tenant) =>
+      Array.from({ length: 100 }, (_, text) => known.get(`tenant ${tenant}`, `SELECT ${text}`)),
+    ).flat();
+    expect(kept.filter((each) => each !== undefined)).toHaveLength(2_000);
+    expect([known.get('acme', 'SELECT 1'), kept.at(-1)?.bytes]).toEqual([undefined, 1]);
   });
 });

@@ -2,9 +2,12 @@ import { hash } from 'node:crypto';
 import type { StatementLabel } from '../../src/contract/index.ts';
 import { askerComment } from './label.ts';
 
-const mostKept = 500;
+const mostKept = 2_000;
 const longestKept = 4_096;
 const mostAskers = 16;
+
+/** Ends a statement that the server reads anew each time. */
+export const notKept = ' /* read anew */';
 
 /** A statement that a session's server keeps by its name, once it has read and planned it: for one asker, who is named in it. */
 export interface NamedStatement {
@@ -32,7 +35,7 @@ export class SmallStatement {
 
   /** Without its trace id, which is another each time. Undefined at first, and where it has so many askers that none is worth keeping. */
   of(label: StatementLabel | undefined): NamedStatement | undefined {
-    if (!this.answered) return undefined;
+    if (!this.answered || this.#text.endsWith(notKept)) return undefined;
     const comment = askerComment(label);
     const known = this.#askers.get(comment);
     if (known !== undefined || this.#askers.size >= mostAskers) return known;
@@ -45,29 +48,32 @@ export class SmallStatement {
 }
 
 /**
- * Statements of few rows. To be wrong about one costs memory within the limits, and at worst a connection that is closed under
- * what nobody wants.
+ * Statements of few rows, each tenant's own: the same text may have few for one and many for another. To be wrong about one
+ * costs memory within the limits, and at worst a connection that is closed under what nobody wants.
  */
 export class KnownSmall {
   /** Undefined of those that had many rows, whatever they say. */
-  readonly #statements = new Map<string, SmallStatement | undefined>();
+  readonly #tenants = new Map<string, Map<string, SmallStatement | undefined>>();
+  #size = 0;
 
-  get(text: string): SmallStatement | undefined {
-    return this.#statements.get(text);
+  get(tenant: string, text: string): SmallStatement | undefined {
+    return this.#tenants.get(tenant)?.get(text);
   }
 
   /** It says that it has few. */
-  expect(text: string): void {
-    if (!this.#statements.has(text)) this.#keep(text, new SmallStatement(text, expectedBytes, false));
+  expect(tenant: string, text: string): void {
+    if (this.#tenants.get(tenant)?.has(text) !== true) {
+      this.#keep(tenant, text, new SmallStatement(text, expectedBytes, false));
+    }
   }
 
   /** @param bytes undefined where they were not few. */
-  note(text: string, bytes: number | undefined): void {
-    const known = this.#statements.get(text);
+  note(tenant: string, text: string, bytes: number | undefined): void {
+    const known = this.get(tenant, text);
     if (bytes === undefined) {
-      this.#keep(text, undefined);
+      this.#keep(tenant, text, undefined);
     } else if (known === undefined) {
-      this.#keep(text, new SmallStatement(text, bytes, true));
+      this.#keep(tenant, text, new SmallStatement(text, bytes, true));
     } else {
       known.bytes = bytes;
       known.answered = true;
@@ -75,20 +81,28 @@ export class KnownSmall {
   }
 
   /** Nothing is known of it any more. */
-  forget(text: string): void {
-    this.#statements.delete(text);
+  forget(tenant: string, text: string): void {
+    if (this.#tenants.get(tenant)?.delete(text) === true) this.#size -= 1;
   }
 
-  #keep(text: string, statement: SmallStatement | undefined): void {
+  #keep(tenant: string, text: string, statement: SmallStatement | undefined): void {
     if (text.length > longestKept) return;
-    this.#statements.set(text, statement);
-    if (this.#statements.size > mostKept) this.#forgetOldest();
+    const statements = this.#tenants.get(tenant) ?? new Map<string, SmallStatement | undefined>();
+    this.#tenants.set(tenant, statements);
+    if (!statements.has(text)) this.#size += 1;
+    statements.set(text, statement);
+    if (this.#size > mostKept) this.#forgetOldest();
   }
 
+  /** Of the tenant that came first. */
   #forgetOldest(): void {
-    for (const oldest of this.#statements.keys()) {
-      this.#statements.delete(oldest);
-      return;
+    for (const [tenant, statements] of this.#tenants) {
+      for (const oldest of statements.keys()) {
+        statements.delete(oldest);
+        this.#size -= 1;
+        return;
+      }
+      this.#tenants.delete(tenant);
     }
   }
 }

@@ -1,12 +1,10 @@
 import type { PoolClient } from 'pg';
-import { TLSSocket, type ConnectionOptions } from 'node:tls';
 import { cancel } from './cancel.ts';
 import type { Session } from './session.ts';
 import { settleSession } from './steps.ts';
 
 /** Where a session goes when its lease ends. */
 export interface LeaseEnds {
-  readonly ssl: boolean | ConnectionOptions;
   /** It is at rest. */
   readonly back: (session: Session) => void;
   readonly close: (session: Session) => void;
@@ -91,9 +89,7 @@ export class Lease {
   async #destroy(): Promise<void> {
     try {
       this.onAbandon?.();
-      // As the connection itself is, whether `ssl` or the URL said so.
-      const encrypted = this.session.stream instanceof TLSSocket;
-      await cancel(this.client, encrypted ? this.#ends.ssl || true : false, cancelMs);
+      await cancel(this.client, cancelMs);
     } finally {
       this.#close();
     }

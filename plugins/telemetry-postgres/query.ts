@@ -49,7 +49,7 @@ export async function runQuery(request: QueryRequest): Promise<Cursor> {
   } catch (error) {
     if (!running.isStale) throw error;
   }
-  request.small.forget(request.text);
+  request.small.forget(request.tenant, request.text);
   return await runQuery(request);
 }
 
@@ -78,13 +78,14 @@ class RunningStatement implements Cursor {
   readonly #timer: NodeJS.Timeout;
   #first: RowChunk | undefined;
   #ended = false;
+  #stopped = false;
   #finished: Promise<void> | undefined;
   end: CursorEnd | undefined;
 
   constructor(request: QueryRequest, lease: Lease, endsAt: number) {
-    const { before, text, label, after, small, limits, signal } = request;
+    const { before, tenant, text, label, after, small, limits, signal } = request;
     const { session } = lease;
-    const known = small.get(text);
+    const known = small.get(tenant, text);
     const named = known?.of(label);
     this.#request = request;
     this.#lease = lease;
@@ -144,7 +145,7 @@ class RunningStatement implements Cursor {
   #end(): void {
     this.#ended = true;
     this.end = this.#rows.end;
-    this.#request.small.note(this.#request.text, this.#portal.smallBytes);
+    this.#note(this.#portal.smallBytes);
     void this.#finish();
   }
 
@@ -170,13 +171,21 @@ class RunningStatement implements Cursor {
       }
     } catch (error) {
       // Whatever it was that took so long or failed, the next time it is asked for row by row.
-      if (this.#small && !this.isStale) this.#request.small.note(this.#request.text, undefined);
-      void this.#finish();
+      if (this.#small && !this.isStale) this.#note(undefined);
+      // What was stopped may run on for a moment, and its place is taken until then: nobody waits for this any more.
+      if (this.#stopped) await this.#finish();
+      else void this.#finish();
       throw this.#request.explain(error, this.#sent);
     }
   }
 
+  #note(bytes: number | undefined): void {
+    const { small, tenant, text } = this.#request;
+    small.note(tenant, text, bytes);
+  }
+
   #stop(why: 'cancelled' | 'timeout'): void {
+    this.#stopped = true;
     this.#portal.fail(new Stopped(why));
     void this.#lease.abandon();
   }

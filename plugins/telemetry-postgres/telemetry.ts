@@ -24,7 +24,7 @@ import { estimateOf } from './estimate.ts';
 import { explain } from './failures.ts';
 import { functionNames, openGate, type PostgresGate } from './gate/index.ts';
 import { createSink } from './ingest/index.ts';
-import { KnownSmall } from './known-small.ts';
+import { KnownSmall, notKept } from './known-small.ts';
 import { labelComment } from './label.ts';
 import { resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
@@ -120,8 +120,9 @@ export class PostgresTelemetry implements Telemetry {
     const template = gate.template(checked);
     const { mapping } = this.#host;
     const text = template.write((table) => relationFor({ table, binding, tenant }, this.#kind, mode, layout, mapping));
-    if (template.saysFewRows) this.#small.expect(text);
-    return text;
+    const sent = template.isOfItsMoment ? text + notKept : text;
+    if (template.saysFewRows) this.#small.expect(tenant, sent);
+    return sent;
   }
 
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {

@@ -7,6 +7,7 @@ import type {
 } from '../../../src/contract/index.ts';
 import { Checker } from './check.ts';
 import { saysFewRows } from './few-rows.ts';
+import { isOfItsMoment } from './of-its-moment.ts';
 import { Parser } from './parser.ts';
 import { reachesOf } from './reach.ts';
 import { readStatement } from './read.ts';
@@ -21,6 +22,7 @@ class CheckedPostgres implements CheckedStatement, GatedStatement {
   readonly tables: CheckedStatement['tables'];
   readonly reaches: CheckedStatement['reaches'];
   readonly saysFewRows: boolean;
+  readonly isOfItsMoment: boolean;
   readonly #template: Template;
 
   constructor(tree: PostgresStatement, tables: CheckedStatement['tables'], template: Template) {
@@ -28,6 +30,7 @@ class CheckedPostgres implements CheckedStatement, GatedStatement {
     this.tables = tables;
     this.reaches = reachesOf(tree.tree);
     this.saysFewRows = saysFewRows(tree.tree);
+    this.isOfItsMoment = isOfItsMoment(tree.tree);
     this.#template = template;
   }
 
@@ -43,7 +46,9 @@ export interface PostgresGate {
   /** Throws sql_refused, sql_not_read_only, unknown_table, unknown_function. */
   check(parsed: ParsedStatement): CheckedStatement;
   /** `write` puts together what is sent: costs next to nothing, as often as it is asked. */
-  template(checked: CheckedStatement): GatedStatement & { readonly saysFewRows: boolean };
+  template(
+    checked: CheckedStatement,
+  ): GatedStatement & { readonly saysFewRows: boolean; readonly isOfItsMoment: boolean };
 }
 
 /** Loads PostgreSQL's own parser, which takes some ten milliseconds and a few megabytes. */
