@@ -12,7 +12,9 @@ interface Lane {
   chain: number | undefined;
   last: AuditPlace;
   /** An append whose commit was not acknowledged: it was kept, or not. */
-  doubt: { readonly records: ReadonlySet<AuditRecord>; readonly last: AuditPlace } | undefined;
+  doubt: { readonly records: readonly AuditRecord[]; readonly last: AuditPlace } | undefined;
+  /** What such an append had kept after all, whoever appended next: it may be repeated at any time. */
+  readonly kept: WeakSet<AuditRecord>;
   turn: Promise<unknown>;
 }
 
@@ -32,7 +34,7 @@ export class AuditChains {
     const { organizationId } = database;
     let lane = this.#lanes.get(organizationId);
     if (lane === undefined) {
-      lane = { chain: undefined, last: nowhere, doubt: undefined, turn: Promise.resolve() };
+      lane = { chain: undefined, last: nowhere, doubt: undefined, kept: new WeakSet(), turn: Promise.resolve() };
       this.#lanes.set(organizationId, lane);
     }
     const own = lane;
@@ -45,9 +47,7 @@ export class AuditChains {
     lane.chain ??= await this.#open(database, lane);
     const { chain } = lane;
     if (lane.doubt !== undefined) await this.#settle(database, lane, chain, lane.doubt);
-    const { doubt } = lane;
-    const rest = doubt === undefined ? records : records.filter((record) => !doubt.records.has(record));
-    lane.doubt = undefined;
+    const rest = records.filter((record) => !lane.kept.has(record));
     if (rest.length === 0) return;
     const { organizationId } = database;
     const linked = chainRecords(organizationId, chain, lane.last, rest);
@@ -70,7 +70,7 @@ export class AuditChains {
         return true;
       });
     } catch (error) {
-      lane.doubt = { records: new Set(rest), last: place };
+      lane.doubt = { records: rest, last: place };
       throw error;
     }
     if (moved) {
@@ -90,9 +90,10 @@ export class AuditChains {
     const row = await database.read((scope) =>
       scope.from('audit_chains').where({ number: chain }).first('seq', 'hash'),
     );
-    if (row !== undefined && integer(row.seq) === doubt.last.seq && row.hash === doubt.last.hash)
-      lane.last = doubt.last;
-    else lane.doubt = undefined;
+    lane.doubt = undefined;
+    if (row === undefined || integer(row.seq) !== doubt.last.seq || row.hash !== doubt.last.hash) return;
+    lane.last = doubt.last;
+    for (const record of doubt.records) lane.kept.add(record);
   }
 
   async #open(database: ScopedDatabase, lane: Lane): Promise<number> {

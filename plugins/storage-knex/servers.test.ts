@@ -298,14 +298,27 @@ for (const { name, make, cut, tables } of subjects) {
       expect(await rejection(chains.append(scoped, [undone]))).toMatchObject({ code: 'unavailable' });
       connection.write = transaction;
       await chains.append(scoped, [undone, numbered(5)]);
+      // Somebody else's record comes before the one in doubt is repeated, and the repetition is in doubt itself.
+      const another = numbered(6);
+      losing(true);
+      expect(await rejection(chains.append(scoped, [another]))).toMatchObject({ code: 'unavailable' });
+      connection.write = transaction;
+      await chains.append(scoped, [numbered(7)]);
+      losing(false);
+      expect(await rejection(chains.append(scoped, [another, numbered(8)]))).toMatchObject({ code: 'unavailable' });
+      connection.write = transaction;
+      await chains.append(scoped, [another, numbered(9)]);
       const { audit } = storage.workspace(id);
-      const kept = await audit.records({ chain: 1, after: 0, limit: 10 });
+      const kept = await audit.records({ chain: 1, after: 0, limit: 20 });
       expect(kept.map((each) => [each.seq, each.record.requestId])).toEqual([
         [1, '1'],
         [2, '2'],
         [3, '4'],
         [4, '3'],
         [5, '5'],
+        [6, '6'],
+        [7, '7'],
+        [8, '9'],
       ]);
       expect(await audit.chains({ after: 0, limit: 10 })).toHaveLength(1);
     });

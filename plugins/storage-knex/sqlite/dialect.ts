@@ -5,6 +5,7 @@ import { NodeSqliteClient } from './client.ts';
 import { WriterManner } from './manner.ts';
 import { constraintFault, explain } from './errors.ts';
 import { Lookups } from './lookups.ts';
+import { ThreadEnded } from './threaded.ts';
 
 export interface SqliteConnection extends Connection {
   readonly writer: Knex;
@@ -40,7 +41,7 @@ export function sqlite(
         inspect: (work) => inspect(filename, reader, work),
         lookup: (sql) => lookups.prepare(sql),
         fault: constraintFault,
-        setback: () => undefined,
+        setback: (error) => (error instanceof ThreadEnded ? 'lost' : undefined),
         explain: (error) => explain(error, filename),
         concerns: async () => [],
         async close() {

@@ -20,6 +20,14 @@ export interface Failure {
   readonly code?: string;
 }
 
+/** What it was at may be kept or not. */
+export class ThreadEnded extends Error {
+  constructor(cause: unknown) {
+    super('the thread that writes has ended', { cause });
+    this.name = 'ThreadEnded';
+  }
+}
+
 interface Waiting {
   readonly resolve: (answer: Answer | undefined) => void;
   readonly reject: (error: Error) => void;
@@ -40,7 +48,7 @@ export class ThreadedConnection {
     const url = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(url, { workerData: options, execArgv: [] });
     this.#worker.on('message', (reply: Reply) => this.#settle(reply));
-    const end = (cause: unknown): void => this.#end(new Error('the thread that writes has ended', { cause }));
+    const end = (cause: unknown): void => this.#end(new ThreadEnded(cause));
     this.#worker.on('error', end);
     this.#worker.on('exit', end);
   }
