@@ -11,9 +11,10 @@ for (const byte of [quote, backslash]) escapes[byte] = byte;
 const blanks = new Uint8Array(256);
 for (const byte of [space, 0x09, 0x0a, 0x0d]) blanks[byte] = 1;
 
-/** Bytes that end a text, or because of which it keeps its quotes. */
+/** Bytes that end a text, or because of which it keeps its quotes; 2 for those that a line break beyond ASCII may begin with. */
 const marks = new Uint8Array(256);
 for (const byte of [quote, backslash, comma]) marks[byte] = 1;
+for (const byte of [0xc2, 0xe2]) marks[byte] = 2;
 
 /** How many bytes one of the rows may become. */
 export const mostOfByte = 2;
@@ -21,7 +22,7 @@ export const mostOfByte = 2;
 /**
  * Rows for a model to read, as the inside of a JSON string: a line each, cells parted by commas. A text goes without its quotes
  * unless it is empty, has a comma, a quote or a backslash in it, or begins or ends like something else; NULL is nothing; all
- * else is JSON. So a line holds one row whatever stands in it.
+ * else is JSON. A line break beyond ASCII becomes a blank. So a line holds one row whatever stands in it.
  * @param rows `[…],[…]`, JSON in UTF-8 whose only control characters are white space.
  * @returns where they end in the target.
  */
@@ -42,10 +43,11 @@ export function writeLines(rows: Uint8Array, target: Uint8Array, from: number): 
       const next = rows[start] === quote ? start + 1 : start;
       let end = next;
       if (next > start) {
-        while (end < length && marks[rows[end] ?? 0] === 0) {
-          target[out] = rows[end] ?? 0;
+        for (let mark = marks[rows[end] ?? 0]; end < length && mark !== 1; mark = marks[rows[end] ?? 0]) {
+          const broken = mark === 2 ? lineBreak(rows, end) : 0;
+          target[out] = broken === 0 ? (rows[end] ?? 0) : space;
           out += 1;
-          end += 1;
+          end += broken || 1;
         }
         end = rows[end] === quote && !looksOtherwise(rows, next, end) ? skipBlanks(rows, end + 1) : start;
       }
@@ -84,8 +86,9 @@ function endsCell(byte: number | undefined): boolean {
 /** Whether a text without quotes would be nothing, the beginning of a list or an object, or lose its blanks. */
 function looksOtherwise(rows: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
-  const first = rows[start];
-  return first === openBracket || first === openBrace || first === space || rows[end - 1] === space;
+  const first = rows[start] ?? 0;
+  if (first === openBracket || first === openBrace || first === space || rows[end - 1] === space) return true;
+  return marks[first] === 2 && lineBreak(rows, start) > 0;
 }
 
 function writeEscaped(rows: Uint8Array, start: number, end: number, target: Uint8Array, from: number): number {
@@ -96,9 +99,18 @@ function writeEscaped(rows: Uint8Array, start: number, end: number, target: Uint
       target[out] = backslash;
       out += 1;
     }
+    const broken = marks[byte] === 2 ? lineBreak(rows, at) : 0;
     // Inside a text there are no control characters.
-    target[out] = byte < space ? space : byte;
+    target[out] = byte < space || broken > 0 ? space : byte;
     out += 1;
+    if (broken > 0) at += broken - 1;
   }
   return out;
+}
+
+/** How many bytes of a line break beyond ASCII begin here: U+0085, U+2028, U+2029. Not everybody ends a line at LF alone. */
+function lineBreak(rows: Uint8Array, at: number): number {
+  if (rows[at] === 0xc2) return rows[at + 1] === 0x85 ? 2 : 0;
+  const last = rows[at + 1] === 0x80 ? rows[at + 2] : 0;
+  return last === 0xa8 || last === 0xa9 ? 3 : 0;
 }

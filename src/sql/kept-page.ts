@@ -65,12 +65,20 @@ function rowMatcher(needle: string): (row: string) => boolean {
   };
 }
 
-/** Depth is bounded by JSON.parse's own input: a cell is at most a few kilobytes. */
-function occurs(value: unknown, wanted: string): boolean {
-  if (typeof value === 'string') return value.toLowerCase().includes(wanted);
-  if (Array.isArray(value)) return value.some((element) => occurs(element, wanted));
-  if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).some(([key, inner]) => key.toLowerCase().includes(wanted) || occurs(inner, wanted));
+/** Without recursion: a cell of a few kilobytes may be thousands of lists deep. */
+function occurs(cells: unknown, wanted: string): boolean {
+  const rest = [cells];
+  while (rest.length > 0) {
+    const value = rest.pop();
+    if (Array.isArray(value)) {
+      for (const element of value) rest.push(element);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) rest.push(key, inner);
+    } else if (typeof value === 'string') {
+      if (value.toLowerCase().includes(wanted)) return true;
+    } else if ((typeof value === 'number' || typeof value === 'boolean') && String(value).includes(wanted)) {
+      return true;
+    }
   }
-  return (typeof value === 'number' || typeof value === 'boolean') && String(value).includes(wanted);
+  return false;
 }

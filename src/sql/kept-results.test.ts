@@ -159,6 +159,20 @@ describe('readPage', () => {
     );
   });
 
+  it('looks into a cell however deep it is', () => {
+    const depth = 8_000;
+    const first = `["${'\\\\'}",${'['.repeat(depth)}"needle"${']'.repeat(depth)}]`;
+    const json = Buffer.from(`${first},["${'\\\\'}"]`);
+    const result = { ...resultOf([]), rows: { json, ends: [first.length, json.length] } };
+    for (const [contains, found] of [
+      ['needle', 1],
+      ['needles', 0],
+    ] as const) {
+      const page = readPage(result, { offset: 0, contains, maxRows: 10, maxBytes: 1e6 });
+      expect(page.rows.ends).toHaveLength(found);
+    }
+  });
+
   it('pages through matches without loss or repeat', () => {
     const rows = Array.from({ length: 50 }, (_, index) => [index, index % 3 === 0 ? 'Fizz "x"' : 'no']);
     const found: unknown[] = [];
