@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { getPriority, setPriority } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../src/contract/index.ts';
@@ -153,7 +152,6 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
   });
   // There are no streams where the system had no process or file to give.
   if (child.pid === undefined) return { process: child, lastWords: () => words };
-  comeSecond(child.pid);
   child.unref();
   let logged = 0;
   for (const stream of [child.stdout, child.stderr]) {
@@ -172,16 +170,4 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
       logger.info({ pid: child.pid, code, signal }, 'a telemetry engine ended');
   });
   return { process: child, lastWords: () => words.trim() };
-}
-
-/** Whoever answers, refuses and takes in must not wait for those who count. */
-function comeSecond(pid: number): void {
-  try {
-    const niceness = Math.min(19, getPriority() + 10);
-    setPriority(pid, niceness);
-    // Linux may schedule sessions as groups, each the equal of the gateway's whatever stands inside it.
-    writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
-  } catch {
-    // Another system, or not allowed: they are equals there.
-  }
 }
