@@ -10,17 +10,14 @@ export class NotSelectError extends Error {}
 /** Bytes of rows after which a part is sent. */
 const partBytes = 256 * 1024;
 
-/**
- * Runs one SELECT in a read-only transaction of its own. `send` gets the parts, the last one before the transaction is ended:
- * nobody has to wait for that.
- */
+/** Runs one SELECT in a read-only transaction of its own. `send` gets the parts; the last one is returned. */
 export async function runQuery(
   database: Database,
   sql: string,
   limits: RowLimits,
   job: Job,
   send: (header: RowsHeader, rows: string) => void,
-): Promise<void> {
+): Promise<{ readonly header: RowsHeader; readonly rows: string }> {
   const connection = await database.connect();
   try {
     job.interruptible(() => connection.interrupt());
@@ -46,7 +43,10 @@ export async function runQuery(
     }
     const { rows, json } = serializer.take();
     const { truncated, cutCells } = serializer;
-    send({ ...(columns && { columns }), rows, end: { ...(truncated && { truncated }), cutCells } }, json);
+    return {
+      header: { ...(columns && { columns }), rows, end: { ...(truncated && { truncated }), cutCells } },
+      rows: json,
+    };
   } finally {
     // Also ends a result that was left early, whose transaction would live on until it is collected as garbage.
     await connection.run('ROLLBACK').catch(() => {});

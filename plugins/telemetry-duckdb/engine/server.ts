@@ -107,10 +107,10 @@ async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, re
     socket.uncork();
   };
   try {
-    const answer = await answerTo(engine, socket, JSON.parse(received.header), received.payload, job, (part, last) =>
-      send(last ? frameKind.reply : frameKind.part, part),
+    const answer = await answerTo(engine, socket, JSON.parse(received.header), received.payload, job, (part) =>
+      send(frameKind.part, part),
     );
-    if (answer !== undefined) send(frameKind.reply, answer);
+    send(frameKind.reply, answer);
   } catch (error) {
     send(frameKind.failure, { header: failure(error, job) });
     // The engine refuses everything after such an error, so a new process has to take over.
@@ -125,17 +125,14 @@ async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, re
   }
 }
 
-type SendPart = (part: Answer, last: boolean) => void;
-
-/** Undefined where the last part is sent already. */
 async function answerTo(
   engine: Engine,
   socket: Socket,
   request: Request,
   payload: Buffer,
   job: Job,
-  sendPart: SendPart,
-): Promise<Answer | undefined> {
+  sendPart: (part: Answer) => void,
+): Promise<Answer> {
   switch (request.op) {
     case 'hello':
       engine.visitors.add(socket);
@@ -170,18 +167,18 @@ async function workOn(
   request: Work,
   payload: Buffer,
   job: Job,
-  sendPart: SendPart,
-): Promise<Answer | undefined> {
+  sendPart: (part: Answer) => void,
+): Promise<Answer> {
   switch (request.op) {
     case 'parse':
       return { header: {}, payload: Buffer.from(await engine.statements.parse(request.sql, job)) };
     case 'query':
-      await engine.queries.run(job, () =>
-        runQuery(engine.database, request.sql, request, job, (header, rows) =>
-          sendPart({ header, payload: Buffer.from(rows) }, header.end !== undefined),
-        ),
-      );
-      return undefined;
+      return await engine.queries.run(job, async () => {
+        const result = await runQuery(engine.database, request.sql, request, job, (header, rows) =>
+          sendPart({ header, payload: Buffer.from(rows) }),
+        );
+        return { header: result.header, payload: Buffer.from(result.rows) };
+      });
     case 'committed':
       return { header: (await engine.loader.committed(request.log)) satisfies Committed };
     case 'load': {
