@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, authorizationServerSchema, roles, scopes } from '../../src/contract/index.ts';
+import { authorizationServerSchema, flag, roles, scopes } from '../../src/contract/index.ts';
 import type { ClaimPath } from './claims.ts';
 import { checkConfig } from './config-check.ts';
 import { emailTrusts } from './email.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { flag } from '../../src/contract/index.ts';
 
-/** Also `"true"` and `"false"`, as `${env:…}` gives them. */
 const sqliteSchema = z.strictObject({
   client: z.literal('sqlite').default('sqlite').meta({ description: 'The database: a SQLite file' }),
   filename: z

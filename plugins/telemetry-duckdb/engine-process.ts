@@ -48,8 +48,8 @@ export async function connectEngine(options: ProcessOptions): Promise<EngineProc
   let starts = 0;
   let warm = false;
   for (;;) {
-    const channel = await greet(options.settings.socket, end);
-    if (channel !== undefined) return { channel, child: child?.process };
+    const greeted = await greet(options.settings.socket, end);
+    if (greeted !== undefined) return { channel: greeted.channel, child: serving(child?.process, greeted.pid) };
     if (child === undefined || hasEnded(child.process)) {
       const code = child?.process.exitCode ?? undefined;
       if (child !== undefined && (code === exitCode.unreadable || code === exitCode.full)) {
@@ -73,13 +73,26 @@ export async function connectEngine(options: ProcessOptions): Promise<EngineProc
   }
 }
 
+/**
+ * The child, if it is the engine that answered. Another one's may end before the child has come to open the file: the
+ * child would get it then, and keep a seat though nobody knows of it.
+ */
+function serving(child: ChildProcess | undefined, pid: number): ChildProcess | undefined {
+  if (child === undefined || child.pid === pid) return child;
+  child.kill('SIGTERM');
+  return undefined;
+}
+
 /** Or was never there: a process that could not be made has no number. */
 function hasEnded({ pid, exitCode: code, signalCode }: ChildProcess): boolean {
   return pid === undefined || code !== null || signalCode !== null;
 }
 
 /** A connection, if an engine listens and answers. One that is ending may accept a connection and drop it. */
-async function greet(socket: string, end: number): Promise<Channel | undefined> {
+async function greet(
+  socket: string,
+  end: number,
+): Promise<{ readonly channel: Channel; readonly pid: number } | undefined> {
   let channel: Channel;
   try {
     channel = await Channel.connect(socket);
@@ -90,7 +103,7 @@ async function greet(socket: string, end: number): Promise<Channel | undefined> 
     const timeoutMs = Math.max(1_000, end - Date.now());
     const { header } = await channel.request<Hello>({ op: 'hello' }, { timeoutMs });
     channel.kill = () => killEngine(header.pid, socket);
-    return channel;
+    return { channel, pid: header.pid };
   } catch {
     channel.close();
     return undefined;

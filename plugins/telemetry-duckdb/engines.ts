@@ -23,8 +23,14 @@ export interface EngineUse {
   readonly release: () => void;
 }
 
+/** One of `openEngines`; not taken while its slot waits for another one's. */
+interface Place {
+  taken: boolean;
+}
+
 interface Slot {
   readonly opening: Promise<EngineProcess>;
+  readonly place: Place;
   active: number;
   lastUsed: number;
 }
@@ -86,8 +92,7 @@ export class Engines {
       const { channel } = await slot.opening;
       if (channel.isOpen) return { channel, release };
     } catch (error) {
-      // Before it is released: there is no engine whose place others could have.
-      if (this.#slots.get(organizationId) === slot) this.#slots.delete(organizationId);
+      this.#giveUp(organizationId, slot);
       release();
       throw this.#failed(organizationId, error);
     }
@@ -113,29 +118,39 @@ export class Engines {
     const failure = this.#failures.get(organizationId);
     if (failure !== undefined && Date.now() < failure.until) throw failure.error;
     this.#failures.delete(organizationId);
-    const room = this.#slots.size >= this.#options.openEngines ? this.#makeRoom() : undefined;
-    const slot: Slot = { opening: this.#open(organizationId, room), active: 0, lastUsed: Date.now() };
+    const place: Place = { taken: true };
+    const room = this.#placesTaken() < this.#options.openEngines ? undefined : this.#makeRoom(place);
+    const slot: Slot = { opening: this.#open(organizationId, room), place, active: 0, lastUsed: Date.now() };
     // Whoever acquires it hears of a failure.
     slot.opening.catch(() => {});
     this.#slots.set(organizationId, slot);
     return slot;
   }
 
+  /** Who waits for a place has none: counted, those who wait would wait for each other. */
+  #placesTaken(): number {
+    let taken = 0;
+    for (const { place } of this.#slots.values()) if (place.taken) taken += 1;
+    return taken;
+  }
+
   /** Resolves when the one that made room has ended. */
-  #makeRoom(): Promise<void> {
+  #makeRoom(place: Place): Promise<void> {
     let oldest: OrganizationId | undefined;
     let lastUsed = Infinity;
     for (const [organizationId, slot] of this.#slots) {
       if (slot.active === 0 && slot.lastUsed < lastUsed) [oldest, lastUsed] = [organizationId, slot.lastUsed];
     }
-    return oldest === undefined ? this.#waitForRoom() : this.#leave(oldest);
+    return oldest === undefined ? this.#waitForRoom(place) : this.#leave(oldest);
   }
 
-  #waitForRoom(): Promise<void> {
+  #waitForRoom(place: Place): Promise<void> {
+    place.taken = false;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const take = (room: Promise<void>): void => {
       clearTimeout(timer);
       this.#waiting.delete(take);
+      place.taken = true;
       resolve(room);
     };
     const timer = setTimeout(() => {
@@ -150,6 +165,14 @@ export class Engines {
   #offer(organizationId: OrganizationId, slot: Slot): void {
     const [take] = this.#waiting;
     if (take !== undefined && this.#slots.get(organizationId) === slot) take(this.#leave(organizationId));
+  }
+
+  /** It could not be opened: whoever waits longest has its place at once, as no engine has to end first. */
+  #giveUp(organizationId: OrganizationId, slot: Slot): void {
+    if (this.#slots.get(organizationId) !== slot) return;
+    this.#slots.delete(organizationId);
+    const [take] = this.#waiting;
+    if (slot.place.taken) take?.(Promise.resolve());
   }
 
   /** Where the organization's database is, whether it exists or not. */

@@ -55,9 +55,12 @@ export function serve(database: Database, socketPath: string): void {
   rmSync(socketPath, { force: true });
   const server = createServer((socket) => attend(engine, server, socket));
   server.listen(socketPath, () => chmodSync(socketPath, 0o600));
-  setTimeout(() => {
+  const endUnlessVisited = () => {
     if (engine.visitors.size === 0) end(engine, server, true);
-  }, firstVisitMs);
+  };
+  setTimeout(endUnlessVisited, firstVisitMs);
+  // From who started it and found another one serving; visitors end it by leaving.
+  process.on('SIGTERM', endUnlessVisited);
 }
 
 function attend(engine: Engine, server: Server, socket: Socket): void {
