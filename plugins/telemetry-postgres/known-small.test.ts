@@ -6,7 +6,7 @@ const named = (known: KnownSmall, text: string, principal = 'ak_1') => known.get
 
 function answered(...texts: readonly string[]): KnownSmall {
   const known = new KnownSmall();
-  for (const text of texts) known.note('acme', text, 10);
+  for (const text of texts) known.note('acme', text, { bytes: 10, quick: true });
   return known;
 }
 
@@ -28,7 +28,7 @@ describe('statements of few rows', () => {
     const known = new KnownSmall();
     known.expect('acme', 'SELECT 1');
     expect([known.get('acme', 'SELECT 1')?.bytes, named(known, 'SELECT 1')]).toEqual([4_096, undefined]);
-    known.note('acme', 'SELECT 1', 3);
+    known.note('acme', 'SELECT 1', { bytes: 3, quick: true });
     for (let asker = 0; asker < 20; asker += 1) {
       expect(named(known, 'SELECT 1', `ak_${asker}`) !== undefined).toBe(asker < 16);
     }
@@ -39,7 +39,7 @@ describe('statements of few rows', () => {
     known.note('acme', 'SELECT 1', undefined);
     known.expect('acme', 'SELECT 1');
     expect(known.get('acme', 'SELECT 1')).toBeUndefined();
-    known.note('acme', 'SELECT 1', 3);
+    known.note('acme', 'SELECT 1', { bytes: 3, quick: true });
     expect(known.get('acme', 'SELECT 1')?.bytes).toBe(3);
   });
 
@@ -55,7 +55,8 @@ describe('statements of few rows', () => {
     known.note('other', 'SELECT 1', undefined);
     expect(known.get('acme', 'SELECT 1')?.bytes).toBe(10);
     for (let tenant = 0; tenant < 40; tenant += 1) {
-      for (let text = 0; text < 100; text += 1) known.note(`tenant ${tenant}`, `SELECT ${text}`, 1);
+      for (let text = 0; text < 100; text += 1)
+        known.note(`tenant ${tenant}`, `SELECT ${text}`, { bytes: 1, quick: true });
     }
     const kept = Array.from({ length: 40 }, (_, tenant) =>
       Array.from({ length: 100 }, (_, text) => known.get(`tenant ${tenant}`, `SELECT ${text}`)),

@@ -18,24 +18,56 @@ export interface NamedStatement {
 /** What is made room for where nobody knows yet. */
 const expectedBytes = 4_096;
 
+/**
+ * From what is sent to its rows: of one statement, and of each that goes with others. Whatever takes longer would lose more by
+ * waiting for others than its own transaction costs.
+ */
+export const quickMs = { alone: 1, each: 0.5 };
+
+/** The last time. */
+export interface Seen {
+  /** Of all rows. */
+  readonly bytes: number;
+  /** They were there in `quickMs`. */
+  readonly quick: boolean;
+}
+
 /** A statement that had few rows the last time, or says that it will. */
 export class SmallStatement {
-  /** Of its rows. */
-  bytes: number;
-  /** Whether it was asked before. */
-  answered: boolean;
+  #bytes = expectedBytes;
+  #answered = false;
+  #quick = false;
   readonly #text: string;
   readonly #askers = new Map<string, NamedStatement>();
 
-  constructor(text: string, bytes: number, answered: boolean) {
+  constructor(text: string, seen?: Seen) {
     this.#text = text;
-    this.bytes = bytes;
-    this.answered = answered;
+    if (seen !== undefined) this.saw(seen);
+  }
+
+  /** Of its rows. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** It goes with others: they wait for it, and it for them. */
+  get quick(): boolean {
+    return this.#quick;
+  }
+
+  isSlow(): void {
+    this.#quick = false;
+  }
+
+  saw({ bytes, quick }: Seen): void {
+    this.#bytes = bytes;
+    this.#quick = quick;
+    this.#answered = true;
   }
 
   /** Without its trace id, which is another each time. Undefined at first, and where it has so many askers that none is worth keeping. */
   of(label: StatementLabel | undefined): NamedStatement | undefined {
-    if (!this.answered || this.#text.endsWith(notKept)) return undefined;
+    if (!this.#answered || this.#text.endsWith(notKept)) return undefined;
     const comment = askerComment(label);
     const known = this.#askers.get(comment);
     if (known !== undefined || this.#askers.size >= mostAskers) return known;
@@ -63,21 +95,16 @@ export class KnownSmall {
   /** It says that it has few. */
   expect(tenant: string, text: string): void {
     if (this.#tenants.get(tenant)?.has(text) !== true) {
-      this.#keep(tenant, text, new SmallStatement(text, expectedBytes, false));
+      this.#keep(tenant, text, new SmallStatement(text));
     }
   }
 
-  /** @param bytes undefined where they were not few. */
-  note(tenant: string, text: string, bytes: number | undefined): void {
-    const known = this.get(tenant, text);
-    if (bytes === undefined) {
-      this.#keep(tenant, text, undefined);
-    } else if (known === undefined) {
-      this.#keep(tenant, text, new SmallStatement(text, bytes, true));
-    } else {
-      known.bytes = bytes;
-      known.answered = true;
-    }
+  /** @param seen undefined where they were not few. */
+  note(tenant: string, text: string, seen: Seen | undefined): void {
+    const known = seen && this.get(tenant, text);
+    if (seen === undefined) this.#keep(tenant, text, undefined);
+    else if (known === undefined) this.#keep(tenant, text, new SmallStatement(text, seen));
+    else known.saw(seen);
   }
 
   /** Nothing is known of it any more. */

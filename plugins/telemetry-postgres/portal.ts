@@ -5,15 +5,15 @@ import { codes, errorOf, fieldsOf, tagOf } from './wire/messages.ts';
 import type { NamedStatement } from './known-small.ts';
 import {
   around,
+  carryOut,
+  ending,
   execute,
   flush,
   keep,
   run,
   start,
-  sync,
   unread,
   whole,
-  wholeNamed,
   type Step,
 } from './wire/packets.ts';
 
@@ -25,9 +25,7 @@ const mostUnwantedBytes = 4 << 20;
 const batchBytes = 512 << 10;
 const firstBatchRows = 1_024;
 /** A result that a statement is known for is asked for at once, if that holds no more in memory than this. */
-const mostSmallBytes = 1 << 20;
-/** Which a session's server keeps, with their plans. */
-const mostStatements = 20;
+export const mostSmallBytes = 1 << 20;
 const none = Buffer.alloc(0);
 
 export interface PortalOptions {
@@ -42,7 +40,7 @@ export interface PortalOptions {
 }
 
 /** What only reads: a command of another kind (`DO`, `PREPARE`) may have changed what our steps mean in its session. */
-const onlyReads = /^(?:SELECT|EXPLAIN)\b/;
+export const onlyReads = /^(?:SELECT|EXPLAIN)\b/;
 
 /**
  * A statement in a portal of its own, after steps that make the session ready for it: all of it goes out at once, in the
@@ -91,18 +89,9 @@ export class Portal implements Reader {
       this.#write(around(statement, [first, second, run(before)], last));
     } else {
       // After the steps: where those fail, the server reads nothing of what follows.
-      this.#write(Buffer.concat([first, second, run(before), this.#kept(statement), wholeNamed(statement, after)]));
+      const kept = keep(statement, session.statements);
+      this.#write(Buffer.concat([first, second, run(before), kept, carryOut(statement), ending(after)]));
     }
-  }
-
-  #kept(statement: NamedStatement): Buffer {
-    const { statements } = this.#options.session;
-    if (statements.has(statement.name)) return none;
-    const [oldest] = statements;
-    const forgotten = statements.size < mostStatements ? undefined : oldest;
-    if (forgotten !== undefined) statements.delete(forgotten);
-    statements.add(statement.name);
-    return keep(statement, forgotten);
   }
 
   /** The statement has come to its end, and not to a failure, which it throws. */
@@ -300,7 +289,7 @@ export class Portal implements Reader {
     if (this.#endSent) return;
     this.#endSent = true;
     const { after, session } = this.#options;
-    this.#write(Buffer.concat([unread(after, session.prepared), run(after), sync]));
+    this.#write(Buffer.concat([unread(after, session.prepared), ending(after)]));
   }
 
   #write(packet: Buffer): void {

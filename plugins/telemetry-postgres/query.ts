@@ -9,8 +9,9 @@ import type {
 import type { Connections, Lease } from './connections.ts';
 import { within } from './lease.ts';
 import { Stopped } from './failures.ts';
-import type { KnownSmall } from './known-small.ts';
+import { quickMs, type KnownSmall } from './known-small.ts';
 import { labelComment } from './label.ts';
+import type { Pipelines } from './pipelines.ts';
 import { Portal } from './portal.ts';
 import { RowSerializer } from './rows.ts';
 import type { Step } from './wire/packets.ts';
@@ -24,6 +25,7 @@ export interface QueryRequest {
   readonly label: StatementLabel | undefined;
   readonly after: readonly Step[];
   readonly small: KnownSmall;
+  readonly pipelines: Pipelines;
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
   /** What is made of a failure of what was sent. */
@@ -31,13 +33,22 @@ export interface QueryRequest {
 }
 
 /** The server ends a statement itself at its time-out; so much later it is stopped from here. */
-const graceMs = 200;
+const graceMs = 500;
+
+/** With others in one transaction, where it has few rows in a moment; else, and where that fails, by itself. Rejects with what happened. */
+export async function runQuery(request: QueryRequest): Promise<Cursor> {
+  const { tenant, text, label, small, pipelines } = request;
+  const known = small.get(tenant, text);
+  const named = known?.quick === true ? known.of(label) : undefined;
+  const together = known && named && (await pipelines.join(request, named, known));
+  return together ?? (await runAlone(request));
+}
 
 /**
  * Runs one statement on a connection of its own until it is read to its end, closed, aborted or out of time. Whichever it
- * is, the connection goes back clean or is closed. Rejects with what happened.
+ * is, the connection goes back clean or is closed.
  */
-export async function runQuery(request: QueryRequest): Promise<Cursor> {
+async function runAlone(request: QueryRequest): Promise<Cursor> {
   const { connections, tenant, limits, signal } = request;
   if (signal.aborted) throw new Stopped('cancelled');
   const endsAt = performance.now() + limits.timeoutMs + graceMs;
@@ -50,7 +61,7 @@ export async function runQuery(request: QueryRequest): Promise<Cursor> {
     if (!running.isStale) throw error;
   }
   request.small.forget(request.tenant, request.text);
-  return await runQuery(request);
+  return await runAlone(request);
 }
 
 async function waited({ connections, tenant, signal }: QueryRequest, waitMs: number): Promise<Lease> {
@@ -77,6 +88,7 @@ class RunningStatement implements Cursor {
   readonly #sent: string;
   readonly #timer: NodeJS.Timeout;
   #first: RowChunk | undefined;
+  #quick = false;
   #ended = false;
   #stopped = false;
   #finished: Promise<void> | undefined;
@@ -114,7 +126,9 @@ class RunningStatement implements Cursor {
   async begin(): Promise<void> {
     if (this.#request.signal.aborted) this.#stop('cancelled');
     else this.#portal.send();
+    const sentAt = performance.now();
     this.#first = await this.#next();
+    this.#quick = performance.now() - sentAt < quickMs.alone;
     // What was read to its end needs its session no more, whoever reads the rows from here and when.
     if (this.#portal.atRest === true) void this.#finish();
   }
@@ -181,7 +195,7 @@ class RunningStatement implements Cursor {
 
   #note(bytes: number | undefined): void {
     const { small, tenant, text } = this.#request;
-    small.note(tenant, text, bytes);
+    small.note(tenant, text, bytes === undefined ? undefined : { bytes, quick: this.#quick });
   }
 
   #stop(why: 'cancelled' | 'timeout'): void {

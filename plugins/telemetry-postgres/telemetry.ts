@@ -28,6 +28,7 @@ import { KnownSmall, notKept } from './known-small.ts';
 import { labelComment } from './label.ts';
 import { resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
+import { Pipelines } from './pipelines.ts';
 import { runQuery } from './query.ts';
 import { boundaryOf, checkIngest, clientOf, type BoundaryKind } from './settings.ts';
 import { stepsAfter, StepsBefore } from './steps.ts';
@@ -54,6 +55,7 @@ export class PostgresTelemetry implements Telemetry {
   readonly #tenancy: Tenancy;
   readonly #ingest;
   readonly #small = new KnownSmall();
+  readonly #pipelines = new Pipelines();
   readonly #stepsBefore = new StepsBefore();
   #warehouses: Warehouses | undefined;
   #started: Started | undefined;
@@ -153,6 +155,7 @@ export class PostgresTelemetry implements Telemetry {
         label: context.label,
         after: stepsAfter,
         small: this.#small,
+        pipelines: this.#pipelines,
         limits: { ...limits, timeoutMs },
         signal: context.signal,
         explain: (error, sent) => this.#explain(error, text, context, sent),

@@ -51,25 +51,44 @@ const wholes = new WeakMap<readonly Step[], Buffer>();
 export function whole(after: readonly Step[]): Buffer {
   const known = wholes.get(after);
   if (known !== undefined) return known;
-  const made = Buffer.concat([start, execute(0), run(after), sync]);
+  const made = Buffer.concat([start, execute(0), ending(after)]);
   wholes.set(after, made);
   return made;
 }
 
 const named = new WeakMap<NamedStatement, Buffer>();
 
-/** The same of a statement that the server keeps. */
-export function wholeNamed(statement: NamedStatement, after: readonly Step[]): Buffer {
+/** Asks for all rows of a statement that the server keeps. */
+export function carryOut(statement: NamedStatement): Buffer {
   const known = named.get(statement);
   if (known !== undefined) return known;
   const bind = serialize.bind({ statement: statement.name });
-  const made = Buffer.concat([bind, serialize.describe({ type: 'P' }), execute(0), run(after), sync]);
+  const made = Buffer.concat([bind, serialize.describe({ type: 'P' }), execute(0)]);
   named.set(statement, made);
   return made;
 }
 
-/** Has the server keep a statement, and forget another where it has a name. */
-export function keep({ name, text }: NamedStatement, forgotten: string | undefined): Buffer {
+const ends = new WeakMap<readonly Step[], Buffer>();
+
+/** Carries out `after`, and ends what was sent. */
+export function ending(after: readonly Step[]): Buffer {
+  const known = ends.get(after);
+  if (known !== undefined) return known;
+  const made = Buffer.concat([run(after), sync]);
+  ends.set(after, made);
+  return made;
+}
+
+/** Which a session's server keeps, with their plans. */
+const mostStatements = 20;
+
+/** Has the server keep a statement that it does not yet, and forget the oldest where those are enough. */
+export function keep({ name, text }: NamedStatement, statements: Set<string>): Buffer {
+  if (statements.has(name)) return none;
+  const [oldest] = statements;
+  const forgotten = statements.size < mostStatements ? undefined : oldest;
+  if (forgotten !== undefined) statements.delete(forgotten);
+  statements.add(name);
   const kept = serialize.parse({ name, text });
   return forgotten === undefined ? kept : Buffer.concat([serialize.close({ type: 'S', name: forgotten }), kept]);
 }
