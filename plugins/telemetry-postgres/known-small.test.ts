@@ -43,6 +43,33 @@ describe('statements of few rows', () => {
     expect(known.get('acme', 'SELECT 1')?.bytes).toBe(3);
   });
 
+  it('are quick from a quick answer on, until they were slow with others again and again, or alone, or held all others up', () => {
+    const known = answered('SELECT 1');
+    const statement = known.get('acme', 'SELECT 1');
+    const together = (...slow: readonly boolean[]) => {
+      for (const each of slow) statement?.wasSlow(each);
+      return statement?.quick;
+    };
+    const alone = (quick: boolean) => {
+      known.note('acme', 'SELECT 1', { bytes: 10, quick });
+      return statement?.quick;
+    };
+    expect([together(true, true, true, false), together(true, true, true), together(true)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([together(false), alone(true), together(true, true, true), alone(false), alone(true)]).toEqual([
+      false,
+      true,
+      true,
+      false,
+      true,
+    ]);
+    statement?.isSlow();
+    expect(statement?.quick).toBe(false);
+  });
+
   it('are never kept where they are to be read anew', () => {
     const known = answered(`SELECT timestamptz 'now'${notKept}`);
     expect(known.get('acme', `SELECT timestamptz 'now'${notKept}`)?.bytes).toBe(10);

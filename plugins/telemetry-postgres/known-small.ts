@@ -24,6 +24,8 @@ const expectedBytes = 4_096;
  */
 export const quickMs = { alone: 1, each: 0.5 };
 
+const mostSlowTimes = 4;
+
 /** The last time. */
 export interface Seen {
   /** Of all rows. */
@@ -37,6 +39,8 @@ export class SmallStatement {
   #bytes = expectedBytes;
   #answered = false;
   #quick = false;
+  /** One after the other. */
+  #slowTimes = 0;
   readonly #text: string;
   readonly #askers = new Map<string, NamedStatement>();
 
@@ -55,14 +59,23 @@ export class SmallStatement {
     return this.#quick;
   }
 
-  isSlow(): void {
-    this.#quick = false;
-  }
-
   saw({ bytes, quick }: Seen): void {
     this.#bytes = bytes;
-    this.#quick = quick;
     this.#answered = true;
+    if (quick === this.#quick) return;
+    this.#quick = quick;
+    this.#slowTimes = 0;
+  }
+
+  /** With others it took longer than `quickMs` for each: a busy machine may be why, and not the statement. */
+  wasSlow(slow: boolean): void {
+    this.#slowTimes = slow ? this.#slowTimes + 1 : 0;
+    if (this.#slowTimes === mostSlowTimes) this.isSlow();
+  }
+
+  isSlow(): void {
+    this.#quick = false;
+    this.#slowTimes = 0;
   }
 
   /** Without its trace id, which is another each time. Undefined at first, and where it has so many askers that none is worth keeping. */

@@ -156,9 +156,8 @@ export class Pipeline implements Reader {
   #rest(): void {
     const { session } = this.#lease;
     if (session.reader === this) session.reader = undefined;
-    if (performance.now() - this.#sentAt > quickMs.alone + quickMs.each * this.#members.length) {
-      for (const { known } of this.#members) known.isSlow();
-    }
+    const slow = performance.now() - this.#sentAt > quickMs.alone + quickMs.each * this.#members.length;
+    for (const { known } of this.#members) known.wasSlow(slow);
     if (this.#rolledBack && this.#next === this.#members.length) this.#lease.release();
     else void this.#lease.giveBack();
     this.#over();
