@@ -82,7 +82,7 @@ export class Connections {
    */
   async lease(signal: AbortSignal, tenant?: string, waitMs?: number): Promise<Lease> {
     signal.throwIfAborted();
-    if (this.#pool.ending) throw new Error('the connections were ended');
+    if (this.#pool.ending) throw new Stopped('closing');
     return this.take(tenant) ?? (await this.#wait(signal, tenant, waitMs));
   }
 

@@ -1,10 +1,10 @@
 import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contract/index.ts';
-import { quickMs, type NamedStatement, type SmallStatement } from './known-small.ts';
+import { quickMs, type NamedStatement, type Seen, type SmallStatement } from './known-small.ts';
 import type { Lease } from './lease.ts';
-import { mostSmallBytes, onlyReads } from './portal.ts';
+import { mostSmallBytes, mostUnwantedBytes, onlyReads } from './portal.ts';
 import type { QueryRequest } from './query.ts';
 import { RowSerializer } from './rows.ts';
-import type { Reader } from './session.ts';
+import type { Reader, Session } from './session.ts';
 import { codes, fieldsOf, tagOf, type Field } from './wire/messages.ts';
 import { carryOut, ending, keep, run, unread, type Step } from './wire/packets.ts';
 
@@ -17,40 +17,51 @@ export interface Member {
   readonly answer: (cursor: Cursor | undefined) => void;
 }
 
+/** What it needs of a lease. */
+export interface PipelineLease extends Pick<Lease, 'release' | 'giveBack' | 'abandon'> {
+  readonly session: Pick<Session, 'prepared' | 'statements' | 'reader' | 'stream' | 'ended'>;
+  onAbandon: (() => void) | undefined;
+}
+
 /** Who is not answered by then goes by itself, and is not waited for any longer by the others. */
 const patienceMs = 100;
+/** So much later the server is asked to stop what still runs, and the connection is closed. */
+const stallMs = 1_000;
 
 /**
  * Several small statements of one tenant in one transaction, one packet and one answer: the same steps make the session
  * ready for all of them. Whatever goes wrong, each that has no answer is sent by itself: all of them only read.
  */
 export class Pipeline implements Reader {
-  readonly #lease: Lease;
+  readonly #lease: PipelineLease;
   readonly #members: readonly Member[];
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   readonly #before: readonly Step[];
   readonly #after: readonly Step[];
-  #onRest: (() => void) | undefined;
+  #onOver: ((late: boolean) => void) | undefined;
   #stepsLeft: number;
   #next = 0;
   /** Of the next one. */
   #rows: RowSerializer | undefined;
+  #unwanted = 0;
   #sentAt = 0;
+  #scattered = false;
+  #failed = false;
   #rolledBack = false;
 
-  /** @param onRest no more of them is under way. */
+  /** @param onOver none of them is waited for any longer: they were answered, or it was too late. */
   constructor(
-    lease: Lease,
+    lease: PipelineLease,
     members: readonly Member[],
     { before, after }: Pick<QueryRequest, 'before' | 'after'>,
-    onRest: () => void,
+    onOver: (late: boolean) => void,
   ) {
     this.#lease = lease;
     this.#members = members;
     this.#before = before;
     this.#after = after;
     this.#stepsLeft = before.length;
-    this.#onRest = onRest;
+    this.#onOver = onOver;
     this.#timer = setTimeout(() => this.#late(), patienceMs);
     lease.onAbandon = () => this.#scatter();
   }
@@ -73,10 +84,7 @@ export class Pipeline implements Reader {
   message(code: number, bytes: Buffer, from: number, end: number): boolean {
     switch (code) {
       case codes.dataRow:
-        // The steps have rows too, which nobody reads.
-        if (this.#rows?.add(bytes, from, end) !== false) return true;
-        this.unreadable();
-        return false;
+        return this.#row(bytes, from, end);
       case codes.rowDescription:
         return this.#describe(fieldsOf(bytes, from, end));
       case codes.commandComplete:
@@ -86,7 +94,10 @@ export class Pipeline implements Reader {
         this.#rest();
         return false;
       case codes.error:
-        this.#scatter();
+      // Whose the next rows are would be a guess.
+      case codes.emptyQuery:
+      case codes.portalSuspended:
+        this.#fail();
         return true;
       case codes.copyIn:
       case codes.copyOut:
@@ -100,12 +111,12 @@ export class Pipeline implements Reader {
   }
 
   closed(): void {
-    this.#scatter();
+    this.#fail();
     this.#rest();
   }
 
   unreadable(): void {
-    this.#scatter();
+    this.#fail();
     this.#lease.session.stream.destroy(new Error('no message of PostgreSQL'));
   }
 
@@ -115,42 +126,75 @@ export class Pipeline implements Reader {
       return false;
     }
     const member = this.#members[this.#next];
-    if (member === undefined) return true;
+    if (this.#scattered || member === undefined) return true;
     this.#rows = new RowSerializer(member.request.limits);
     this.#rows.expect(member.known.bytes);
     this.#rows.describe(fields);
     return true;
   }
 
+  #row(bytes: Buffer, from: number, end: number): boolean {
+    // The steps' own rows nobody reads.
+    if (this.#stepsLeft > 0) return true;
+    if (this.#rows !== undefined && !this.#rows.full) {
+      if (this.#rows.add(bytes, from, end)) return true;
+    } else {
+      this.#unwanted += end - from;
+      if (this.#unwanted <= mostUnwantedBytes) return true;
+      this.#note(undefined);
+    }
+    this.unreadable();
+    return false;
+  }
+
   #completed(tag: string): void {
+    if (this.#stepsLeft > 0) {
+      this.#stepsLeft -= 1;
+      return;
+    }
     const [rows, member] = [this.#rows, this.#members[this.#next]];
+    if (member === undefined) {
+      this.#rolledBack = tag === 'ROLLBACK';
+      return;
+    }
     this.#rows = undefined;
-    if (this.#stepsLeft > 0) this.#stepsLeft -= 1;
-    else if (member === undefined) this.#rolledBack = tag === 'ROLLBACK';
-    else if (rows === undefined || !onlyReads.test(tag)) this.#scatter();
-    else {
-      this.#next += 1;
-      const { tenant, text, small } = member.request;
-      const few = !rows.full && rows.bytes <= mostSmallBytes;
-      small.note(tenant, text, few ? { bytes: rows.bytes, quick: true } : undefined);
+    if (!onlyReads.test(tag)) this.#fail();
+    else if (rows !== undefined) {
+      this.#note(!rows.full && rows.bytes <= mostSmallBytes ? { bytes: rows.bytes, quick: true } : undefined);
       member.answer(new Arrived(rows));
     }
+    this.#next += 1;
+  }
+
+  #note(seen: Seen | undefined): void {
+    const { request } = this.#members[this.#next] ?? {};
+    request?.small.note(request.tenant, request.text, seen);
   }
 
   #late(): void {
     // What has arrived, and was not read yet, is in time.
     setImmediate(() => {
-      if (this.#next >= this.#members.length) return;
+      if (this.#onOver === undefined) return;
       this.#members[this.#next]?.known.isSlow();
-      void this.#lease.abandon();
-      this.#over();
+      this.#scatter();
+      this.#over(true);
+      // After a moment's stall the session is as good as before.
+      this.#timer = setTimeout(() => void this.#lease.abandon(), stallMs);
     });
+  }
+
+  /** What it leaves in the session is not known. */
+  #fail(): void {
+    this.#failed = true;
+    this.#scatter();
   }
 
   /** Those that were not answered are sent by themselves. */
   #scatter(): void {
+    if (this.#scattered) return;
+    this.#scattered = true;
+    this.#rows = undefined;
     for (const { answer } of this.#members.slice(this.#next)) answer(undefined);
-    this.#next = Number.POSITIVE_INFINITY;
   }
 
   #rest(): void {
@@ -158,15 +202,16 @@ export class Pipeline implements Reader {
     if (session.reader === this) session.reader = undefined;
     const slow = performance.now() - this.#sentAt > quickMs.alone + quickMs.each * this.#members.length;
     for (const { known } of this.#members) known.wasSlow(slow);
-    if (this.#rolledBack && this.#next === this.#members.length) this.#lease.release();
+    if (this.#rolledBack && !this.#failed) this.#lease.release();
     else void this.#lease.giveBack();
-    this.#over();
+    this.#over(false);
   }
 
-  #over(): void {
+  #over(late: boolean): void {
     clearTimeout(this.#timer);
-    this.#onRest?.();
-    this.#onRest = undefined;
+    const told = this.#onOver;
+    this.#onOver = undefined;
+    told?.(late);
   }
 }
 

@@ -1,22 +1,21 @@
 import type { Cursor } from '../../src/contract/index.ts';
 import type { NamedStatement, SmallStatement } from './known-small.ts';
-import type { Lease } from './lease.ts';
 import { askerComment } from './label.ts';
 import { Pipeline, type Member } from './pipeline.ts';
 import type { QueryRequest } from './query.ts';
+import type { Step } from './wire/packets.ts';
 
 /** Behind each other: the last one waits for all of them. */
 const mostMembers = 16;
 /** Of one asker; what comes meanwhile goes together when one of them is back. */
 const mostUnderWay = 2;
-/** For a session. */
-const patienceMs = 100;
-const never = new AbortController().signal;
 
+/** Statements of one asker that begin with the same steps. */
 interface Asker {
-  readonly key: string;
-  gathered: Member[];
+  readonly gathered: Member[];
   underWay: number;
+  /** Nothing of it is left. */
+  readonly forget: () => void;
 }
 
 /**
@@ -24,66 +23,63 @@ interface Asker {
  * transaction is there for those behind it.
  */
 export class Pipelines {
-  readonly #askers = new Map<string, Asker>();
-  #due: Asker[] = [];
+  readonly #askers = new WeakMap<readonly Step[], Map<string, Asker>>();
+  readonly #due = new Set<Asker>();
 
   /** Undefined where it must be sent by itself. */
   join(request: QueryRequest, named: NamedStatement, known: SmallStatement): Promise<Cursor | undefined> {
     const { promise, resolve } = Promise.withResolvers<Cursor | undefined>();
-    const key = askerComment(request.label) + request.tenant;
-    let asker = this.#askers.get(key);
-    if (asker === undefined) {
-      asker = { key, gathered: [], underWay: 0 };
-      this.#askers.set(key, asker);
-    }
+    const asker = this.#askerOf(request);
     // With what else this turn of the event loop brings.
-    if (asker.gathered.length === 0) {
-      if (this.#due.length === 0) setImmediate(() => this.#departDue());
-      this.#due.push(asker);
-    }
+    if (this.#due.size === 0) setImmediate(() => this.#departDue());
+    this.#due.add(asker);
     asker.gathered.push({ request, named, known, answer: resolve });
     return promise;
   }
 
+  #askerOf({ before, label, tenant }: QueryRequest): Asker {
+    const key = askerComment(label) + tenant;
+    let askers = this.#askers.get(before);
+    if (askers === undefined) this.#askers.set(before, (askers = new Map()));
+    const known = askers.get(key);
+    if (known !== undefined) return known;
+    const asker: Asker = { gathered: [], underWay: 0, forget: () => askers.delete(key) };
+    askers.set(key, asker);
+    return asker;
+  }
+
   #departDue(): void {
-    const due = this.#due;
-    this.#due = [];
-    for (const asker of due) this.#depart(asker);
+    for (const asker of this.#due) {
+      this.#due.delete(asker);
+      this.#depart(asker);
+    }
   }
 
   #depart(asker: Asker): void {
-    while (asker.gathered.length > 0 && asker.underWay < mostUnderWay) {
-      const [first] = asker.gathered;
-      if (first === undefined) return;
-      const other = asker.gathered.findIndex(({ request }) => request.before !== first.request.before);
-      const members = asker.gathered.splice(0, Math.min(mostMembers, other === -1 ? mostMembers : other));
-      asker.underWay += 1;
-      void this.#send(asker, first, members);
+    while (asker.underWay < mostUnderWay) {
+      const members = asker.gathered.splice(0, mostMembers);
+      const [first] = members;
+      if (first === undefined) break;
+      const { connections, tenant } = first.request;
+      // Nobody to share with, or no session free: by itself it is as fast, and waits its turn.
+      const lease = members.length + asker.underWay > 1 ? connections.take(tenant) : undefined;
+      if (lease === undefined) goAlone(members);
+      else {
+        asker.underWay += 1;
+        new Pipeline(lease, members, first.request, (late) => this.#back(asker, late)).send();
+      }
     }
+    if (asker.underWay === 0) asker.forget();
   }
 
-  async #send(asker: Asker, first: Member, members: readonly Member[]): Promise<void> {
-    const lease = await leaseFor(first);
-    if (lease === undefined) {
-      for (const { answer } of members) answer(undefined);
-      this.#back(asker);
-    } else {
-      new Pipeline(lease, members, first.request, () => this.#back(asker)).send();
-    }
-  }
-
-  #back(asker: Asker): void {
+  #back(asker: Asker, late: boolean): void {
     asker.underWay -= 1;
-    if (asker.gathered.length > 0) this.#depart(asker);
-    else if (asker.underWay === 0) this.#askers.delete(asker.key);
+    // They have waited for long enough.
+    if (late) goAlone(asker.gathered.splice(0));
+    this.#depart(asker);
   }
 }
 
-async function leaseFor({ request: { connections, tenant } }: Member): Promise<Lease | undefined> {
-  try {
-    return connections.take(tenant) ?? (await connections.lease(never, tenant, patienceMs));
-  } catch {
-    // By itself each hears why there is none.
-    return undefined;
-  }
+function goAlone(members: readonly Member[]): void {
+  for (const { answer } of members) answer(undefined);
 }

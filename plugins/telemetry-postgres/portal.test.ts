@@ -4,20 +4,11 @@ import { Portal } from './portal.ts';
 import { RowSerializer } from './rows.ts';
 import type { Reader } from './session.ts';
 import { stepsAfter, StepsBefore } from './steps.ts';
+import { described, frame, ready, row, step } from './support/frames.ts';
 import { FrameReader } from './wire/frames.ts';
 
-const frame = (code: string, body: string | Buffer = ''): Buffer => {
-  const bytes = Buffer.from(body);
-  const head = Buffer.from(`${code}0000`, 'latin1');
-  head.writeUInt32BE(bytes.length + 4, 1);
-  return Buffer.concat([head, bytes]);
-};
-const described = frame('T', Buffer.from('\0\x01x\0\0\0\0\0\0\0\0\0\0\x19\0\0\0\0\0\0\0\0', 'latin1'));
-const row = frame('D', Buffer.from('\0\x01\0\0\0\x01a', 'latin1'));
-const step = Buffer.concat([frame('1'), frame('2'), frame('C', 'SELECT 1\0')]);
 const began = Buffer.concat([step, step, frame('1'), frame('2'), described]);
 const failed = frame('E', 'SFATAL\0C57P01\0Mgone\0\0');
-const ready = frame('Z', 'I');
 
 function sent(small?: number) {
   const stream = new PassThrough();

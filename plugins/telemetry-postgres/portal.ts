@@ -21,7 +21,7 @@ import {
 export class RowTooLong extends Error {}
 
 /** Of rows that came after the last one wanted; more is not waited for. */
-const mostUnwantedBytes = 4 << 20;
+export const mostUnwantedBytes = 4 << 20;
 const batchBytes = 512 << 10;
 const firstBatchRows = 1_024;
 /** A result that a statement is known for is asked for at once, if that holds no more in memory than this. */

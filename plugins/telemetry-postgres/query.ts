@@ -37,7 +37,8 @@ const graceMs = 500;
 
 /** With others in one transaction, where it has few rows in a moment; else, and where that fails, by itself. Rejects with what happened. */
 export async function runQuery(request: QueryRequest): Promise<Cursor> {
-  const { tenant, text, label, small, pipelines } = request;
+  const { tenant, text, label, small, pipelines, signal } = request;
+  if (signal.aborted) throw new Stopped('cancelled');
   const known = small.get(tenant, text);
   const named = known?.quick === true ? known.of(label) : undefined;
   const together = known && named && (await pipelines.join(request, named, known));
