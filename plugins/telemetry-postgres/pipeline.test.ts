@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import type { StatementLabel } from '../../src/contract/index.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { collect, limits } from './support/ask.ts';
@@ -94,6 +95,25 @@ for (const server of servers) {
       expect(begun([one, other])).toBe(2);
       const { organizations } = warehouse;
       expect(tenants.map(({ rows }) => rows[0]?.[0])).toEqual(asked.map((second) => organizations[second ? 1 : 0]));
+    });
+
+    it('are answered each as it would be alone, whoever asks for whichever at once', async () => {
+      const own = "pg_catalog.split_part(pg_catalog.current_setting('otel.token'), '|', 3)";
+      // More than a session keeps prepared, so that some are forgotten and read again within one packet.
+      const texts = Array.from({ length: 45 }, (_, n) => `SELECT ${n}, pg_catalog.repeat('x', ${n * 7}), ${own}`);
+      const burst = fc.array(
+        fc.record({ n: fc.nat(44), organization: fc.constantFrom(0, 1), principal: fc.constantFrom('ak_1', 'ak_2') }),
+        { minLength: 1, maxLength: 50 },
+      );
+      await fc.assert(
+        fc.asyncProperty(burst, async (asked) => {
+          const answers = await Promise.all(asked.map(async ({ n, ...asker }) => await say(texts[n] ?? '', asker)));
+          expect(answers.map(({ rows }) => rows)).toEqual(
+            asked.map(({ n, organization }) => [[n, 'x'.repeat(n * 7), warehouse.organizations[organization]]]),
+          );
+        }),
+        { numRuns: 60 },
+      );
     });
 
     it('are answered each where one fails, which says why', async () => {
