@@ -175,7 +175,7 @@ describe('connections', () => {
     const waiting = expect(connections.lease(never, 'b')).rejects.toMatchObject({ reason: 'closing' });
     await connections.end();
     await Promise.all([abandoned, waiting]);
-    await expect(connections.lease(never, 'a')).rejects.toThrow('ended');
+    await expect(connections.lease(never, 'a')).rejects.toMatchObject({ reason: 'closing' });
     expect(connections.open).toBe(0);
   });
 
