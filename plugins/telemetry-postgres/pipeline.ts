@@ -44,7 +44,7 @@ export class Pipeline implements Reader {
   /** Of the next one. */
   #rows: RowSerializer | undefined;
   #unwanted = 0;
-  #sentAt = 0;
+  readonly #sentAt = performance.now();
   #scattered = false;
   #failed = false;
   #rolledBack = false;
@@ -78,7 +78,6 @@ export class Pipeline implements Reader {
     for (const { named } of this.#members) packet.push(keep(named, session.statements), carryOut(named));
     packet.push(ending(this.#after));
     session.stream.write(Buffer.concat(packet));
-    this.#sentAt = performance.now();
   }
 
   message(code: number, bytes: Buffer, from: number, end: number): boolean {
