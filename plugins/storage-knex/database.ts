@@ -58,23 +58,23 @@ export class Database {
     return this.#guard(() => this.#connection.concerns());
   }
 
-  /** See Connection.lookup. The same promise as before, where the row is the same as before: whoever knows it need not wait. */
-  lookup<Result>(
+  /** See Connection.lookup. The very same answer as before, where the row is the very same. */
+  lookup<Result extends object>(
     sql: string,
     read: (row: Row) => Result,
   ): (...values: readonly string[]) => Promise<Result | undefined> {
     const lookup = this.#connection.lookup(sql);
-    const answers = new WeakMap<Row, Promise<Result>>();
-    return (...values) => {
-      let row: Row | undefined | Promise<Row | undefined>;
+    const answers = new WeakMap<Row, Result>();
+    return async (...values) => {
+      let row: Row | undefined;
       try {
-        row = lookup(...values);
+        row = await lookup(...values);
       } catch (error) {
-        return Promise.reject(this.#translate(error, {}));
+        throw this.#translate(error, {});
       }
-      if (row === undefined || row instanceof Promise) return this.#readLater(row, read);
+      if (row === undefined) return undefined;
       let answer = answers.get(row);
-      if (answer === undefined) answers.set(row, (answer = settled(row, read)));
+      if (answer === undefined) answers.set(row, (answer = read(row)));
       return answer;
     };
   }
@@ -136,16 +136,6 @@ export class Database {
     );
   }
 
-  async #readLater<Result>(
-    asked: undefined | Promise<Row | undefined>,
-    read: (row: Row) => Result,
-  ): Promise<Result | undefined> {
-    const row = await asked?.catch((error: unknown) => {
-      throw this.#translate(error, {});
-    });
-    return row && read(row);
-  }
-
   async #guard<Result>(work: () => Promise<Result>, refused: Refusals = {}): Promise<Result> {
     try {
       return await work();
@@ -164,10 +154,6 @@ export class Database {
     const failed = () => new SightlineError('internal', 'The storage failed.', { cause: error });
     return this.#connection.explain(error) ?? failed();
   }
-}
-
-async function settled<Result>(row: Row, read: (row: Row) => Result): Promise<Result> {
-  return read(row);
 }
 
 /** The database as an organization's repositories see it: only through a Scope. */

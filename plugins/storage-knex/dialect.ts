@@ -66,4 +66,4 @@ export interface SchemaSession {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-export type Lookup = (...values: readonly string[]) => Row | undefined | Promise<Row | undefined>;
+export type Lookup = (...values: readonly string[]) => Promise<Row | undefined>;

@@ -34,10 +34,10 @@ export interface VerifierOptions {
 }
 
 /**
- * Identifies the caller, at once where all is known. Never throws. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
+ * Identifies the caller. Never throws. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
  * @param requestId under which the log has why a token is refused.
  */
-export type Verifier = (request: IncomingMessage, requestId?: string) => Principal | Promise<Principal>;
+export type Verifier = (request: IncomingMessage, requestId?: string) => Promise<Principal>;
 
 export interface Admitted {
   readonly userId: UserId;
@@ -60,8 +60,8 @@ interface Known {
 interface Latest {
   readonly live: Live;
   readonly principal: Principal;
-  /** Of the directory. The very same promise again says the same again, and is not waited for. */
-  answer: Promise<unknown>;
+  /** Of the directory. The very same object again says the same again. */
+  answer: object;
 }
 
 interface Live {
@@ -117,69 +117,66 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return { kind: 'member', subject: userId, organizationId, scopes: claims.scopes, clientId: claims.clientId };
   }
 
-  function identify(known: Known): Principal | Promise<Principal> {
+  async function identify(known: Known): Promise<Principal> {
     const { claims } = known;
-    try {
-      switch (claims.kind) {
-        case 'member':
-          return follow(known, directory.liveMember(claims.subject, claims.organizationId), (member) => member);
-        case 'user':
-          return follow(known, directory.liveGrant(claims.grantId), (grant) =>
+    switch (claims.kind) {
+      case 'member':
+        return settle(
+          known,
+          () => directory.liveMember(claims.subject, claims.organizationId),
+          (member) => member,
+        );
+      case 'user':
+        return settle(
+          known,
+          () => directory.liveGrant(claims.grantId),
+          (grant) =>
             grant.userId === claims.subject && grant.organizationId === claims.organizationId ? grant : undefined,
-          );
-        case 'key':
-          return follow(known, directory.liveKey(claims.subject, claims.secretId), ({ organizationId, scopes }) =>
+        );
+      case 'key':
+        return settle(
+          known,
+          () => directory.liveKey(claims.subject, claims.secretId),
+          ({ organizationId, scopes }) =>
             organizationId === claims.organizationId ? { role: 'member', scopes } : undefined,
-          );
-      }
-    } catch (error) {
-      return Promise.reject(unanswered(error));
+        );
     }
   }
 
-  function follow<Answer>(
+  async function settle<Answer extends object>(
     known: Known,
-    answer: Promise<Answer | undefined>,
-    liveOf: (answer: Answer) => Live | undefined,
-  ): Principal | Promise<Principal> {
-    return known.latest?.answer === answer ? known.latest.principal : settle(known, answer, liveOf);
-  }
-
-  async function settle<Answer>(
-    known: Known,
-    asked: Promise<Answer | undefined>,
+    ask: () => Promise<Answer | undefined>,
     liveOf: (answer: Answer) => Live | undefined,
   ): Promise<Principal> {
     let answer: Answer | undefined;
     try {
-      answer = await asked;
+      answer = await ask();
     } catch (error) {
       throw unanswered(error);
     }
-    const live = answer && liveOf(answer);
-    if (live === undefined) throw invalid('the key or account of this access token is no longer active');
     const { claims, latest } = known;
+    if (answer !== undefined && latest?.answer === answer) return latest.principal;
+    const live = answer && liveOf(answer);
+    if (answer === undefined || live === undefined) {
+      throw invalid('the key or account of this access token is no longer active');
+    }
     if (latest !== undefined && isSame(latest.live, live)) {
-      latest.answer = asked;
+      latest.answer = answer;
       return latest.principal;
     }
     const principal = createPrincipal(claims, live);
-    known.latest = { live, principal, answer: asked };
+    known.latest = { live, principal, answer };
     // Only here, which costs the other requests nothing: the cache forgets a token every minute.
     if (claims.kind === 'key') markUsed(claims.organizationId, claims.subject);
     if (claims.kind === 'user') markUsed(claims.organizationId, claims.grantId);
     return principal;
   }
 
-  async function identifyLater(verified: Promise<Known>): Promise<Principal> {
-    return identify(await verified);
-  }
-
-  return (request, requestId) => {
+  return async (request, requestId) => {
     const token = readBearer(request);
-    if (token === undefined) return Promise.reject(invalid(tokenRequired));
+    if (token === undefined) throw invalid(tokenRequired);
     const known = cache.get(token, () => verify(token, requestId));
-    return known instanceof Promise ? identifyLater(known) : identify(known);
+    return identify(known instanceof Promise ? await known : known);
   };
 }
 

@@ -32,7 +32,7 @@ export interface McpHandlerOptions {
   /** How to use the tools together, for the model. */
   readonly instructions: string;
   /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
-  readonly authenticate: (request: IncomingMessage, requestId: string) => Principal | Promise<Principal>;
+  readonly authenticate: (request: IncomingMessage, requestId: string) => Promise<Principal>;
   readonly challenge: Challenge;
   /** `name` (any port) or `name:port`. */
   readonly allowedHosts: readonly string[];
@@ -152,8 +152,7 @@ export function createMcpHandler(
     }
     let principal;
     try {
-      const known = authenticate(request, requestId);
-      principal = known instanceof Promise ? await known : known;
+      principal = await authenticate(request, requestId);
     } catch (error) {
       throw unidentified(error, request, requestId);
     }

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Row } from '../dialect.ts';
+import type { Lookup, Row } from '../dialect.ts';
 import { Newness } from './newness.ts';
 import { openDatabase } from './open.ts';
 
@@ -12,30 +12,70 @@ interface Answered {
   version: number | undefined;
 }
 
+type Look = (values: readonly string[], version: number | undefined) => Row | undefined;
+
+/** A call that waits for the turn's end. */
+interface Due {
+  readonly look: Look;
+  readonly values: readonly string[];
+  readonly resolve: (row: Row | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** Of one statement; the one answered first is forgotten first. */
 const remembered = 10_000;
 
 /**
  * Prepared statements on a connection of their own, outside knex: a tenth of the time, and never inside somebody's open
  * transaction. Each call sees the newest commit of any process: it is its own read, or the answer that is kept from one since
- * which nobody committed anything. That is asked for with every call, and never once for several: what the loop handles in one
- * turn was not all sent before the turn began, and of a request only its own call is known to come after it was read.
+ * which nobody committed anything. That is asked once for all calls of a turn of the event loop, when the turn has read its
+ * requests: what is asked after a request was read tells of all that was committed before it was sent.
  */
 export class Lookups {
   readonly #filename: string;
   #connection: DatabaseSync | undefined;
   #newness: Newness | undefined;
   #closed = false;
+  #due: Due[] = [];
 
   constructor(filename: string) {
     this.#filename = filename;
   }
 
-  prepare(sql: string): (...values: readonly string[]) => Row | undefined {
+  prepare(sql: string): Lookup {
+    const look = this.#prepare(sql);
+    return (...values) =>
+      new Promise((resolve, reject) => {
+        if (this.#due.push({ look, values, resolve, reject }) === 1) setImmediate(() => this.#lookAll());
+      });
+  }
+
+  #lookAll(): void {
+    const due = this.#due;
+    this.#due = [];
+    // Asked before the rows are read: what is committed between makes a row seem older than it is, and it is read again.
+    let version: number | undefined;
+    try {
+      this.#open();
+      version = this.#newness?.version();
+    } catch (error) {
+      for (const { reject } of due) reject(error);
+      return;
+    }
+    for (const { look, values, resolve, reject } of due) {
+      try {
+        resolve(look(values, version));
+      } catch (error) {
+        reject(error);
+      }
+    }
+  }
+
+  #prepare(sql: string): Look {
     const answered = new Map<string, Answered>();
     let statement: StatementSync | undefined;
     let columns: readonly string[] = [];
-    return (...values) => {
+    return (values, version) => {
       if (statement === undefined) {
         statement = this.#open().prepare(sql);
         // Cheaper than an object each time; one is made of a row that is another than before.
@@ -45,8 +85,6 @@ export class Lookups {
       const [key = ''] = values;
       const before = answered.get(key);
       const known = before !== undefined && isSame(before.values, values) ? before : undefined;
-      // Asked before the row is read: what is committed between the two makes the row seem older than it is, and it is read again.
-      const version = this.#newness?.version();
       if (known !== undefined && this.#newness?.isUnchanged(known.version, version) === true) return known.row;
       const cells: unknown = statement.get(...values);
       if (!Array.isArray(cells)) {

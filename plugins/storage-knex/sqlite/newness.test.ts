@@ -2,10 +2,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from '@jest/globals';
 import { Newness } from './newness.ts';
 
-/** So many of the next look-ups would be preceded by a question. */
-function asked(newness: Newness, lookups: number): number {
+/** In so many of the next turns it would be asked. */
+function asked(newness: Newness, turns: number): number {
   let count = 0;
-  for (let turn = 0; turn < lookups; turn += 1) if (newness.version() !== undefined) count += 1;
+  for (let turn = 0; turn < turns; turn += 1) if (newness.version() !== undefined) count += 1;
   return count;
 }
 
@@ -16,6 +16,15 @@ describe('the question whether anything is new', () => {
       const version = newness.version();
       expect(version).toBeDefined();
       newness.isUnchanged(turn % 4 === 0 ? -1 : version, version);
+    }
+  });
+
+  it('is asked where the answer is no for one in three, as long as several look-ups share it', () => {
+    const newness = new Newness(new DatabaseSync(':memory:'));
+    for (let turn = 0; turn < 2_000; turn += 1) {
+      const version = newness.version();
+      expect(version).toBeDefined();
+      for (const before of [version, -1, -1]) newness.isUnchanged(before, version);
     }
   });
 

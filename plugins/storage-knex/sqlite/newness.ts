@@ -3,9 +3,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 /** Comparisons after which it is decided whether to go on; and the most questions that they are waited for. */
 const compared = 256;
 const asked = 20_000;
-/** So many look-ups go without for each question that was in vain. */
+/** So many turns go without for each question that was in vain. */
 const restFactor = 16;
-/** A question costs a little more than half of a look-up and all that is done with its row. */
+/** Look-ups that a question must spare: it costs a little more than half of one and all that is done with its row. */
 const worth = 0.6;
 
 /**
@@ -48,7 +48,7 @@ export class Newness {
   }
 
   #judge(): void {
-    if (this.#same < (this.#same + this.#other) * worth || this.#same === 0) this.#resting = this.#asked * restFactor;
+    if (this.#same < this.#asked * worth) this.#resting = this.#asked * restFactor;
     this.#asked = this.#same = this.#other = 0;
   }
 }
