@@ -54,11 +54,10 @@ function sent() {
       signal: new AbortController().signal,
       explain: (error) => error,
     };
-    return { request, named, known, answer: (cursor) => (answers[index] = cursor ?? 'alone') };
+    return { request, named, known, enter: () => undefined, answer: (cursor) => (answers[index] = cursor ?? 'alone') };
   });
-  const pipeline = new Pipeline(lease, members, { before, after: stepsAfter }, (late) =>
-    calls.push(late ? 'late' : 'over'),
-  );
+  const seat = { lease, place: { leave: () => void note('leave') } };
+  const pipeline = new Pipeline(seat, members, (late) => calls.push(late ? 'late' : 'over'));
   pipeline.send();
   const frames = new FrameReader(1 << 24);
   return {
@@ -81,7 +80,11 @@ describe('statements that went together', () => {
   it('have their rows, and leave the session as it was', () => {
     const { arrive, said, calls, session } = sent();
     arrive(began, answer, answer, answer, ended);
-    expect([said(), calls, session.reader]).toEqual([['["a"]', '["a"]', '["a"]'], ['release', 'over'], undefined]);
+    expect([said(), calls, session.reader]).toEqual([
+      ['["a"]', '["a"]', '["a"]'],
+      ['release', 'leave', 'over'],
+      undefined,
+    ]);
   });
 
   it('go alone from the one that fails on, and leave a session that must be cleaned', () => {
@@ -93,7 +96,7 @@ describe('statements that went together', () => {
       arrive(began, answer, failure, answer, ready);
       expect([said(), calls]).toEqual([
         ['["a"]', 'alone', 'alone'],
-        ['giveBack', 'over'],
+        ['giveBack', 'leave', 'over'],
       ]);
     }
   });
@@ -103,7 +106,7 @@ describe('statements that went together', () => {
     arrive(began, answer, frame('2'), frame('C', 'DO\0'), answer, ended);
     expect([said(), calls]).toEqual([
       ['["a"]', 'alone', 'alone'],
-      ['giveBack', 'over'],
+      ['giveBack', 'leave', 'over'],
     ]);
   });
 
@@ -113,7 +116,7 @@ describe('statements that went together', () => {
     close();
     expect([said(), calls]).toEqual([
       ['["a"]', 'alone', 'alone'],
-      ['giveBack', 'over'],
+      ['giveBack', 'leave', 'over'],
     ]);
   });
 
@@ -126,10 +129,10 @@ describe('statements that went together', () => {
     expect([silent.said(), silent.calls]).toEqual([['["a"]', '["a"]', '["a"]'], ['late']]);
     // After a moment's stall the session is kept.
     stalled.arrive(answer, answer, ended);
-    expect(stalled.calls).toEqual(['late', 'release']);
+    expect(stalled.calls).toEqual(['late', 'release', 'leave']);
     await sleep(1_100);
     expect([stalled.calls, silent.calls]).toEqual([
-      ['late', 'release'],
+      ['late', 'release', 'leave'],
       ['late', 'abandon'],
     ]);
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StatementLabel } from '../../src/contract/index.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { collect, limits } from './support/ask.ts';
@@ -35,13 +36,25 @@ for (const server of servers) {
       );
     });
     afterAll(async () => {
+      // What was cancelled may run on for a moment, and keeps its place meanwhile.
+      for (let waited = 0; waited < 50 && places.taken > 0; waited += 1) await sleep(100);
+      expect(places.taken).toBe(0);
       await warehouse.component.stop();
       await warehouse.cleanup();
     });
+    const places = { all: 100, taken: 0, most: 0 };
+    const enter = () => {
+      if (places.taken >= places.all) return undefined;
+      places.taken += 1;
+      places.most = Math.max(places.most, places.taken);
+      return { leave: () => void (places.taken -= 1) };
+    };
     const say = async (sql: string, { principal = 'ak_1', organization = 0, signal }: Asked = {}) => {
       const organizationId = warehouse.organizations[organization];
       const context = { organizationId, label: label(principal), signal: signal ?? new AbortController().signal };
-      return await collect(await warehouse.component.open(sql, limits, context));
+      const { component } = warehouse;
+      const cursor = await component.openWithOthers?.(sql, limits, context, enter);
+      return await collect(cursor ?? (await component.open(sql, limits, context)));
     };
     const turn = async (name: string, n: number) =>
       await server.admin(`UPDATE public.knobs SET n = ${n} WHERE name = '${name}'`, warehouse.database);
@@ -79,6 +92,27 @@ for (const server of servers) {
       ]);
       expect([all?.rows.length, all?.end]).toEqual([300, { cutCells: 0 }]);
       expect([cut?.rows.length, cut?.end]).toEqual([1_000, { truncated: 'rows', cutCells: 0 }]);
+    });
+
+    it('take one place, which is free again afterwards', async () => {
+      expect(places.taken).toBe(0);
+      places.most = 0;
+      await together(moments, 0);
+      expect([places.most, places.taken]).toEqual([1, 0]);
+    });
+
+    it('go alone where no place is free', async () => {
+      places.all = 0;
+      const answers = await Promise.all(moments.map(async (sql) => await say(sql)));
+      places.all = 100;
+      expect(answers.map(({ rows }) => rows[0]?.[1])).toEqual([1, 2, 3, 4, 5]);
+      expect(begun(answers)).toBe(moments.length);
+    });
+
+    it('are answered where many more come than may be gathered', async () => {
+      const many = Array.from({ length: 200 }, (_, index) => moments[index % moments.length] ?? '');
+      const answers = await Promise.all(many.map(async (sql) => await say(sql)));
+      expect(answers.map(({ rows }) => rows[0]?.[1])).toEqual(many.map((_, index) => 1 + (index % moments.length)));
     });
 
     it("go alone beside another asker's and another organization's, whose transactions are their own", async () => {

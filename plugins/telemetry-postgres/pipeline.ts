@@ -1,9 +1,17 @@
-import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contract/index.ts';
+import type {
+  Cursor,
+  CursorEnd,
+  EnterPlace,
+  ResultColumn,
+  RowChunk,
+  StatementPlace,
+} from '../../src/contract/index.ts';
 import { quickMs, type NamedStatement, type Seen, type SmallStatement } from './known-small.ts';
 import type { Lease } from './lease.ts';
 import { mostSmallBytes, mostUnwantedBytes, onlyReads } from './portal.ts';
 import type { QueryRequest } from './query.ts';
 import { RowSerializer } from './rows.ts';
+import { ServerTime } from './server-time.ts';
 import type { Reader, Session } from './session.ts';
 import { codes, fieldsOf, tagOf, type Field } from './wire/messages.ts';
 import { carryOut, ending, keep, run, unread, type Step } from './wire/packets.ts';
@@ -13,8 +21,16 @@ export interface Member {
   readonly request: QueryRequest;
   readonly named: NamedStatement;
   readonly known: SmallStatement;
+  /** For whichever it goes with. */
+  readonly enter: EnterPlace;
   /** Its rows; undefined where it must be sent by itself, which also tells what is wrong with it. */
   readonly answer: (cursor: Cursor | undefined) => void;
+}
+
+/** Where several go together. */
+export interface PipelineSeat {
+  readonly lease: PipelineLease;
+  readonly place: StatementPlace;
 }
 
 /** What it needs of a lease. */
@@ -34,6 +50,7 @@ const stallMs = 1_000;
  */
 export class Pipeline implements Reader {
   readonly #lease: PipelineLease;
+  readonly #place: StatementPlace;
   readonly #members: readonly Member[];
   #timer: NodeJS.Timeout;
   readonly #before: readonly Step[];
@@ -44,19 +61,16 @@ export class Pipeline implements Reader {
   /** Of the next one. */
   #rows: RowSerializer | undefined;
   #unwanted = 0;
-  readonly #sentAt = performance.now();
+  readonly #took = new ServerTime();
   #scattered = false;
   #failed = false;
   #rolledBack = false;
 
   /** @param onOver none of them is waited for any longer: they were answered, or it was too late. */
-  constructor(
-    lease: PipelineLease,
-    members: readonly Member[],
-    { before, after }: Pick<QueryRequest, 'before' | 'after'>,
-    onOver: (late: boolean) => void,
-  ) {
+  constructor({ lease, place }: PipelineSeat, members: readonly Member[], onOver: (late: boolean) => void) {
+    const { before = [], after = [] } = members[0]?.request ?? {};
     this.#lease = lease;
+    this.#place = place;
     this.#members = members;
     this.#before = before;
     this.#after = after;
@@ -199,10 +213,11 @@ export class Pipeline implements Reader {
   #rest(): void {
     const { session } = this.#lease;
     if (session.reader === this) session.reader = undefined;
-    const slow = performance.now() - this.#sentAt > quickMs.alone + quickMs.each * this.#members.length;
+    const slow = this.#took.ms > quickMs.alone + quickMs.each * this.#members.length;
     for (const { known } of this.#members) known.wasSlow(slow);
     if (this.#rolledBack && !this.#failed) this.#lease.release();
     else void this.#lease.giveBack();
+    this.#place.leave();
     this.#over(false);
   }
 

@@ -1,7 +1,6 @@
 import type { Cursor } from '../../src/contract/index.ts';
-import type { NamedStatement, SmallStatement } from './known-small.ts';
 import { askerComment } from './label.ts';
-import { Pipeline, type Member } from './pipeline.ts';
+import { Pipeline, type Member, type PipelineSeat } from './pipeline.ts';
 import type { QueryRequest } from './query.ts';
 import type { Step } from './wire/packets.ts';
 
@@ -9,6 +8,8 @@ import type { Step } from './wire/packets.ts';
 const mostMembers = 16;
 /** Of one asker; what comes meanwhile goes together when one of them is back. */
 const mostUnderWay = 2;
+/** Of one asker; more go by themselves, and wait in line for a place. */
+const mostGathered = 64;
 
 /** Statements of one asker that begin with the same steps. */
 interface Asker {
@@ -27,13 +28,14 @@ export class Pipelines {
   readonly #due = new Set<Asker>();
 
   /** Undefined where it must be sent by itself. */
-  join(request: QueryRequest, named: NamedStatement, known: SmallStatement): Promise<Cursor | undefined> {
+  join(member: Omit<Member, 'answer'>): Promise<Cursor | undefined> | undefined {
+    const asker = this.#askerOf(member.request);
+    if (asker.gathered.length >= mostGathered) return undefined;
     const { promise, resolve } = Promise.withResolvers<Cursor | undefined>();
-    const asker = this.#askerOf(request);
     // With what else this turn of the event loop brings.
     if (this.#due.size === 0) setImmediate(() => this.#departDue());
     this.#due.add(asker);
-    asker.gathered.push({ request, named, known, answer: resolve });
+    asker.gathered.push({ ...member, answer: resolve });
     return promise;
   }
 
@@ -56,18 +58,18 @@ export class Pipelines {
   }
 
   #depart(asker: Asker): void {
-    while (asker.underWay < mostUnderWay) {
-      const members = asker.gathered.splice(0, mostMembers);
-      const [first] = members;
-      if (first === undefined) break;
-      const { connections, tenant } = first.request;
-      // Nobody to share with, or no session free: by itself it is as fast, and waits its turn.
-      const lease = members.length + asker.underWay > 1 ? connections.take(tenant) : undefined;
-      if (lease === undefined) goAlone(members);
-      else {
-        asker.underWay += 1;
-        new Pipeline(lease, members, first.request, (late) => this.#back(asker, late)).send();
+    const { gathered } = asker;
+    while (asker.underWay < mostUnderWay && gathered.length > 0) {
+      // Nobody to share with, or no session or place free: by itself it is as fast, and waits its turn.
+      const seat = gathered.length + asker.underWay > 1 ? seatFor(gathered) : undefined;
+      if (seat === undefined) {
+        // The one under way comes back soon, and takes them.
+        if (asker.underWay === 0) goAlone(gathered.splice(0));
+        break;
       }
+      asker.underWay += 1;
+      const members = gathered.splice(0, mostMembers);
+      new Pipeline(seat, members, (late) => this.#back(asker, late)).send();
     }
     if (asker.underWay === 0) asker.forget();
   }
@@ -78,6 +80,15 @@ export class Pipelines {
     if (late) goAlone(asker.gathered.splice(0));
     this.#depart(asker);
   }
+}
+
+function seatFor([first]: readonly Member[]): PipelineSeat | undefined {
+  if (first === undefined) return undefined;
+  const { connections, tenant } = first.request;
+  const place = first.enter();
+  const lease = place && connections.take(tenant);
+  if (lease === undefined) place?.leave();
+  return place && lease && { place, lease };
 }
 
 function goAlone(members: readonly Member[]): void {

@@ -1,6 +1,7 @@
 import type {
   Cursor,
   CursorEnd,
+  EnterPlace,
   QueryLimits,
   ResultColumn,
   RowChunk,
@@ -14,6 +15,7 @@ import { labelComment } from './label.ts';
 import type { Pipelines } from './pipelines.ts';
 import { Portal } from './portal.ts';
 import { RowSerializer } from './rows.ts';
+import { ServerTime } from './server-time.ts';
 import type { Step } from './wire/packets.ts';
 
 export interface QueryRequest {
@@ -35,21 +37,20 @@ export interface QueryRequest {
 /** The server ends a statement itself at its time-out; so much later it is stopped from here. */
 const graceMs = 500;
 
-/** With others in one transaction, where it has few rows in a moment; else, and where that fails, by itself. Rejects with what happened. */
-export async function runQuery(request: QueryRequest): Promise<Cursor> {
+/** With others in one transaction, where it has few rows in a moment; undefined where it must be run by itself. */
+export async function runWithOthers(request: QueryRequest, enter: EnterPlace): Promise<Cursor | undefined> {
   const { tenant, text, label, small, pipelines, signal } = request;
   if (signal.aborted) throw new Stopped('cancelled');
   const known = small.get(tenant, text);
   const named = known?.quick === true ? known.of(label) : undefined;
-  const together = known && named && (await pipelines.join(request, named, known));
-  return together ?? (await runAlone(request));
+  return known && named && (await pipelines.join({ request, named, known, enter }));
 }
 
 /**
  * Runs one statement on a connection of its own until it is read to its end, closed, aborted or out of time. Whichever it
  * is, the connection goes back clean or is closed.
  */
-async function runAlone(request: QueryRequest): Promise<Cursor> {
+export async function runAlone(request: QueryRequest): Promise<Cursor> {
   const { connections, tenant, limits, signal } = request;
   if (signal.aborted) throw new Stopped('cancelled');
   const endsAt = performance.now() + limits.timeoutMs + graceMs;
@@ -127,9 +128,9 @@ class RunningStatement implements Cursor {
   async begin(): Promise<void> {
     if (this.#request.signal.aborted) this.#stop('cancelled');
     else this.#portal.send();
-    const sentAt = performance.now();
+    const took = new ServerTime();
     this.#first = await this.#next();
-    this.#quick = performance.now() - sentAt < quickMs.alone;
+    this.#quick = took.ms < quickMs.alone;
     // What was read to its end needs its session no more, whoever reads the rows from here and when.
     if (this.#portal.atRest === true) void this.#finish();
   }

@@ -1,4 +1,5 @@
 import {
+  type EnterPlace,
   SightlineError,
   tableNames,
   type CheckedStatement,
@@ -29,7 +30,7 @@ import { labelComment } from './label.ts';
 import { resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
 import { Pipelines } from './pipelines.ts';
-import { runQuery } from './query.ts';
+import { runAlone, runWithOthers, type QueryRequest } from './query.ts';
 import { boundaryOf, checkIngest, clientOf, type BoundaryKind } from './settings.ts';
 import { stepsAfter, StepsBefore } from './steps.ts';
 import { TenantTokens } from './token.ts';
@@ -128,13 +129,22 @@ export class PostgresTelemetry implements Telemetry {
   }
 
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
-    return this.#run(rendered, limits, context);
+    return this.#run(rendered, limits, context, runAlone);
+  }
+
+  openWithOthers(
+    rendered: string,
+    limits: QueryLimits,
+    context: StatementContext,
+    place: EnterPlace,
+  ): Promise<Cursor | undefined> {
+    return this.#run(rendered, limits, context, (request) => runWithOthers(request, place));
   }
 
   async estimate(rendered: string, context: StatementContext): Promise<ScanEstimate> {
     const text = `EXPLAIN (VERBOSE, FORMAT JSON) ${rendered}`;
     try {
-      const cursor = await this.#run(text, estimateLimits, context);
+      const cursor = await this.open(text, estimateLimits, context);
       const tenant = await this.#tenancy.tenantOf(context.organizationId);
       return await estimateOf(cursor, this.#running.warehouses.of(tenant), context.signal);
     } catch (error) {
@@ -142,12 +152,17 @@ export class PostgresTelemetry implements Telemetry {
     }
   }
 
-  async #run(text: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+  async #run<Opened>(
+    text: string,
+    limits: QueryLimits,
+    context: StatementContext,
+    run: (request: QueryRequest) => Promise<Opened>,
+  ): Promise<Opened> {
     try {
       const { warehouses, tokens } = this.#running;
       const tenant = await this.#tenancy.tenantOf(context.organizationId);
       const timeoutMs = Math.min(limits.timeoutMs, this.#config.statementTimeoutSeconds * 1_000);
-      return await runQuery({
+      return await run({
         connections: warehouses.of(tenant),
         tenant,
         before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? ''),

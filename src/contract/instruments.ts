@@ -9,8 +9,8 @@ import type { OrganizationId } from './ids.ts';
 export interface Instruments {
   /** An MCP request or notification that is under way. */
   operation(facts: OperationFacts): Operation;
-  /** A statement that has its place at the warehouse. */
-  query(facts: QueryFacts): RunningQuery;
+  /** A statement at the warehouse. @param since it had its place there, or was sent with others. */
+  queried(facts: QueryFacts, since: number, outcome: QueryOutcome): void;
   /** How long a statement waited for its place, where it had to wait. */
   queued(since: number): void;
   /** @param route one of a closed set, or undefined. @param status undefined where the client left before the answer. */
@@ -67,6 +67,4 @@ export interface QueryFacts {
   readonly operation: Operation | undefined;
 }
 
-export interface RunningQuery {
-  end(outcome: { readonly rows: number } | { readonly failed: ErrorCode }): void;
-}
+export type QueryOutcome = { readonly rows: number } | { readonly failed: ErrorCode };

@@ -23,6 +23,17 @@ export interface Telemetry extends Component {
   render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string>;
   /** Runs rendered SQL inside the organization's boundary, read-only. Throws a SightlineError; the engine's own message stays in `cause`. */
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor>;
+  /**
+   * As `open`, together with others of the same asker that are under way, where the statement is known to be small and quick;
+   * undefined where it is not, or they failed: it is opened by itself then. Those that run together take one place. Absent
+   * where an engine would gain nothing by it.
+   */
+  openWithOthers?(
+    rendered: string,
+    limits: QueryLimits,
+    context: StatementContext,
+    place: EnterPlace,
+  ): Promise<Cursor | undefined>;
   /** What running rendered SQL would read, asked of the engine without running it. Absent where the engine cannot tell. */
   estimate?(rendered: string, context: StatementContext): Promise<ScanEstimate>;
   /**
@@ -57,6 +68,14 @@ export interface StatementContext {
    * and `estimate` send it; what `render` wrote is kept and run again for others.
    */
   readonly label?: StatementLabel;
+}
+
+/** Takes one of the organization's places among what runs at once; undefined where none is free. */
+export type EnterPlace = () => StatementPlace | undefined;
+
+export interface StatementPlace {
+  /** Nothing runs in it any more. Safe twice. */
+  leave(): void;
 }
 
 /** Plain text; whoever writes it into a statement escapes it for its place. */

@@ -1,4 +1,4 @@
-import type { Cursor, Logger, QueryLimits, StatementContext, Telemetry } from '../contract/index.ts';
+import type { Cursor, EnterPlace, Logger, QueryLimits, StatementContext, Telemetry } from '../contract/index.ts';
 import type { Deadline } from './deadline.ts';
 import type { Place } from './places.ts';
 import { readRows } from './read-rows.ts';
@@ -14,15 +14,15 @@ export interface Execution {
   /** How far reading goes; at least as far. */
   readonly readTo: QueryLimits;
   readonly deadline: Deadline;
-  /** Kept until the cursor is closed. */
-  readonly place: Place;
 }
 
-/** Opens a cursor and reads it; it is closed whatever happens, even when it comes after the deadline. */
-export async function execute(execution: Execution): Promise<ReadRows> {
-  const { telemetry, logger, context, rendered, returned, readTo, deadline, place } = execution;
-  const limits = { ...readTo, timeoutMs: deadline.remainingMs };
-  const opening = telemetry.open(rendered, limits, context);
+/**
+ * Opens a cursor and reads it; it is closed whatever happens, even when it comes after the deadline.
+ * @param place kept until the cursor is closed.
+ */
+export async function execute(execution: Execution, place: Place): Promise<ReadRows> {
+  const { telemetry, logger, context, rendered, deadline } = execution;
+  const opening = telemetry.open(rendered, limitsOf(execution), context);
   let cursor;
   try {
     cursor = await deadline.race(opening);
@@ -30,14 +30,38 @@ export async function execute(execution: Execution): Promise<ReadRows> {
     if (deadline.endedBy !== undefined) place.until(opening.then((late) => close(late, logger)).catch(() => {}));
     throw error;
   }
+  return await read(execution, cursor, place);
+}
+
+/** The same with others that are under way, which have their places; undefined where it must be executed by itself. */
+export async function executeWithOthers(execution: Execution, enter: EnterPlace): Promise<ReadRows | undefined> {
+  const { telemetry, logger, context, rendered, deadline } = execution;
+  const opening = telemetry.openWithOthers?.(rendered, limitsOf(execution), context, enter);
+  if (opening === undefined) return undefined;
+  let cursor;
   try {
-    const read = await readRows(cursor, returned, readTo, deadline);
-    if (read.overran) logger.warn({ dialect: telemetry.dialect.name }, 'a telemetry plugin sent more than its limits');
-    return read;
+    cursor = await deadline.race(opening);
+  } catch (error) {
+    if (deadline.endedBy !== undefined) opening.then((late) => late && close(late, logger)).catch(() => {});
+    throw error;
+  }
+  return cursor && (await read(execution, cursor));
+}
+
+function limitsOf({ readTo, deadline }: Execution): QueryLimits {
+  return { ...readTo, timeoutMs: deadline.remainingMs };
+}
+
+async function read(execution: Execution, cursor: Cursor, place?: Place): Promise<ReadRows> {
+  const { telemetry, logger, returned, readTo, deadline } = execution;
+  try {
+    const rows = await readRows(cursor, returned, readTo, deadline);
+    if (rows.overran) logger.warn({ dialect: telemetry.dialect.name }, 'a telemetry plugin sent more than its limits');
+    return rows;
   } finally {
     // Not waited for: a plugin slow to let go does not keep the caller's answer.
     const closing = close(cursor, logger);
-    if (closing !== undefined) place.until(closing);
+    if (closing !== undefined) place?.until(closing);
   }
 }
 

@@ -2,8 +2,9 @@ import { getEventListeners } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, otelTables, SightlineError } from '../contract/index.ts';
 import type { Cursor, Dialect, Logger, QueryLimits, RowChunk, StatementBinding, Telemetry } from '../contract/index.ts';
+import type { CostGuard } from './cost-guard.ts';
 import { createQueryPipeline, defaultPipelineLimits } from './pipeline.ts';
-import type { PipelineLimits, QueryRequest } from './pipeline.ts';
+import type { PipelineLimits, PipelineParts, QueryRequest } from './pipeline.ts';
 import type { QueryResult } from './result.ts';
 
 /**
@@ -544,6 +545,79 @@ describe('places', () => {
     const signal = new AbortController().signal;
     await pipeline.run({ ...who, organizationId: acme, sql: 'SHOW TABLES', signal });
     expect((await pipeline.run({ ...who, organizationId: acme, sql: 'SELECT 1', signal })).rowCount).toBe(2);
+  });
+});
+
+describe('a statement that was asked before', () => {
+  /** One place, and what was opened; `withOthers` answers for a warehouse that sends statements together. */
+  const stage = (withOthers: NonNullable<Telemetry['openWithOthers']>, parts: Partial<PipelineParts> = {}) => {
+    const opened: string[] = [];
+    const pipeline = createQueryPipeline({
+      telemetry: telemetryOf({
+        open: async (_, limits) => {
+          opened.push('alone');
+          seenLimits = limits;
+          return cursorOver([chunk(['1', 'alone'])]);
+        },
+        openWithOthers: (...args) => {
+          opened.push('with others');
+          return withOthers(...args);
+        },
+      }),
+      logger,
+      now: () => now,
+      places: { atOnce: 1, organization: 1 },
+      ...parts,
+    });
+    const ask = (signal = new AbortController().signal, limits: Partial<QueryLimits> = {}) =>
+      pipeline.run({ ...who, organizationId: acme, sql: 'SELECT 1', signal, limits });
+    return { opened, ask };
+  };
+
+  it('goes with others, in a place that those ask for, with the same limits and the same window', async () => {
+    let limits: QueryLimits | undefined;
+    const held: boolean[] = [];
+    const { opened, ask } = stage(async (_, own, __, enter) => {
+      limits = own;
+      const [place, second] = [enter(), enter()];
+      held.push(place !== undefined, second !== undefined);
+      place?.leave();
+      return cursorOver([chunk(['1', 'with others'])]);
+    });
+    const alone = await ask();
+    const together = await ask();
+    expect(opened).toEqual(['alone', 'with others']);
+    expect(held).toEqual([true, false]);
+    expect({ ...limits, timeoutMs: 0 }).toEqual({ ...seenLimits, timeoutMs: 0 });
+    expect(together.window).toEqual(alone.window);
+    expect(together.warnings).toEqual(alone.warnings);
+    expect(together.rowsJson.toString()).toContain('with others');
+    expect(closed).toBe(2);
+  });
+
+  it('goes alone where it cannot, in its own place', async () => {
+    const { opened, ask } = stage(async () => undefined);
+    await ask();
+    for (let turn = 0; turn < 3; turn += 1) expect((await ask()).rowCount).toBe(1);
+    expect(opened).toEqual(['alone', 'with others', 'alone', 'with others', 'alone', 'with others', 'alone']);
+  });
+
+  it('leaves at its deadline, and its cursor is closed when it comes', async () => {
+    const late = Promise.withResolvers<Cursor | undefined>();
+    const { ask } = stage(() => late.promise);
+    await ask();
+    expect((await failure(ask(undefined, { timeoutMs: 20 }))).code).toBe('query_timeout');
+    late.resolve(cursorOver([]));
+    await new Promise(setImmediate);
+    expect(closed).toBe(2);
+  });
+
+  it('goes alone where what it costs must be known first', async () => {
+    const costGuard: CostGuard = { admit: async () => ({ settle: async () => {} }) };
+    const { opened, ask } = stage(async () => cursorOver([]), { costGuard });
+    await ask();
+    await ask();
+    expect(opened).toEqual(['alone', 'alone']);
   });
 });
 

@@ -1,39 +1,37 @@
 import type {
-  CheckedStatement,
   Instruments,
   Logger,
   Operation,
   OrganizationId,
   QueryLimits,
+  QueryOutcome,
   ReadRules,
-  RunningQuery,
-  StatementContext,
   StatementLabel,
-  TableName,
   Telemetry,
 } from '../contract/index.ts';
 import type { ServiceAnswer } from './catalog.ts';
 import type { Admission, CostGuard } from './cost-guard.ts';
 import { startDeadline } from './deadline.ts';
-import type { Deadline } from './deadline.ts';
-import { execute } from './execute.ts';
+import { execute, executeWithOthers } from './execute.ts';
+import type { Execution } from './execute.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Progress } from './explain-failure.ts';
 import type { Governance, Reader } from './governance.ts';
 import { defaultQueryPlaces, placesIn, QueryPlaces } from './places.ts';
 import type { Place, QueryPlacesOptions } from './places.ts';
+import { Preparation } from './prepare.ts';
+import type { Prepared, Preparing, Unprepared } from './prepare.ts';
+import type { ReadRows } from './read-rows.ts';
 import { narrower } from './repair.ts';
 import { rowSetOf } from './rows.ts';
 import { ServiceAnswers } from './service-answers.ts';
 import { parseServiceCommand } from './service-command.ts';
-import { isSameBinding, StatementCache } from './statement-cache.ts';
-import type { Binding } from './statement-cache.ts';
 import { checkText } from './statement-text.ts';
 import type { QueryResult } from './result.ts';
 import { shapeResult } from './shape-result.ts';
 import type { ResultFacts } from './shape-result.ts';
-import { checkWindow, defaultWindowWarning, statementWindow, windowOf } from './window.ts';
-import type { StatementWindow, TimeBounds } from './window.ts';
+import { checkWindow, defaultWindowWarning, windowOf } from './window.ts';
+import type { TimeBounds } from './window.ts';
 
 /** Upper bounds; a request may ask for less, never for more. */
 export interface PipelineLimits extends QueryLimits {
@@ -95,29 +93,15 @@ export function createQueryPipeline(parts: PipelineParts): QueryPipeline {
   return { run: (request) => pipeline.run(request) };
 }
 
-interface Prepared {
-  readonly rendered: string;
-  readonly tables: readonly TableName[];
-  readonly shown: StatementWindow | undefined;
-}
-
-/** A statement with the window in which it reads, and all that its rendering depends on. */
-interface Bound {
-  readonly checked: CheckedStatement;
-  readonly shown: StatementWindow | undefined;
-  readonly binding: Binding;
-}
-
 /** One request on its way. */
-interface Run {
+interface Run extends Preparing {
   readonly request: QueryRequest;
   readonly rules: ReadRules | undefined;
-  readonly context: StatementContext;
-  readonly deadline: Deadline;
-  readonly progress: Progress;
-  /** False for statements that are never asked twice. */
-  readonly remember: boolean;
-  readonly now: Date;
+  readonly returned: QueryLimits;
+  /** Of its own. */
+  place: Place | undefined;
+  /** When it had its place, or was sent with others; 0 while it is not. */
+  sentAt: number;
 }
 
 class Pipeline {
@@ -128,7 +112,7 @@ class Pipeline {
   readonly #governance: Governance | undefined;
   readonly #costGuard: CostGuard | undefined;
   readonly #places: QueryPlaces;
-  readonly #statements = new StatementCache();
+  readonly #preparation: Preparation;
   readonly #answers: ServiceAnswers;
   readonly #instruments: Instruments | undefined;
 
@@ -138,6 +122,7 @@ class Pipeline {
     this.#logger = logger;
     this.#now = now;
     this.#limits = limits;
+    this.#preparation = new Preparation(telemetry, limits.defaultWindowMs);
     this.#governance = governance;
     this.#costGuard = costGuard;
     this.#instruments = parts.instruments;
@@ -148,14 +133,13 @@ class Pipeline {
 
   async run(request: QueryRequest, remember = true): Promise<QueryResult> {
     const started = performance.now();
-    const { organizationId, label } = request;
+    const { organizationId } = request;
     const limits = this.#bounded(request.limits);
     const asked = windowOf(request.window);
     const facts = { dialect: this.#telemetry.dialect.name, limits, most: this.#limits, started };
     const progress: Progress = { step: 'size', tables: undefined, window: asked };
     let rules: ReadRules | undefined;
-    let place: Place | undefined;
-    let recorded: RunningQuery | undefined;
+    let run: Run | undefined;
     using deadline = startDeadline(request.signal, limits.timeoutMs);
     try {
       checkText(request.sql, this.#limits.maxSqlBytes);
@@ -167,39 +151,14 @@ class Pipeline {
         const own = { ...request, signal: deadline.signal, limits: { timeoutMs: deadline.remainingMs } };
         return serviceResult(await this.#answers.answer(command, own, rules), { ...facts, window: asked });
       }
-      const taken = this.#places.take(organizationId, label.principal, deadline.signal);
-      place = taken instanceof Promise ? await this.#waited(taken) : taken;
-      recorded = this.#instruments?.query({
-        dialect: this.#telemetry.dialect.name,
-        sql: request.sql,
-        organizationId,
-        operation: request.operation,
-      });
-      const context = { organizationId, signal: deadline.signal, label };
-      const run = { request, rules, context, deadline, progress, remember, now: this.#now() };
-      const preparing = this.#prepare(run);
-      const { rendered, tables, shown } = preparing instanceof Promise ? await preparing : preparing;
-      progress.step = 'open';
-      progress.tables = tables;
-      progress.window = shown?.window;
-      const admission = this.#costGuard && (await this.#admit(run, rendered, this.#costGuard));
-      const read = await execute({
-        telemetry: this.#telemetry,
-        logger: this.#logger,
-        context,
-        rendered,
-        returned: limits,
-        readTo: request.readAhead === true ? this.#aheadOf(limits) : limits,
-        deadline,
-        place,
-      });
-      // A storage that cannot count it in time does not keep the answer back.
-      if (admission !== undefined) await deadline.race(admission.settle(read.end.bytesScanned)).catch(() => {});
+      const context = { organizationId, signal: deadline.signal, label: request.label };
+      run = { request, rules, returned: limits, context, deadline, progress, remember, place: undefined, sentAt: 0 };
+      const read = (await this.#withOthers(run)) ?? (await this.#alone(run));
       progress.step = 'result';
-      const result = shapeResult(read, { ...facts, window: shown?.window });
-      recorded?.end({ rows: result.rowCount });
-      if (shown?.window.source !== 'default') return result;
-      const warning = defaultWindowWarning(shown.window, this.#limits.defaultWindowMs);
+      const result = shapeResult(read, { ...facts, window: progress.window });
+      this.#record(run, { rows: result.rowCount });
+      if (progress.window?.source !== 'default') return result;
+      const warning = defaultWindowWarning(progress.window, this.#limits.defaultWindowMs);
       return { ...result, warnings: [warning, ...result.warnings] };
     } catch (error) {
       const failure = explainFailure(error, {
@@ -215,11 +174,60 @@ class Pipeline {
         span: request.operation?.span,
         logger: this.#logger,
       });
-      recorded?.end({ failed: failure.code });
+      if (run !== undefined) this.#record(run, { failed: failure.code });
       throw failure;
     } finally {
-      place?.leave();
+      run?.place?.leave();
     }
+  }
+
+  /** Where what was made of the statement before can be sent as it is; undefined where it must go alone. */
+  async #withOthers(run: Run): Promise<ReadRows | undefined> {
+    if (this.#telemetry.openWithOthers === undefined || this.#costGuard !== undefined) return undefined;
+    const prepared = this.#preparation.known(this.#unprepared(run));
+    if (prepared === undefined) return undefined;
+    const { organizationId } = run.request;
+    run.sentAt = performance.now();
+    const execution = this.#execution(run, prepared);
+    const read = await executeWithOthers(execution, () => this.#places.enter(organizationId));
+    if (read === undefined) run.sentAt = 0;
+    return read;
+  }
+
+  /** In a place of its own. */
+  async #alone(run: Run): Promise<ReadRows> {
+    const { request, context, deadline } = run;
+    const taken = this.#places.take(request.organizationId, request.label.principal, context.signal);
+    const place = taken instanceof Promise ? await this.#waited(taken) : taken;
+    run.place = place;
+    run.sentAt = performance.now();
+    const statement = this.#unprepared(run);
+    const prepared = this.#preparation.known(statement) ?? (await this.#preparation.prepare(statement, run));
+    const execution = this.#execution(run, prepared);
+    const admission = this.#costGuard && (await this.#admit(run, statement.now, prepared.rendered, this.#costGuard));
+    const read = await execute(execution, place);
+    // A storage that cannot count it in time does not keep the answer back.
+    if (admission !== undefined) await deadline.race(admission.settle(read.end.bytesScanned)).catch(() => {});
+    return read;
+  }
+
+  #unprepared({ request: { organizationId, sql, window }, rules }: Run): Unprepared {
+    return { organizationId, sql, window, rules, now: this.#now() };
+  }
+
+  #execution(run: Run, { rendered, tables, shown }: Prepared): Execution {
+    const { request, returned, context, deadline, progress } = run;
+    progress.step = 'open';
+    progress.tables = tables;
+    progress.window = shown?.window;
+    const readTo = request.readAhead === true ? this.#aheadOf(returned) : returned;
+    return { telemetry: this.#telemetry, logger: this.#logger, context, rendered, returned, readTo, deadline };
+  }
+
+  #record({ request: { sql, organizationId, operation }, sentAt }: Run, outcome: QueryOutcome): void {
+    if (sentAt === 0) return;
+    const dialect = this.#telemetry.dialect.name;
+    this.#instruments?.queried({ dialect, sql, organizationId, operation }, sentAt, outcome);
   }
 
   async #waited(taking: Promise<Place>): Promise<Place> {
@@ -230,46 +238,9 @@ class Pipeline {
     return place;
   }
 
-  /** Parse, check and render, or what they answered for the same statement, window and rules before. */
-  #prepare(run: Run): Prepared | Promise<Prepared> {
-    const { organizationId, sql } = run.request;
-    const cached = this.#statements.get(organizationId, sql);
-    if (cached === undefined) return this.#check(run).then((checked) => this.#render(run, this.#bind(run, checked)));
-    const bound = this.#bind(run, cached.checked);
-    if (!isSameBinding(cached.binding, bound.binding)) return this.#render(run, bound);
-    return { rendered: cached.rendered, tables: bound.checked.tables, shown: bound.shown };
-  }
-
-  #bind({ request, rules, now }: Run, checked: CheckedStatement): Bound {
-    const time = now.getTime();
-    const shown = statementWindow(checked, request.window, { now: time, defaultMs: this.#limits.defaultWindowMs });
-    const start = shown?.bound.start.getTime();
-    const end = shown?.bound.end?.getTime();
-    return { checked, shown, binding: { minute: Math.floor(time / 60_000), start, end, rules: rules?.key } };
-  }
-
-  async #render(run: Run, { checked, shown, binding }: Bound): Promise<Prepared> {
-    const { request, rules, context, deadline, progress, remember } = run;
-    const { organizationId, sql } = request;
-    const { tables } = checked;
-    progress.step = 'render';
-    progress.tables = tables;
-    progress.window = shown?.window;
-    const bound = { ...(shown && { window: shown.bound }), ...(rules && { rules }) };
-    const rendered = await deadline.race(this.#telemetry.render(checked, bound, context));
-    if (remember) this.#statements.set(organizationId, sql, { checked, binding, rendered });
-    return { rendered, tables, shown };
-  }
-
-  async #check({ request, context, deadline, progress }: Run): Promise<CheckedStatement> {
-    progress.step = 'parse';
-    const parsed = await deadline.race(this.#telemetry.parse(request.sql, context));
-    progress.step = 'check';
-    return this.#telemetry.check(parsed);
-  }
-
   #admit(
-    { request, context, deadline, progress, now }: Run,
+    { request, context, deadline, progress }: Run,
+    now: Date,
     rendered: string,
     costGuard: CostGuard,
   ): Promise<Admission | undefined> {

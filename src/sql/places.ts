@@ -1,5 +1,5 @@
 import { SightlineError } from '../contract/index.ts';
-import type { OrganizationId, Telemetry } from '../contract/index.ts';
+import type { OrganizationId, StatementPlace, Telemetry } from '../contract/index.ts';
 import { FairQueue, NoPlace } from './fair-queue.ts';
 
 export interface QueryPlacesOptions {
@@ -44,11 +44,14 @@ export class QueryPlaces {
     return this.#queue.taken;
   }
 
+  /** Undefined where none is free. */
+  enter(organizationId: OrganizationId): Place | undefined {
+    return this.#queue.enter(organizationId) ? new Place(this.#queue, organizationId) : undefined;
+  }
+
   /** At once where there is one. Rejects with `rate_limited`, `overloaded` or the signal's reason. */
   take(organizationId: OrganizationId, principal: string, signal: AbortSignal): Place | Promise<Place> {
-    return this.#queue.enter(organizationId)
-      ? new Place(this.#queue, organizationId)
-      : this.#wait(organizationId, principal, signal);
+    return this.enter(organizationId) ?? this.#wait(organizationId, principal, signal);
   }
 
   async #wait(organizationId: OrganizationId, principal: string, signal: AbortSignal): Promise<Place> {
@@ -61,8 +64,8 @@ export class QueryPlaces {
   }
 }
 
-/** A query's, until `leave`, or until what it set going has ended. */
-export class Place {
+/** A query's, or that of several that run together, until `leave`, or until what it set going has ended. */
+export class Place implements StatementPlace {
   readonly #queue: FairQueue;
   readonly #organizationId: OrganizationId;
   #ending: Promise<unknown> | undefined;

@@ -1,6 +1,6 @@
 import type { Runner } from '../runner.ts';
 import type { Stage } from './stage.ts';
-import { contextOf } from './warehouse.ts';
+import { contextOf, renderedOf } from './warehouse.ts';
 
 const hostile = [
   '*/ SELECT 1 --',
@@ -39,12 +39,12 @@ export function labelPromises({ describe, it, expect }: Runner, stage: () => Sta
       const { telemetry, own } = stage();
       if (!telemetry.estimate) return;
       const context = contextOf(own);
-      const checked = telemetry.check(await telemetry.parse('SELECT name FROM otel.spans', context));
-      const { bytes, rows } = await telemetry.estimate(await telemetry.render(checked, {}, context), context);
+      const cheap = await renderedOf(telemetry, 'SELECT name FROM otel.spans', context);
+      const { bytes, rows } = await telemetry.estimate(cheap, context);
       expect(bytes).toBeGreaterThanOrEqual(0);
       expect(rows ?? 0).toBeGreaterThanOrEqual(0);
-      const slow = telemetry.check(await telemetry.parse(stage().subject.sql.slow, context));
-      const heavy = await telemetry.estimate(await telemetry.render(slow, {}, context), context);
+      const slow = await renderedOf(telemetry, stage().subject.sql.slow, context);
+      const heavy = await telemetry.estimate(slow, context);
       expect(Number.isFinite(heavy.bytes)).toBe(true);
     });
   });

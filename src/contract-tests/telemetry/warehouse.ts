@@ -69,10 +69,18 @@ export async function ask(
   options: AskOptions = {},
 ): Promise<Answer> {
   const context = contextOf(organizationId, options);
-  const checked = telemetry.check(await telemetry.parse(sql, context));
-  const { window, rules } = options;
-  const rendered = await telemetry.render(checked, { ...(window && { window }), ...(rules && { rules }) }, context);
+  const rendered = await renderedOf(telemetry, sql, context, options);
   return await collect(await telemetry.open(rendered, { ...testLimits, ...options.limits }, context));
+}
+
+export async function renderedOf(
+  telemetry: Telemetry,
+  sql: string,
+  context: StatementContext,
+  { window, rules }: StatementBinding = {},
+): Promise<string> {
+  const checked = telemetry.check(await telemetry.parse(sql, context));
+  return await telemetry.render(checked, { ...(window && { window }), ...(rules && { rules }) }, context);
 }
 
 export function contextOf(

@@ -56,7 +56,7 @@ export function createInstruments({ meter, traces, statements }: InstrumentsPart
 
   return {
     operation: (facts) => operations.begin(facts),
-    query: (facts) => queries.begin(facts),
+    queried: (facts, since, outcome) => queries.record(facts, since, outcome),
     queued: (since) => waits.record((performance.now() - since) / 1_000),
     httpRequest(method, route, status, since) {
       const attributes: Attributes = { 'http.request.method': httpMethod(method), 'url.scheme': 'http' };

@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import type { Attributes, Histogram, Span, Tracer } from '@opentelemetry/api';
-import type { QueryFacts, RunningQuery } from '../../contract/instruments.ts';
+import type { Attributes, Histogram, Tracer } from '@opentelemetry/api';
+import type { QueryFacts, QueryOutcome } from '../../contract/instruments.ts';
 import { databaseSystem } from './names.ts';
 import { RecordedOperation } from './operations.ts';
 
@@ -19,43 +19,28 @@ export class Queries {
     this.#statements = statements;
   }
 
-  begin({ dialect, sql, organizationId, operation }: QueryFacts): RunningQuery {
+  record({ dialect, sql, organizationId, operation }: QueryFacts, since: number, outcome: QueryOutcome): void {
     const attributes: Attributes = { 'db.system.name': databaseSystem(dialect), 'db.operation.name': 'SELECT' };
-    const since = performance.now();
-    // The agent's statements, which no request waits for, are counted and not traced.
+    const failed = 'failed' in outcome ? { 'error.type': outcome.failed } : undefined;
+    this.#duration.record((performance.now() - since) / 1_000, { ...attributes, ...failed });
     const context = operation instanceof RecordedOperation ? operation.context : undefined;
-    const span =
-      context !== undefined
-        ? this.#tracer?.startSpan(
-            'SELECT',
-            {
-              kind: SpanKind.CLIENT,
-              attributes: {
-                ...attributes,
-                'sightline.organization.id': organizationId,
-                ...(this.#statements && { 'db.query.text': sql.slice(0, longestStatement).toWellFormed() }),
-              },
-            },
-            context,
-          )
-        : undefined;
-    return { end: (outcome) => this.#end(attributes, since, span, outcome) };
-  }
-
-  #end(
-    attributes: Attributes,
-    since: number,
-    span: Span | undefined,
-    outcome: Parameters<RunningQuery['end']>[0],
-  ): void {
-    const seconds = (performance.now() - since) / 1_000;
-    if ('failed' in outcome) {
-      this.#duration.record(seconds, { ...attributes, 'error.type': outcome.failed });
-      span?.setAttribute('error.type', outcome.failed).setStatus({ code: SpanStatusCode.ERROR });
-    } else {
-      this.#duration.record(seconds, attributes);
-      span?.setAttribute('db.response.returned_rows', outcome.rows);
-    }
-    span?.end();
+    // The agent's statements, which no request waits for, are counted and not traced.
+    if (this.#tracer === undefined || context === undefined) return;
+    const span = this.#tracer.startSpan(
+      'SELECT',
+      {
+        kind: SpanKind.CLIENT,
+        attributes: {
+          ...attributes,
+          'sightline.organization.id': organizationId,
+          ...(this.#statements && { 'db.query.text': sql.slice(0, longestStatement).toWellFormed() }),
+          ...('failed' in outcome ? failed : { 'db.response.returned_rows': outcome.rows }),
+        },
+        startTime: performance.timeOrigin + since,
+      },
+      context,
+    );
+    if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
   }
 }

@@ -1,0 +1,29 @@
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { ServerTime } from './server-time.ts';
+
+function busy(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+describe("a server's time", () => {
+  it('is what it was waited for', async () => {
+    const took = new ServerTime();
+    await sleep(300);
+    expect(took.ms).toBeGreaterThan(100);
+  });
+
+  it('is not what this process was busy with', async () => {
+    const took = new ServerTime();
+    for (let each = 0; each < 2; each += 1) {
+      busy(100);
+      await turn();
+      expect(took.ms).toBeLessThan(50);
+    }
+    busy(100);
+    expect(took.ms).toBeLessThan(150);
+    await sleep(600);
+    expect(took.ms).toBeGreaterThan(300);
+  });
+});
