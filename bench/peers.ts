@@ -3,10 +3,11 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { embeddedServer } from '../test/support/postgres.ts';
 import { startBare } from './peers/bare.ts';
+import type { Contender } from './peers/contender.ts';
 import { readOnlyLogin } from './peers/database.ts';
 import { startDbhub } from './peers/dbhub.ts';
 import { install } from './peers/install.ts';
-import { lines } from './peers/lines.ts';
+import { answerOf, lines, requestOf } from './peers/lines.ts';
 import { findGenerator } from './peers/load.ts';
 import { race } from './peers/measure.ts';
 import { mostConnections, pgbench } from './peers/pgbench.ts';
@@ -17,8 +18,8 @@ import { startToolbox } from './peers/toolbox.ts';
 
 /*
  * Sightline beside the servers that do the same work, on one PostgreSQL and the same rows, in alternating rounds of one run:
- * Google's MCP Toolbox, Bytebase DBHub, and the limit, node:http and pg with nothing between. Each is as it is installed,
- * ours with all its guards. CPU is that of the server's processes, and beside it of PostgreSQL's.
+ * Google's MCP Toolbox, Bytebase DBHub, and the limit, node:http and pg with nothing between, which lists the gateway's tools.
+ * Each is as it is installed, ours with all its guards. CPU is that of the server's processes, and beside it of PostgreSQL's.
  * Usage: node bench/peers.ts [--quick] [what a line's name begins with]
  */
 
@@ -32,6 +33,13 @@ const stopping = <Started extends { stop(): Promise<unknown> }>(started: Started
   stops.push(() => started.stop());
   return started;
 };
+
+async function toolsOf(contender: Contender): Promise<string> {
+  const [line] = lines;
+  if (line === undefined) throw new Error('there are no lines');
+  const { url, speech, token } = contender;
+  return await answerOf(url, requestOf(line, speech, token), line, speech);
+}
 
 const directory = await mkdtemp(join(tmpdir(), 'sl-peers-'));
 try {
@@ -53,7 +61,7 @@ try {
   const toolbox = stopping(await startToolbox(programs.toolbox, directory, login, speech));
   const dbhub = stopping(await startDbhub(programs.dbhub, directory, login, speech));
   const url = server.url(login.database, login.user, login.password);
-  const limit = stopping(await startBare(directory, url, speech));
+  const limit = stopping(await startBare(directory, url, { ...speech, tool: own.speech.tool }, await toolsOf(own)));
 
   const contenders = [own, toolbox, dbhub, limit];
   const how = `${rounds} rounds of ${seconds} s in turns, warmed until an answer costs no less, medians; load by ${generator.name} on the same machine; pgbench over ${mostConnections} connections at most`;
@@ -65,8 +73,7 @@ try {
     if (wanted !== undefined && !line.name.startsWith(wanted)) continue;
     const { sql } = line;
     const all = line.quick === true ? [...contenders, ...variants] : contenders;
-    const entering = all.filter((contender) => sql !== undefined || contender !== limit);
-    const results = await race(line, entering, { generator, database, rounds, seconds });
+    const results = await race(line, all, { generator, database, rounds, seconds });
     const most = sql && (await pgbench(directory, login, sql(limit.speech), line.connections, seconds));
     console.log(`\n${table(line, results, { toolbox, dbhub, limit }, most)}`);
   }

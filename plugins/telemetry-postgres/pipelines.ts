@@ -45,7 +45,8 @@ export class Pipelines {
     if (askers === undefined) this.#askers.set(before, (askers = new Map()));
     const known = askers.get(key);
     if (known !== undefined) return known;
-    const asker: Asker = { gathered: [], underWay: 0, forget: () => askers.delete(key) };
+    const forget = (): boolean => askers.get(key) === asker && askers.delete(key);
+    const asker: Asker = { gathered: [], underWay: 0, forget };
     askers.set(key, asker);
     return asker;
   }
