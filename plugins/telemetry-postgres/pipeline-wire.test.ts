@@ -31,6 +31,7 @@ function sent() {
     abandon: () => note('abandon'),
     onAbandon: undefined,
   };
+  const place = { leave: () => void note('leave') };
   const answers: (Cursor | 'alone' | undefined)[] = [undefined, undefined, undefined];
   const members = answers.map((_, index): Member => {
     const text = `SELECT ${index}`;
@@ -54,14 +55,21 @@ function sent() {
       signal: new AbortController().signal,
       explain: (error) => error,
     };
-    return { request, named, known, enter: () => undefined, answer: (cursor) => (answers[index] = cursor ?? 'alone') };
+    return {
+      request,
+      named,
+      known,
+      take: () => place,
+      answer: (cursor) => (answers[index] = cursor ?? 'alone'),
+      refuse: () => {},
+    };
   });
-  const seat = { lease, place: { leave: () => void note('leave') } };
-  const pipeline = new Pipeline(seat, members, (late) => calls.push(late ? 'late' : 'over'));
+  const pipeline = new Pipeline({ lease, place }, members, (late) => calls.push(late ? 'late' : 'over'));
   pipeline.send();
   const frames = new FrameReader(1 << 24);
   return {
     calls,
+    settled: () => new Promise(setImmediate),
     stream,
     small,
     session: lease.session,
@@ -87,36 +95,54 @@ describe('statements that went together', () => {
     ]);
   });
 
-  it('go alone from the one that fails on, and leave a session that must be cleaned', () => {
+  it('go alone from the one that fails on, and leave a session that must be cleaned', async () => {
     for (const failure of [
       frame('E', 'SERROR\0C22012\0Mdivision by zero\0\0'),
       Buffer.concat([frame('2'), frame('I')]),
     ]) {
-      const { arrive, said, calls } = sent();
+      const { arrive, said, calls, settled } = sent();
       arrive(began, answer, failure, answer, ready);
+      await settled();
       expect([said(), calls]).toEqual([
         ['["a"]', 'alone', 'alone'],
-        ['giveBack', 'leave', 'over'],
+        ['giveBack', 'over', 'leave'],
       ]);
     }
   });
 
-  it('go alone from one on that was no query', () => {
-    const { arrive, said, calls } = sent();
+  it('go alone from one on that was no query', async () => {
+    const { arrive, said, calls, settled } = sent();
     arrive(began, answer, frame('2'), frame('C', 'DO\0'), answer, ended);
+    await settled();
     expect([said(), calls]).toEqual([
       ['["a"]', 'alone', 'alone'],
-      ['giveBack', 'leave', 'over'],
+      ['giveBack', 'over', 'leave'],
     ]);
   });
 
-  it('go alone where the connection ends', () => {
-    const { arrive, said, calls, close } = sent();
+  it('go alone where a server says less than it was asked', async () => {
+    for (const less of [
+      [answer, frame('2'), frame('C', 'SELECT 1\0'), answer, ended],
+      [answer, ready],
+    ]) {
+      const { arrive, said, calls, settled } = sent();
+      arrive(began, ...less);
+      await settled();
+      expect([said(), calls]).toEqual([
+        ['["a"]', 'alone', 'alone'],
+        ['giveBack', 'over', 'leave'],
+      ]);
+    }
+  });
+
+  it('go alone where the connection ends', async () => {
+    const { arrive, said, calls, close, settled } = sent();
     arrive(began, answer, row);
     close();
+    await settled();
     expect([said(), calls]).toEqual([
       ['["a"]', 'alone', 'alone'],
-      ['giveBack', 'leave', 'over'],
+      ['giveBack', 'over', 'leave'],
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StatementLabel } from '../../src/contract/index.ts';
+import type { StatementLabel, StatementPlace, TakePlace } from '../../src/contract/index.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { collect, limits } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
@@ -42,18 +42,19 @@ for (const server of servers) {
       await warehouse.component.stop();
       await warehouse.cleanup();
     });
-    const places = { all: 100, taken: 0, most: 0 };
-    const enter = () => {
-      if (places.taken >= places.all) return undefined;
+    const places = { all: 100, taken: 0, most: 0, waiting: [] as (() => void)[] };
+    const place = (): StatementPlace => {
       places.taken += 1;
       places.most = Math.max(places.most, places.taken);
       return { leave: () => void (places.taken -= 1) };
     };
+    const take: TakePlace = () =>
+      places.taken < places.all ? place() : new Promise((resolve) => places.waiting.push(() => resolve(place())));
     const say = async (sql: string, { principal = 'ak_1', organization = 0, signal }: Asked = {}) => {
       const organizationId = warehouse.organizations[organization];
       const context = { organizationId, label: label(principal), signal: signal ?? new AbortController().signal };
       const { component } = warehouse;
-      const cursor = await component.openWithOthers?.(sql, limits, context, enter);
+      const cursor = await component.openWithOthers?.(sql, limits, context, take);
       return await collect(cursor ?? (await component.open(sql, limits, context)));
     };
     const turn = async (name: string, n: number) =>
@@ -101,12 +102,19 @@ for (const server of servers) {
       expect([places.most, places.taken]).toEqual([1, 0]);
     });
 
-    it('go alone where no place is free', async () => {
+    it('wait for one place where none is free, whoever of them leaves meanwhile', async () => {
       places.all = 0;
-      const answers = await Promise.all(moments.map(async (sql) => await say(sql)));
+      const [first = '', ...others] = moments;
+      const leaving = new AbortController();
+      const left = expect(say(first, { signal: leaving.signal })).rejects.toMatchObject({ code: 'query_cancelled' });
+      const answers = Promise.all([...others, ...others].map(async (sql) => await say(sql)));
+      await sleep(50);
+      expect(places.waiting).toHaveLength(1);
+      leaving.abort();
       places.all = 100;
-      expect(answers.map(({ rows }) => rows[0]?.[1])).toEqual([1, 2, 3, 4, 5]);
-      expect(begun(answers)).toBe(moments.length);
+      for (const enter of places.waiting.splice(0)) enter();
+      expect(begun(await answers)).toBe(1);
+      await left;
     });
 
     it('are answered where many more come than may be gathered', async () => {

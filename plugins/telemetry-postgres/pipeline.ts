@@ -1,11 +1,4 @@
-import type {
-  Cursor,
-  CursorEnd,
-  EnterPlace,
-  ResultColumn,
-  RowChunk,
-  StatementPlace,
-} from '../../src/contract/index.ts';
+import type { Cursor, CursorEnd, ResultColumn, RowChunk, StatementPlace, TakePlace } from '../../src/contract/index.ts';
 import { quickMs, type NamedStatement, type Seen, type SmallStatement } from './known-small.ts';
 import type { Lease } from './lease.ts';
 import { mostSmallBytes, mostUnwantedBytes, onlyReads } from './portal.ts';
@@ -21,10 +14,12 @@ export interface Member {
   readonly request: QueryRequest;
   readonly named: NamedStatement;
   readonly known: SmallStatement;
-  /** For whichever it goes with. */
-  readonly enter: EnterPlace;
+  /** For all that it goes with. */
+  readonly take: TakePlace;
   /** Its rows; undefined where it must be sent by itself, which also tells what is wrong with it. */
   readonly answer: (cursor: Cursor | undefined) => void;
+  /** It has to be told that there is no place. */
+  readonly refuse: (error: unknown) => void;
 }
 
 /** Where several go together. */
@@ -172,7 +167,9 @@ export class Pipeline implements Reader {
     }
     this.#rows = undefined;
     if (!onlyReads.test(tag)) this.#fail();
-    else if (rows !== undefined) {
+    else if (rows === undefined) {
+      if (!this.#scattered) this.#fail();
+    } else {
       this.#note(!rows.full && rows.bytes <= mostSmallBytes ? { bytes: rows.bytes, quick: true } : undefined);
       member.answer(new Arrived(rows));
     }
@@ -215,9 +212,12 @@ export class Pipeline implements Reader {
     if (session.reader === this) session.reader = undefined;
     const slow = this.#took.ms > quickMs.alone + quickMs.each * this.#members.length;
     for (const { known } of this.#members) known.wasSlow(slow);
-    if (this.#rolledBack && !this.#failed) this.#lease.release();
-    else void this.#lease.giveBack();
-    this.#place.leave();
+    // Nothing more comes, whoever has heard nothing.
+    this.#scatter();
+    if (this.#rolledBack && !this.#failed) {
+      this.#lease.release();
+      this.#place.leave();
+    } else void this.#lease.giveBack().finally(() => this.#place.leave());
     this.#over(false);
   }
 

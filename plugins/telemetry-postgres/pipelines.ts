@@ -1,5 +1,6 @@
-import type { Cursor } from '../../src/contract/index.ts';
+import { SightlineError, type Cursor, type StatementPlace } from '../../src/contract/index.ts';
 import { askerComment } from './label.ts';
+import type { Lease } from './lease.ts';
 import { Pipeline, type Member, type PipelineSeat } from './pipeline.ts';
 import type { QueryRequest } from './query.ts';
 import type { Step } from './wire/packets.ts';
@@ -8,13 +9,15 @@ import type { Step } from './wire/packets.ts';
 const mostMembers = 16;
 /** Of one asker; what comes meanwhile goes together when one of them is back. */
 const mostUnderWay = 2;
-/** Of one asker; more go by themselves, and wait in line for a place. */
-const mostGathered = 64;
+/** Of one asker; more go by themselves. */
+const mostGathered = 128;
 
 /** Statements of one asker that begin with the same steps. */
 interface Asker {
   readonly gathered: Member[];
   underWay: number;
+  /** One of them waits for a place, which all of them will use. */
+  waits: boolean;
   /** Nothing of it is left. */
   readonly forget: () => void;
 }
@@ -28,14 +31,14 @@ export class Pipelines {
   readonly #due = new Set<Asker>();
 
   /** Undefined where it must be sent by itself. */
-  join(member: Omit<Member, 'answer'>): Promise<Cursor | undefined> | undefined {
+  join(member: Omit<Member, 'answer' | 'refuse'>): Promise<Cursor | undefined> | undefined {
     const asker = this.#askerOf(member.request);
     if (asker.gathered.length >= mostGathered) return undefined;
-    const { promise, resolve } = Promise.withResolvers<Cursor | undefined>();
+    const { promise, resolve, reject } = Promise.withResolvers<Cursor | undefined>();
     // With what else this turn of the event loop brings.
     if (this.#due.size === 0) setImmediate(() => this.#departDue());
     this.#due.add(asker);
-    asker.gathered.push({ ...member, answer: resolve });
+    asker.gathered.push({ ...member, answer: resolve, refuse: reject });
     return promise;
   }
 
@@ -46,52 +49,92 @@ export class Pipelines {
     const known = askers.get(key);
     if (known !== undefined) return known;
     const forget = (): boolean => askers.get(key) === asker && askers.delete(key);
-    const asker: Asker = { gathered: [], underWay: 0, forget };
+    const asker: Asker = { gathered: [], underWay: 0, waits: false, forget };
     askers.set(key, asker);
     return asker;
   }
 
   #departDue(): void {
-    for (const asker of this.#due) {
-      this.#due.delete(asker);
-      this.#depart(asker);
-    }
+    const due = [...this.#due];
+    this.#due.clear();
+    for (const asker of due) this.#depart(asker);
   }
 
   #depart(asker: Asker): void {
     const { gathered } = asker;
-    while (asker.underWay < mostUnderWay && gathered.length > 0) {
-      // Nobody to share with, or no session or place free: by itself it is as fast, and waits its turn.
-      const seat = gathered.length + asker.underWay > 1 ? seatFor(gathered) : undefined;
-      if (seat === undefined) {
-        // The one under way comes back soon, and takes them.
-        if (asker.underWay === 0) goAlone(gathered.splice(0));
+    while (!asker.waits && asker.underWay < mostUnderWay) {
+      const [first] = gathered;
+      if (first === undefined) break;
+      // Nobody to share with: by itself it is as fast.
+      if (gathered.length + asker.underWay === 1) {
+        goAlone(gathered);
         break;
       }
-      asker.underWay += 1;
-      const members = gathered.splice(0, mostMembers);
-      new Pipeline(seat, members, (late) => this.#back(asker, late)).send();
+      const place = first.take();
+      const lease = place instanceof Promise ? undefined : first.request.connections.take(first.request.tenant);
+      if (place instanceof Promise || lease === undefined) void this.#wait(asker, first, place);
+      else this.#departIn({ place, lease }, asker);
     }
-    if (asker.underWay === 0) asker.forget();
+    if (asker.underWay === 0 && !asker.waits) asker.forget();
+  }
+
+  /** Once for all of them: each by itself would stand in line for longer than it runs, and have nobody to go with. */
+  async #wait(asker: Asker, first: Member, coming: StatementPlace | Promise<StatementPlace>): Promise<void> {
+    asker.waits = true;
+    const seat = await seatFor(first, coming).catch((error: unknown) => {
+      // Its caller left, and the next one waits.
+      if (first.request.signal.aborted) dropLeft(asker.gathered);
+      else if (error instanceof SightlineError) for (const { refuse } of asker.gathered.splice(0)) refuse(error);
+      // Each says itself why it has no session.
+      else goAlone(asker.gathered);
+    });
+    asker.waits = false;
+    if (seat !== undefined) this.#departIn(seat, asker);
+    this.#depart(asker);
+  }
+
+  #departIn({ place, lease }: Seat, asker: Asker): void {
+    dropLeft(asker.gathered);
+    const members = asker.gathered.splice(0, mostMembers);
+    if (members.length === 0) {
+      lease.release();
+      place.leave();
+      return;
+    }
+    asker.underWay += 1;
+    new Pipeline({ place, lease }, members, (late) => this.#back(asker, late)).send();
   }
 
   #back(asker: Asker, late: boolean): void {
     asker.underWay -= 1;
     // They have waited for long enough.
-    if (late) goAlone(asker.gathered.splice(0));
+    if (late) goAlone(asker.gathered);
     this.#depart(asker);
   }
 }
 
-function seatFor([first]: readonly Member[]): PipelineSeat | undefined {
-  if (first === undefined) return undefined;
-  const { connections, tenant } = first.request;
-  const place = first.enter();
-  const lease = place && connections.take(tenant);
-  if (lease === undefined) place?.leave();
-  return place && lease && { place, lease };
+interface Seat extends PipelineSeat {
+  readonly lease: Lease;
 }
 
-function goAlone(members: readonly Member[]): void {
-  for (const { answer } of members) answer(undefined);
+async function seatFor({ request }: Member, coming: StatementPlace | Promise<StatementPlace>): Promise<Seat> {
+  const { connections, tenant, signal, limits } = request;
+  const place = await coming;
+  try {
+    return { place, lease: await connections.lease(signal, tenant, limits.timeoutMs) };
+  } catch (error) {
+    place.leave();
+    throw error;
+  }
+}
+
+/** Those whose callers left: by itself, each hears so. */
+function dropLeft(gathered: Member[]): void {
+  for (let index = gathered.length - 1; index >= 0; index -= 1) {
+    if (gathered[index]?.request.signal.aborted === true) goAlone(gathered.splice(index, 1));
+  }
+}
+
+function goAlone(gathered: Member[]): void {
+  for (const { answer } of gathered.splice(0)) answer(undefined);
 }

@@ -1,11 +1,11 @@
 import type {
   Cursor,
   CursorEnd,
-  EnterPlace,
   QueryLimits,
   ResultColumn,
   RowChunk,
   StatementLabel,
+  TakePlace,
 } from '../../src/contract/index.ts';
 import type { Connections, Lease } from './connections.ts';
 import { within } from './lease.ts';
@@ -38,12 +38,12 @@ export interface QueryRequest {
 const graceMs = 500;
 
 /** With others in one transaction, where it has few rows in a moment; undefined where it must be run by itself. */
-export async function runWithOthers(request: QueryRequest, enter: EnterPlace): Promise<Cursor | undefined> {
+export async function runWithOthers(request: QueryRequest, take: TakePlace): Promise<Cursor | undefined> {
   const { tenant, text, label, small, pipelines, signal } = request;
   if (signal.aborted) throw new Stopped('cancelled');
   const known = small.get(tenant, text);
   const named = known?.quick === true ? known.of(label) : undefined;
-  return known && named && (await pipelines.join({ request, named, known, enter }));
+  return known && named && (await pipelines.join({ request, named, known, take }));
 }
 
 /**

@@ -16,14 +16,15 @@ describe("a server's time", () => {
 
   it('is not what this process was busy with', async () => {
     const took = new ServerTime();
-    for (let each = 0; each < 2; each += 1) {
-      busy(100);
-      await turn();
-      expect(took.ms).toBeLessThan(50);
-    }
     busy(100);
-    expect(took.ms).toBeLessThan(150);
+    await turn();
+    expect(took.ms).toBeLessThan(50);
+    busy(100);
+    expect(took.ms).toBeLessThan(50);
+    await turn();
+    busy(100);
+    expect(took.ms).toBeLessThan(250);
     await sleep(600);
-    expect(took.ms).toBeGreaterThan(300);
+    expect(took.ms).toBeGreaterThan(500);
   });
 });

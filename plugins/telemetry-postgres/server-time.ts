@@ -1,9 +1,6 @@
-/** What of the event loop's turns may have passed before what was there was read. */
-const turns = 2;
-
 /**
  * How long a server took at least, from here on: without what this process was busy with when the answer was there already. A
- * busy event loop comes round for its messages late, which says nothing about a statement.
+ * busy event loop comes round for its messages a turn late, which says nothing about a statement.
  */
 export class ServerTime {
   readonly #since = performance.now();
@@ -20,6 +17,6 @@ export class ServerTime {
 
   /** Milliseconds until now. */
   get ms(): number {
-    return this.#turnMs === undefined ? 0 : performance.now() - this.#since - turns * this.#turnMs;
+    return this.#turnMs === undefined ? 0 : performance.now() - this.#since - this.#turnMs;
   }
 }

@@ -1,5 +1,4 @@
 import {
-  type EnterPlace,
   SightlineError,
   tableNames,
   type CheckedStatement,
@@ -15,6 +14,7 @@ import {
   type Telemetry,
   type TelemetryHost,
   type TelemetrySink,
+  type TakePlace,
   type Tenancy,
 } from '../../src/contract/index.ts';
 import { relationFor } from './boundary.ts';
@@ -136,7 +136,7 @@ export class PostgresTelemetry implements Telemetry {
     rendered: string,
     limits: QueryLimits,
     context: StatementContext,
-    place: EnterPlace,
+    place: TakePlace,
   ): Promise<Cursor | undefined> {
     return this.#run(rendered, limits, context, (request) => runWithOthers(request, place));
   }

@@ -25,14 +25,14 @@ export interface Telemetry extends Component {
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor>;
   /**
    * As `open`, together with others of the same asker that are under way, where the statement is known to be small and quick;
-   * undefined where it is not, or they failed: it is opened by itself then. Those that run together take one place. Absent
-   * where an engine would gain nothing by it.
+   * undefined where it is not, or they failed: it is opened by itself then. Those that run together take one place, which one
+   * of them asks for. Absent where an engine would gain nothing by it.
    */
   openWithOthers?(
     rendered: string,
     limits: QueryLimits,
     context: StatementContext,
-    place: EnterPlace,
+    place: TakePlace,
   ): Promise<Cursor | undefined>;
   /** What running rendered SQL would read, asked of the engine without running it. Absent where the engine cannot tell. */
   estimate?(rendered: string, context: StatementContext): Promise<ScanEstimate>;
@@ -70,8 +70,11 @@ export interface StatementContext {
   readonly label?: StatementLabel;
 }
 
-/** Takes one of the organization's places among what runs at once; undefined where none is free. */
-export type EnterPlace = () => StatementPlace | undefined;
+/**
+ * Takes one of the organization's places among what runs at once: at once, or in turn with whoever waits for one. Rejects where
+ * too many wait, with what the caller is told, and when the caller leaves.
+ */
+export type TakePlace = () => StatementPlace | Promise<StatementPlace>;
 
 export interface StatementPlace {
   /** Nothing runs in it any more. Safe twice. */

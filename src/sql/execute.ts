@@ -1,4 +1,4 @@
-import type { Cursor, EnterPlace, Logger, QueryLimits, StatementContext, Telemetry } from '../contract/index.ts';
+import type { Cursor, Logger, QueryLimits, StatementContext, TakePlace, Telemetry } from '../contract/index.ts';
 import type { Deadline } from './deadline.ts';
 import type { Place } from './places.ts';
 import { readRows } from './read-rows.ts';
@@ -34,9 +34,9 @@ export async function execute(execution: Execution, place: Place): Promise<ReadR
 }
 
 /** The same with others that are under way, which have their places; undefined where it must be executed by itself. */
-export async function executeWithOthers(execution: Execution, enter: EnterPlace): Promise<ReadRows | undefined> {
+export async function executeWithOthers(execution: Execution, take: TakePlace): Promise<ReadRows | undefined> {
   const { telemetry, logger, context, rendered, deadline } = execution;
-  const opening = telemetry.openWithOthers?.(rendered, limitsOf(execution), context, enter);
+  const opening = telemetry.openWithOthers?.(rendered, limitsOf(execution), context, take);
   if (opening === undefined) return undefined;
   let cursor;
   try {

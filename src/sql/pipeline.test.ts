@@ -576,18 +576,19 @@ describe('a statement that was asked before', () => {
 
   it('goes with others, in a place that those ask for, with the same limits and the same window', async () => {
     let limits: QueryLimits | undefined;
-    const held: boolean[] = [];
-    const { opened, ask } = stage(async (_, own, __, enter) => {
+    let turns: readonly unknown[] = [];
+    const { opened, ask } = stage(async (_, own, __, take) => {
       limits = own;
-      const [place, second] = [enter(), enter()];
-      held.push(place !== undefined, second !== undefined);
-      place?.leave();
+      const [place, second] = [take(), take()];
+      turns = [place instanceof Promise, second instanceof Promise];
+      (await place).leave();
+      (await second).leave();
       return cursorOver([chunk(['1', 'with others'])]);
     });
     const alone = await ask();
     const together = await ask();
     expect(opened).toEqual(['alone', 'with others']);
-    expect(held).toEqual([true, false]);
+    expect(turns).toEqual([false, true]);
     expect({ ...limits, timeoutMs: 0 }).toEqual({ ...seenLimits, timeoutMs: 0 });
     expect(together.window).toEqual(alone.window);
     expect(together.warnings).toEqual(alone.warnings);

@@ -186,18 +186,19 @@ class Pipeline {
     if (this.#telemetry.openWithOthers === undefined || this.#costGuard !== undefined) return undefined;
     const prepared = this.#preparation.known(this.#unprepared(run));
     if (prepared === undefined) return undefined;
-    const { organizationId } = run.request;
+    const before = { ...run.progress };
     run.sentAt = performance.now();
-    const execution = this.#execution(run, prepared);
-    const read = await executeWithOthers(execution, () => this.#places.enter(organizationId));
-    if (read === undefined) run.sentAt = 0;
-    return read;
+    const read = await executeWithOthers(this.#execution(run, prepared), () => this.#take(run));
+    if (read !== undefined) return read;
+    Object.assign(run.progress, before);
+    run.sentAt = 0;
+    return undefined;
   }
 
   /** In a place of its own. */
   async #alone(run: Run): Promise<ReadRows> {
-    const { request, context, deadline } = run;
-    const taken = this.#places.take(request.organizationId, request.label.principal, context.signal);
+    const { deadline } = run;
+    const taken = this.#take(run);
     const place = taken instanceof Promise ? await this.#waited(taken) : taken;
     run.place = place;
     run.sentAt = performance.now();
@@ -209,6 +210,10 @@ class Pipeline {
     // A storage that cannot count it in time does not keep the answer back.
     if (admission !== undefined) await deadline.race(admission.settle(read.end.bytesScanned)).catch(() => {});
     return read;
+  }
+
+  #take({ request: { organizationId, label }, context }: Run): Place | Promise<Place> {
+    return this.#places.take(organizationId, label.principal, context.signal);
   }
 
   #unprepared({ request: { organizationId, sql, window }, rules }: Run): Unprepared {

@@ -44,14 +44,11 @@ export class QueryPlaces {
     return this.#queue.taken;
   }
 
-  /** Undefined where none is free. */
-  enter(organizationId: OrganizationId): Place | undefined {
-    return this.#queue.enter(organizationId) ? new Place(this.#queue, organizationId) : undefined;
-  }
-
   /** At once where there is one. Rejects with `rate_limited`, `overloaded` or the signal's reason. */
   take(organizationId: OrganizationId, principal: string, signal: AbortSignal): Place | Promise<Place> {
-    return this.enter(organizationId) ?? this.#wait(organizationId, principal, signal);
+    return this.#queue.enter(organizationId)
+      ? new Place(this.#queue, organizationId)
+      : this.#wait(organizationId, principal, signal);
   }
 
   async #wait(organizationId: OrganizationId, principal: string, signal: AbortSignal): Promise<Place> {

@@ -3,6 +3,7 @@ import type { Attributes, Context, Histogram, Span, Tracer } from '@opentelemetr
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { Operation, OperationFacts, SpanIds, TraceParent } from '../../contract/instruments.ts';
 import { mcpMethod } from './names.ts';
+import { wallClockAt } from './wall-clock.ts';
 
 export interface Traces {
   readonly tracer: Tracer;
@@ -49,7 +50,7 @@ function startSpan(tracer: Tracer, method: string, common: Attributes, facts: Op
   if (facts.sessionId !== undefined) attributes['mcp.session.id'] = facts.sessionId;
   return tracer.startSpan(
     facts.tool === undefined ? method : `${method} ${facts.tool}`,
-    { kind: SpanKind.SERVER, attributes, startTime: performance.timeOrigin + facts.since },
+    { kind: SpanKind.SERVER, attributes, startTime: wallClockAt(facts.since) },
     facts.parent === undefined ? ROOT_CONTEXT : under(facts.parent),
   );
 }
@@ -93,13 +94,14 @@ export class RecordedOperation implements Operation {
   end(rpcCode?: number): void {
     if (this.#ended) return;
     this.#ended = true;
+    const now = performance.now();
     const failed = failureAttributes(rpcCode, this.#failure);
-    this.#duration.record((performance.now() - this.#since) / 1_000, { ...this.#attributes, ...failed });
+    this.#duration.record((now - this.#since) / 1_000, { ...this.#attributes, ...failed });
     if (failed !== undefined) {
       // No description: an error's message may quote what the caller sent.
       this.#span?.setAttributes(failed).setStatus({ code: SpanStatusCode.ERROR });
     }
-    this.#span?.end();
+    this.#span?.end(wallClockAt(now));
   }
 }
 

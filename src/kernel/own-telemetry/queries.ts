@@ -3,6 +3,7 @@ import type { Attributes, Histogram, Tracer } from '@opentelemetry/api';
 import type { QueryFacts, QueryOutcome } from '../../contract/instruments.ts';
 import { databaseSystem } from './names.ts';
 import { RecordedOperation } from './operations.ts';
+import { wallClockAt } from './wall-clock.ts';
 
 const longestStatement = 4_000;
 
@@ -20,9 +21,10 @@ export class Queries {
   }
 
   record({ dialect, sql, organizationId, operation }: QueryFacts, since: number, outcome: QueryOutcome): void {
+    const now = performance.now();
     const attributes: Attributes = { 'db.system.name': databaseSystem(dialect), 'db.operation.name': 'SELECT' };
     const failed = 'failed' in outcome ? { 'error.type': outcome.failed } : undefined;
-    this.#duration.record((performance.now() - since) / 1_000, { ...attributes, ...failed });
+    this.#duration.record((now - since) / 1_000, { ...attributes, ...failed });
     const context = operation instanceof RecordedOperation ? operation.context : undefined;
     // The agent's statements, which no request waits for, are counted and not traced.
     if (this.#tracer === undefined || context === undefined) return;
@@ -36,11 +38,11 @@ export class Queries {
           ...(this.#statements && { 'db.query.text': sql.slice(0, longestStatement).toWellFormed() }),
           ...('failed' in outcome ? failed : { 'db.response.returned_rows': outcome.rows }),
         },
-        startTime: performance.timeOrigin + since,
+        startTime: wallClockAt(since),
       },
       context,
     );
     if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
-    span.end();
+    span.end(wallClockAt(now));
   }
 }

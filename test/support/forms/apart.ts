@@ -89,6 +89,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/playbook-conversation.test.ts': 'an agent by itself',
   'test/playbook-postgres.test.ts': 'an agent and a PostgreSQL by themselves',
   'test/playbook-reruns.test.ts': 'an agent and a warehouse by themselves',
+  'test/small-statements.test.ts': 'a pipeline and a PostgreSQL by themselves',
   'test/soak.test.ts': 'starts one gateway for 500 organizations, in every run',
   'test/workers-burst.test.ts': 'processes that accept connections, and nothing else',
   'test/forms.test.ts': 'about the forms themselves',

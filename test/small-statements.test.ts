@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { createWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
+import type { Logger } from '../src/contract/index.ts';
+import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { placesIn, QueryPlaces } from '../src/sql/places.ts';
+import { postgresServers } from './support/postgres.ts';
+
+const servers = await postgresServers();
+afterAll(async () => {
+  for (const server of servers) await server.stop();
+});
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+const callers = 64;
+const minuteMs = 60_000;
+
+for (const server of servers) {
+  describe(`many small statements of one caller on ${server.name}`, () => {
+    it('go together again after a moment in which each had to go by itself', async () => {
+      const warehouse = await createWarehouse(server);
+      const { component: telemetry, organizations } = warehouse;
+      await telemetry.start(AbortSignal.timeout(20_000));
+      const places = new QueryPlaces(placesIn(telemetry, { atOnce: 32, organization: 8 }));
+      let now = Math.floor(Date.now() / minuteMs) * minuteMs;
+      const pipeline = createQueryPipeline({ telemetry, logger: silent, now: () => new Date(now), places });
+      const { signal } = new AbortController();
+      const label = { principal: 'ak_1', tool: 'query_otel', traceId: 'abc' };
+      const ask = () =>
+        pipeline.run({
+          organizationId: organizations[0],
+          sql: 'SELECT 1 AS one',
+          reader: { kind: 'key', role: 'member' },
+          label,
+          signal,
+        });
+      let asking = true;
+      let answers = 0;
+      const loops = Array.from({ length: callers }, async () => {
+        while (asking) {
+          await ask();
+          answers += 1;
+        }
+      });
+      /** How many wait for a place, looked at now and then. */
+      const waiting = async () => {
+        let most = 0;
+        for (let look = 0; look < 20; look += 1) {
+          await sleep(10);
+          most = Math.max(most, places.waiting);
+        }
+        return most;
+      };
+      await sleep(1_000);
+      // Nothing that was prepared in another minute is sent as it is: all of them find no place at once.
+      now += minuteMs;
+      let most = callers;
+      for (let attempt = 0; attempt < 20 && most > 8; attempt += 1) most = await waiting();
+      asking = false;
+      await Promise.all(loops);
+      expect(most).toBeLessThanOrEqual(8);
+      expect(answers).toBeGreaterThan(callers);
+      for (let look = 0; look < 100 && places.running > 0; look += 1) await sleep(10);
+      expect(places.running).toBe(0);
+      await telemetry.stop();
+      await warehouse.cleanup();
+    });
+  });
+}
