@@ -211,7 +211,8 @@ export class Pipeline implements Reader {
     const { session } = this.#lease;
     if (session.reader === this) session.reader = undefined;
     const slow = this.#took.ms > quickMs.alone + quickMs.each * this.#members.length;
-    for (const { known } of this.#members) known.wasSlow(slow);
+    // Once each, however often it is among them.
+    for (const known of new Set(this.#members.map((member) => member.known))) known.wasSlow(slow);
     // Nothing more comes, whoever has heard nothing.
     this.#scatter();
     if (this.#rolledBack && !this.#failed) {
