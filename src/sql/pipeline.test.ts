@@ -1,7 +1,16 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, otelTables, SightlineError } from '../contract/index.ts';
-import type { Cursor, Dialect, Logger, QueryLimits, RowChunk, StatementBinding, Telemetry } from '../contract/index.ts';
+import type {
+  Cursor,
+  Dialect,
+  Instruments,
+  Logger,
+  QueryLimits,
+  RowChunk,
+  StatementBinding,
+  Telemetry,
+} from '../contract/index.ts';
 import type { CostGuard } from './cost-guard.ts';
 import { createQueryPipeline, defaultPipelineLimits } from './pipeline.ts';
 import type { PipelineLimits, PipelineParts, QueryRequest } from './pipeline.ts';
@@ -548,6 +557,18 @@ describe('places', () => {
   });
 });
 
+const noInstruments: Instruments = {
+  operation: () => {
+    throw new Error('not asked for here');
+  },
+  queried() {},
+  queued() {},
+  httpRequest() {},
+  refused() {},
+  ingested() {},
+  investigated() {},
+};
+
 describe('a statement that was asked before', () => {
   /** One place, and what was opened; `withOthers` answers for a warehouse that sends statements together. */
   const stage = (withOthers: NonNullable<Telemetry['openWithOthers']>, parts: Partial<PipelineParts> = {}) => {
@@ -611,6 +632,25 @@ describe('a statement that was asked before', () => {
     late.resolve(cursorOver([]));
     await new Promise(setImmediate);
     expect(closed).toBe(2);
+  });
+
+  it('is recorded once where it was sent, and not where there was no place for it', async () => {
+    const recorded: unknown[] = [];
+    let full = false;
+    const { ask } = stage(
+      async (_, __, ___, take) => {
+        const place = await take();
+        if (full) await Promise.all(Array.from({ length: 100 }, async () => await take()));
+        place.leave();
+        return cursorOver([chunk(['1', 'with others'])]);
+      },
+      { instruments: { ...noInstruments, queried: (_, __, outcome) => void recorded.push(outcome) } },
+    );
+    await ask();
+    await ask();
+    full = true;
+    expect((await failure(ask())).code).toBe('rate_limited');
+    expect(recorded).toEqual([{ rows: 1 }, { rows: 1 }]);
   });
 
   it('goes alone where what it costs must be known first', async () => {

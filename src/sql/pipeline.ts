@@ -17,7 +17,7 @@ import type { Execution } from './execute.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Progress } from './explain-failure.ts';
 import type { Governance, Reader } from './governance.ts';
-import { defaultQueryPlaces, placesIn, QueryPlaces } from './places.ts';
+import { defaultQueryPlaces, PlaceRefusal, placesIn, QueryPlaces } from './places.ts';
 import type { Place, QueryPlacesOptions } from './places.ts';
 import { Preparation } from './prepare.ts';
 import type { Prepared, Preparing, Unprepared } from './prepare.ts';
@@ -87,7 +87,10 @@ export interface PipelineParts {
   readonly instruments?: Instruments | undefined;
 }
 
-/** The one way to a warehouse: size → service command → a place → parse → check → render → cost → open → capped rows → result. */
+/**
+ * The one way to a warehouse: size → service command → a place → parse → check → render → cost → open → capped rows → result.
+ * What was rendered before may go with others, in their place.
+ */
 export function createQueryPipeline(parts: PipelineParts): QueryPipeline {
   const pipeline = new Pipeline(parts);
   return { run: (request) => pipeline.run(request) };
@@ -188,7 +191,14 @@ class Pipeline {
     if (prepared === undefined) return undefined;
     const before = { ...run.progress };
     run.sentAt = performance.now();
-    const read = await executeWithOthers(this.#execution(run, prepared), () => this.#take(run));
+    let read: ReadRows | undefined;
+    try {
+      read = await executeWithOthers(this.#execution(run, prepared), () => this.#take(run));
+    } catch (error) {
+      // There was no place: it was never sent.
+      if (error instanceof PlaceRefusal) run.sentAt = 0;
+      throw error;
+    }
     if (read !== undefined) return read;
     Object.assign(run.progress, before);
     run.sentAt = 0;
@@ -199,7 +209,7 @@ class Pipeline {
   async #alone(run: Run): Promise<ReadRows> {
     const { deadline } = run;
     const taken = this.#take(run);
-    const place = taken instanceof Promise ? await this.#waited(taken) : taken;
+    const place = taken instanceof Promise ? await taken : taken;
     run.place = place;
     run.sentAt = performance.now();
     const statement = this.#unprepared(run);
@@ -213,7 +223,8 @@ class Pipeline {
   }
 
   #take({ request: { organizationId, label }, context }: Run): Place | Promise<Place> {
-    return this.#places.take(organizationId, label.principal, context.signal);
+    const taken = this.#places.take(organizationId, label.principal, context.signal);
+    return taken instanceof Promise && this.#instruments !== undefined ? this.#waited(taken, this.#instruments) : taken;
   }
 
   #unprepared({ request: { organizationId, sql, window }, rules }: Run): Unprepared {
@@ -235,11 +246,10 @@ class Pipeline {
     this.#instruments?.queried({ dialect, sql, organizationId, operation }, sentAt, outcome);
   }
 
-  async #waited(taking: Promise<Place>): Promise<Place> {
-    if (this.#instruments === undefined) return taking;
+  async #waited(taking: Promise<Place>, instruments: Instruments): Promise<Place> {
     const since = performance.now();
     const place = await taking;
-    this.#instruments.queued(since);
+    instruments.queued(since);
     return place;
   }
 

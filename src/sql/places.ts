@@ -95,13 +95,16 @@ export class Place implements StatementPlace {
   }
 }
 
+/** What a query is refused with that had no place: `rate_limited` or `overloaded`. */
+export class PlaceRefusal extends SightlineError {}
+
 function refusal({ short }: NoPlace): SightlineError {
   return short === 'each'
-    ? new SightlineError('rate_limited', 'Too many queries of this organization run and wait.', {
+    ? new PlaceRefusal('rate_limited', 'Too many queries of this organization run and wait.', {
         hint: 'Wait, then send the query again; send fewer at once, or narrower ones.',
         retryAfterSeconds: 2,
       })
-    : new SightlineError('overloaded', 'Too many queries run and wait.', {
+    : new PlaceRefusal('overloaded', 'Too many queries run and wait.', {
         hint: 'Wait, then send the query again.',
         retryAfterSeconds: 2,
       });
