@@ -21,35 +21,38 @@ export interface Execution {
  * @param place kept until the cursor is closed.
  */
 export async function execute(execution: Execution, place: Place): Promise<ReadRows> {
-  const { telemetry, logger, context, rendered, deadline } = execution;
+  const { telemetry, context, rendered } = execution;
   const opening = telemetry.open(rendered, limitsOf(execution), context);
-  let cursor;
-  try {
-    cursor = await deadline.race(opening);
-  } catch (error) {
-    if (deadline.endedBy !== undefined) place.until(opening.then((late) => close(late, logger)).catch(() => {}));
-    throw error;
-  }
-  return await read(execution, cursor, place);
+  return await read(execution, await inTime(execution, opening, place), place);
 }
 
 /** The same with others that are under way, which have their places; undefined where it must be executed by itself. */
 export async function executeWithOthers(execution: Execution, take: TakePlace): Promise<ReadRows | undefined> {
-  const { telemetry, logger, context, rendered, deadline } = execution;
+  const { telemetry, context, rendered } = execution;
   const opening = telemetry.openWithOthers?.(rendered, limitsOf(execution), context, take);
-  if (opening === undefined) return undefined;
-  let cursor;
-  try {
-    cursor = await deadline.race(opening);
-  } catch (error) {
-    if (deadline.endedBy !== undefined) opening.then((late) => late && close(late, logger)).catch(() => {});
-    throw error;
-  }
+  const cursor = opening && (await inTime(execution, opening));
   return cursor && (await read(execution, cursor));
 }
 
 function limitsOf({ readTo, deadline }: Execution): QueryLimits {
   return { ...readTo, timeoutMs: deadline.remainingMs };
+}
+
+/** What comes too late is closed, and has its place until then. */
+async function inTime<Opened extends Cursor | undefined>(
+  { deadline, logger }: Execution,
+  opening: Promise<Opened>,
+  place?: Place,
+): Promise<Opened> {
+  try {
+    return await deadline.race(opening);
+  } catch (error) {
+    if (deadline.endedBy !== undefined) {
+      const closed = opening.then((late) => late && close(late, logger)).catch(() => {});
+      place?.until(closed);
+    }
+    throw error;
+  }
 }
 
 async function read(execution: Execution, cursor: Cursor, place?: Place): Promise<ReadRows> {

@@ -189,7 +189,6 @@ class Pipeline {
     if (this.#telemetry.openWithOthers === undefined || this.#costGuard !== undefined) return undefined;
     const prepared = this.#preparation.known(this.#unprepared(run));
     if (prepared === undefined) return undefined;
-    const before = { ...run.progress };
     run.sentAt = performance.now();
     let read: ReadRows | undefined;
     try {
@@ -200,7 +199,8 @@ class Pipeline {
       throw error;
     }
     if (read !== undefined) return read;
-    Object.assign(run.progress, before);
+    const notYet: Progress = { step: 'command', tables: undefined, window: windowOf(run.request.window) };
+    Object.assign(run.progress, notYet);
     run.sentAt = 0;
     return undefined;
   }
