@@ -64,7 +64,9 @@ function sent() {
       refuse: () => {},
     };
   });
-  const pipeline = new Pipeline({ lease, place }, members, (late) => calls.push(late ? 'late' : 'over'));
+  const pipeline = new Pipeline({ lease, place }, members, { before, after: stepsAfter }, (late) =>
+    calls.push(late ? 'late' : 'over'),
+  );
   pipeline.send();
   const frames = new FrameReader(1 << 24);
   return {

@@ -62,8 +62,12 @@ export class Pipeline implements Reader {
   #rolledBack = false;
 
   /** @param onOver none of them is waited for any longer: they were answered, or it was too late. */
-  constructor({ lease, place }: PipelineSeat, members: readonly Member[], onOver: (late: boolean) => void) {
-    const { before = [], after = [] } = members[0]?.request ?? {};
+  constructor(
+    { lease, place }: PipelineSeat,
+    members: readonly Member[],
+    { before, after }: Pick<QueryRequest, 'before' | 'after'>,
+    onOver: (late: boolean) => void,
+  ) {
     this.#lease = lease;
     this.#place = place;
     this.#members = members;

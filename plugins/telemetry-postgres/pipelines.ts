@@ -96,13 +96,14 @@ export class Pipelines {
   #departIn({ place, lease }: Seat, asker: Asker): void {
     dropLeft(asker.gathered);
     const members = asker.gathered.splice(0, mostMembers);
-    if (members.length === 0) {
+    const [first] = members;
+    if (first === undefined) {
       lease.release();
       place.leave();
       return;
     }
     asker.underWay += 1;
-    new Pipeline({ place, lease }, members, (late) => this.#back(asker, late)).send();
+    new Pipeline({ place, lease }, members, first.request, (late) => this.#back(asker, late)).send();
   }
 
   #back(asker: Asker, late: boolean): void {

@@ -11,10 +11,10 @@ import {
   type StatementBinding,
   type StatementContext,
   type TableName,
+  type TakePlace,
   type Telemetry,
   type TelemetryHost,
   type TelemetrySink,
-  type TakePlace,
   type Tenancy,
 } from '../../src/contract/index.ts';
 import { relationFor } from './boundary.ts';
@@ -136,9 +136,9 @@ export class PostgresTelemetry implements Telemetry {
     rendered: string,
     limits: QueryLimits,
     context: StatementContext,
-    place: TakePlace,
+    take: TakePlace,
   ): Promise<Cursor | undefined> {
-    return this.#run(rendered, limits, context, (request) => runWithOthers(request, place));
+    return this.#run(rendered, limits, context, (request) => runWithOthers(request, take));
   }
 
   async estimate(rendered: string, context: StatementContext): Promise<ScanEstimate> {

@@ -61,7 +61,10 @@ export interface Directory {
   users(): Promise<readonly User[]>;
   findUser(idOrEmail: string): Promise<User | undefined>;
 
-  /** The hot path: whether this secret of this key is alive now. One prepared statement. What is answered is never changed: the very same again says the same. */
+  /**
+   * The hot path: whether this secret of this key is alive now. One prepared statement. An object that was answered is never
+   * changed: the very same again says the same.
+   */
   liveKey(keyId: string, secretId: string): Promise<LiveKey | undefined>;
   /** For the token exchange: the key with the hashes of its active secrets. */
   keyForExchange(keyId: string): Promise<ApiKeyWithHashes | undefined>;

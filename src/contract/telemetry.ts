@@ -32,7 +32,7 @@ export interface Telemetry extends Component {
     rendered: string,
     limits: QueryLimits,
     context: StatementContext,
-    place: TakePlace,
+    take: TakePlace,
   ): Promise<Cursor | undefined>;
   /** What running rendered SQL would read, asked of the engine without running it. Absent where the engine cannot tell. */
   estimate?(rendered: string, context: StatementContext): Promise<ScanEstimate>;
