@@ -1,6 +1,7 @@
 import { SightlineError } from '../../src/contract/index.ts';
 import type { Tenant } from '../../src/contract/index.ts';
-import { Endpoints, type EndpointOptions } from './client/endpoints.ts';
+import type { EndpointOptions } from './client/endpoint.ts';
+import { Endpoints } from './client/endpoints.ts';
 import type { Explaining } from './client/failures.ts';
 import { Warehouse } from './client/warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';

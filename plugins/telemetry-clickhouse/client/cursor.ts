@@ -49,11 +49,6 @@ export class ClickHouseCursor implements Cursor {
   static async open(parts: CursorParts): Promise<ClickHouseCursor> {
     const { body, limits, deadline } = parts;
     const reader = new RowReader(limits);
-    const stop = () => body.destroy(reasonOf(deadline.signal));
-    if (deadline.signal.aborted) stop();
-    else deadline.signal.addEventListener('abort', stop, { once: true });
-    // Without a listener of its own an error between two reads would end the process.
-    body.on('error', () => undefined);
     const pieces = body[Symbol.asyncIterator]();
     try {
       let first: RowChunk | undefined;
@@ -124,8 +119,4 @@ const wholeAnswerBytes = 512 << 10;
 function bufferOf(piece: unknown): Buffer {
   if (Buffer.isBuffer(piece)) return piece;
   throw new TypeError('a result that is no bytes');
-}
-
-function reasonOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error('stopped');
 }

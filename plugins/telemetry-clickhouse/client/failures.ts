@@ -1,8 +1,8 @@
-import { ClickHouseError } from '@clickhouse/client';
 import { SightlineError } from '../../../src/contract/index.ts';
 import type { ErrorCode, SqlHelpers, TableName } from '../../../src/contract/index.ts';
 import { FailedMidway, RowTooLong } from '../result/row-reader.ts';
 import { MalformedRow } from '../result/walk.ts';
+import { engineError, EngineError } from './engine-error.ts';
 import { failures, type Told } from './failure-codes.ts';
 import { Stopped } from './stopped.ts';
 
@@ -26,22 +26,8 @@ export function explain(error: unknown, about: Explaining): SightlineError {
       hint: 'Return fewer columns, or substring(column, 1, 1000) of the long ones.',
     });
   }
-  const engines = engineError(error);
-  if (engines === undefined) return unavailable(error);
-  return byCode(engines, error, about);
-}
-
-interface EngineError {
-  readonly code: number;
-  readonly message: string;
-}
-
-function engineError(error: unknown): EngineError | undefined {
-  if (error instanceof ClickHouseError) return { code: Number(error.code), message: error.message };
-  if (!(error instanceof FailedMidway)) return undefined;
-  // The first is the engine's own; what follows may quote anything.
-  const [, code, message] = /Code: (\d+)\. DB::(?:\w+)?Exception: ([^]*)/.exec(error.message) ?? [];
-  return code === undefined ? undefined : { code: Number(code), message: message ?? '' };
+  const engines = error instanceof FailedMidway ? engineError(error.message) : error;
+  return engines instanceof EngineError ? byCode(engines, error, about) : unavailable(error);
 }
 
 function byCode({ code, message }: EngineError, cause: unknown, about: Explaining): SightlineError {

@@ -1,7 +1,7 @@
-import { ClickHouseError } from '@clickhouse/client';
 import { SightlineError } from '../../../src/contract/index.ts';
 import { literal } from '../quote.ts';
-import type { Settings } from './endpoints.ts';
+import type { Settings } from './endpoint.ts';
+import { EngineError } from './engine-error.ts';
 
 /** Results in the contract's spelling of values. Without these rows would come out wrong, so they have to hold. */
 const spelling = {
@@ -82,7 +82,7 @@ async function expectSpelling(ask: Ask, refused: ReadonlySet<string>): Promise<v
 }
 
 function refusedSetting(error: unknown): { readonly name?: string | undefined; readonly most?: number } {
-  if (!(error instanceof ClickHouseError)) return {};
+  if (!(error instanceof EngineError)) return {};
   const { message } = error;
   const above = /Setting (\w+) shouldn't be greater than (\d+)/.exec(message);
   if (above !== null) return { name: above[1], most: Number(above[2]) };

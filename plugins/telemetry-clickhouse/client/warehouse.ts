@@ -6,7 +6,8 @@ import type { Cursor, QueryLimits, StatementLabel, TableName } from '../../../sr
 import { literal } from '../quote.ts';
 import { textOf } from '../text-of.ts';
 import { ClickHouseCursor } from './cursor.ts';
-import type { Endpoint, Endpoints, Settings } from './endpoints.ts';
+import type { Endpoint, Settings } from './endpoint.ts';
+import type { Endpoints } from './endpoints.ts';
 import { explain, type Explaining } from './failures.ts';
 import { labelComment, labelJson } from './label.ts';
 import { agree, type AgreedSettings } from './settings.ts';
@@ -62,7 +63,7 @@ export class Warehouse {
 
   async stop(): Promise<void> {
     await Promise.all(this.#kills);
-    await this.#options.endpoints.close();
+    this.#options.endpoints.close();
   }
 
   /** A statement of ours; rejects with a SightlineError. */

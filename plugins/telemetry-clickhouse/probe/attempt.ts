@@ -1,4 +1,5 @@
 import { SightlineError } from '../../../src/contract/index.ts';
+import { EngineError } from '../client/engine-error.ts';
 
 /** As whom a statement is sent: what the server knows an organization by. */
 export interface Sender {
@@ -43,8 +44,8 @@ export async function attempt(send: Send, sql: string, sender: Sender = {}): Pro
 /** ClickHouse's number of an error; undefined where it is none of ClickHouse's. */
 export function engineCode(error: unknown): number | undefined {
   if (error instanceof SightlineError) return engineCode(error.cause);
+  if (error instanceof EngineError) return error.code;
   if (!(error instanceof Error)) return undefined;
-  if ('code' in error && typeof error.code === 'string' && /^\d+$/.test(error.code)) return Number(error.code);
   const [, code] = /\bCode: (\d+)\b/.exec(error.message) ?? [];
   return code === undefined ? engineCode(error.cause) : Number(code);
 }

@@ -1,5 +1,5 @@
-import { ClickHouseError } from '@clickhouse/client';
 import { SightlineError } from '../../../src/contract/index.ts';
+import { EngineError } from '../client/engine-error.ts';
 
 /** The engine's codes for rows that it can never store: unreadable values, and days of more partitions than a load may have. */
 const refused = new Set([6, 25, 26, 27, 38, 41, 53, 72, 117, 130, 131, 190, 252, 321, 407, 467]);
@@ -8,7 +8,7 @@ const refused = new Set([6, 25, 26, 27, 38, 41, 53, 72, 117, 130, 131, 190, 252,
 export function loadFailure(error: unknown): SightlineError {
   if (error instanceof SightlineError && error.code === 'invalid_argument') return error;
   const cause = error instanceof SightlineError ? error.cause : error;
-  const code = cause instanceof ClickHouseError ? Number(cause.code) : undefined;
+  const code = cause instanceof EngineError ? cause.code : undefined;
   if (code !== undefined && refused.has(code)) return badBatch(cause);
   if (code === 243) {
     return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {

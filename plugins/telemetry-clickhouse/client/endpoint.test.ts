@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request, type IncomingHttpHeaders } from 'node:http';
+import { createServer as createTlsServer, type Server } from 'node:https';
+import { createServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { rejection } from '../../../src/contract-tests/runner.ts';
+import { selfSigned } from '../../../test/support/certificate.ts';
+import { sharedServer } from '../../../test/support/clickhouse/shared-server.ts';
+import { withEngine } from '../../../test/support/clickhouse/with-engine.ts';
+import { listen } from '../../../test/support/listen.ts';
+import { never } from '../support/asking.ts';
+import { Endpoint, type EndpointOptions } from './endpoint.ts';
+import { EngineError } from './engine-error.ts';
+
+const account = { username: 'réader', password: 'p:ß', maxConnections: 2, compression: false };
+
+withEngine(() => {
+  describe('a ClickHouse behind TLS', () => {
+    const server = sharedServer();
+    const certificate = selfSigned('localhost');
+    const client = selfSigned('reader');
+    const seen: IncomingHttpHeaders[] = [];
+    let front: Server;
+    let url: string;
+    beforeAll(async () => {
+      const asked = { requestCert: true, rejectUnauthorized: false, ca: client.cert };
+      front = createTlsServer({ ...certificate, ...asked }, (incoming, outgoing) => {
+        seen.push({
+          ...incoming.headers,
+          'x-verified': String('authorized' in incoming.socket && incoming.socket.authorized),
+        });
+        const { method, url: path, headers } = incoming;
+        const onwards = request(`${server().url}${path ?? ''}`, { ...(method && { method }), headers }, (answer) => {
+          outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(outgoing);
+        });
+        incoming.pipe(onwards);
+      });
+      url = `https://localhost:${await listen(front)}`;
+    });
+    afterAll(() => {
+      front.closeAllConnections();
+      front.close();
+    });
+
+    const ask = async (options: Partial<EndpointOptions>) => {
+      const endpoint = new Endpoint(url, { ...account, ...options });
+      try {
+        return await text((await endpoint.send({ sql: 'SELECT 7', signal: never })).body);
+      } finally {
+        endpoint.close();
+      }
+    };
+
+    it('is asked where its certificate is one of the given authority, and not otherwise', async () => {
+      expect(await ask({ tls: { ca: certificate.cert } })).toBe('7\n');
+      expect(await rejection(ask({ tls: { ca: client.cert } }))).toMatchObject({
+        message: expect.stringMatching(/self[- ]signed/),
+      });
+      expect(await rejection(ask({}))).toMatchObject({ message: expect.stringMatching(/self[- ]signed/) });
+    });
+
+    it('is told a user by a password, or by a certificate where there is none', async () => {
+      const ca = certificate.cert;
+      await ask({ tls: { ca, ...client } });
+      await ask({ tls: { ca, ...client }, password: '' });
+      const basic = `Basic ${Buffer.from('réader:p:ß').toString('base64')}`;
+      expect(seen.at(-2)).toMatchObject({ authorization: basic, 'x-verified': 'true' });
+      expect(seen.at(-2)).not.toHaveProperty('x-clickhouse-ssl-certificate-auth');
+      expect(seen.at(-1)).toMatchObject({
+        'x-clickhouse-user': Buffer.from('réader').toString('latin1'),
+        'x-clickhouse-ssl-certificate-auth': 'on',
+        'x-verified': 'true',
+      });
+      expect(seen.at(-1)).not.toHaveProperty('authorization');
+    });
+  });
+
+  describe('an endpoint', () => {
+    const server = sharedServer();
+
+    it('names settings, role, database and rows in the URL, under the path of the server', async () => {
+      let line: string | undefined;
+      const recorder = createServer((socket: Socket) => {
+        socket.once('data', (bytes: Buffer) => {
+          line = bytes.toString('latin1').split('\r\n')[0];
+          socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-ClickHouse-Summary: {"read_bytes":"12"}\r\n\r\n');
+        });
+      });
+      const port = await listen(recorder);
+      const endpoint = new Endpoint(`http://127.0.0.1:${port}/click/`, {
+        ...account,
+        database: 'a&b',
+        compression: true,
+      });
+      const settings = { a: true, b: false, c: 1, d: 'x=y z' };
+      const { readBytes } = await endpoint.send({ sql: 'S', queryId: 'q é', role: 'r', settings, signal: never });
+      endpoint.close();
+      recorder.close();
+      expect(readBytes).toBe(12);
+      const { pathname, searchParams } = new URL(line?.split(' ')[1] ?? '', 'http://x');
+      expect(pathname).toBe('/click/');
+      expect(Object.fromEntries(searchParams)).toEqual({
+        database: 'a&b',
+        enable_http_compression: '1',
+        a: '1',
+        b: '0',
+        c: '1',
+        d: 'x=y z',
+        query_id: 'q é',
+        role: 'r',
+      });
+    });
+
+    it('rejects with the engine’s number, and with the answer of what is no engine', async () => {
+      const endpoint = new Endpoint(server().url, account);
+      const failure = await rejection(endpoint.send({ sql: 'SELECT nothing', signal: never }));
+      expect(failure).toBeInstanceOf(EngineError);
+      expect(failure).toMatchObject({ code: 47 });
+      endpoint.close();
+      const proxy = createServer(
+        (socket) => void socket.on('error', () => undefined).end(`HTTP/1.1 502 Bad\r\n\r\n${'x'.repeat(1_000_000)}`),
+      );
+      const lost = new Endpoint(`http://127.0.0.1:${await listen(proxy)}`, account);
+      const error = await rejection(lost.send({ sql: 'SELECT 1', signal: never }));
+      expect(error).not.toBeInstanceOf(EngineError);
+      expect(error).toMatchObject({ message: expect.stringMatching(/^HTTP 502: x{65000}/) });
+      lost.close();
+      proxy.close();
+    });
+
+    it('breaks off a statement that waits for a connection, and an answer that has begun', async () => {
+      const sockets: Socket[] = [];
+      const slow = createServer((socket) => {
+        sockets.push(socket);
+        socket.on('error', () => undefined);
+        socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'));
+      });
+      const endpoint = new Endpoint(`http://127.0.0.1:${await listen(slow)}`, { ...account, maxConnections: 1 });
+      const first = new AbortController();
+      const { body } = await endpoint.send({ sql: 'SELECT 1', signal: first.signal });
+      const second = new AbortController();
+      const waiting = rejection(endpoint.send({ sql: 'SELECT 2', signal: second.signal }));
+      second.abort();
+      expect(await waiting).toMatchObject({ name: 'AbortError' });
+      const reading = rejection(text(body));
+      first.abort();
+      expect(await reading).toMatchObject({ code: 'ECONNRESET' });
+      expect(sockets).toHaveLength(1);
+      endpoint.close();
+      slow.close();
+    });
+  });
+});
