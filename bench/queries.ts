@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { clickhouse } from './queries/clickhouse.ts';
 import { duckdb } from './queries/duckdb.ts';
-import { bar, measure, rowOf } from './queries/measure.ts';
+import { bar, heat, measure, rowOf } from './queries/measure.ts';
 import { postgres } from './queries/postgres.ts';
 import { questionsOf } from './queries/questions.ts';
 import { dataOf, traceIdOf } from './queries/spans.ts';
@@ -33,6 +33,7 @@ async function run(engine: Engine, spans: number): Promise<void> {
   say(`${engine.name}: ${filled}`);
   const [[traceId] = []] = await stage.own.ask(`SELECT ${traceIdOf(stage.words, data)}`);
   if (typeof traceId !== 'string') throw new Error('the engine did not name a trace');
+  await heat(stage, data);
   const rows = [];
   for (const question of questionsOf(stage.write, data, traceId)) {
     rows.push(rowOf(await measure(stage, question, Number(rounds))));

@@ -1,5 +1,6 @@
 import { within, type Question } from './questions.ts';
 import { mustBeSame } from './same.ts';
+import type { Window } from './spans.ts';
 import type { Stage } from './stage.ts';
 
 /** What a query may take through the tool: times the engine's own time, and milliseconds more. */
@@ -16,10 +17,20 @@ export interface Measured {
   readonly unheard: number;
 }
 
-/** At least so many turns, and so long: the gateway's compiler has to see a path a thousand times. */
+/** At least so many turns, and so long. */
 const warmUp = { turns: 3, ms: 3_000 };
+/** Both processes' compilers have to see a path a thousand times and more, which slow questions do not come to. */
+const heatingCalls = 2_000;
 /** What is answered in a moment is asked for so long, and more often than was said. */
 const leastMs = 3_000;
+
+/** Before the first question, both ways the same. */
+export async function heat({ own, tool }: Stage, window: Window): Promise<void> {
+  for (let call = 0; call < heatingCalls; call += 1) {
+    await own.ask('SELECT 1 AS one');
+    await tool.ask('SELECT 1 AS one', window);
+  }
+}
 
 /** All ways in turns, A B C A B C …, once both gave the same answer. */
 export async function measure(stage: Stage, question: Question, rounds: number): Promise<Measured> {

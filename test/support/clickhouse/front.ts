@@ -74,21 +74,20 @@ export class Front {
     }
   }
 
-  /** `readonly` last, since nothing can be set after it: the engine knows no setting that may still be changed then. */
+  /** All at once with `readonly`, since nothing can be set after it: the engine knows no setting that may still be changed then. */
   async #prepare(session: Session, { settings, database }: FrontRequest): Promise<void> {
     const { changeable } = this.#options;
-    const ordered = [...settings].toSorted(([a], [b]) => Number(a === 'readonly') - Number(b === 'readonly'));
-    for (const [name] of ordered) {
+    for (const [name] of settings) {
       if (!/^\w+$/.test(name))
         throw new Error(`Code: 115. DB::Exception: Unknown setting '${name}'. (UNKNOWN_SETTING)`);
       if (changeable?.includes(name) === false) {
         throw new Error(`Code: 164. DB::Exception: Cannot modify '${name}' setting in readonly mode. (READONLY)`);
       }
     }
-    const set = ordered.map(([name, value]) => `${name} = ${quoted(value)}`);
-    if (set.length > 0) await session.queryAsync(`SET ${set.join(', ')}`);
     if (database !== undefined) await session.queryAsync(`USE \`${database.replaceAll('`', '\\`')}\``);
-    if (changeable !== undefined) await session.queryAsync('SET readonly = 1');
+    const all = [...settings, ...(changeable === undefined ? [] : [['readonly', '1'] as const])];
+    const set = all.map(([name, value]) => `${name} = ${quoted(value)}`);
+    if (set.length > 0) await session.queryAsync(`SET ${set.join(', ')}`);
   }
 
   async #run(session: Session, asked: FrontRequest, mark: string, out: Reply): Promise<void> {
