@@ -10,10 +10,13 @@ const lookEveryMs = 50;
 /** A server's connections with the latest answer on each: all that has to be noted of a request, so that none is cut off. */
 export class Connections {
   readonly #server: Server;
+  readonly #acceptors: readonly NetServer[];
   readonly #latest = new Map<Socket, ServerResponse | undefined>();
 
-  constructor(server: Server) {
+  /** @param acceptors whose connections are the server's. */
+  constructor(server: Server, acceptors: readonly NetServer[] = []) {
     this.#server = server;
+    this.#acceptors = acceptors;
     server.on('connection', (socket: Socket) => {
       this.#latest.set(socket, undefined);
       socket.once('close', () => this.#latest.delete(socket));
@@ -31,12 +34,15 @@ export class Connections {
   async drain(deadlineMs: number): Promise<void> {
     if (!this.#server.listening) return;
     let open = true;
-    const closed = new Promise<void>((resolve) => {
-      // An HTTP server's own `close` would cut every connection that is between two requests.
-      NetServer.prototype.close.call(this.#server, () => {
-        open = false;
-        resolve();
-      });
+    const closing = [this.#server, ...this.#acceptors].map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          // An HTTP server's own `close` would cut every connection that is between two requests.
+          NetServer.prototype.close.call(server, () => resolve());
+        }),
+    );
+    const closed = Promise.all(closing).then(() => {
+      open = false;
     });
     const restingSince = new Map<Socket, number>();
     const deadline = performance.now() + deadlineMs;

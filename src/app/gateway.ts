@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Component } from '../contract/index.ts';
+import { createAcceptors } from '../http/acceptors.ts';
 import { createHttpServer } from '../http/server.ts';
 import { holdExclusively, joinHold } from '../kernel/exclusive.ts';
 import type { Exclusive } from '../kernel/exclusive.ts';
@@ -16,7 +17,7 @@ import type { Given, LoadedPlugins } from './container.ts';
 import type { Cradle, Router } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
 import { createConfiguredTelemetry, observeGateway, ownTelemetryPart } from './own-telemetry.ts';
-import { listen, localUrl } from './listen.ts';
+import { listen, listenTogether, localUrl } from './listen.ts';
 import { longestCallMs } from './serving.ts';
 import type { Serving } from './serving.ts';
 import type { Settings } from './settings.ts';
@@ -105,7 +106,9 @@ class RunningGateway implements Gateway {
     };
     const server = createHttpServer(silentMs(config));
     this.#foundation.onReload(() => server.setTimeout(silentMs(this.#foundation.config)));
-    const connections = new Connections(server);
+    // Workers share one queue of connections.
+    const acceptors = seat ? [] : createAcceptors(server);
+    const connections = new Connections(server, acceptors);
     const route = (request: IncomingMessage, response: ServerResponse, waits: boolean): void => {
       connections.answers(request, response);
       if (!server.listening) response.shouldKeepAlive = false;
@@ -117,7 +120,7 @@ class RunningGateway implements Gateway {
     if (seat) leaveToOthers(server);
     // Listening first: the port, when it is a free one, is part of the issuer's name, and a port in use is told at once.
     // A worker has its port from the primary, and takes no request that another one could answer before it can.
-    const port = seat ? seat.port : await listen(server, config.listen);
+    const port = seat ? seat.port : await listenTogether(server, acceptors, config.listen);
     const urls = deriveUrls(config, port);
     this.#own = await createConfiguredTelemetry(this.#foundation);
     const given: Given = {

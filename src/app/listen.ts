@@ -13,9 +13,14 @@ export interface ListenAddress {
 const ownPort = 'Choose another with --port N, SIGHTLINE_PORT or listen.port; 0 takes a free one.';
 
 /** Answers the port. Throws `unavailable` with what to do. */
-export async function listen(server: Server, { host, port }: ListenAddress, hint = ownPort): Promise<number> {
+export async function listen(
+  server: Server,
+  options: ListenAddress & { readonly reusePort?: true },
+  hint = ownPort,
+): Promise<number> {
+  const { host, port } = options;
   try {
-    server.listen(port, host);
+    server.listen(options);
     await once(server, 'listening');
   } catch (cause) {
     const code = errorField(cause, 'code');
@@ -35,6 +40,20 @@ export async function listen(server: Server, { host, port }: ListenAddress, hint
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('unreachable: a TCP server has a port');
   return address.port;
+}
+
+/** The same with others on one port, among which the system deals connections. */
+export async function listenTogether(
+  server: Server,
+  others: readonly Server[],
+  { host, port: wanted }: ListenAddress,
+): Promise<number> {
+  // Whoever would share a port is not told that another gateway does so already. A free one is shared with nobody.
+  if (others.length > 0 && wanted !== 0) await choosePort({ host, port: wanted });
+  const shared = others.length === 0 ? {} : { reusePort: true as const };
+  const port = await listen(server, { host, port: wanted, ...shared });
+  for (const other of others) await listen(other, { host, port, ...shared });
+  return port;
 }
 
 /** The port that others are to listen on. Throws as `listen` does. */
