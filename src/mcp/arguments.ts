@@ -26,19 +26,20 @@ const maxValues = 10_000;
 /** Checks the arguments against the tool's schema. Throws invalid_argument in words a model can act on. */
 export function parseArguments({ tool, argumentNames }: CatalogEntry, args: JsonObject): unknown {
   const unknown = Object.keys(args).filter((key) => !argumentNames.has(key));
-  const valid =
+  // Only where it is told: each call comes by here.
+  const valid = () =>
     argumentNames.size === 0 ? `${tool.name} takes no arguments` : `valid arguments: ${[...argumentNames].join(', ')}`;
   if (unknown.length > 0) {
     const named = unknown.slice(0, 5).map(quote).join(', ');
-    throw new SightlineError('invalid_argument', `unknown argument ${named}`, { hint: valid });
+    throw new SightlineError('invalid_argument', `unknown argument ${named}`, { hint: valid() });
   }
   if (countValues(args, maxValues) > maxValues) {
-    throw new SightlineError('invalid_argument', `the arguments hold more than ${maxValues} values`, { hint: valid });
+    throw new SightlineError('invalid_argument', `the arguments hold more than ${maxValues} values`, { hint: valid() });
   }
   const parsed = tool.input.safeParse(args);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.slice(0, 5).map(describe).join('; ');
-  throw new SightlineError('invalid_argument', problems, { hint: valid });
+  throw new SightlineError('invalid_argument', problems, { hint: valid() });
 }
 
 /** Values in a value, itself too; stops soon after `enough`. Recursion is bounded by the depth that the body was let in with. */
