@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, type IncomingHttpHeaders } from 'node:http';
+import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer, type Server } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { rejection } from '../../../src/contract-tests/runner.ts';
 import { selfSigned } from '../../../test/support/certificate.ts';
 import { sharedServer } from '../../../test/support/clickhouse/shared-server.ts';
@@ -127,6 +128,19 @@ withEngine(() => {
       expect(error).toMatchObject({ message: expect.stringMatching(/^HTTP 502: x{65000}/) });
       lost.close();
       proxy.close();
+    });
+
+    it('waits for a statement that is silent for longer than a connection may rest, and then lets the connection go', async () => {
+      const sockets: Socket[] = [];
+      const silent = createHttpServer((_request, response) => void setTimeout(() => response.end('late'), 2_500));
+      silent.on('connection', (socket) => sockets.push(socket));
+      const endpoint = new Endpoint(`http://127.0.0.1:${await listen(silent)}`, account);
+      expect(await text((await endpoint.send({ sql: 'SELECT 1', signal: never })).body)).toBe('late');
+      expect(sockets.map(({ closed }) => closed)).toEqual([false]);
+      for (let tries = 0; tries < 40 && sockets[0]?.closed === false; tries += 1) await sleep(100);
+      expect(sockets.map(({ closed }) => closed)).toEqual([true]);
+      endpoint.close();
+      silent.close();
     });
 
     it('breaks off a statement that waits for a connection, and an answer that has begun', async () => {
