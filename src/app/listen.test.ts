@@ -69,6 +69,20 @@ described('a gateway with several sockets that listen', () => {
     });
   });
 
+  it('shares a named port with none that starts at the same moment', async () => {
+    const one = gateway();
+    const port = await listen(one.server, address);
+    await open.pop()?.drain(0);
+    for (let turn = 0; turn < 10; turn += 1) {
+      const both = [gateway(), gateway()];
+      const tries = await Promise.allSettled(
+        both.map(({ server, acceptors }) => listenTogether(server, acceptors, { ...address, port })),
+      );
+      expect(tries.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      for (const connections of open.splice(0)) await connections.drain(0);
+    }
+  });
+
   it('answers on each of them, and on none any more once it is drained', async () => {
     const { server, acceptors } = gateway();
     const port = await listenTogether(server, acceptors, address);

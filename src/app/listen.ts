@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { Server } from 'node:net';
+import type { ListenOptions, Server } from 'node:net';
 import { SightlineError } from '../contract/index.ts';
 import { errorField } from '../kernel/error-field.ts';
 
@@ -13,14 +13,42 @@ export interface ListenAddress {
 const ownPort = 'Choose another with --port N, SIGHTLINE_PORT or listen.port; 0 takes a free one.';
 
 /** Answers the port. Throws `unavailable` with what to do. */
-export async function listen(
+export async function listen(server: Server, address: ListenAddress, hint = ownPort): Promise<number> {
+  return await open(server, address, address, hint);
+}
+
+/** The same with others on one port, among which the system deals connections. */
+export async function listenTogether(
   server: Server,
-  options: ListenAddress & { readonly reusePort?: true },
-  hint = ownPort,
+  others: readonly Server[],
+  address: ListenAddress,
 ): Promise<number> {
-  const { host, port } = options;
+  if (others.length === 0) return await listen(server, address);
+  const { host, port: wanted } = address;
+  const guard = createServer((socket) => void socket.destroy());
   try {
-    server.listen(options);
+    // Whoever would share a port is not told that another gateway does so already, so it is looked at before; and of two that
+    // start at once one alone may look and listen. A free port is shared with nobody.
+    if (wanted !== 0) {
+      await open(guard, { path: `\0sightline ${host} ${wanted}` }, address, ownPort);
+      await choosePort(address);
+    }
+    const port = await open(server, { ...address, reusePort: true }, address, ownPort);
+    for (const other of others) await open(other, { host, port, reusePort: true }, { host, port }, ownPort);
+    return port;
+  } finally {
+    guard.close();
+  }
+}
+
+async function open(
+  server: Server,
+  where: ListenOptions,
+  { host, port }: ListenAddress,
+  hint: string,
+): Promise<number> {
+  try {
+    server.listen(where);
     await once(server, 'listening');
   } catch (cause) {
     const code = errorField(cause, 'code');
@@ -38,22 +66,7 @@ export async function listen(
     });
   }
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('unreachable: a TCP server has a port');
-  return address.port;
-}
-
-/** The same with others on one port, among which the system deals connections. */
-export async function listenTogether(
-  server: Server,
-  others: readonly Server[],
-  { host, port: wanted }: ListenAddress,
-): Promise<number> {
-  // Whoever would share a port is not told that another gateway does so already. A free one is shared with nobody.
-  if (others.length > 0 && wanted !== 0) await choosePort({ host, port: wanted });
-  const shared = others.length === 0 ? {} : { reusePort: true as const };
-  const port = await listen(server, { host, port: wanted, ...shared });
-  for (const other of others) await listen(other, { host, port, ...shared });
-  return port;
+  return address === null || typeof address === 'string' ? port : address.port;
 }
 
 /** The port that others are to listen on. Throws as `listen` does. */

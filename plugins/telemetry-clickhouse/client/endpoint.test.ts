@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer, type Server } from 'node:https';
 import { createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rejection } from '../../../src/contract-tests/runner.ts';
@@ -141,6 +144,51 @@ withEngine(() => {
       expect(sockets.map(({ closed }) => closed)).toEqual([true]);
       endpoint.close();
       silent.close();
+    });
+
+    it('gives up a connection whose server answers before it has read, and one that is closed without an answer', async () => {
+      const answers = [
+        'HTTP/1.1 413 Too Large\r\nContent-Length: 5\r\n\r\nlarge',
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+      ];
+      for (const answer of answers) {
+        const hasty = createServer((socket) => {
+          socket
+            .on('error', () => undefined)
+            .once('data', () => {
+              socket.pause();
+              socket.write(answer);
+            });
+        });
+        const endpoint = new Endpoint(`http://127.0.0.1:${await listen(hasty)}`, { ...account, maxConnections: 1 });
+        for (let turn = 0; turn < 2; turn += 1) {
+          const values = Readable.from(Array.from({ length: 64 }, () => Buffer.alloc(1 << 20)));
+          const sent = endpoint.send({ sql: 'INSERT', values, signal: AbortSignal.timeout(5_000) });
+          expect(await rejection(sent)).not.toMatchObject({ name: 'TimeoutError' });
+          for (let tries = 0; tries < 100 && !values.destroyed; tries += 1) await sleep(10);
+          expect(values.destroyed).toBe(true);
+        }
+        endpoint.close();
+        hasty.close();
+      }
+    });
+
+    it('takes no connection that the server has closed while the event loop was busy', async () => {
+      const program = `const server = require('node:http').createServer((_request, response) => response.end('ok'));
+        server.keepAliveTimeout = 2500;
+        server.keepAliveTimeoutBuffer = 0;
+        server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
+      const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const [port]: unknown[] = await once(child.stdout, 'data');
+      const endpoint = new Endpoint(`http://127.0.0.1:${Number(String(port))}`, account);
+      const insert = async () =>
+        await text((await endpoint.send({ sql: 'INSERT', values: Readable.from(['x']), signal: never })).body);
+      expect(await insert()).toBe('ok');
+      const until = performance.now() + 3_500;
+      while (performance.now() < until);
+      expect(await insert()).toBe('ok');
+      endpoint.close();
+      child.kill();
     });
 
     it('breaks off a statement that waits for a connection, and an answer that has begun', async () => {

@@ -1,6 +1,6 @@
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as TlsAgent, request as requestOverTls } from 'node:https';
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline, type Duplex, type Readable } from 'node:stream';
 import { urlToHttpOptions } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import { engineError } from './engine-error.ts';
@@ -49,6 +49,7 @@ export class Endpoint {
   readonly #request: RequestOptions & { readonly agent: Agent };
   readonly #path: string;
   readonly #parameters: Readonly<Record<string, string>>;
+  readonly #restingSince = new WeakMap<Duplex, number>();
 
   constructor(url: string, { username, password, database, tls, maxConnections, compression }: EndpointOptions) {
     const target = new URL(url);
@@ -68,6 +69,7 @@ export class Endpoint {
           : { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }),
       },
     };
+    this.#request.agent.on('free', (socket: Duplex) => this.#restingSince.set(socket, performance.now()));
     this.#path = target.pathname;
     this.#parameters = {
       ...(database === undefined ? {} : { database }),
@@ -78,16 +80,27 @@ export class Endpoint {
   /** Rejects with the engine's error, the network's, or the signal's reason. */
   async send({ sql, values, signal, ...parameters }: Statement): Promise<Reply> {
     signal.throwIfAborted();
+    this.#dropStale();
     const path = this.#pathOf(parameters, values === undefined ? undefined : sql);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const sent = this.#send({ ...this.#request, path }, resolve);
+      const sent = this.#send({ ...this.#request, path });
       // A request that waits for a connection does not hear of its own end, so that the signal is not left to it.
       const leave = () => {
         sent.destroy();
         reject(signal.reason);
       };
       signal.addEventListener('abort', leave, { once: true });
-      sent.on('close', () => signal.removeEventListener('abort', leave)).on('error', reject);
+      let answered = false;
+      sent.on('response', (answer) => {
+        answered = true;
+        // Who has answered and does not read on would keep the connection, and what is still to be sent, for good.
+        answer.once('end', () => void (sent.writableFinished || sent.destroy()));
+        resolve(answer);
+      });
+      sent.on('error', reject).on('close', () => {
+        signal.removeEventListener('abort', leave);
+        if (!answered) reject(new Error('The connection was closed without an answer.'));
+      });
       // Not as text, together with which the head would be sent as UTF-8.
       if (values === undefined) sent.end(Buffer.from(sql));
       else pipeline(values, sent, (error) => void (error && reject(error)));
@@ -104,6 +117,16 @@ export class Endpoint {
 
   close(): void {
     this.#request.agent.destroy();
+  }
+
+  /** Whose time is over, although the event loop had none to notice: the server may have closed it. */
+  #dropStale(): void {
+    const now = performance.now();
+    for (const sockets of Object.values(this.#request.agent.freeSockets)) {
+      for (const socket of sockets ?? []) {
+        if (now - (this.#restingSince.get(socket) ?? now) >= idleSocketMs) socket.destroy();
+      }
+    }
   }
 
   #pathOf(

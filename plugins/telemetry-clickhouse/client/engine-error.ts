@@ -13,6 +13,6 @@ export class EngineError extends Error {
 /** Undefined for what is no engine's word: a proxy's, or half of an answer. */
 export function engineError(text: string): EngineError | undefined {
   // The first is the engine's own; what follows may quote anything.
-  const [, code, message] = /Code: (\d+)\. \w+::\w*Exception: ([^]*)/.exec(text) ?? [];
+  const [, code, message] = /Code: (\d+)\. [\w:]*Exception: ([^]*)/.exec(text) ?? [];
   return code === undefined ? undefined : new EngineError(Number(code), message ?? '');
 }
