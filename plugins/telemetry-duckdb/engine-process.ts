@@ -120,6 +120,9 @@ function killEngine(pid: number, socket: string): void {
   }
 }
 
+/** Ends that nobody need look at: nobody is connected any more, there was no seat, it only filled the compile cache. */
+const expected: ReadonlySet<number> = new Set([0, exitCode.crowded, exitCode.again]);
+
 interface Started {
   readonly process: ChildProcess;
   lastWords(): string;
@@ -179,8 +182,7 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
     if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
   }
   child.on('exit', (code, signal) => {
-    if (code !== 0 && code !== exitCode.crowded)
-      logger.info({ pid: child.pid, code, signal }, 'a telemetry engine ended');
+    if (code === null || !expected.has(code)) logger.info({ pid: child.pid, code, signal }, 'a telemetry engine ended');
   });
   return { process: child, lastWords: () => words.trim() };
 }
