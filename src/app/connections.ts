@@ -14,7 +14,7 @@ export class Connections {
   readonly #latest = new Map<Socket, ServerResponse | undefined>();
 
   /** @param acceptors whose connections are the server's. */
-  constructor(server: Server, acceptors: readonly NetServer[] = []) {
+  constructor(server: Server, acceptors: readonly NetServer[]) {
     this.#server = server;
     this.#acceptors = acceptors;
     server.on('connection', (socket: Socket) => {

@@ -30,7 +30,8 @@ export async function listenTogether(
     // Whoever would share a port is not told that another gateway does so already, so it is looked at before; and of two that
     // start at once one alone may look and listen. A free port is shared with nobody.
     if (wanted !== 0) {
-      await open(guard, { path: `\0sightline ${host} ${wanted}` }, address, ownPort);
+      // The name of such a socket has 107 bytes at most.
+      await open(guard, { path: `\0sightline ${wanted} ${host.slice(0, 64)}` }, address, ownPort);
       await choosePort(address);
     }
     const port = await open(server, { ...address, reusePort: true }, address, ownPort);

@@ -7,6 +7,7 @@ export interface EndpointsOptions extends EndpointOptions {
 
 /** How long an endpoint that could not be reached is asked last. */
 const avoidedMs = 5_000;
+
 /** The replicas of one warehouse for one account. A statement that reached no server is sent to the next. */
 export class Endpoints {
   readonly #endpoints: readonly { readonly endpoint: Endpoint; avoidUntil: number }[];

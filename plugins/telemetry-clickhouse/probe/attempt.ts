@@ -1,5 +1,5 @@
 import { SightlineError } from '../../../src/contract/index.ts';
-import { EngineError } from '../client/engine-error.ts';
+import { engineError, EngineError } from '../client/engine-error.ts';
 
 /** As whom a statement is sent: what the server knows an organization by. */
 export interface Sender {
@@ -46,8 +46,7 @@ export function engineCode(error: unknown): number | undefined {
   if (error instanceof SightlineError) return engineCode(error.cause);
   if (error instanceof EngineError) return error.code;
   if (!(error instanceof Error)) return undefined;
-  const [, code] = /\bCode: (\d+)\b/.exec(error.message) ?? [];
-  return code === undefined ? engineCode(error.cause) : Number(code);
+  return engineError(error.message)?.code ?? engineCode(error.cause);
 }
 
 export function isUnknownTable(outcome: Outcome): boolean {
