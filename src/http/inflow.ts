@@ -69,13 +69,14 @@ export function refuseOverload(path: string, response: ServerResponse): void {
 
 function refusal(content: object): {
   readonly headers: Readonly<Record<string, string | number>>;
-  readonly body: Buffer;
+  readonly body: string;
 } {
-  const body = Buffer.from(JSON.stringify(content));
+  // Not bytes: a text goes out in one write with its headers.
+  const body = JSON.stringify(content);
   return {
     headers: {
       'content-type': 'application/json',
-      'content-length': body.length,
+      'content-length': Buffer.byteLength(body),
       'cache-control': 'no-store',
       'retry-after': 1,
     },

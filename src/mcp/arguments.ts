@@ -78,8 +78,9 @@ export function hashArguments(args: JsonObject): string {
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? 'null';
-  const members = Object.keys(value)
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
-  return `{${members.join(',')}}`;
+  let members = '';
+  for (const key of Object.keys(value).sort()) {
+    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(value[key])}`;
+  }
+  return `{${members}}`;
 }

@@ -10,21 +10,34 @@ export interface BodyLimits {
   readonly bodyTimeoutMs: number;
 }
 
+const nothing = Buffer.alloc(0);
+
 /** Reads and parses the body, or fails with 408, 413, 415 or a JSON-RPC parse error. Call it once the caller is known. */
-export function readMessage(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+export async function readMessage(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   checkContentType(request);
   const { headers } = request;
   if (Number(headers['content-length'] ?? 0) > limits.maxBodyBytes) throw tooLarge(limits);
   // Mounted behind a body parser: 'end' has passed and would never come again.
   if (request.readableEnded) throw new Error('the request body was read before it reached the MCP handler');
   if (request.destroyed) throw new ClientGone();
+  return parse(arrived(request, limits) ?? (await arriving(request, limits)), limits);
+}
+
+/** A body that has come while the caller was identified, as nearly all have: nothing needs to be listened for. */
+function arrived(request: IncomingMessage, { maxBodyBytes }: BodyLimits): Buffer | undefined {
+  if (!request.complete || request.readableLength > maxBodyBytes) return undefined;
+  const body: unknown = request.read();
+  return body instanceof Buffer ? body : nothing;
+}
+
+function arriving(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => new BodyReader(request, limits, resolve, reject));
 }
 
 /** Listens to one request until its body is there. Its listeners go with the request. */
 class BodyReader {
   readonly #limits: BodyLimits;
-  readonly #resolve: (message: unknown) => void;
+  readonly #resolve: (body: Buffer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #first: Buffer | undefined;
@@ -35,7 +48,7 @@ class BodyReader {
   constructor(
     request: IncomingMessage,
     limits: BodyLimits,
-    resolve: (message: unknown) => void,
+    resolve: (body: Buffer) => void,
     reject: (error: unknown) => void,
   ) {
     this.#limits = limits;
@@ -64,12 +77,8 @@ class BodyReader {
   #end(): void {
     if (this.#settled) return;
     this.#settle();
-    try {
-      const first = this.#first ?? Buffer.alloc(0);
-      this.#resolve(parse(this.#rest === undefined ? first : Buffer.concat([first, ...this.#rest]), this.#limits));
-    } catch (error) {
-      this.#reject(error);
-    }
+    const first = this.#first ?? nothing;
+    this.#resolve(this.#rest === undefined ? first : Buffer.concat([first, ...this.#rest]));
   }
 
   #fail(error: Error): void {
