@@ -15,6 +15,9 @@ export class Job {
   #interrupt: (() => void) | undefined;
   #cancelled = false;
   #timers: NodeJS.Timeout[] = [];
+  readonly #ended = Promise.withResolvers<void>();
+  /** The gateway has its answer; what is left to do is ours. */
+  answered = false;
 
   /** How to stop what runs now; undefined when nothing does. */
   interruptible(interrupt: (() => void) | undefined): void {
@@ -28,6 +31,10 @@ export class Job {
 
   get cancelled(): boolean {
     return this.#cancelled;
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
   cancel(): void {
@@ -48,5 +55,6 @@ export class Job {
     this.#interrupt = undefined;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers = [];
+    this.#ended.resolve();
   }
 }

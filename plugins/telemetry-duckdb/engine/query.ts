@@ -10,15 +10,24 @@ export class NotSelectError extends Error {}
 /** Bytes of rows after which a part is sent. */
 const partBytes = 256 * 1024;
 
-/** Runs one SELECT in a read-only transaction of its own. `send` gets the parts; the last one is returned. */
+/**
+ * Runs one SELECT in a read-only transaction of its own. `send` gets the parts, the last one with an `end`. What is returned
+ * ends the transaction, which nobody has to wait for: neither who asked nor whose turn is next.
+ */
 export async function runQuery(
   database: Database,
   sql: string,
   limits: RowLimits,
   job: Job,
   send: (header: RowsHeader, rows: string) => void,
-): Promise<{ readonly header: RowsHeader; readonly rows: string }> {
+): Promise<() => Promise<void>> {
   const connection = await database.connect();
+  const end = async () => {
+    // Also ends a result that was left early, whose transaction would live on until it is collected as garbage.
+    await connection.run('ROLLBACK').catch(() => {});
+    job.interruptible(undefined);
+    connection.closeSync();
+  };
   try {
     job.interruptible(() => connection.interrupt());
     await connection.run('BEGIN TRANSACTION READ ONLY');
@@ -43,15 +52,11 @@ export async function runQuery(
     }
     const { rows, json } = serializer.take();
     const { truncated, cutCells } = serializer;
-    return {
-      header: { ...(columns && { columns }), rows, end: { ...(truncated && { truncated }), cutCells } },
-      rows: json,
-    };
-  } finally {
-    // Also ends a result that was left early, whose transaction would live on until it is collected as garbage.
-    await connection.run('ROLLBACK').catch(() => {});
-    job.interruptible(undefined);
-    connection.closeSync();
+    send({ ...(columns && { columns }), rows, end: { ...(truncated && { truncated }), cutCells } }, json);
+    return end;
+  } catch (error) {
+    await end();
+    throw error;
   }
 }
 

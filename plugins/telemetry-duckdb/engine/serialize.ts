@@ -34,7 +34,7 @@ export class RowSerializer {
       }
       const cutBefore = this.#budget.cutCells;
       let text = '[';
-      for (const [column, write] of writers.entries()) text += column === 0 ? write(row) : `,${write(row)}`;
+      for (const write of writers) text += text === '[' ? write(row) : `,${write(row)}`;
       text += ']';
       // The comma that joins it to the row before counts too.
       const bytes = Buffer.byteLength(text) + (this.#totalRows === 0 ? 0 : 1);

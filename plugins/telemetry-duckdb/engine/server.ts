@@ -37,6 +37,15 @@ interface Answer {
   readonly payload?: Uint8Array;
 }
 
+/** Who asked. */
+interface Asker {
+  readonly socket: Socket;
+  /** What it asked for and has not ended. */
+  readonly jobs: ReadonlyMap<number, Job>;
+  part(part: Answer): void;
+  reply(answer: Answer): void;
+}
+
 /** Answers on the socket until nobody is connected any more, then ends the process. */
 export function serve(database: Database, socketPath: string): void {
   const engine: Engine = {
@@ -110,10 +119,15 @@ async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, re
     socket.uncork();
   };
   try {
-    const answer = await answerTo(engine, socket, JSON.parse(received.header), received.payload, job, (part) =>
-      send(frameKind.part, part),
-    );
-    send(frameKind.reply, answer);
+    await answer(engine, JSON.parse(received.header), received.payload, job, {
+      socket,
+      jobs,
+      part: (part) => send(frameKind.part, part),
+      reply(said) {
+        job.answered = true;
+        send(frameKind.reply, said);
+      },
+    });
   } catch (error) {
     send(frameKind.failure, { header: failure(error, job) });
     // The engine refuses everything after such an error, so a new process has to take over.
@@ -128,35 +142,33 @@ async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, re
   }
 }
 
-async function answerTo(
-  engine: Engine,
-  socket: Socket,
-  request: Request,
-  payload: Buffer,
-  job: Job,
-  sendPart: (part: Answer) => void,
-): Promise<Answer> {
+async function answer(engine: Engine, request: Request, payload: Buffer, job: Job, asker: Asker): Promise<void> {
+  const { socket } = asker;
   switch (request.op) {
     case 'hello':
       engine.visitors.add(socket);
-      return { header: { pid: process.pid, version: version() } satisfies Hello };
+      return asker.reply({ header: { pid: process.pid, version: version() } satisfies Hello });
     case 'idle': {
       const ms = engine.working > 0 ? 0 : performance.now() - engine.workedAt;
-      return { header: { ms } satisfies Idle };
+      return asker.reply({ header: { ms } satisfies Idle });
     }
     case 'make_room':
       for (const visitor of engine.visitors) {
         for (const piece of frame(0, frameKind.leave, {})) visitor.write(piece);
       }
-      return { header: {} };
-    case 'release':
+      return asker.reply({ header: {} });
+    case 'release': {
       engine.released.add(socket);
-      return { header: { shared: [...engine.visitors].some((other) => other !== socket) } satisfies Released };
+      // It leaves next, and a transaction that is still being ended would look like one that it leaves behind.
+      await Promise.all([...asker.jobs.values()].filter(({ answered }) => answered).map(({ ended }) => ended));
+      const shared = [...engine.visitors].some((other) => other !== socket);
+      return asker.reply({ header: { shared } satisfies Released });
+    }
     default:
   }
   engine.working += 1;
   try {
-    return await workOn(engine, request, payload, job, sendPart);
+    await workOn(engine, request, payload, job, asker);
   } finally {
     engine.working -= 1;
     engine.workedAt = performance.now();
@@ -170,28 +182,29 @@ async function workOn(
   request: Work,
   payload: Buffer,
   job: Job,
-  sendPart: (part: Answer) => void,
-): Promise<Answer> {
+  { part, reply }: Pick<Asker, 'part' | 'reply'>,
+): Promise<void> {
   switch (request.op) {
     case 'parse':
-      return { header: {}, payload: Buffer.from(await engine.statements.parse(request.sql, job)) };
-    case 'query':
-      return await engine.queries.run(job, async () => {
-        const result = await runQuery(engine.database, request.sql, request, job, (header, rows) =>
-          sendPart({ header, payload: Buffer.from(rows) }),
-        );
-        return { header: result.header, payload: Buffer.from(result.rows) };
-      });
+      return reply({ header: {}, payload: Buffer.from(await engine.statements.parse(request.sql, job)) });
+    case 'query': {
+      const end = await engine.queries.run(job, () =>
+        runQuery(engine.database, request.sql, request, job, (header, rows) =>
+          (header.end === undefined ? part : reply)({ header, payload: Buffer.from(rows) }),
+        ),
+      );
+      return await end();
+    }
     case 'committed':
-      return { header: (await engine.loader.committed(request.log)) satisfies Committed };
+      return reply({ header: (await engine.loader.committed(request.log)) satisfies Committed });
     case 'load': {
       const { log, segment, offset, lengths } = request;
       await engine.loader.load({ log, segment, offset, batches: split(payload, lengths) }, job);
-      return { header: {} };
+      return reply({ header: {} });
     }
     case 'retain':
       await engine.loader.retain(request.beforeMs, job);
-      return { header: {} };
+      return reply({ header: {} });
   }
 }
 
