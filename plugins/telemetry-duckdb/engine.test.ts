@@ -165,8 +165,10 @@ describe('engine processes', () => {
   it('are at most so many for all who share a data directory', async () => {
     const gateways = [await gateway({ openEngines: 2 }), await gateway({ openEngines: 2 })];
     const organizations = Array.from({ length: 4 }, newOrganization);
+    for (const organizationId of organizations.slice(0, 2)) await gateways[0]?.query(organizationId, 'SELECT 1');
     let over = false;
-    let most = 0;
+    let most = await openFiles();
+    expect(most).toBe(2);
     const watch = (async () => {
       while (!over) {
         most = Math.max(most, await openFiles());
@@ -177,7 +179,14 @@ describe('engine processes', () => {
     try {
       answers = await Promise.all(
         organizations.flatMap((organizationId, index) =>
-          gateways.map((harness, at) => askUntilThereIsRoom(harness, organizationId, `SELECT ${index * 2 + at}`)),
+          gateways.map((harness, at) =>
+            // Long enough to be seen.
+            askUntilThereIsRoom(
+              harness,
+              organizationId,
+              `SELECT ${index * 2 + at} + CAST(0 * max(range) AS INTEGER) FROM range(30000000)`,
+            ),
+          ),
         ),
       );
     } finally {
