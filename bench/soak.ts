@@ -70,7 +70,7 @@ try {
     tokens: distinct,
     perSecond: { capacity: Math.round(capacity), offered: Math.round(capacity * share) },
     counts,
-    memoryMb: memory,
+    memoryMb: { ...memory, tenths: gauges.tenths('memoryMb') },
     handles,
     connections,
     engines: running,

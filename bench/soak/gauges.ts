@@ -52,6 +52,14 @@ export class Gauges {
     };
   }
 
+  /** Medians of ten equal parts of the time: whether what grew was still growing. */
+  tenths(of: Exclude<keyof Sample, 'at'>): readonly number[] {
+    const part = ((this.#samples.at(-1)?.at ?? 0) + 1) / 10;
+    return Array.from({ length: 10 }, (_, index) =>
+      median(this.#samples.filter(({ at }) => Math.floor(at / part) === index).map((sample) => sample[of])),
+    );
+  }
+
   async #look({ pid, url, dataDirectory }: Stage): Promise<void> {
     const open = await openOf(pid);
     const clients = await socketsAt(pid, Number(new URL(url).port));
