@@ -16,6 +16,7 @@ const quick = names[0] === 'quick';
 const benches: readonly { readonly title: string; readonly script: string; readonly args: readonly string[] }[] = [
   { title: 'The endpoint', script: 'endpoint.ts', args: quick ? ['1', '1'] : ['4', '5'] },
   { title: 'Peers', script: 'peers.ts', args: quick ? ['--quick'] : [] },
+  { title: 'The audit under load', script: 'audit.ts', args: quick ? ['1', '1'] : ['5', '5'] },
   { title: 'Overload', script: 'overload.ts', args: quick ? ['2', '1'] : ['8', '5'] },
   { title: 'Fairness', script: 'fairness.ts', args: quick ? ['1', '1'] : ['5', '5'] },
   { title: 'Start and idle memory', script: 'startup.ts', args: quick ? ['1'] : ['7'] },

@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { embeddedServer } from '../test/support/postgres.ts';
+import { watchRecords } from './audit/watch.ts';
+import type { Written } from './audit/watch.ts';
+import { lines, requestOf } from './peers/lines.ts';
+import { findGenerator } from './peers/load.ts';
+import { startSightline } from './peers/sightline.ts';
+import { quantile } from './support/raw-load.ts';
+
+/*
+ * How long the record of a tool call takes to the disk, from the end of the call, while as many calls come as are answered: all
+ * `select 1`, of one organization, whose records wait for each other. Ends with 1 when a call has no record, or when of the
+ * batches more than one in a hundred had a record of over 100 ms.
+ * Usage: node bench/audit.ts [seconds a round, 5] [rounds, 5]
+ */
+
+const [seconds = 5, rounds = 5] = process.argv.slice(2).map(Number);
+const barMs = 100;
+
+const directory = await mkdtemp(join(tmpdir(), 'sl-audit-'));
+const server = await embeddedServer();
+try {
+  const generator = await findGenerator(directory);
+  const rows = [];
+  let kept = true;
+  for (const storage of ['embedded', 'postgres'] as const) {
+    const gateway = await startSightline(server, { storage, workers: 1 });
+    const records = await watchRecords(gateway);
+    try {
+      for (const line of lines.filter(({ name, era }) => name === 'select 1' && era === '2025-11-25')) {
+        const request = requestOf(line, gateway.speech, gateway.token);
+        await generator.load(gateway.url, request, line.connections, seconds);
+        await records.take();
+        const batches: Written[] = [];
+        let calls = 0;
+        for (let round = 0; round < rounds; round += 1) {
+          calls += (await generator.load(gateway.url, request, line.connections, seconds)).answers;
+          batches.push(...(await records.take()));
+        }
+        const written = batches.reduce((sum, { count }) => sum + count, 0);
+        const oldest = batches.map(({ oldestMs }) => oldestMs);
+        kept &&= written >= calls && quantile(oldest, 0.99) <= barMs;
+        rows.push({
+          storage,
+          connections: line.connections,
+          'calls/s': Math.round(calls / seconds / rounds),
+          'without a record': Math.max(0, calls - written),
+          batches: batches.length,
+          'oldest p50 ms': quantile(oldest, 0.5),
+          'oldest p99 ms': quantile(oldest, 0.99),
+          'oldest of all ms': Math.max(...oldest),
+        });
+      }
+    } finally {
+      await records.stop();
+      await gateway.stop();
+    }
+  }
+  console.table(rows);
+  console.log(`Of the oldest record of each batch, p99: bar ${barMs} ms`);
+  console.log(`Load of the machine at the end: ${loadavg()[0]?.toFixed(1)}`);
+  process.exitCode = kept ? 0 : 1;
+} finally {
+  await server.stop();
+  await rm(directory, { recursive: true, force: true });
+}
