@@ -5,6 +5,7 @@ import { busy } from './busy.ts';
 import type { Connection, Fault, Reach, Row, SchemaSession } from './dialect.ts';
 import { persistently } from './persistence.ts';
 import { Scope } from './scope.ts';
+import type { Statements } from './statements.ts';
 
 type Refusals = Partial<Record<Fault, SightlineError>>;
 
@@ -21,7 +22,7 @@ export class Database {
   }
 
   /** For the directory, which sees the rows of all organizations. `work` may run again when the connection was lost. */
-  read<Result>(work: (db: Knex) => Promise<Result>): Promise<Result> {
+  read<Result>(work: (db: Statements) => Promise<Result>): Promise<Result> {
     return this.#read('directory', work);
   }
 
@@ -30,7 +31,7 @@ export class Database {
    * organization owns it enters the scope. `refused` names the errors that a violated constraint stands for.
    */
   write<Result>(
-    work: (transaction: Knex, enter: EnterScope) => Promise<Result>,
+    work: (transaction: Statements, enter: EnterScope) => Promise<Result>,
     refused: Refusals = {},
   ): Promise<Result> {
     return this.#write('directory', work, refused);
@@ -92,7 +93,7 @@ export class Database {
     return this.#connection.close();
   }
 
-  #read<Result>(reach: Reach, work: (db: Knex) => Promise<Result>): Promise<Result> {
+  #read<Result>(reach: Reach, work: (db: Statements) => Promise<Result>): Promise<Result> {
     return this.#guard(() =>
       persistently(
         () => this.#connection.read(reach, work),
@@ -103,7 +104,7 @@ export class Database {
 
   #write<Result>(
     reach: Reach,
-    work: (transaction: Knex, enter: EnterScope) => Promise<Result>,
+    work: (transaction: Statements, enter: EnterScope) => Promise<Result>,
     refused: Refusals,
   ): Promise<Result> {
     let committing = false;
@@ -159,13 +160,13 @@ export class Database {
 /** The database as an organization's repositories see it: only through a Scope. */
 export class ScopedDatabase {
   readonly organizationId: OrganizationId;
-  readonly #read: <Result>(work: (db: Knex) => Promise<Result>) => Promise<Result>;
-  readonly #write: <Result>(work: (db: Knex) => Promise<Result>, refused: Refusals) => Promise<Result>;
+  readonly #read: <Result>(work: (db: Statements) => Promise<Result>) => Promise<Result>;
+  readonly #write: <Result>(work: (db: Statements) => Promise<Result>, refused: Refusals) => Promise<Result>;
 
   constructor(
     organizationId: OrganizationId,
-    read: <Result>(work: (db: Knex) => Promise<Result>) => Promise<Result>,
-    write: <Result>(work: (db: Knex) => Promise<Result>, refused: Refusals) => Promise<Result>,
+    read: <Result>(work: (db: Statements) => Promise<Result>) => Promise<Result>,
+    write: <Result>(work: (db: Statements) => Promise<Result>, refused: Refusals) => Promise<Result>,
   ) {
     this.organizationId = organizationId;
     this.#read = read;

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { OrganizationId, SightlineError } from '../../src/contract/index.ts';
 import type { Bell } from './bell.ts';
+import type { Statements } from './statements.ts';
 
 /** Everything that differs between the databases behind knex. Nothing outside a dialect's folder names an engine. */
 export interface Dialect {
@@ -24,14 +25,14 @@ export type Setback = 'undone' | 'lost';
 
 export interface Connection {
   /** For single statements that read. They do not wait for a writer, and see what was committed before they began. */
-  read<Result>(reach: Reach, work: (db: Knex) => Promise<Result>): Promise<Result>;
+  read<Result>(reach: Reach, work: (db: Statements) => Promise<Result>): Promise<Result>;
   /**
    * One transaction; durable when it resolves. Of those of one organization there is one at a time, whichever process began
    * it, and its statements see all that was committed before.
    */
-  write<Result>(reach: Reach, work: (transaction: Knex) => Promise<Result>): Promise<Result>;
+  write<Result>(reach: Reach, work: (transaction: Statements) => Promise<Result>): Promise<Result>;
   /** Makes a transaction of the directory the only one that writes for the organization, until it ends. */
-  claim(transaction: Knex, organizationId: OrganizationId): Promise<void>;
+  claim(transaction: Statements, organizationId: OrganizationId): Promise<void>;
   /** Runs `work` while no other process does the same, for migrations. */
   exclusively<Result>(work: (session: SchemaSession) => Promise<Result>): Promise<Result>;
   /** Shows everything as of one moment, of all organizations. Statements take as long as they take. */

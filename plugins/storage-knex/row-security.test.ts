@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Knex } from 'knex';
 import { newId } from '../../src/contract/index.ts';
 import type { OrganizationId, Storage } from '../../src/contract/index.ts';
 import { rejection } from '../../src/contract-tests/runner.ts';
@@ -8,6 +7,7 @@ import { postgresServers } from '../../test/support/postgres.ts';
 import type { PostgresConnection } from './postgres/dialect.ts';
 import { postgres } from './postgres/dialect.ts';
 import { organizationTables } from './rows.ts';
+import type { Statements } from './statements.ts';
 import { settingsOf } from './server/settings.ts';
 import { postgresStore, type ServerStore } from './support/store.ts';
 
@@ -56,7 +56,7 @@ for (const server of servers) {
     });
 
     describe.each(organizationTables)('of %s', (table) => {
-      const seen = async (knex: Knex): Promise<readonly unknown[]> =>
+      const seen = async (knex: Statements): Promise<readonly unknown[]> =>
         (await knex(table).select('organization_id')).map((row: { organization_id: unknown }) => row.organization_id);
 
       it('shows a statement that forgot its organization the rows of the transaction’s alone', async () => {

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { OrganizationId } from '../../src/contract/index.ts';
 import { integer } from './columns.ts';
 import type { ArtifactRow, ColumnValue, GrantRow, OrganizationTable, OrganizationTables } from './rows.ts';
+import type { Statements } from './statements.ts';
 
 /**
  * The only way to an organization's tables: every statement that begins here carries the organization, so one without it
@@ -9,9 +10,9 @@ import type { ArtifactRow, ColumnValue, GrantRow, OrganizationTable, Organizatio
  */
 export class Scope {
   readonly organizationId: OrganizationId;
-  readonly #knex: Knex;
+  readonly #knex: Statements;
 
-  constructor(knex: Knex, organizationId: OrganizationId) {
+  constructor(knex: Statements, organizationId: OrganizationId) {
     this.#knex = knex;
     this.organizationId = organizationId;
   }

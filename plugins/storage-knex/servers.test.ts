@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { inspect, promisify } from 'node:util';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Knex } from 'knex';
 import { newId, SightlineError } from '../../src/contract/index.ts';
 import type { Storage } from '../../src/contract/index.ts';
 import { testHost } from '../../src/contract-tests/host.ts';
@@ -11,6 +10,7 @@ import { mysqlServers } from '../../test/support/mysql.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { AuditChains } from './audit-chains.ts';
 import { Database } from './database.ts';
+import type { Statements } from './statements.ts';
 import { migrations } from './migrations/index.ts';
 import { settingsOf } from './server/settings.ts';
 import { CountingProxy } from './support/round-trips.ts';
@@ -486,7 +486,7 @@ for (const { name, make, cut, tables } of subjects) {
       const token = { id: newId('it'), hash: 'H4SH', sealed: 'S34LED' };
       await storage.workspace(id).ingestTokens.create(token);
       const { database } = beneath();
-      const insert = (row: object) => (knex: Knex) => knex('ingest_tokens').insert({ ...token, ...row });
+      const insert = (row: object) => (knex: Statements) => knex('ingest_tokens').insert({ ...token, ...row });
       const own = { organization_id: id, position: 9, created_at: 0 };
       const rows = [
         { ...own, hash: 'H4SH' },

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import type { Connection, SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
 import type { ServerSettings } from '../server/settings.ts';
+import type { Statements } from '../statements.ts';
+import { transact } from '../transact.ts';
 import { Turns } from '../turns.ts';
 import { connectKnex } from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
@@ -32,9 +34,9 @@ export function mysql(settings: ServerSettings): { connect(): MysqlConnection } 
         reader,
         read: (_reach, work) => work(reader),
         write(reach, work) {
-          if (reach === 'directory') return writer.transaction(work);
+          if (reach === 'directory') return transact(writer, 'BEGIN;', work);
           return turns.take(reach, () =>
-            writer.transaction(async (transaction) => {
+            transact(writer, 'BEGIN;', async (transaction) => {
               await lockOrganization(transaction, reach);
               return work(transaction);
             }),
@@ -58,7 +60,7 @@ export function mysql(settings: ServerSettings): { connect(): MysqlConnection } 
   };
 }
 
-async function lockOrganization(transaction: Knex, id: string): Promise<void> {
+async function lockOrganization(transaction: Statements, id: string): Promise<void> {
   await transaction('organizations').where({ id }).forUpdate().first('id');
 }
 

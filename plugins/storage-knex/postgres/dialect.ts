@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 import { z } from 'zod';
-import type { Connection, Reach, SchemaSession } from '../dialect.ts';
+import type { Connection, SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
 import type { ServerSettings } from '../server/settings.ts';
+import { transact } from '../transact.ts';
 import { Turns } from '../turns.ts';
 import { PostgresBell } from './bell.ts';
 import { beginning, connectKnex } from './client.ts';
@@ -29,14 +30,14 @@ export function postgres(settings: ServerSettings): { connect(): PostgresConnect
       const lookups = new Lookups(connections.lookups, () => openLink(settings), isLost);
       const turns = new Turns(acquireMs);
       const bell = new PostgresBell(settings);
-      const read = <Result>(reach: Reach, work: (db: Knex) => Promise<Result>): Promise<Result> =>
-        reader.transaction(work, beginning(beginReading(reach)));
+      const inspect = <Result>(work: (db: Knex) => Promise<Result>): Promise<Result> =>
+        reader.transaction(work, beginning(beginReading('directory')));
       return {
         writer,
         reader,
-        read,
+        read: (reach, work) => transact(reader, beginReading(reach), work),
         write(reach, work) {
-          const transaction = () => writer.transaction(work, beginning(beginWriting(reach)));
+          const transaction = () => transact(writer, beginWriting(reach), work);
           return reach === 'directory' ? transaction() : turns.take(reach, transaction);
         },
         async claim(transaction, organizationId) {
@@ -45,13 +46,13 @@ export function postgres(settings: ServerSettings): { connect(): PostgresConnect
         exclusively: (work) => exclusively(settings, work),
         snapshot: (work) => snapshot(settings, work),
         fill: (work) => exclusively(settings, ({ knex }) => work(knex)),
-        inspect: (work) => read('directory', work),
+        inspect,
         lookup: (sql) => lookups.prepare(sql),
         bell,
         fault: constraintFault,
         setback,
         explain: (error) => explain(error, settings),
-        concerns: () => read('directory', concerns),
+        concerns: () => inspect(concerns),
         async close() {
           await Promise.all([bell.close(), lookups.close(), reader.destroy(), writer.destroy()]);
         },

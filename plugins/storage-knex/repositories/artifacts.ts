@@ -1,8 +1,8 @@
-import type { Knex } from 'knex';
 import type { Artifact, ArtifactRepository } from '../../../src/contract/index.ts';
 import { date, optional } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { ArtifactRow } from '../rows.ts';
+import type { Statements } from '../statements.ts';
 
 const expiredAtOnce = 1_000;
 
@@ -89,7 +89,7 @@ export class Artifacts implements ArtifactRepository {
     });
   }
 
-  #alive(knex: Knex) {
+  #alive(knex: Statements) {
     const now = this.#now().getTime();
     return knex<ArtifactRow>('artifacts').where(
       (alive) => void alive.whereNull('expires_at').orWhere('expires_at', '>', now),

@@ -5,6 +5,7 @@ import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { pageSize } from '../limits.ts';
 import type { BucketRow } from '../rows.ts';
+import type { Statements } from '../statements.ts';
 
 const mostNames = 500;
 const emptyAtOnce = 1_000;
@@ -91,7 +92,7 @@ export class Buckets implements BucketRepository {
   }
 }
 
-function full(knex: Knex, now: Date) {
+function full(knex: Statements, now: Date) {
   return knex<BucketRow>('buckets').where('empty_at', '>', now.getTime()).select('name', 'empty_at');
 }
 

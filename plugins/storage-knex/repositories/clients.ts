@@ -1,9 +1,9 @@
-import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/index.ts';
 import type { ClientRepository, RegisteredClient } from '../../../src/contract/index.ts';
 import { date, integer } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { ClientRow, LockRow } from '../rows.ts';
+import type { Statements } from '../statements.ts';
 
 const keptUnusedMs = 24 * 3_600_000;
 /** A limit that was lowered is reached in steps, so that no registration holds the write lock for long. */
@@ -45,7 +45,7 @@ export class Clients implements ClientRepository {
     await this.#database.write((knex) => unused(knex).where({ id }).update({ used_at: at.getTime() }));
   }
 
-  async #makeRoom(knex: Knex, mostUnused: number): Promise<boolean> {
+  async #makeRoom(knex: Statements, mostUnused: number): Promise<boolean> {
     const [counted] = await unused(knex).count({ kept: 'id' });
     const kept = integer(counted?.['kept'] ?? 0);
     if (kept < mostUnused) return true;
@@ -60,6 +60,6 @@ export class Clients implements ClientRepository {
   }
 }
 
-function unused(knex: Knex) {
+function unused(knex: Statements) {
   return knex<ClientRow>('oauth_clients').whereNull('used_at');
 }

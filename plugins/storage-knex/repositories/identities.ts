@@ -1,11 +1,11 @@
-import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/index.ts';
 import type { UserId } from '../../../src/contract/index.ts';
 import { sha256 } from '../columns.ts';
 import { shortText } from '../limits.ts';
 import type { IdentityRow, UserRow } from '../rows.ts';
+import type { Statements } from '../statements.ts';
 
-export function findIdentity(knex: Knex, issuer: string, subject: string): Promise<UserRow | undefined> {
+export function findIdentity(knex: Statements, issuer: string, subject: string): Promise<UserRow | undefined> {
   return knex<UserRow>('users')
     .join('identities', 'identities.user_id', 'users.id')
     .where('identities.hash', identityHash(issuer, subject))
@@ -13,12 +13,12 @@ export function findIdentity(knex: Knex, issuer: string, subject: string): Promi
 }
 
 /** One of an account's, if it has any. */
-export function findIdentityOf(knex: Knex, userId: UserId): Promise<Pick<IdentityRow, 'hash'> | undefined> {
+export function findIdentityOf(knex: Statements, userId: UserId): Promise<Pick<IdentityRow, 'hash'> | undefined> {
   return knex<IdentityRow>('identities').where({ user_id: userId }).first('hash');
 }
 
 export async function insertIdentity(
-  knex: Knex,
+  knex: Statements,
   userId: UserId,
   issuer: string,
   subject: string,

@@ -4,6 +4,7 @@ import type { ClaimedInvestigation, InvestigationId, Lease } from '../../../src/
 import { integer } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { InvestigationRow } from '../rows.ts';
+import type { Statements } from '../statements.ts';
 
 /** Hands investigations of all organizations to workers, each to one at a time. */
 export class InvestigationLeases {
@@ -43,7 +44,7 @@ export class InvestigationLeases {
   }
 
   /** The oldest of the organization that waits for its turn the longest; at first, that asked first. */
-  async #next(knex: Knex, now: Date) {
+  async #next(knex: Statements, now: Date) {
     const waiting = await claimableRows(knex, now)
       .groupBy('investigations.organization_id')
       .select('investigations.organization_id')
@@ -80,7 +81,7 @@ function claimable(query: Knex.QueryBuilder<InvestigationRow>, now: Date) {
 }
 
 /** A queued one whose chat still has one running is left until that ends. */
-function claimableRows(knex: Knex, now: Date) {
+function claimableRows(knex: Statements, now: Date) {
   const runningInChat = knex<InvestigationRow>('investigations as other')
     .where('other.chat_id', knex.ref('investigations.chat_id'))
     .where('other.status', 'running')

@@ -1,16 +1,16 @@
-import type { Knex } from 'knex';
 import { SightlineError, toId } from '../../../src/contract/index.ts';
 import type { InvitedAccount, OpenInvitation, User } from '../../../src/contract/index.ts';
 import type { EnterScope } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import type { InvitationRow, UserRow } from '../rows.ts';
+import type { Statements } from '../statements.ts';
 import { insertIdentity } from './identities.ts';
 import { invitationCounter, toInvitation } from './invitations.ts';
 import { giveMembership } from './members.ts';
 import { joinedOrganization, type JoinedOrganization, organizationColumns } from './organizations.ts';
 import { joinedUser, type JoinedUser, newUserRow, toUser, userColumns } from './users.ts';
 
-export async function openInvitation(knex: Knex, hash: string, now: Date): Promise<OpenInvitation | undefined> {
+export async function openInvitation(knex: Statements, hash: string, now: Date): Promise<OpenInvitation | undefined> {
   const row: FoundInvitation | undefined = await open(knex, hash, now)
     .join('organizations', 'organizations.id', 'invitations.organization_id')
     .leftJoin('users', 'users.email_key', 'invitations.email_key')
@@ -25,7 +25,7 @@ export async function openInvitation(knex: Knex, hash: string, now: Date): Promi
 
 /** Within a transaction. Undefined when the invitation is not open, or another caller was first. */
 export async function acceptInvitation(
-  knex: Knex,
+  knex: Statements,
   enter: EnterScope,
   hash: string,
   account: InvitedAccount,
@@ -42,7 +42,7 @@ export async function acceptInvitation(
   return user;
 }
 
-async function invitedUser(knex: Knex, { email, email_key }: InvitationRow, account: InvitedAccount, now: Date) {
+async function invitedUser(knex: Statements, { email, email_key }: InvitationRow, account: InvitedAccount, now: Date) {
   if (account.kind === 'existing') {
     const row = await knex<UserRow>('users').where({ id: account.userId, email_key, enabled: true }).first();
     if (row === undefined) throw new SightlineError('forbidden', 'The invitation is for another account.');
@@ -55,7 +55,7 @@ async function invitedUser(knex: Knex, { email, email_key }: InvitationRow, acco
   return user;
 }
 
-function open(knex: Knex, hash: string, now: Date) {
+function open(knex: Statements, hash: string, now: Date) {
   return knex<InvitationRow>('invitations').where({ hash }).where('expires_at', '>', now.getTime());
 }
 

@@ -1,4 +1,3 @@
-import type { Knex } from 'knex';
 import { foldCase, SightlineError, toId } from '../../../src/contract/index.ts';
 import type {
   InvitedAccount,
@@ -14,6 +13,7 @@ import type {
 import { optional } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { MemberRow, SessionRow, UserRow } from '../rows.ts';
+import type { Statements } from '../statements.ts';
 import { findIdentity, findIdentityOf, identityTaken, insertIdentity } from './identities.ts';
 import { acceptInvitation, openInvitation } from './invitation-acceptance.ts';
 import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
@@ -132,7 +132,7 @@ export class People implements PeopleRepository {
   }
 }
 
-async function endSessions(knex: Knex, userId: UserId): Promise<void> {
+async function endSessions(knex: Statements, userId: UserId): Promise<void> {
   await knex<SessionRow>('sessions').where({ user_id: userId }).delete();
 }
 

@@ -1,14 +1,14 @@
-import type { Knex } from 'knex';
 import { SightlineError, toId } from '../../../src/contract/index.ts';
 import type { OrganizationId, Role, UserId } from '../../../src/contract/index.ts';
 import type { EnterScope } from '../database.ts';
 import type { MemberRow, UserRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
+import type { Statements } from '../statements.ts';
 import { endMembership } from './members.ts';
 
 /** Makes what an identity provider says of a person so; what was given here stays as it is. */
 export async function syncMemberships(
-  knex: Knex,
+  knex: Statements,
   enter: EnterScope,
   userId: UserId,
   memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],

@@ -1,9 +1,9 @@
-import type { Knex } from 'knex';
 import type { SigningKeyRecord } from '../../../src/contract/index.ts';
 import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { signingStateColumn } from '../enums.ts';
 import type { LockRow, SigningKeyRow } from '../rows.ts';
+import type { Statements } from '../statements.ts';
 
 export class SigningKeys {
   readonly #database: Database;
@@ -29,7 +29,7 @@ export class SigningKeys {
   }
 }
 
-function ordered(knex: Knex) {
+function ordered(knex: Statements) {
   return knex<SigningKeyRow>('signing_keys').orderBy('position');
 }
 

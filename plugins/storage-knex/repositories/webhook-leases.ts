@@ -5,6 +5,7 @@ import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { webhookEventColumn } from '../enums.ts';
 import type { WebhookMessageRow, WebhookRow } from '../rows.ts';
+import type { Statements } from '../statements.ts';
 
 type Candidate = WebhookMessageRow & Pick<WebhookRow, 'url' | 'sealed_secret'>;
 
@@ -59,7 +60,7 @@ export class WebhookLeases {
  * The one that is due for the longest, of a webhook to which nothing is being sent: a slow receiver takes one place and no
  * more. An organization to which nothing is being sent comes first: another one's slow receivers hold it up for an attempt.
  */
-async function next(knex: Knex, now: Date): Promise<Candidate | undefined> {
+async function next(knex: Statements, now: Date): Promise<Candidate | undefined> {
   const underWay = await knex<WebhookRow>('webhooks')
     .join<WebhookMessageRow>('webhook_messages', 'webhook_messages.webhook_id', 'webhooks.id')
     .where('webhook_messages.lease_until', '>', now.getTime())

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import knex, { type Knex } from 'knex';
 import type { Connection } from '../dialect.ts';
+import { transact } from '../transact.ts';
 import { NodeSqliteClient } from './client.ts';
 import { WriterManner } from './manner.ts';
 import { constraintFault, explain } from './errors.ts';
@@ -31,7 +32,7 @@ export function sqlite(
         writer,
         reader,
         read: (_reach, work) => work(reader),
-        write: (_reach, work) => writer.transaction(work),
+        write: (_reach, work) => transact(writer, 'BEGIN;', work),
         claim: async () => {},
         // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
         exclusively: (work) =>
