@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { loadavg, tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { embeddedServer } from '../test/support/postgres.ts';
+import { judge } from './peers/bars.ts';
 import { startBare } from './peers/bare.ts';
 import type { Contender } from './peers/contender.ts';
 import { readOnlyLogin } from './peers/database.ts';
@@ -50,12 +51,9 @@ try {
   const database = Number(pidFile.split('\n')[0]);
 
   const own = stopping(await startSightline(server, { storage: 'embedded', workers: 1 }));
-  const variants = quick
-    ? []
-    : [
-        stopping(await startSightline(server, { storage: 'embedded', workers: 2 })),
-        stopping(await startSightline(server, { storage: 'postgres', workers: 1 })),
-      ];
+  // Toolbox uses all processors too; DBHub and the limit are one process.
+  const workers = stopping(await startSightline(server, { storage: 'embedded', workers: Math.max(2, availableParallelism()) }));
+  const variants = quick ? [] : [stopping(await startSightline(server, { storage: 'postgres', workers: 1 }))];
   const login = await readOnlyLogin(server, own.database);
   const speech = { spans: 'telemetry.spans', logs: 'telemetry.logs' };
   const toolbox = stopping(await startToolbox(programs.toolbox, directory, login, speech));
@@ -63,7 +61,8 @@ try {
   const url = server.url(login.database, login.user, login.password);
   const limit = stopping(await startBare(directory, url, { ...speech, tool: own.speech.tool }, await toolsOf(own)));
 
-  const contenders = [own, toolbox, dbhub, limit];
+  const contenders = [own, workers, toolbox, dbhub, limit];
+  const verdicts: string[] = [];
   const how = `${rounds} rounds of ${seconds} s in turns, warmed until an answer costs no less, medians; load by ${generator.name} on the same machine; pgbench over ${mostConnections} connections at most`;
   console.log(`${server.name}; ${how}.\nLoad average before: ${loadavg()[0]?.toFixed(1) ?? ''}.\n`);
   console.log('Guards on each call:');
@@ -76,8 +75,10 @@ try {
     const results = await race(line, all, { generator, database, rounds, seconds });
     const most = sql && (await pgbench(directory, login, sql(limit.speech), line.connections, seconds));
     console.log(`\n${table(line, results, { toolbox, dbhub, limit }, most)}`);
+    verdicts.push(...judge(line, results, { toolbox, dbhub, limit }, [own, workers]));
   }
   if (wanted === undefined) console.log(`\n${await sizes([own, toolbox, dbhub], own)}`);
+  if (verdicts.length > 0) console.log(`\nWhat must hold:\n  ${verdicts.join('\n  ')}`);
   console.log(`\nLoad average after: ${loadavg()[0]?.toFixed(1) ?? ''}.`);
 } finally {
   for (const stop of stops.toReversed()) await stop().catch((error: unknown) => console.error(error));

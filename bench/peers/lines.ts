@@ -21,6 +21,11 @@ export interface Line {
   readonly quick?: true;
 }
 
+/** The line as it is named in the results. */
+export function titleOf({ name, connections, era }: Line): string {
+  return `${name}, ${connections} connection${connections === 1 ? '' : 's'}, ${era}`;
+}
+
 export const cellBytes = 1_000_000;
 
 const rowsOf = (count: number) => ({

@@ -1,5 +1,5 @@
 import type { Contender } from './contender.ts';
-import type { Line } from './lines.ts';
+import { titleOf, type Line } from './lines.ts';
 import type { Measured } from './measure.ts';
 
 export interface Roles {
@@ -62,7 +62,5 @@ export function table(
       .join('  ')
       .trimEnd();
   const client = pgbench === undefined ? '' : `; pgbench ${pgbench.toFixed(0)} a second`;
-  const { name, connections, era } = line;
-  const title = `${name}, ${connections} connection${connections === 1 ? '' : 's'}, ${era}${client}`;
-  return [title, write(head), ...rows.map(write)].join('\n');
+  return [titleOf(line) + client, write(head), ...rows.map(write)].join('\n');
 }

@@ -1,0 +1,103 @@
+import type { Contender } from './contender.ts';
+import { titleOf, type Line } from './lines.ts';
+import type { Measured, Sample } from './measure.ts';
+import type { Roles } from './table.ts';
+
+type Others = Readonly<Record<keyof Roles, Sample>>;
+
+/** What must hold of one line's figures, beside those of the same rounds. */
+interface Bar {
+  readonly of: Pick<Line, 'name' | 'connections'>;
+  readonly what: string;
+  readonly value: (own: Sample, others: Others) => number;
+  readonly bar: { readonly least: number } | { readonly most: number };
+}
+
+const timesBetterPeer: Bar['value'] = ({ rate }, { toolbox, dbhub }) => rate / Math.max(toolbox.rate, dbhub.rate);
+const p99OfBetterPeer: Bar['value'] = ({ p99 }, { toolbox, dbhub }) => p99 / Math.min(toolbox.p99, dbhub.p99);
+const one = { name: 'select 1', connections: 16 };
+
+const bars: readonly Bar[] = [
+  {
+    of: { name: 'tools/list', connections: 16 },
+    what: 'requests/s, times Toolbox',
+    value: ({ rate }, { toolbox }) => rate / toolbox.rate,
+    bar: { least: 3 },
+  },
+  {
+    of: one,
+    what: 'requests/s, times Toolbox',
+    value: ({ rate }, { toolbox }) => rate / toolbox.rate,
+    bar: { least: 1 },
+  },
+  {
+    of: one,
+    what: 'requests/s, times DBHub',
+    value: ({ rate }, { dbhub }) => rate / dbhub.rate,
+    bar: { least: 6 },
+  },
+  { of: one, what: 'requests/s, of bare', value: ({ rate }, { limit }) => rate / limit.rate, bar: { least: 0.65 } },
+  { of: one, what: 'CPU µs, less bare', value: ({ cpu }, { limit }) => cpu - limit.cpu, bar: { most: 60 } },
+  {
+    of: { name: '1,000 rows', connections: 16 },
+    what: 'requests/s, times the better peer',
+    value: timesBetterPeer,
+    bar: { least: 2.3 },
+  },
+  {
+    of: { name: '10,000 rows', connections: 16 },
+    what: 'requests/s, times the better peer',
+    value: timesBetterPeer,
+    bar: { least: 3 },
+  },
+  {
+    of: { name: 'select 1', connections: 64 },
+    what: 'p99, of the better peer',
+    value: p99OfBetterPeer,
+    bar: { most: 1 },
+  },
+  {
+    of: { name: '1,000 rows', connections: 64 },
+    what: 'p99, of the better peer',
+    value: p99OfBetterPeer,
+    bar: { most: 1 },
+  },
+];
+
+/** A line of text for each bar of the line, with the figure of each of ours. */
+export function judge(
+  line: Line,
+  results: ReadonlyMap<Contender, Measured>,
+  { toolbox, dbhub, limit }: Roles,
+  ours: readonly Contender[],
+): readonly string[] {
+  const sampleOf = (contender: Contender): Sample => {
+    const result = results.get(contender);
+    // What did not answer rightly has no figures, and what is compared with it neither.
+    return result === undefined || 'wrong' in result ? nothing : result;
+  };
+  const others = { toolbox: sampleOf(toolbox), dbhub: sampleOf(dbhub), limit: sampleOf(limit) };
+  return bars
+    .filter(({ of }) => of.name === line.name && of.connections === line.connections)
+    .map(({ what, value, bar }) => {
+      const figures = ours
+        .filter((contender) => results.has(contender))
+        .map((contender) => {
+          const figure = value(sampleOf(contender), others);
+          const holds = 'least' in bar ? figure >= bar.least : figure <= bar.most;
+          return `${contender.name} ${figure.toFixed(2)} ${holds ? 'holds' : 'DOES NOT HOLD'}`;
+        });
+      const wanted = 'least' in bar ? `at least ${bar.least}` : `at most ${bar.most}`;
+      return `${titleOf(line)}: ${what} (${wanted}): ${figures.join('; ')}`;
+    });
+}
+
+const nothing: Sample = {
+  rate: Number.NaN,
+  p50: Number.NaN,
+  p99: Number.NaN,
+  bytes: Number.NaN,
+  cpu: Number.NaN,
+  databaseCpu: Number.NaN,
+  residentMb: Number.NaN,
+};
