@@ -52,7 +52,9 @@ try {
 
   const own = stopping(await startSightline(server, { storage: 'embedded', workers: 1 }));
   // Toolbox uses all processors too; DBHub and the limit are one process.
-  const workers = stopping(await startSightline(server, { storage: 'embedded', workers: Math.max(2, availableParallelism()) }));
+  const workers = stopping(
+    await startSightline(server, { storage: 'embedded', workers: Math.max(2, availableParallelism()) }),
+  );
   const variants = quick ? [] : [stopping(await startSightline(server, { storage: 'postgres', workers: 1 }))];
   const login = await readOnlyLogin(server, own.database);
   const speech = { spans: 'telemetry.spans', logs: 'telemetry.logs' };

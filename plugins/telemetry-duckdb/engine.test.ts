@@ -115,6 +115,20 @@ describe('engine processes', () => {
     expect((await stat(join(directory, 'run'))).mode & 0o077).toBe(0);
   });
 
+  it('leave such a file also to a gateway that leaves right after an answer, whose transaction has not ended yet', async () => {
+    const organizationId = newOrganization();
+    const left: (readonly string[])[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      const harness = await gateway();
+      await harness.load(organizationId, 'logs', [row(`${round}`)]);
+      const answers = Array.from({ length: 4 }, () => harness.query(organizationId, 'SELECT count(*) FROM otel.logs'));
+      for (const { rows } of await Promise.all(answers)) expect(rows).toEqual([[String(round + 1)]]);
+      await harness.telemetry.stop();
+      left.push((await readdir(join(directory, 'telemetry', organizationId))).filter((name) => name !== 'tmp'));
+    }
+    expect(left).toEqual(Array.from({ length: 10 }, () => ['telemetry.duckdb']));
+  });
+
   it('are shared by gateways on one data directory, and outlive the one that started them', async () => {
     const [first, second] = [await gateway(), await gateway()];
     const organizationId = newOrganization();
