@@ -12,6 +12,7 @@ import type {
   TokenTrust,
   UserTokenClaims,
 } from '../contract/auth.ts';
+import { scopes } from '../contract/auth.ts';
 import { SightlineError } from '../contract/errors.ts';
 import type { GrantId, KeyId, OrganizationId, UserId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
@@ -202,9 +203,20 @@ function createPrincipal(claims: KnownClaims, live: Live): Principal {
     organizationId,
     clientId,
     role: live.role,
-    scopes: new Set(granted === undefined ? claims.scopes : claims.scopes.filter((scope) => granted.includes(scope))),
+    scopes: setOf(granted === undefined ? claims.scopes : claims.scopes.filter((scope) => granted.includes(scope))),
     ...(live.email === undefined ? {} : { email: live.email }),
   });
+}
+
+/** One for each choice, of which there are few: every token that is known has one. */
+const scopeSets = new Map<string, ReadonlySet<Scope>>();
+
+function setOf(chosen: readonly Scope[]): ReadonlySet<Scope> {
+  const ordered = scopes.filter((scope) => chosen.includes(scope));
+  const name = ordered.join(' ');
+  let set = scopeSets.get(name);
+  if (set === undefined) scopeSets.set(name, (set = new Set(ordered)));
+  return set;
 }
 
 function checksOf(trust: TokenTrust, resource: string) {

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { keepHeapSmall } from '../app/heap.ts';
 import type { Settings } from '../app/settings.ts';
 import type { Gateway } from '../app/gateway.ts';
 import { SightlineError } from '../contract/index.ts';
@@ -22,6 +23,7 @@ export const register: Register = (program, output, summary) => {
     .option('--workers <n>', 'processes that serve requests, for machines with several processors', workerCount, 1);
   act(command, output, z.object({ demo: z.boolean(), workers: z.number() }), async ({ settings, options }) => {
     const { demo, workers } = options;
+    keepHeapSmall();
     if (cluster.isWorker) await serveAsWorker(settings, output, demo);
     else if (workers > 1) await serveWithWorkers(settings, output, workers);
     else await serveAlone(settings, output, demo);

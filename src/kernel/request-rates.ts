@@ -31,7 +31,8 @@ export function rateOf(rates: RequestRates): (subject: string) => Rate {
 /** Whom the requests of one principal count for. */
 interface Counted {
   readonly always: readonly Caller[];
-  readonly byTool: Map<string, readonly Caller[]>;
+  /** Made when it is needed: there is one for each token that is known. */
+  byTool?: Map<string, readonly Caller[]>;
 }
 
 /**
@@ -49,10 +50,11 @@ export function limitRequests(
       let counted = known.get(principal);
       if (counted === undefined) known.set(principal, (counted = countedFor(principal)));
       if (tool === undefined || !Object.hasOwn(rates().toolPerMinute, tool)) return limiter.takeAll(counted.always);
-      let callers = counted.byTool.get(tool);
+      const byTool = (counted.byTool ??= new Map());
+      let callers = byTool.get(tool);
       if (callers === undefined) {
         callers = [...counted.always, named(principal.organizationId, `${toolPrefix}${tool}`)];
-        counted.byTool.set(tool, callers);
+        byTool.set(tool, callers);
       }
       return limiter.takeAll(callers);
     },
@@ -60,7 +62,7 @@ export function limitRequests(
 }
 
 function countedFor({ organizationId, subject }: Principal): Counted {
-  return { always: [named(organizationId, subject), named(organizationId, everybody)], byTool: new Map() };
+  return { always: [named(organizationId, subject), named(organizationId, everybody)] };
 }
 
 function named(organizationId: OrganizationId, subject: string): Caller {
