@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { z } from 'zod';
 
 /** Records that another connection could read from one look to the next: what it can read is on the disk. */
@@ -21,25 +20,21 @@ const everyMs = 2;
 /** Longer than any batch waits. */
 const quietMs = 500;
 
-type Look = (after: number) => Promise<unknown>;
 const seen = z.object({ count: z.coerce.number(), last: z.coerce.number(), began: z.coerce.number() });
 
-const sql = 'SELECT count(*) AS count, max(id) AS last, min(at + duration_ms) AS began FROM audit WHERE id >';
+const sql = 'SELECT count(*) AS count, max(id) AS last, min(at + duration_ms) AS began FROM audit WHERE id > ?';
 
-/** Watches the audit of a gateway's storage, from now on. */
-export async function watchRecords(gateway: {
-  readonly dataDirectory: string;
-  readonly storageUrl?: string;
-}): Promise<Records> {
-  const { look, close } =
-    gateway.storageUrl === undefined ? ofSqlite(gateway.dataDirectory) : await ofPostgres(gateway.storageUrl);
+/** Watches the audit of the embedded storage in that directory, from now on. */
+export function watchRecords(dataDirectory: string): Records {
+  const database = new DatabaseSync(join(dataDirectory, 'sightline.sqlite'), { readOnly: true });
+  const statement = database.prepare(sql);
   let written: Written[] = [];
   let lastAt = performance.now();
-  let last = seen.parse(await look(0)).last;
+  let last = seen.parse(statement.get(0)).last;
   let stopped = false;
   const watching = (async () => {
     while (!stopped) {
-      const { count, last: newest, began } = seen.parse(await look(last));
+      const { count, last: newest, began } = seen.parse(statement.get(last));
       if (count > 0) {
         written.push({ count, oldestMs: Math.round(Date.now() - began) });
         [last, lastAt] = [newest, performance.now()];
@@ -49,6 +44,7 @@ export async function watchRecords(gateway: {
   })();
   return {
     async take() {
+      lastAt = performance.now();
       while (performance.now() - lastAt < quietMs) await sleep(quietMs / 5);
       const all = written;
       written = [];
@@ -57,22 +53,7 @@ export async function watchRecords(gateway: {
     async stop() {
       stopped = true;
       await watching;
-      await close();
+      database.close();
     },
-  };
-}
-
-function ofSqlite(dataDirectory: string): { readonly look: Look; close(): Promise<void> } {
-  const database = new DatabaseSync(join(dataDirectory, 'sightline.sqlite'), { readOnly: true });
-  const statement = database.prepare(`${sql} ?`);
-  return { look: async (after) => statement.get(after), close: async () => database.close() };
-}
-
-async function ofPostgres(url: string): Promise<{ readonly look: Look; close(): Promise<void> }> {
-  const client = new pg.Client(url);
-  await client.connect();
-  return {
-    look: async (after) => (await client.query({ name: 'look', text: `${sql} $1`, values: [after] })).rows[0],
-    close: () => client.end(),
   };
 }

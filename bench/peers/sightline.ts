@@ -26,7 +26,7 @@ const made = z.object({ id: z.string() });
 export async function startSightline(
   server: PostgresServer,
   { storage, workers }: SightlineOptions,
-): Promise<Contender & { readonly database: string; readonly dataDirectory: string; readonly storageUrl?: string }> {
+): Promise<Contender & { readonly database: string; readonly dataDirectory: string }> {
   const warehouse = await emptyWarehouse(server);
   const store = storage === 'postgres' ? await postgresStore(server) : undefined;
   const directory = await temporaryDirectory();
@@ -58,7 +58,6 @@ export async function startSightline(
       'token, live key look-up, rate limit, SQL gate, read-only transaction, signed tenant checked by the database, caps, deadline, audit',
     database: warehouse.database,
     dataDirectory: directory,
-    ...(store && { storageUrl: server.url(store.database, store.login, store.password) }),
     async stop() {
       await gateway.stop();
       await removeDirectory(directory);

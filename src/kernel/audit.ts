@@ -7,7 +7,7 @@ import type { Storage } from '../contract/storage.ts';
 export interface AuditWriterOptions {
   readonly storage: Pick<Storage, 'workspace'>;
   readonly logger: Logger;
-  /** Longest wait of a record for its batch, which then is written: 80 ms. */
+  /** Longest wait of a record for its batch, which then is written: 50 ms. */
   readonly flushMs?: number;
   /**
    * Records kept or promised for one organization: 5,000, so that a disk that stalls for a moment under 12,000 calls a second
@@ -42,7 +42,7 @@ const longestRetryMs = 1_000;
 
 /** The append-only audit of tool calls and issued tokens, written in batches. */
 export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
-  const { storage, logger, flushMs = 80, maxPending = 5_000 } = options;
+  const { storage, logger, flushMs = 50, maxPending = 5_000 } = options;
   const queues = new Map<OrganizationId, Queue>();
   let pending = 0;
   let stopped = false;
