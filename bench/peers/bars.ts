@@ -13,55 +13,40 @@ interface Bar {
   readonly bar: { readonly least: number } | { readonly most: number };
 }
 
-const timesBetterPeer: Bar['value'] = ({ rate }, { toolbox, dbhub }) => rate / Math.max(toolbox.rate, dbhub.rate);
-const p99OfBetterPeer: Bar['value'] = ({ p99 }, { toolbox, dbhub }) => p99 / Math.min(toolbox.p99, dbhub.p99);
 const one = { name: 'select 1', connections: 16 };
 
 const bars: readonly Bar[] = [
-  {
-    of: { name: 'tools/list', connections: 16 },
+  ...(
+    [
+      ['tools/list', 3],
+      ['select 1', 1],
+    ] as const
+  ).map(([name, least]): Bar => ({
+    of: { name, connections: 16 },
     what: 'requests/s, times Toolbox',
     value: ({ rate }, { toolbox }) => rate / toolbox.rate,
-    bar: { least: 3 },
-  },
-  {
-    of: one,
-    what: 'requests/s, times Toolbox',
-    value: ({ rate }, { toolbox }) => rate / toolbox.rate,
-    bar: { least: 1 },
-  },
-  {
-    of: one,
-    what: 'requests/s, times DBHub',
-    value: ({ rate }, { dbhub }) => rate / dbhub.rate,
-    bar: { least: 6 },
-  },
+    bar: { least },
+  })),
+  { of: one, what: 'requests/s, times DBHub', value: ({ rate }, { dbhub }) => rate / dbhub.rate, bar: { least: 6 } },
   { of: one, what: 'requests/s, of bare', value: ({ rate }, { limit }) => rate / limit.rate, bar: { least: 0.65 } },
   { of: one, what: 'CPU µs, less bare', value: ({ cpu }, { limit }) => cpu - limit.cpu, bar: { most: 60 } },
-  {
-    of: { name: '1,000 rows', connections: 16 },
+  ...(
+    [
+      ['1,000 rows', 2.3],
+      ['10,000 rows', 3],
+    ] as const
+  ).map(([name, least]): Bar => ({
+    of: { name, connections: 16 },
     what: 'requests/s, times the better peer',
-    value: timesBetterPeer,
-    bar: { least: 2.3 },
-  },
-  {
-    of: { name: '10,000 rows', connections: 16 },
-    what: 'requests/s, times the better peer',
-    value: timesBetterPeer,
-    bar: { least: 3 },
-  },
-  {
-    of: { name: 'select 1', connections: 64 },
+    value: ({ rate }, { toolbox, dbhub }) => rate / Math.max(toolbox.rate, dbhub.rate),
+    bar: { least },
+  })),
+  ...['select 1', '1,000 rows'].map((name): Bar => ({
+    of: { name, connections: 64 },
     what: 'p99, of the better peer',
-    value: p99OfBetterPeer,
+    value: ({ p99 }, { toolbox, dbhub }) => p99 / Math.min(toolbox.p99, dbhub.p99),
     bar: { most: 1 },
-  },
-  {
-    of: { name: '1,000 rows', connections: 64 },
-    what: 'p99, of the better peer',
-    value: p99OfBetterPeer,
-    bar: { most: 1 },
-  },
+  })),
 ];
 
 /** A line of text for each bar of the line, with the figure of each of ours. */
