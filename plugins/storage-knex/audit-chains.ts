@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { auditSeals, chainRecords, chainRoot } from '../../src/contract/index.ts';
-import type {
-  AuditPlace,
-  AuditRecord,
-  AuditRegister,
-  ChainedRecord,
-  Host,
-  OrganizationId,
-} from '../../src/contract/index.ts';
+import type { AuditPlace, AuditRecord, AuditRegister, Host, OrganizationId } from '../../src/contract/index.ts';
 import { boolean, integer } from './columns.ts';
 import type { ScopedDatabase } from './database.ts';
 import { auditColumns, auditValues } from './repositories/audit-rows.ts';
@@ -27,8 +19,6 @@ interface Lane {
 }
 
 const nowhere: AuditPlace = { seq: 0, hash: '' };
-/** Hashed in one turn of the event loop: a quarter of a millisecond. */
-const recordsATurn = 128;
 
 /** The chains of this process, one an organization: opened with its first record, never taken up again by another process. */
 export class AuditChains {
@@ -60,7 +50,7 @@ export class AuditChains {
     const rest = records.filter((record) => !lane.kept.has(record));
     if (rest.length === 0) return;
     const { organizationId } = database;
-    const linked = await chained(organizationId, chain, lane.last, rest);
+    const linked = chainRecords(organizationId, chain, lane.last, rest);
     const last = linked.at(-1) ?? lane.last;
     const place = { seq: last.seq, hash: last.hash };
     const seal = auditSeals(this.#host.vault, organizationId).head.make(chain, place);
@@ -140,21 +130,6 @@ export class AuditChains {
     lane.last = opened.root;
     return opened.number;
   }
-}
-
-async function chained(
-  organizationId: OrganizationId,
-  chain: number,
-  last: AuditPlace,
-  records: readonly AuditRecord[],
-): Promise<readonly ChainedRecord[]> {
-  const linked: ChainedRecord[] = [];
-  for (let from = 0; from < records.length; from += recordsATurn) {
-    if (from > 0) await nextTurn();
-    const some = records.slice(from, from + recordsATurn);
-    linked.push(...chainRecords(organizationId, chain, linked.at(-1) ?? last, some));
-  }
-  return linked;
 }
 
 /** The register as it is to go on: a damaged one stays marked so, since nothing tells any more what was there. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { newId } from '../contract/ids.ts';
 import type { OrganizationId } from '../contract/ids.ts';
 import type { Logger } from '../contract/plugin.ts';
@@ -81,12 +81,35 @@ describe('createAuditWriter', () => {
     await wait(60);
     for (let count = 0; count < 700; count += 1) audit.reserve(acme)(record(`meanwhile ${count}`));
     resolve();
-    // A full batch waits for nothing; what is left of it waits for its turn.
+    // So many wait for nothing.
     await promise;
     await new Promise((done) => setImmediate(done));
-    expect(batches).toEqual([1, 500]);
+    expect(batches).toEqual([1, 700]);
     await audit.stop();
-    expect(batches).toEqual([1, 500, 200]);
+    expect(batches).toEqual([1, 700]);
+  });
+
+  it('lets what comes while a batch is written wait no longer in all', async () => {
+    jest.useFakeTimers();
+    try {
+      const { storage, logger, batches, state } = store();
+      const audit = createAuditWriter({ storage, logger, flushMs: 50 });
+      const acme = newId('org');
+      const { promise, resolve } = Promise.withResolvers<void>();
+      state.gate = promise;
+      audit.reserve(acme)(record('first'));
+      await jest.advanceTimersByTimeAsync(50);
+      audit.reserve(acme)(record('meanwhile'));
+      await jest.advanceTimersByTimeAsync(30);
+      resolve();
+      await jest.advanceTimersByTimeAsync(19);
+      expect(batches).toEqual([1]);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(batches).toEqual([1, 1]);
+      await audit.stop();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('writes what was recorded soon, in order and in one batch', async () => {
@@ -104,11 +127,11 @@ describe('createAuditWriter', () => {
     const { storage, logger, written, batches } = store();
     const audit = createAuditWriter({ storage, logger });
     const org = newId('org');
-    const ids = Array.from({ length: 1_300 }, (_, index) => String(index));
+    const ids = Array.from({ length: 4_700 }, (_, index) => String(index));
     for (const id of ids) audit.reserve(org)(record(id));
     await audit.stop();
     expect(written.get(org)).toEqual(ids);
-    expect(Math.max(...batches)).toBeLessThanOrEqual(500);
+    expect(batches).toEqual([500, 2_000, 2_000, 200]);
   });
 
   it('writes the rest when it stops, and takes nothing after', async () => {
