@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
+import { acceptBurstsFirst } from './bursts.ts';
 
 export interface ServerLimits {
   /** For the headers of a request, from the connection or the answer before. */
@@ -34,5 +35,6 @@ export function createHttpServer(silentMs: number, limits: ServerLimits = server
   });
   server.maxConnections = limits.connections;
   server.setTimeout(silentMs);
+  acceptBurstsFirst(server);
   return server;
 }
