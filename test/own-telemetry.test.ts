@@ -346,6 +346,9 @@ describe('traces', () => {
     expect(value('sightline_query_queue_waiting')).toBe(0);
     expect(value('process_memory_usage_bytes')).toBeGreaterThan(10_000_000);
     expect(value('process_cpu_time_seconds_total', { cpu_mode: 'user' })).toBeGreaterThan(0);
+    const old = { v8js_heap_space_name: 'old_space' };
+    expect(value('v8js_memory_heap_used_bytes', old)).toBeGreaterThan(1_000_000);
+    expect(value('v8js_memory_heap_space_physical_size_bytes', old)).toBeGreaterThan(1_000_000);
   });
 
   it('the metrics listener answers GET /metrics alone', async () => {

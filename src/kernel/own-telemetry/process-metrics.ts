@@ -1,11 +1,12 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { getHeapSpaceStatistics } from 'node:v8';
 import type { Meter } from '@opentelemetry/api';
 
 const nanoseconds = 1e9;
 /** How often the event loop is looked at; what is measured begins with it. */
 const resolutionMs = 10;
 
-/** Event loop, memory and processor time of this process, by the conventions for processes and Node.js. Answers how to end it. */
+/** Event loop, memory and processor time of this process, by the conventions for processes, Node.js and V8. Answers how to end it. */
 export function observeProcess(meter: Meter): () => void {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
@@ -48,6 +49,25 @@ export function observeProcess(meter: Meter): () => void {
   meter
     .createObservableUpDownCounter('process.memory.usage', { unit: 'By', description: 'Resident memory' })
     .addCallback((result) => result.observe(process.memoryUsage.rss()));
+  const bytes = { unit: 'By' };
+  const used = meter.createObservableUpDownCounter('v8js.memory.heap.used', {
+    ...bytes,
+    description: 'Of the heap, what objects take, those that are garbage and not yet collected among them',
+  });
+  const physical = meter.createObservableUpDownCounter('v8js.memory.heap.space.physical_size', {
+    ...bytes,
+    description: 'Of the heap, what is resident',
+  });
+  meter.addBatchObservableCallback(
+    (result) => {
+      for (const space of getHeapSpaceStatistics()) {
+        const name = { 'v8js.heap.space.name': space.space_name };
+        result.observe(used, space.space_used_size, name);
+        result.observe(physical, space.physical_space_size, name);
+      }
+    },
+    [used, physical],
+  );
   meter
     .createObservableCounter('process.cpu.time', { unit: 's', description: 'Processor time' })
     .addCallback((result) => {
