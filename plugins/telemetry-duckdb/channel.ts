@@ -54,6 +54,7 @@ interface Line {
 }
 
 interface Pending {
+  readonly id: number;
   part(received: Frame): void;
   answer(received: Frame): void;
   fail(error: Error): void;
@@ -61,6 +62,7 @@ interface Pending {
 
 /** A request that was sent. */
 export class Asked<Header> implements Pending {
+  readonly id: number;
   readonly reply: Promise<Reply<Header>>;
   readonly #settle: { resolve(reply: Reply<Header>): void; reject(error: Error): void };
   readonly #options: RequestOptions<Header>;
@@ -70,7 +72,8 @@ export class Asked<Header> implements Pending {
   #stopped: Stopped | undefined;
   #done = false;
 
-  constructor(options: RequestOptions<Header>, line: Line) {
+  constructor(id: number, options: RequestOptions<Header>, line: Line) {
+    this.id = id;
     const { promise, ...settle } = Promise.withResolvers<Reply<Header>>();
     this.reply = promise;
     this.#settle = settle;
@@ -122,7 +125,11 @@ const once = { once: true };
 /** One gateway's connection to one engine process. */
 export class Channel {
   readonly #socket: Socket;
-  readonly #pending = new Map<number, Pending>();
+  /**
+   * A few. Not a map by their ids: where one leaves for each that comes, its table is made anew again and again, and V8 links each
+   * to the next, so that all that was in them lives until a full collection.
+   */
+  readonly #pending: Pending[] = [];
   #nextId = 1;
   #open = true;
   /** Ends the engine process at once. Set by whoever knows which it is. */
@@ -137,8 +144,7 @@ export class Channel {
     this.closed = new Promise((resolve) => {
       socket.on('close', () => {
         this.#open = false;
-        for (const pending of this.#pending.values()) pending.fail(new EngineLost());
-        this.#pending.clear();
+        for (const pending of this.#pending.splice(0)) pending.fail(new EngineLost());
         resolve();
       });
     });
@@ -180,15 +186,15 @@ export class Channel {
     if (signal?.aborted) throw new Stopped(stopReason(signal));
     const id = this.#nextId;
     this.#nextId = id === 0xffffffff ? 1 : id + 1;
-    const asked = new Asked<Header>(options, {
+    const asked = new Asked<Header>(id, options, {
       cancel: () => this.#write(frame(id, frameKind.cancel, {})),
       kill: () => {
         this.kill();
         this.#socket.destroy();
       },
-      forget: () => void this.#pending.delete(id),
+      forget: () => this.#forget(asked),
     });
-    this.#pending.set(id, asked);
+    this.#pending.push(asked);
     this.#write(frame(id, frameKind.request, request, payload));
     return asked;
   }
@@ -208,9 +214,14 @@ export class Channel {
     this.#socket.uncork();
   }
 
+  #forget(asked: Pending): void {
+    const at = this.#pending.indexOf(asked);
+    if (at !== -1) this.#pending.splice(at, 1);
+  }
+
   #receive(received: Frame): void {
     if (received.kind === frameKind.leave) return this.leave();
-    const pending = this.#pending.get(received.id);
+    const pending = this.#pending.find(({ id }) => id === received.id);
     if (pending === undefined) return;
     if (received.kind === frameKind.part) pending.part(received);
     else if (received.kind === frameKind.reply) pending.answer(received);
