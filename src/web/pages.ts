@@ -16,6 +16,7 @@ import { createPaths, leadBack } from './paths.ts';
 import { sendDocument, sendRedirect } from './respond.ts';
 import type { PageServices } from './services.ts';
 import { createSessions } from './session.ts';
+import type { BrowserSession } from './session.ts';
 
 /** Every page, and what they load. What is none of them is passed on. */
 export function createPages(services: PageServices, pages: readonly AnyPage[] = allPages): RequestHandler {
@@ -24,25 +25,34 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
   const sessions = createSessions(services);
   const csrf = createCsrf(authUrl);
 
-  const receive = async (request: Request, response: ServerResponse): Promise<Visit> => {
-    const session = await sessions.find(request);
-    let hidden: Html | undefined;
-    return {
-      request,
-      response,
-      params: textsOf(request.params),
-      search: new URL(request.url, authUrl).searchParams,
-      to: paths.to,
-      // Made when a form is: not every page needs a cookie.
-      get csrf() {
-        const token = () => csrf.token(request, response, session);
-        return (hidden ??= html`<input type="hidden" name="${csrfField}" value="${token()}" />`);
-      },
-      session,
-      openSession: (user) => sessions.open(request, response, user.id),
-      closeSession: () => sessions.close(request, response),
-    };
-  };
+  /** A class, since V8 keeps alive what a getter of its own belongs to until a full collection. */
+  class PageVisit implements Visit {
+    readonly request: Request;
+    readonly response: ServerResponse;
+    readonly params: Visit['params'];
+    readonly search: URLSearchParams;
+    readonly to = paths.to;
+    readonly session: BrowserSession | undefined;
+    readonly openSession: Visit['openSession'];
+    readonly closeSession: Visit['closeSession'];
+    #hidden: Html | undefined;
+
+    constructor(request: Request, response: ServerResponse, session: BrowserSession | undefined) {
+      this.request = request;
+      this.response = response;
+      this.params = textsOf(request.params);
+      this.search = new URL(request.url, authUrl).searchParams;
+      this.session = session;
+      this.openSession = (user) => sessions.open(request, response, user.id);
+      this.closeSession = () => sessions.close(request, response);
+    }
+
+    /** Made when a form is: not every page needs a cookie. */
+    get csrf(): Html {
+      const token = () => csrf.token(this.request, this.response, this.session);
+      return (this.#hidden ??= html`<input type="hidden" name="${csrfField}" value="${token()}" />`);
+    }
+  }
 
   const run = async <V extends Visit>(page: Acts<V>, visit: V, form?: URLSearchParams, organization?: Organization) => {
     if (form === undefined) return page.get?.(visit, services);
@@ -59,7 +69,7 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
     if (!session) return { redirect: leadBack('/sign-in', here) };
     const { user, membership } = session;
     const actor = { kind: 'user', id: user.id, name: user.name } as const;
-    const signedIn = { ...visit, session, user, actor };
+    const signedIn = { ...visit, csrf: visit.csrf, session, user, actor };
     if (page.access === 'signed-in') return run(page, signedIn, form);
     if (!membership) return { redirect: leadBack('/organizations', here) };
     const { organization, role } = membership;
@@ -94,7 +104,7 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
         if (!allows(page, request.method)) return show(refusedMethod(page, response), page, visit, response);
         if (posted) csrf.checkOrigin(request);
         const form = posted ? await readForm(request) : undefined;
-        visit = await receive(request, response);
+        visit = new PageVisit(request, response, await sessions.find(request));
         const outcome = await answer(page, visit, form);
         if (outcome === undefined) throw new Error(`${page.path} has no answer to ${request.method}`);
         send(outcome, page, visit);
