@@ -21,5 +21,5 @@ USER 1000:1000
 VOLUME /var/lib/sightline
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.SIGHTLINE_PORT || 8080) + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "bin/sightline.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "bin/sightline.js"]
 CMD ["serve", "--no-demo"]

@@ -11,6 +11,7 @@ import { callTool } from '../support/call.ts';
 import { credentials, exchange, removeDirectory, root, temporaryDirectory } from '../support/gateway.ts';
 import { until } from '../support/workers.ts';
 import { cleanEnvironment } from './support/checkout.ts';
+import { nodeOptions } from '../support/start-command.ts';
 import { copyContext, followDockerfile } from './support/dockerfile.ts';
 import type { Image } from './support/dockerfile.ts';
 
@@ -84,6 +85,7 @@ describe('the image', () => {
       .object({ devDependencies: z.object({ node: z.string() }) })
       .parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
     expect(image.from).toBe(`node:${devDependencies.node}-bookworm-slim`);
+    expect(image.entrypoint).toEqual(['node', ...nodeOptions, 'bin/sightline.js']);
     expect(image.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     const { stdout } = await run('du', ['-sk', image.root]);
     process.stdout.write(`image: ${stdout.split('\t', 1)[0]} KiB above its base\n`);

@@ -8,6 +8,7 @@ import type { Config } from '../../src/config/schema.ts';
 import { longestCallMs } from '../../src/app/serving.ts';
 import { loadPlugin } from '../../src/kernel/registry.ts';
 import { removeDirectory, root, temporaryDirectory } from '../support/gateway.ts';
+import { nodeOptions } from '../support/start-command.ts';
 import * as shapes from './support/manifests.ts';
 
 const deploy = (...path: string[]): string => join(root, 'deploy', ...path);
@@ -198,7 +199,7 @@ describe('the systemd unit', () => {
       .object({ name: z.string(), bin: z.object({ sightline: z.string() }) })
       .parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
     expect(settings.get('ExecStart')).toBe(
-      `/usr/bin/node /opt/sightline/node_modules/${name}/${bin.sightline} serve --no-demo`,
+      `/usr/bin/node ${nodeOptions.join(' ')} /opt/sightline/node_modules/${name}/${bin.sightline} serve --no-demo`,
     );
     expect(Object.fromEntries(settings)).toMatchObject({
       User: 'sightline',

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { storageOfAll, workersOfAll } from './forms/form.ts';
 import type { SharedStorage } from './forms/form.ts';
+import { nodeOptions } from './start-command.ts';
 import type { TwoGateways } from './two-gateways.ts';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -103,7 +104,7 @@ export async function startOne(dataDirectory: string, options: GatewayOptions = 
   const several = workers > 1 ? ['--workers', String(workers)] : [];
   const child = spawn(
     process.execPath,
-    [main, 'serve', '--data', dataDirectory, '--port', String(port), ...several, ...args],
+    [...nodeOptions, main, 'serve', '--data', dataDirectory, '--port', String(port), ...several, ...args],
     {
       cwd: dataDirectory,
       env: { ...process.env, NODE_OPTIONS: '', ...env },
