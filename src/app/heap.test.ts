@@ -42,8 +42,9 @@ it('does not grow to several times what lives in it', async () => {
   expect(small.old).toBeLessThan(usual.old * 0.8);
 }, 60_000);
 
-it('keeps 32 MB for young objects as npm start runs it, where Node alone keeps more', async () => {
+it('keeps for young objects, as npm start runs it, a part of what Node alone keeps', async () => {
   const [small, usual] = [await mostOf(nodeOptions, 'small'), await mostOf([], 'small')];
-  expect(usual.young).toBeGreaterThan(32);
-  expect(small.young).toBeLessThanOrEqual(32);
+  // Two halves of 16 MB, and for moments the pages that a collection fills beside them.
+  expect(small.young).toBeGreaterThan(16);
+  expect(small.young).toBeLessThan(usual.young / 2);
 }, 60_000);
