@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { acceptBurstsFirst } from './bursts.ts';
 
@@ -72,6 +72,20 @@ describe('a burst of connections', () => {
     await askAtOnce(port);
     expect(accepted).toHaveLength(burst);
     expect(accepted.filter((count) => count < burst).length).toBeGreaterThan(burst / 2);
+  });
+
+  it('is served while in each turn of the loop one more connection comes', async () => {
+    let served = 0;
+    server = createServer().removeAllListeners('connection');
+    server.on('connection', () => (served += 1));
+    acceptBurstsFirst(server, 20);
+    const end = performance.now() + 1_000;
+    // The first comes alone, and is not held back.
+    while (served < 2 && performance.now() < end) {
+      server.emit('connection', new Socket());
+      await nextTurn();
+    }
+    expect(served).toBeGreaterThan(1);
   });
 
   it('survives clients that leave while they are held back', async () => {
