@@ -19,8 +19,11 @@ export interface Load {
 
 export interface Generator {
   readonly name: string;
-  /** Keeps `connections` busy. Rejects when anything but 2xx is answered. */
-  load(url: string, request: Request, connections: number, seconds: number): Promise<Load>;
+  /**
+   * Keeps `connections` busy. Rejects when anything but 2xx is answered.
+   * @param tokens that the requests bear one after another, in place of the one that the request has.
+   */
+  load(url: string, request: Request, connections: number, seconds: number, tokens?: readonly string[]): Promise<Load>;
 }
 
 /** wrk where it is installed, since it leaves the processors to the servers; else autocannon. The same for all servers. */
@@ -47,12 +50,13 @@ const told = z.object({
 function wrk(name: string, script: string): Generator {
   return {
     name,
-    async load(url, { headers, body }, connections, seconds) {
+    async load(url, { headers, body }, connections, seconds, tokens = []) {
       const set = Object.entries(headers).map(([key, value]) => `wrk.headers[${quoted(key)}] = ${quoted(value)}`);
       const lua = [
         'wrk.method = "POST"',
         `wrk.body = ${quoted(body)}`,
         ...set,
+        ...(tokens.length > 0 ? inTurn(tokens) : []),
         'function done(summary, latency)',
         '  local e = summary.errors',
         `  print(string.format('\\n{"requests":%d,"microseconds":%d,"bytes":%d,"failed":%d,"p50":%d,"p99":%d}', summary.requests, summary.duration, summary.bytes, e.connect + e.read + e.write + e.status + e.timeout, latency:percentile(50), latency:percentile(99)))`,
@@ -69,6 +73,24 @@ function wrk(name: string, script: string): Generator {
       return { answers: requests, rate, p50: p50 / 1_000, p99: p99 / 1_000, bytes: bytes / requests };
     },
   };
+}
+
+/** Requests that bear one token after another, made before the load begins. */
+function inTurn(tokens: readonly string[]): readonly string[] {
+  return [
+    `local tokens = {${tokens.map(quoted).join(',')}}`,
+    'local requests, last = {}, 0',
+    'function init()',
+    '  for index, token in ipairs(tokens) do',
+    "    wrk.headers['authorization'] = 'Bearer ' .. token",
+    '    requests[index] = wrk.format()',
+    '  end',
+    'end',
+    'function request()',
+    '  last = last % #requests + 1',
+    '  return requests[last]',
+    'end',
+  ];
 }
 
 /** A Lua string that no character of the text ends. */
@@ -89,7 +111,8 @@ function autocannon(): Generator {
   const program = createRequire(import.meta.url).resolve('autocannon');
   return {
     name: 'autocannon',
-    async load(url, { headers, body }, connections, seconds) {
+    async load(url, { headers, body }, connections, seconds, tokens) {
+      if (tokens !== undefined) throw new Error('requests with several tokens are sent by wrk alone; install it');
       const sent = Object.entries(headers).flatMap(([key, value]) => ['-H', `${key}=${value}`]);
       const options = ['-j', '-n', '-c', String(connections), '-d', String(seconds), '-m', 'POST', '-b', body];
       const { stdout } = await run(process.execPath, [program, ...options, ...sent, url], { maxBuffer: 1 << 24 });

@@ -26,7 +26,7 @@ const made = z.object({ id: z.string() });
 export async function startSightline(
   server: PostgresServer,
   { storage, workers }: SightlineOptions,
-): Promise<Contender & { readonly database: string; readonly dataDirectory: string }> {
+): Promise<Contender & { readonly database: string; readonly dataDirectory: string; readonly config: string }> {
   const warehouse = await emptyWarehouse(server);
   const store = storage === 'postgres' ? await postgresStore(server) : undefined;
   const directory = await temporaryDirectory();
@@ -58,6 +58,7 @@ export async function startSightline(
       'token, live key look-up, rate limit, SQL gate, read-only transaction, signed tenant checked by the database, caps, deadline, audit',
     database: warehouse.database,
     dataDirectory: directory,
+    config,
     async stop() {
       await gateway.stop();
       await removeDirectory(directory);

@@ -3,7 +3,8 @@ import { inspect } from 'node:util';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { callTool, exchange, post } from '../chaos/client.ts';
-import type { Stage, Tenant } from './stage.ts';
+import type { Tenant } from '../support/tenants.ts';
+import type { Stage } from './stage.ts';
 
 export interface Sent {
   readonly kind: string;

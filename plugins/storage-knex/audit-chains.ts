@@ -4,7 +4,6 @@ import { auditSeals, chainRecords, chainRoot } from '../../src/contract/index.ts
 import type { AuditPlace, AuditRecord, AuditRegister, Host, OrganizationId } from '../../src/contract/index.ts';
 import { boolean, integer } from './columns.ts';
 import type { ScopedDatabase } from './database.ts';
-import { auditColumns, auditValues } from './repositories/audit-rows.ts';
 import type { Scope } from './scope.ts';
 
 /** Where this process stands in an organization's audit. */
@@ -56,19 +55,7 @@ export class AuditChains {
     const seal = auditSeals(this.#host.vault, organizationId).head.make(chain, place);
     let moved;
     try {
-      moved = await database.write(async (scope) => {
-        const changed = await scope
-          .from('audit_chains')
-          .where({ number: chain, seq: lane.last.seq, hash: lane.last.hash })
-          .update({ ...place, seal });
-        if (changed === 0) return false;
-        await scope.insertMany(
-          'audit',
-          auditColumns,
-          linked.map((each) => auditValues(chain, each)),
-        );
-        return true;
-      });
+      moved = await database.advance({ chain, from: lane.last, to: { ...place, seal }, records: linked });
     } catch (error) {
       lane.doubt = { records: rest, last: place };
       throw error;

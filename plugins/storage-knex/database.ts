@@ -2,6 +2,8 @@ import knex, { type Knex } from 'knex';
 import { SightlineError } from '../../src/contract/index.ts';
 import type { OrganizationId } from '../../src/contract/index.ts';
 import { busy } from './busy.ts';
+import { advanceChain } from './chain-advance.ts';
+import type { ChainAdvance } from './chain-advance.ts';
 import type { Connection, Fault, Reach, Row, SchemaSession } from './dialect.ts';
 import { persistently } from './persistence.ts';
 import { Scope } from './scope.ts';
@@ -85,6 +87,7 @@ export class Database {
       organizationId,
       (work) => this.#read(organizationId, work),
       (work, refused) => this.#write(organizationId, work, refused),
+      (advance, refused) => this.#advance(organizationId, advance, refused),
     );
   }
 
@@ -124,17 +127,25 @@ export class Database {
         persistently(attempt, (error) => {
           const setback = this.#connection.setback(error);
           if (setback !== 'lost' || !committing) return setback;
-          throw new SightlineError(
-            'unavailable',
-            'The storage was lost while it kept a change; it may be kept or not.',
-            {
-              hint: 'Look whether it is there before you repeat it.',
-              cause: error,
-            },
-          );
+          throw lostWhileKeeping(error);
         }),
       refused,
     );
+  }
+
+  #advance(organizationId: OrganizationId, advance: ChainAdvance, refused: Refusals): Promise<boolean> {
+    const connection = this.#connection;
+    const together = connection.advance?.bind(connection);
+    if (together === undefined) {
+      return this.#write(organizationId, (db) => advanceChain(new Scope(db, organizationId), advance), refused);
+    }
+    return this.#guard(async () => {
+      try {
+        return await together(organizationId, advance);
+      } catch (error) {
+        throw connection.setback(error) === 'lost' ? lostWhileKeeping(error) : error;
+      }
+    }, refused);
   }
 
   async #guard<Result>(work: () => Promise<Result>, refused: Refusals = {}): Promise<Result> {
@@ -157,20 +168,34 @@ export class Database {
   }
 }
 
+function lostWhileKeeping(cause: unknown): SightlineError {
+  return new SightlineError('unavailable', 'The storage was lost while it kept a change; it may be kept or not.', {
+    hint: 'Look whether it is there before you repeat it.',
+    cause,
+  });
+}
+
+const unknownOrganization = {
+  foreign_key: new SightlineError('not_found', 'The organization does not exist.'),
+} as const satisfies Refusals;
+
 /** The database as an organization's repositories see it: only through a Scope. */
 export class ScopedDatabase {
   readonly organizationId: OrganizationId;
   readonly #read: <Result>(work: (db: Statements) => Promise<Result>) => Promise<Result>;
   readonly #write: <Result>(work: (db: Statements) => Promise<Result>, refused: Refusals) => Promise<Result>;
+  readonly #advance: (advance: ChainAdvance, refused: Refusals) => Promise<boolean>;
 
   constructor(
     organizationId: OrganizationId,
     read: <Result>(work: (db: Statements) => Promise<Result>) => Promise<Result>,
     write: <Result>(work: (db: Statements) => Promise<Result>, refused: Refusals) => Promise<Result>,
+    advance: (advance: ChainAdvance, refused: Refusals) => Promise<boolean>,
   ) {
     this.organizationId = organizationId;
     this.#read = read;
     this.#write = write;
+    this.#advance = advance;
   }
 
   read<Result>(work: (scope: Scope) => Promise<Result>): Promise<Result> {
@@ -179,9 +204,11 @@ export class ScopedDatabase {
 
   /** The only transaction that writes for the organization. One that does not exist is `not_found`. See Database.write. */
   write<Result>(work: (scope: Scope) => Promise<Result>, refused: Refusals = {}): Promise<Result> {
-    return this.#write((knex) => work(new Scope(knex, this.organizationId)), {
-      foreign_key: new SightlineError('not_found', 'The organization does not exist.'),
-      ...refused,
-    });
+    return this.#write((knex) => work(new Scope(knex, this.organizationId)), { ...unknownOrganization, ...refused });
+  }
+
+  /** See advanceChain. Durable when it resolves. */
+  advance(advance: ChainAdvance): Promise<boolean> {
+    return this.#advance(advance, unknownOrganization);
   }
 }

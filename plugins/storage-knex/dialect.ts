@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { OrganizationId, SightlineError } from '../../src/contract/index.ts';
 import type { Bell } from './bell.ts';
+import type { ChainAdvance } from './chain-advance.ts';
 import type { Statements } from './statements.ts';
 
 /** Everything that differs between the databases behind knex. Nothing outside a dialect's folder names an engine. */
@@ -31,6 +32,8 @@ export interface Connection {
    * it, and its statements see all that was committed before.
    */
   write<Result>(reach: Reach, work: (transaction: Statements) => Promise<Result>): Promise<Result>;
+  /** See advanceChain. Absent where each is a transaction of its own, of `write`. Not repeated where the connection is lost. */
+  advance?(organizationId: OrganizationId, advance: ChainAdvance): Promise<boolean>;
   /** Makes a transaction of the directory the only one that writes for the organization, until it ends. */
   claim(transaction: Statements, organizationId: OrganizationId): Promise<void>;
   /** Runs `work` while no other process does the same, for migrations. */

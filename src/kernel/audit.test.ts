@@ -112,6 +112,34 @@ describe('createAuditWriter', () => {
     }
   });
 
+  it('writes with what is due whatever else waits, but gives a store that refused one its pause', async () => {
+    jest.useFakeTimers();
+    try {
+      const { storage, logger, written, state } = store();
+      const audit = createAuditWriter({ storage, logger, flushMs: 50 });
+      const [bad, first, second] = [newId('org'), newId('org'), newId('org')];
+      let refused = 0;
+      state.failing = (id) => id === bad && (refused += 1) > 0;
+      audit.reserve(bad)(record('1'));
+      // Due at 50 and, since it is refused, at 100 and 200.
+      await jest.advanceTimersByTimeAsync(110);
+      expect(refused).toBe(2);
+      audit.reserve(first)(record('2'));
+      await jest.advanceTimersByTimeAsync(40);
+      audit.reserve(second)(record('3'));
+      await jest.advanceTimersByTimeAsync(10);
+      expect([...written.keys()]).toEqual([first, second]);
+      expect(refused).toBe(2);
+      await jest.advanceTimersByTimeAsync(40);
+      expect(refused).toBe(3);
+      state.failing = () => false;
+      await audit.stop();
+      expect(written.get(bad)).toEqual(['1']);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('writes what was recorded soon, in order and in one batch', async () => {
     const { storage, logger, written, batches } = store();
     const audit = createAuditWriter({ storage, logger });

@@ -67,10 +67,14 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
 
   function schedule(queue: Queue, delay: number): void {
     if (queue.timer !== undefined || queue.writing !== undefined) return;
-    queue.timer = setTimeout(() => {
-      queue.timer = undefined;
-      void flush(queue);
-    }, delay);
+    queue.timer = setTimeout(() => flushWith(queue), delay);
+  }
+
+  /** Whoever else waits for its time goes along: a store may write many organizations' records in one transaction. */
+  function flushWith(due: Queue): void {
+    for (const queue of queues.values()) {
+      if (queue === due || (queue.timer !== undefined && queue.failures === 0)) void flush(queue);
+    }
   }
 
   function flush(queue: Queue): Promise<void> {

@@ -2,9 +2,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import type { KnexQuery } from 'knex/lib/dialects/better-sqlite3/index.js';
+import type { Advance, Advanced } from './advance.ts';
 import { isBusy } from './errors.ts';
 import { execute } from './execute.ts';
-import type { Answer } from './execute.ts';
+import type { Answer, Task } from './execute.ts';
 import { openDatabase } from './open.ts';
 import { ThreadedConnection } from './threaded.ts';
 
@@ -49,16 +50,34 @@ export class NodeSqliteClient extends BetterSqlite3Client {
     if (query.sql === 'BEGIN;') this.config.manner.begin();
     if (rows !== undefined) this.config.manner.insert(rows.length);
     const statement = { sql: query.sql, bindings: this._formatBindings(query.bindings), rows };
-    const run = async (): Promise<Answer | undefined> =>
-      connection instanceof ThreadedConnection ? await connection.run(statement) : execute(connection, statement);
-    // Inside a transaction the write lock is ours already; what is busy there would not become free by waiting.
-    const answer = connection.isTransaction ? await run() : await patiently(run);
+    const answer = await run(connection, statement);
     query.response = answer;
     if (answer !== undefined && 'changes' in answer) {
       query.context = { changes: answer.changes, lastID: answer.lastInsertRowid };
     }
     return query;
   }
+
+  /** A transaction of these alone. One that cannot be ended takes its connection with it. */
+  async advance(connection: RawConnection, advances: readonly Advance[]): Promise<readonly Advanced[]> {
+    this.config.manner.begin();
+    this.config.manner.insert(advances.reduce((sum, { insert }) => sum + insert.rows.length, 0));
+    try {
+      const answer = await run(connection, { advances });
+      if (answer === undefined || !('advanced' in answer)) throw new Error('the advances were not answered');
+      return answer.advanced;
+    } catch (error) {
+      if (connection.isTransaction) Object.assign(connection, { __knex__disposed: error });
+      throw error;
+    }
+  }
+}
+
+async function run(connection: RawConnection, task: Task): Promise<Answer | undefined> {
+  const once = async (): Promise<Answer | undefined> =>
+    connection instanceof ThreadedConnection ? await connection.run(task) : execute(connection, task);
+  // Inside a transaction the write lock is ours already; what is busy there would not become free by waiting.
+  return connection.isTransaction ? await once() : await patiently(once);
 }
 
 /** Repeats what finds the database busy, since another process writes; the last attempt's error is the caller's. */

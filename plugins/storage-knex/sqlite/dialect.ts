@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import knex, { type Knex } from 'knex';
 import type { Connection } from '../dialect.ts';
 import { transact } from '../transact.ts';
+import { Advances } from './advances.ts';
 import { NodeSqliteClient } from './client.ts';
 import { WriterManner } from './manner.ts';
 import { constraintFault, explain } from './errors.ts';
@@ -28,11 +29,13 @@ export function sqlite(
       const writer = connectKnex(filename, false, manner);
       const reader = connectKnex(filename, true);
       const lookups = new Lookups(filename);
+      const advances = new Advances(writer.client);
       return {
         writer,
         reader,
         read: (_reach, work) => work(reader),
         write: (_reach, work) => transact(writer, 'BEGIN;', work),
+        advance: (organizationId, advance) => advances.add(organizationId, advance),
         claim: async () => {},
         // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
         exclusively: (work) =>

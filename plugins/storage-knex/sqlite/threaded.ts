@@ -1,24 +1,18 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Answer, Statement } from './execute.ts';
+import type { Answer, Task } from './execute.ts';
+import { errorOf } from './failure.ts';
+import type { Failure } from './failure.ts';
 
 export interface ThreadOptions {
   readonly filename: string;
   readonly blockingMs: number;
 }
 
-/** What the thread says: first that it has the file open, then of each statement, in their order. */
+/** What the thread says: first that it has the file open, then of each task, in their order. */
 export type Reply =
   | { readonly answer: Answer | undefined; readonly inTransaction: boolean }
   | { readonly failure: Failure; readonly inTransaction: boolean };
-
-/** What an error of the driver or of the operating system is told by. */
-export interface Failure {
-  readonly message: string;
-  readonly errcode?: number;
-  readonly errstr?: string;
-  readonly code?: string;
-}
 
 /** What it was at may be kept or not. */
 export class ThreadEnded extends Error {
@@ -35,7 +29,7 @@ interface Waiting {
 
 /**
  * A connection that writes on a thread of its own, so that many records and their way to the disk do not hold up the event
- * loop. Statements go to it one after another, as to one that is here.
+ * loop. Tasks go to it one after another, as to one that is here.
  */
 export class ThreadedConnection {
   readonly #worker: Worker;
@@ -70,9 +64,9 @@ export class ThreadedConnection {
     return this.#ended === undefined;
   }
 
-  run(statement: Statement): Promise<Answer | undefined> {
+  run(task: Task): Promise<Answer | undefined> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
-    this.#worker.postMessage(statement);
+    this.#worker.postMessage(task);
     return this.#next();
   }
 
@@ -95,7 +89,7 @@ export class ThreadedConnection {
     const waiting = this.#waiting.shift();
     if (this.#waiting.length === 0) this.#worker.unref();
     this.isTransaction = reply.inTransaction;
-    if ('failure' in reply) waiting?.reject(Object.assign(new Error(reply.failure.message), reply.failure));
+    if ('failure' in reply) waiting?.reject(errorOf(reply.failure));
     else waiting?.resolve(reply.answer);
   }
 
