@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { newId } from '../../../src/contract/index.ts';
 import type { AuditRecord, OrganizationId } from '../../../src/contract/index.ts';
 import { testHost } from '../../../src/contract-tests/host.ts';
 import { rejection } from '../../../src/contract-tests/runner.ts';
@@ -84,6 +85,17 @@ describe.each([
     expect(transactions).toEqual([1, 1, 1]);
     await Promise.all(organizations.map((id) => audit(id).append(some(1_000))));
     expect(transactions).toEqual([1, 1, 1, 2, 1]);
+  });
+
+  it('wait for one other writer, however many there are', async () => {
+    let written = 0;
+    const others = Array.from({ length: 50 }, async (_, index) => {
+      await storage.directory.createOrganization({ name: `other ${index}` });
+      written += 1;
+    });
+    await audit(organizations[0] ?? newId('org')).append([record('next')]);
+    expect(written).toBeLessThan(5);
+    await Promise.all(others);
   });
 
   it('wait for another process that writes, and then are all there', async () => {

@@ -2,12 +2,16 @@ import { existsSync } from 'node:fs';
 import knex, { type Knex } from 'knex';
 import type { Connection } from '../dialect.ts';
 import { transact } from '../transact.ts';
+import { Turns } from '../turns.ts';
 import { Advances } from './advances.ts';
 import { NodeSqliteClient } from './client.ts';
 import { WriterManner } from './manner.ts';
 import { constraintFault, explain } from './errors.ts';
 import { Lookups } from './lookups.ts';
 import { ThreadEnded } from './threaded.ts';
+
+/** As long as knex waits for a connection. */
+const patienceMs = 60_000;
 
 export interface SqliteConnection extends Connection {
   readonly writer: Knex;
@@ -30,11 +34,13 @@ export function sqlite(
       const reader = connectKnex(filename, true);
       const lookups = new Lookups(filename);
       const advances = new Advances(writer.client);
+      const turns = new Turns(patienceMs);
       return {
         writer,
         reader,
         read: (_reach, work) => work(reader),
-        write: (_reach, work) => transact(writer, 'BEGIN;', work),
+        // One at a time asks for the connection, so that audit records do not stand in line behind all who write.
+        write: (_reach, work) => turns.take('writer', () => transact(writer, 'BEGIN;', work)),
         advance: (organizationId, advance) => advances.add(organizationId, advance),
         claim: async () => {},
         // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
