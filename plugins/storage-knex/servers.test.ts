@@ -426,6 +426,11 @@ for (const { name, make, cut, tables } of subjects) {
         const before = network.roundTrips;
         for (let turn = 0; turn < 5; turn += 1) expect(await ask()).toBeDefined();
         expect(network.roundTrips - before).toBe(5);
+        // The same from many in one turn of the event loop is asked once: they share the very answer.
+        const found = await Promise.all(Array.from({ length: 20 }, ask));
+        expect([found.length, new Set(found).size]).toEqual([20, 1]);
+        expect(found[0]).not.toBe(await ask());
+        expect(found[0]).toEqual(await ask());
         await storage.stop();
       } finally {
         await network.close();

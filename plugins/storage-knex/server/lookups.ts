@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Lookup, Row } from '../dialect.ts';
 import { promptMs } from '../persistence.ts';
 
@@ -39,18 +40,38 @@ export class Lookups {
     this.#isLost = isLost;
   }
 
+  /**
+   * What is asked several times in one turn of the event loop goes to the server once, when the turn has read its requests: as
+   * each of them would, it sees what was committed before it was asked.
+   */
   prepare(sql: string): Lookup {
     const statement = { name: `sightline_${(this.#prepared += 1)}`, sql };
-    return async (...values) => {
-      const begun = performance.now();
-      try {
-        return await this.#ask(statement, values);
-      } catch (error) {
-        // A look-up changes nothing: it is asked again, on a connection that is new if need be.
-        if (!this.#isLost(error) || this.#closed || performance.now() - begun > promptMs) throw error;
-        return this.#ask(statement, values);
-      }
+    const due = new Map<string, Promise<Row | undefined>>();
+    const turnsEnd = async (): Promise<void> => {
+      await setImmediate();
+      due.clear();
     };
+    let end: Promise<void> = Promise.resolve();
+    return (...values) => {
+      const key = JSON.stringify(values);
+      const asked = due.get(key);
+      if (asked !== undefined) return asked;
+      if (due.size === 0) end = turnsEnd();
+      const asking = end.then(() => this.#persist(statement, values));
+      due.set(key, asking);
+      return asking;
+    };
+  }
+
+  async #persist(statement: LookupStatement, values: readonly string[]): Promise<Row | undefined> {
+    const begun = performance.now();
+    try {
+      return await this.#ask(statement, values);
+    } catch (error) {
+      // A look-up changes nothing: it is asked again, on a connection that is new if need be.
+      if (!this.#isLost(error) || this.#closed || performance.now() - begun > promptMs) throw error;
+      return this.#ask(statement, values);
+    }
   }
 
   async close(): Promise<void> {
