@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,11 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 const restMs = 1_000;
 const lookEveryMs = 50;
 
+type Answer = Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive' | 'writableFinished'>;
+
 /** A server's connections with the latest answer on each: all that has to be noted of a request, so that none is cut off. */
 export class Connections {
   readonly #server: Server;
   readonly #acceptors: readonly NetServer[];
-  readonly #latest = new Map<Socket, ServerResponse | undefined>();
+  readonly #latest = new Map<Socket, Answer | undefined>();
 
   /** @param acceptors whose connections are the server's. */
   constructor(server: Server, acceptors: readonly NetServer[]) {
@@ -23,8 +25,9 @@ export class Connections {
     });
   }
 
-  answers({ socket }: IncomingMessage, response: ServerResponse): void {
+  answers(socket: Socket, response: Answer): void {
     this.#latest.set(socket, response);
+    if (!this.#server.listening) response.shouldKeepAlive = false;
   }
 
   /**
@@ -59,7 +62,7 @@ export class Connections {
       }
       await Promise.race([closed, delay(lookEveryMs)]);
     }
-    this.#server.closeAllConnections();
+    for (const socket of this.#latest.keys()) socket.destroy();
     await closed;
   }
 }

@@ -40,6 +40,7 @@ import { createAgent } from './agent.ts';
 import { agentQuery } from './agent-query.ts';
 import { createAlertInputs } from './alert-inputs.ts';
 import type { LoadedAlertInputs } from './alert-inputs.ts';
+import { admitCalls } from './calls.ts';
 import type { Cradle } from './cradle.ts';
 import { directoryName } from './data-directory.ts';
 import { collectorSource, ingestSource, noIngest, receivingSink } from './ingest-source.ts';
@@ -359,14 +360,21 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    router: asFunction(({ mcp, receiver, alertReceiver, http, instruments }: Cradle) =>
+    inflow: asFunction(() => ({
+      calls: new Inflow(config.limits.requestsAtOnce),
+      sent: new Inflow(sentAtOnce),
+    })).singleton(),
+    calls: asFunction(({ mcp, inflow, instruments }: Cradle) =>
+      admitCalls({ mcp, inflow: inflow.calls, instruments }),
+    ).singleton(),
+    router: asFunction(({ calls, receiver, alertReceiver, http, inflow, instruments }: Cradle) =>
       routes({
-        mcp,
+        calls,
         receiver,
         alertReceiver,
         http,
-        inflow: { calls: new Inflow(config.limits.requestsAtOnce), sent: new Inflow(sentAtOnce) },
-        basePath: new URL(urls.publicUrl).pathname,
+        inflow,
+        basePath: urls.basePath,
         instruments,
       }),
     ).singleton(),

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Component } from '../contract/index.ts';
 import { createAcceptors } from '../http/acceptors.ts';
-import { createHttpServer } from '../http/server.ts';
+import { createHttpServer, serverLimits } from '../http/server.ts';
 import { holdExclusively, joinHold } from '../kernel/exclusive.ts';
 import type { Exclusive } from '../kernel/exclusive.ts';
 import { createLifecycle } from '../kernel/lifecycle.ts';
@@ -11,6 +11,8 @@ import type { OwnTelemetry } from '../kernel/own-telemetry/index.ts';
 import { loadPlugin } from '../kernel/registry.ts';
 import { loadAlertInputs } from './alert-inputs.ts';
 import { holdBoundary } from './boundary.ts';
+import { callPaths } from './calls.ts';
+import type { Calls } from './calls.ts';
 import { Connections } from './connections.ts';
 import { createGatewayContainer } from './container.ts';
 import type { Given, LoadedPlugins } from './container.ts';
@@ -21,7 +23,7 @@ import { listen, listenTogether, localUrl } from './listen.ts';
 import { longestCallMs } from './serving.ts';
 import type { Serving } from './serving.ts';
 import type { Settings } from './settings.ts';
-import { deriveUrls } from './urls.ts';
+import { basePathOf, deriveUrls } from './urls.ts';
 import { leaveToOthers } from './workers/leave-to-others.ts';
 import type { Seat } from './workers/seat.ts';
 import { layFoundation } from './workspace.ts';
@@ -104,14 +106,22 @@ class RunningGateway implements Gateway {
     let router: Router = (_request, response) => {
       response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
     };
-    const server = createHttpServer(silentMs(config));
+    let calls: Calls = (_request, response) => {
+      response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
+    };
+    const server = createHttpServer(silentMs(config), serverLimits, {
+      paths: callPaths(basePathOf(config)),
+      onCall(request, answer, socket) {
+        connections.answers(socket, answer);
+        calls(request, answer);
+      },
+    });
     this.#foundation.onReload(() => server.setTimeout(silentMs(this.#foundation.config)));
     // Workers share one queue of connections.
     const acceptors = seat ? [] : createAcceptors(server);
     const connections = new Connections(server, acceptors);
     const route = (request: IncomingMessage, response: ServerResponse, waits: boolean): void => {
-      connections.answers(request, response);
-      if (!server.listening) response.shouldKeepAlive = false;
+      connections.answers(request.socket, response);
       router(request, response, waits);
     };
     server.on('request', (request: IncomingMessage, response: ServerResponse) => route(request, response, false));
@@ -165,7 +175,7 @@ class RunningGateway implements Gateway {
     await start('kept results', partOf({ stop: async () => cradle.keptResults.clear() }));
 
     if (this.#own) observeGateway(this.#own, cradle);
-    ({ router } = cradle);
+    ({ router, calls } = cradle);
     this.#serving.ready = true;
     if (seat) {
       await listen(server, { host: config.listen.host, port });

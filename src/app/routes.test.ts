@@ -2,12 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Inflow } from '../http/inflow.ts';
+import { admitCalls } from './calls.ts';
 import { routes } from './routes.ts';
 
 function whereTo(url: string, basePath = '/'): string {
   let taken = '';
   const listener = routes({
-    mcp: (request) => (taken = `mcp ${request.url}`),
+    calls: (request) => (taken = `mcp ${'url' in request ? request.url : ''}`),
     alertReceiver: (request) => (taken = `alerts ${request.url}`),
     http: (request) => (taken = `http ${request.url}`),
     receiver: {
@@ -47,12 +48,16 @@ describe('the routes', () => {
   it('refuse what is too much at once, telemetry apart from calls, and always answer probes', () => {
     const taken: string[] = [];
     const take = (request: IncomingMessage): void => void taken.push(request.url ?? '');
+    const inflow = { calls: new Inflow(1), sent: new Inflow(1) };
     const listener = routes({
-      mcp: take,
+      calls: admitCalls({
+        mcp: (request) => taken.push('url' in request ? (request.url ?? '') : ''),
+        inflow: inflow.calls,
+      }),
       alertReceiver: take,
       http: take,
       receiver: { handle: (request) => taken.push(request.url ?? '') > 0 },
-      inflow: { calls: new Inflow(1), sent: new Inflow(1) },
+      inflow,
       basePath: '/',
     });
     const statuses = ['/v1/logs', '/v1/logs', '/alerts/als_1', '/mcp', '/mcp', '/', '/livez', '/readyz'].map((url) => {

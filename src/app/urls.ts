@@ -5,6 +5,8 @@ export interface Urls {
   readonly port: number;
   /** {base_url}, no trailing slash. */
   readonly publicUrl: string;
+  /** The path of {base_url}: what a proxy may hand on or strip; `/` where there is none. */
+  readonly basePath: string;
   /** {auth_url}, no trailing slash: the issuer. */
   readonly authUrl: string;
   /** The MCP endpoint, which is the audience of every token. */
@@ -24,6 +26,7 @@ export function deriveUrls(config: Config, port: number): Urls {
   return {
     port,
     publicUrl,
+    basePath: basePathOf(config),
     authUrl,
     resource: `${publicUrl}/mcp`,
     allowedHosts: unique([
@@ -37,6 +40,11 @@ export function deriveUrls(config: Config, port: number): Urls {
       ...config.allowedOrigins,
     ]),
   };
+}
+
+/** As in `Urls`; known before the port is. */
+export function basePathOf({ publicUrl }: Pick<Config, 'publicUrl'>): string {
+  return publicUrl === undefined ? '/' : new URL(publicUrl).pathname;
 }
 
 function unique(values: readonly string[]): readonly string[] {

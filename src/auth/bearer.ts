@@ -9,7 +9,7 @@ const space = 0x20;
  * What a request sends as its bearer token, from the Authorization header alone: never from the query, which ends up in logs,
  * nor from the body (OAuth 2.1 §5.1). Undefined where there is none. Whether it is written like one is not looked at.
  */
-export function readBearer(request: IncomingMessage): string | undefined {
+export function readBearer(request: Pick<IncomingMessage, 'headers'>): string | undefined {
   const header = request.headers.authorization;
   if (header === undefined || header.length > maxTokenLength) return undefined;
   // As nearly all write it.

@@ -38,7 +38,7 @@ export interface VerifierOptions {
  * Identifies the caller. Never throws. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
  * @param requestId under which the log has why a token is refused.
  */
-export type Verifier = (request: IncomingMessage, requestId?: string) => Promise<Principal>;
+export type Verifier = (request: Pick<IncomingMessage, 'headers'>, requestId?: string) => Promise<Principal>;
 
 export interface Admitted {
   readonly userId: UserId;

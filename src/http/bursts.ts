@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { takeConnections } from './take-connections.ts';
 
 /** Sooner after the one before, a connection is one of a burst. */
 const burstMs = 5;
@@ -12,10 +13,7 @@ const ignore = (): void => undefined;
  * @param longestMs the longest that a connection is held back: 5 ms.
  */
 export function acceptBurstsFirst(server: Server, longestMs = 5): void {
-  const [own, ...others] = server.listeners('connection');
-  if (own === undefined || others.length > 0) throw new Error('somebody else serves the connections of this server');
-  server.removeAllListeners('connection');
-  const serve = (socket: Socket): void => void Reflect.apply(own, server, [socket]);
+  const serve = takeConnections(server);
   const held: Socket[] = [];
   let before = -Infinity;
   let since = 0;

@@ -1,4 +1,6 @@
-import type { ServerResponse } from 'node:http';
+import type { HttpResponse } from '../mcp/http-message.ts';
+
+type Answer = Pick<HttpResponse, 'writeHead' | 'end' | 'on'>;
 
 /** After twice this a request no longer counts: it waits for something else than this process. */
 const spanMs = 2_000;
@@ -23,7 +25,7 @@ export class Inflow {
   }
 
   /** False, and nothing is counted, where so many are under way. */
-  admit(response: ServerResponse): boolean {
+  admit(response: Answer): boolean {
     const now = this.#now();
     if (now >= this.#spanEnds) this.#next(now);
     if (this.#begunNow + this.#begunBefore >= this.#atOnce) return false;
@@ -62,7 +64,7 @@ const asOtlp = refusal({ code: 14, message: told });
 const asOurs = refusal({ error: { code: 'overloaded', message: told, hint } });
 
 /** 503 in the words of whom the path is of, written beforehand: many are sent when there is no time. */
-export function refuseOverload(path: string, response: ServerResponse): void {
+export function refuseOverload(path: string, response: Answer): void {
   const { headers, body } = path === '/mcp' ? asRpc : path.startsWith('/v1/') ? asOtlp : asOurs;
   response.writeHead(503, headers).end(body);
 }

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { acceptBurstsFirst } from './bursts.ts';
+import { serveDirectly } from './direct/index.ts';
+import type { DirectCalls } from './direct/index.ts';
 
 export interface ServerLimits {
   /** For the headers of a request, from the connection or the answer before. */
@@ -24,8 +26,15 @@ export const serverLimits: ServerLimits = {
   connections: 10_000,
 };
 
-/** @param silentMs how long a connection may be open without a byte in either direction while a request is answered. */
-export function createHttpServer(silentMs: number, limits: ServerLimits = serverLimits): Server {
+/**
+ * @param silentMs how long a connection may be open without a byte in either direction while a request is answered.
+ * @param calls served without node:http where they can be.
+ */
+export function createHttpServer(
+  silentMs: number,
+  limits: ServerLimits = serverLimits,
+  calls?: DirectCalls,
+): Server {
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -35,6 +44,7 @@ export function createHttpServer(silentMs: number, limits: ServerLimits = server
   });
   server.maxConnections = limits.connections;
   server.setTimeout(silentMs);
+  if (calls) serveDirectly(server, calls, limits);
   acceptBurstsFirst(server);
   return server;
 }

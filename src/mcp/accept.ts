@@ -6,6 +6,9 @@ export interface Accepted {
   readonly eventStream: boolean;
 }
 
+/** A quality of nothing: not that. */
+const none = /^q=0(\.0*)?$/;
+
 const both: Accepted = { json: true, eventStream: true };
 const jsonOnly: Accepted = { json: true, eventStream: false };
 
@@ -20,7 +23,7 @@ export function readAccept(header: string | undefined): Accepted {
   let eventStream = false;
   for (const part of header.toLowerCase().split(',')) {
     const [type, ...parameters] = part.split(';').map((piece) => piece.trim());
-    if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) continue;
+    if (parameters.some((parameter) => none.test(parameter))) continue;
     if (type === 'application/json' || type === 'application/*' || type === '*/*' || type === '') json = true;
     if (type === 'text/event-stream') eventStream = true;
   }
@@ -28,4 +31,18 @@ export function readAccept(header: string | undefined): Accepted {
     throw new RequestFailure(406, 406, 'Accept must admit application/json or text/event-stream');
   }
   return { json, eventStream };
+}
+
+/** RFC 9110 §12.5.3. Named itself: who takes anything may not have thought of this. */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  if (typeof header !== 'string') return false;
+  // As nearly all write it, whatever else they take.
+  if (header.startsWith('gzip, ')) return true;
+  return header
+    .toLowerCase()
+    .split(',')
+    .some((part) => {
+      const [coding, ...parameters] = part.split(';').map((piece) => piece.trim());
+      return coding === 'gzip' && !parameters.some((parameter) => none.test(parameter));
+    });
 }

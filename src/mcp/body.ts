@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { nestsDeeperThan } from '../contract/json-depth.ts';
 import { ClientGone, RequestFailure } from './failure.ts';
+import type { HttpRequest } from './http-message.ts';
 import { rpcCode } from './protocol.ts';
 
 export interface BodyLimits {
@@ -13,10 +14,11 @@ export interface BodyLimits {
 const nothing = Buffer.alloc(0);
 
 /** Reads and parses the body, or fails with 408, 413, 415 or a JSON-RPC parse error. Call it once the caller is known. */
-export async function readMessage(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+export async function readMessage(request: HttpRequest, limits: BodyLimits): Promise<unknown> {
   checkContentType(request);
   const { headers } = request;
   if (Number(headers['content-length'] ?? 0) > limits.maxBodyBytes) throw tooLarge(limits);
+  if ('whole' in request) return parse(request.whole, limits);
   // Mounted behind a body parser: 'end' has passed and would never come again.
   if (request.readableEnded) throw new Error('the request body was read before it reached the MCP handler');
   if (request.destroyed) throw new ClientGone();
@@ -116,7 +118,7 @@ function tooLarge({ maxBodyBytes }: BodyLimits): RequestFailure {
   });
 }
 
-function checkContentType(request: IncomingMessage): void {
+function checkContentType(request: HttpRequest): void {
   const type = request.headers['content-type'];
   const encoding = request.headers['content-encoding'];
   const json =

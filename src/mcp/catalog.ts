@@ -1,6 +1,7 @@
 import type { Tool } from '../contract/tool.ts';
 import { paramHeaders } from './param-headers.ts';
 import type { ParamHeader } from './param-headers.ts';
+import { PreparedResult } from './prepared.ts';
 import { isObject, meta } from './protocol.ts';
 import type { JsonObject } from './protocol.ts';
 import { jsonSchema } from './schema.ts';
@@ -22,9 +23,9 @@ export interface CatalogEntry {
 /** All that can be known about the tools before the first request. */
 export interface Catalog {
   find(name: string): CatalogEntry | undefined;
-  /** Whole `tools/list` results, as JSON text. */
-  readonly legacyList: Buffer;
-  readonly modernList: Buffer;
+  /** Whole `tools/list` results. */
+  readonly legacyList: PreparedResult;
+  readonly modernList: PreparedResult;
   readonly paramHeaderNames: readonly string[];
 }
 
@@ -58,15 +59,13 @@ export function createCatalog(tools: readonly Tool[], serverInfo: ServerInfo): C
   }
   return {
     find: (name) => entries.get(name),
-    legacyList: Buffer.from(JSON.stringify({ tools: listed })),
-    modernList: Buffer.from(
-      JSON.stringify({
-        tools: listed,
-        ...cacheHints,
-        resultType: 'complete',
-        _meta: { [meta.serverInfo]: serverInfo },
-      }),
-    ),
+    legacyList: new PreparedResult({ tools: listed }),
+    modernList: new PreparedResult({
+      tools: listed,
+      ...cacheHints,
+      resultType: 'complete',
+      _meta: { [meta.serverInfo]: serverInfo },
+    }),
     paramHeaderNames: [...entries.values()].flatMap((entry) => entry.paramHeaders.map(({ name }) => name)),
   };
 }

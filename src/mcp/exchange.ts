@@ -1,10 +1,13 @@
 import { ServerResponse } from 'node:http';
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Operation } from '../contract/instruments.ts';
+import { acceptsGzip } from './accept.ts';
 import type { Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
 import { giveBack } from './answer-memory.ts';
+import type { HttpRequest, HttpResponse } from './http-message.ts';
 import type { RequestId } from './message.ts';
+import type { PreparedResult } from './prepared.ts';
 import type { LargeText } from './result.ts';
 
 export interface ExchangeLimits {
@@ -26,8 +29,8 @@ const exposedHeaders = 'Mcp-Session-Id, WWW-Authenticate, Retry-After';
  * nothing but an event stream. After the answer nothing more is written.
  */
 export class Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   /** Known once the body is parsed; every error carries it from then on. */
   id: RequestId | undefined;
   /** An allowed browser origin. */
@@ -40,7 +43,7 @@ export class Exchange {
   #done = false;
   #keepAlive: NodeJS.Timeout | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, limits: ExchangeLimits) {
+  constructor(request: HttpRequest, response: HttpResponse, limits: ExchangeLimits) {
     this.request = request;
     this.response = response;
     this.#limits = limits;
@@ -64,6 +67,14 @@ export class Exchange {
     const text = eventText(`${head}${textOf(json)}}`);
     if (this.#streaming) return this.#endStream(text);
     return this.#write(200, 'text/event-stream', text, { 'x-accel-buffering': 'no', ...headers });
+  }
+
+  /** Compressed where the client takes that, which costs nothing more. */
+  prepared(result: PreparedResult): void {
+    const { id, request } = this;
+    const compressed = this.accepted.json && !this.#streaming && acceptsGzip(request.headers['accept-encoding']);
+    if (compressed && id !== undefined) this.#writeCompressed(result.compressed(id));
+    else this.result(result.json);
   }
 
   /** A JSON-RPC error; `status` is lost where the stream has begun. */
@@ -132,6 +143,16 @@ export class Exchange {
     return length;
   }
 
+  /** @param bytes a character each. */
+  #writeCompressed(bytes: string): void {
+    if (this.done) return;
+    this.#done = true;
+    const all = this.#headers({ 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    all['content-length'] = bytes.length;
+    all['vary'] = all['vary'] === undefined ? 'Accept-Encoding' : 'Origin, Accept-Encoding';
+    this.response.writeHead(200, all).end(bytes, 'latin1');
+  }
+
   /** The bytes are not copied, and go out together with what surrounds them. */
   #writeEnclosed(head: string, json: Buffer | LargeText, headers: OutgoingHttpHeaders | undefined): number {
     if (this.done) return 0;
@@ -156,6 +177,7 @@ export class Exchange {
    */
   #linger(): void {
     const { request, response } = this;
+    if ('whole' in request) return void response.end();
     let dropped = 0;
     const end = (): void => {
       clearTimeout(timer);
@@ -172,6 +194,7 @@ export class Exchange {
   }
 
   #hasUnboundedRest(): boolean {
+    if ('whole' in this.request) return false;
     const { complete, headers } = this.request;
     if (complete) return false;
     return (
@@ -203,9 +226,11 @@ function whole(json: string): string | Buffer {
  * Whether the kernel has taken all that was written. Else the memory stays the socket's, whatever becomes of that; and that of
  * whatever has put itself before the response, as what compresses does.
  */
-function isTaken(response: ServerResponse): boolean {
+function isTaken(response: HttpResponse): boolean {
+  if (response.writableLength > 0) return false;
+  if (!(response instanceof ServerResponse)) return true;
   const own = response.write === ServerResponse.prototype.write && response.end === ServerResponse.prototype.end;
-  return own && response.socket !== null && response.writableLength === 0;
+  return own && response.socket !== null;
 }
 
 function textOf(json: string | Buffer | LargeText): string {

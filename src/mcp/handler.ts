@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../contract/auth.ts';
 import { SightlineError } from '../contract/errors.ts';
 import type { ErrorCode } from '../contract/errors.ts';
@@ -17,6 +16,7 @@ import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
 import { ClientGone, RequestFailure, requestFailure } from './failure.ts';
 import { createGate } from './gate.ts';
+import type { HttpRequest, HttpResponse } from './http-message.ts';
 import { peekId, readRpcMessage } from './message.ts';
 import type { RpcMessage } from './message.ts';
 import { isObject, latestLegacyVersion, legacyVersions, meta, modernVersion, quote, rpcCode } from './protocol.ts';
@@ -32,7 +32,7 @@ export interface McpHandlerOptions {
   /** How to use the tools together, for the model. */
   readonly instructions: string;
   /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
-  readonly authenticate: (request: IncomingMessage, requestId: string) => Promise<Principal>;
+  readonly authenticate: (request: HttpRequest, requestId: string) => Promise<Principal>;
   readonly challenge: Challenge;
   /** `name` (any port) or `name:port`. */
   readonly allowedHosts: readonly string[];
@@ -50,6 +50,8 @@ export interface McpHandlerOptions {
   readonly running?: RunningCalls;
   readonly limits?: Partial<McpLimits>;
 }
+
+export type McpListener = (request: HttpRequest, response: HttpResponse) => void;
 
 export interface McpLimits {
   /** 1 MiB. */
@@ -73,12 +75,10 @@ const defaultLimits: McpLimits = {
 const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The MCP endpoint, both eras, as a plain request listener: it runs on node:http or mounts in an Express app ahead of any body
- * parser. Everything that does not depend on the request is computed here, once; misuse throws here, too.
+ * The MCP endpoint, both eras, as a plain request listener: it runs on node:http, mounts in an Express app ahead of any body
+ * parser, and takes requests that are whole already. Everything that does not depend on the request is computed here, once; misuse throws here, too.
  */
-export function createMcpHandler(
-  options: McpHandlerOptions,
-): (request: IncomingMessage, response: ServerResponse) => void {
+export function createMcpHandler(options: McpHandlerOptions): McpListener {
   const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;
   const { rateLimit, callsAtOnce, audit, auditStatements = false, logger, instruments } = options;
   const limits: McpLimits = { ...defaultLimits, ...options.limits };
@@ -127,7 +127,7 @@ export function createMcpHandler(
     modernTail,
   });
 
-  function unidentified(error: unknown, request: IncomingMessage, requestId: string): unknown {
+  function unidentified(error: unknown, request: HttpRequest, requestId: string): unknown {
     if (!(error instanceof SightlineError)) return error;
     if (error.cause !== undefined) {
       logger.warn({ err: error.cause, code: error.code, request_id: requestId }, 'authentication failed');
@@ -211,7 +211,7 @@ export function createMcpHandler(
       if (params['cursor'] !== undefined) {
         throw new RequestFailure(200, rpcCode.invalidParams, 'unknown cursor: the list has one page');
       }
-      exchange.result(era === 'modern' ? catalog.modernList : catalog.legacyList);
+      exchange.prepared(era === 'modern' ? catalog.modernList : catalog.legacyList);
     } else if (era === 'modern' && method === 'server/discover') {
       exchange.result(discovery);
     } else if (era === 'modern' && method === 'subscriptions/listen') {

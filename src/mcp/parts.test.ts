@@ -187,7 +187,7 @@ describe('createCatalog', () => {
     const catalog = createCatalog([base], info);
     expect(catalog.find('a')?.tool).toBe(base);
     for (const name of ['__proto__', 'constructor', 'A', '']) expect(catalog.find(name)).toBeUndefined();
-    const list: unknown = JSON.parse(String(catalog.legacyList));
+    const list: unknown = JSON.parse(String(catalog.legacyList.json));
     expect(isObject(list) && list['tools']).toEqual([
       {
         name: 'a',

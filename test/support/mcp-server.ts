@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWTVerifyGetKey } from 'jose';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../src/auth/challenge.ts';
@@ -14,8 +14,9 @@ import type { Tool } from '../../src/contract/tool.ts';
 import { limitCallsAtOnce } from '../../src/kernel/calls-at-once.ts';
 import { createRateLimit } from '../../src/kernel/rate-limit.ts';
 import type { RateLimitOptions } from '../../src/kernel/rate-limit.ts';
+import { createHttpServer, serverLimits } from '../../src/http/server.ts';
 import { createMcpHandler } from '../../src/mcp/handler.ts';
-import type { McpHandlerOptions } from '../../src/mcp/handler.ts';
+import type { McpHandlerOptions, McpListener } from '../../src/mcp/handler.ts';
 import { listen } from './listen.ts';
 
 export interface LogLine {
@@ -108,9 +109,22 @@ export interface TestServerOptions extends Partial<
   readonly beside?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
+/**
+ * Whether calls are read by node:http alone, as where the handler is mounted in somebody's server, and not straight from their
+ * sockets, as the gateway's are where they can be.
+ */
+export const reading = { byNodeHttpAlone: false };
+
 /** The MCP handler on a real socket, with signed tokens verified by the real verifier against a directory in memory. */
 export async function startMcpServer(options: TestServerOptions): Promise<TestServer> {
-  const server = createServer();
+  let calls: McpListener = (_request, response) => void response.destroy();
+  const direct = {
+    paths: reading.byNodeHttpAlone ? [] : ['/mcp'],
+    onCall: (...[request, answer]: Parameters<McpListener>) => calls(request, answer),
+  };
+  const server = createHttpServer(60_000, serverLimits, direct);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => void sockets.add(socket));
   const port = await listen(server);
   const origin = `http://127.0.0.1:${port}`;
   const url = `${origin}/mcp`;
@@ -150,6 +164,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     logger,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
+  calls = handler;
   const metadata = protectedResourceMetadata({
     resource: url,
     authorizationServers: [origin],
@@ -187,7 +202,7 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     },
     revoke: (subject) => void keys.delete(subject),
     async stop() {
-      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };

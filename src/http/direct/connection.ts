@@ -1,0 +1,152 @@
+import type { Socket } from 'node:net';
+import type { WholeRequest } from '../../mcp/http-message.ts';
+import { DirectAnswer } from './answer.ts';
+import type { Sender } from './answer.ts';
+import { mostBytes, readHead } from './head.ts';
+import type { Head } from './head.ts';
+
+export interface DirectOptions {
+  /** The request lines that are served, CR LF included. */
+  readonly starts: readonly string[];
+  readonly headerBytes: number;
+  /** For the first request of a connection to begin, in milliseconds. */
+  readonly headersMs: number;
+  /** Between two requests of a connection. */
+  readonly restMs: number;
+  /** How long a connection may be open without a byte in either direction while a request is answered. */
+  readonly silentMs: () => number;
+  readonly stays: string;
+  readonly onCall: (request: WholeRequest, answer: DirectAnswer, socket: Socket) => void;
+  /** Takes a connection for good: node:http. */
+  readonly others: (socket: Socket) => void;
+}
+
+/** How long the rest of a request is waited for here, and in how many pieces: what a client sends in two writes comes at once. */
+const heldMs = 250;
+const mostPieces = 4;
+/** Of a head, until the next request of its connection. */
+const mostKept = 4 * 1024;
+
+/** One client's connection, as long as it sends nothing but calls, one after the other's answer. */
+export class DirectConnection implements Sender {
+  readonly socket: Socket;
+  readonly stays: string;
+  readonly #options: DirectOptions;
+  #answer: DirectAnswer | undefined;
+  /** Of a request that is not whole; or, while one is answered, what came after it. */
+  #held: Buffer[] = [];
+  #heldTimer: NodeJS.Timeout | undefined;
+  #last: { readonly bytes: Buffer; readonly head: Head } | undefined;
+  #slowReader: (() => void) | undefined;
+  #served = false;
+  /** Since when nothing has happened. */
+  #since = performance.now();
+
+  constructor(socket: Socket, options: DirectOptions) {
+    this.socket = socket;
+    this.stays = options.stays;
+    this.#options = options;
+    socket.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onClose);
+    socket.setTimeout(options.headersMs).on('timeout', this.#onTimeout);
+  }
+
+  answered(): void {
+    const answer = this.#answer;
+    this.#answer = undefined;
+    this.#since = performance.now();
+    if (this.#slowReader !== undefined) {
+      this.#slowReader = undefined;
+      this.socket.setTimeout(this.#options.headersMs);
+    }
+    if (answer?.shouldKeepAlive === false) this.socket.end(() => this.socket.destroy());
+    else if (this.#held.length > 0) this.#handOver();
+  }
+
+  slowReader(ms: number, onTimeout: () => void): void {
+    this.#slowReader = onTimeout;
+    this.socket.setTimeout(ms);
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#answer !== undefined) {
+      // A request before the answer to another one: who sends so is served by node:http from then on.
+      this.socket.pause();
+      this.#held.push(chunk);
+      return;
+    }
+    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([...this.#held, chunk]);
+    const { onCall } = this.#options;
+    const head = this.#readHead(bytes);
+    if (head === 'more' || (head !== undefined && bytes.length < head.end)) return this.#hold(chunk);
+    if (head === undefined || bytes.length > head.end) return this.#handOver(chunk);
+    this.#release();
+    this.#served = true;
+    this.#since = performance.now();
+    this.#answer = new DirectAnswer(this, head.keepAlive);
+    onCall({ method: 'POST', headers: head.headers, whole: bytes.subarray(head.bodyAt) }, this.#answer, this.socket);
+  };
+
+  /** Most requests of a client say the same before their body. */
+  #readHead(bytes: Buffer): Head | 'more' | undefined {
+    const { starts, headerBytes } = this.#options;
+    const last = this.#last;
+    if (last !== undefined && beginsWith(bytes, last.bytes)) return last.head;
+    const head = readHead(bytes, starts, headerBytes);
+    const kept = typeof head === 'object' && head.bodyAt <= mostKept;
+    this.#last = kept ? { bytes: Buffer.from(bytes.subarray(0, head.bodyAt)), head } : undefined;
+    return head;
+  }
+
+  /** As node:http does: who sends no more is not answered either. */
+  readonly #onEnd = (): void => void this.socket.end();
+
+  readonly #onError = (): void => void this.socket.destroy();
+
+  readonly #onClose = (): void => {
+    this.#release();
+    this.#answer?.close();
+  };
+
+  /** The socket's own timer is not set anew for each request; it looks now and then at how long it has been. */
+  readonly #onTimeout = (): void => {
+    if (this.#slowReader !== undefined) return this.#slowReader();
+    const { headersMs, restMs, silentMs } = this.#options;
+    const may = this.#answer !== undefined ? silentMs() : this.#served ? restMs : headersMs;
+    const left = this.#since + may - performance.now();
+    if (left <= 0) this.socket.destroy();
+    else this.socket.setTimeout(Math.min(Math.ceil(left), headersMs));
+  };
+
+  #hold(chunk: Buffer): void {
+    const bytes = this.#held.reduce((sum, { length }) => sum + length, chunk.length);
+    if (bytes > mostBytes || this.#held.length + 1 >= mostPieces) return this.#handOver(chunk);
+    this.#held.push(chunk);
+    this.#heldTimer ??= setTimeout(() => this.#handOver(), heldMs);
+  }
+
+  #release(): void {
+    if (this.#held.length > 0) this.#held = [];
+    clearTimeout(this.#heldTimer);
+    this.#heldTimer = undefined;
+  }
+
+  /** With all that has come and was not served. */
+  #handOver(...more: readonly Buffer[]): void {
+    const { socket } = this;
+    const came = Buffer.concat([...this.#held, ...more]);
+    this.#release();
+    if (socket.destroyed) return;
+    // Paused, since a socket that flows would give away at once what is put back.
+    socket.pause();
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose);
+    socket.setTimeout(0).off('timeout', this.#onTimeout);
+    if (came.length > 0) socket.unshift(came);
+    this.#options.others(socket);
+    socket.resume();
+  }
+}
+
+function beginsWith(bytes: Buffer, start: Buffer): boolean {
+  const { length } = start;
+  return bytes.length >= length && bytes.compare(start, 0, length, 0, length) === 0;
+}

@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+
+/** A request whose body is there already. */
+export interface WholeRequest {
+  readonly method: string;
+  /** As node:http has them: names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  readonly whole: Buffer;
+}
+
+export type HttpRequest = IncomingMessage | WholeRequest;
+
+/** What the endpoint does with an answer: node:http's own can, and so can whatever else serves it. */
+export interface HttpResponse {
+  readonly destroyed: boolean;
+  readonly headersSent: boolean;
+  readonly statusCode: number;
+  /** Nothing of it is left to be sent. */
+  readonly closed: boolean;
+  /** Bytes that the operating system has not taken yet. */
+  readonly writableLength: number;
+  writeHead(status: number, headers: OutgoingHttpHeaders): this;
+  write(chunk: string | Buffer): unknown;
+  end(): unknown;
+  end(chunk: string | Buffer): unknown;
+  /** Of a text in which each character is a byte. */
+  end(chunk: string, encoding: 'latin1'): unknown;
+  /** Calls when so many milliseconds have passed without a byte being taken. */
+  setTimeout(ms: number, onTimeout: () => void): unknown;
+  destroy(): unknown;
+  on(event: 'close', listener: () => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+  off(event: 'close', listener: () => void): unknown;
+}

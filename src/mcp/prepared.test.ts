@@ -1,0 +1,47 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { acceptsGzip } from './accept.ts';
+import { PreparedResult } from './prepared.ts';
+
+const tools = Array.from({ length: 40 }, (_, index) => ({
+  name: `tool_${index}`,
+  description: 'Reads what there is. é😀',
+}));
+
+describe('a prepared result', () => {
+  it('is, unpacked, the message with any id, and nothing behind it', () => {
+    const result = new PreparedResult({ tools });
+    const id = fc.oneof(fc.maxSafeInteger(), fc.string({ unit: 'binary', maxLength: 256 }));
+    fc.assert(
+      fc.property(id, (asked) => {
+        const packed = Buffer.from(result.compressed(asked), 'latin1');
+        const message: unknown = JSON.parse(gunzipSync(packed).toString());
+        expect(message).toEqual({ jsonrpc: '2.0', id: asked, result: { tools } });
+      }),
+    );
+  });
+
+  it('takes a fraction of its bytes', () => {
+    const result = new PreparedResult({ tools });
+    expect(result.compressed(1).length).toBeLessThan(result.json.length / 4);
+  });
+});
+
+describe('a client', () => {
+  it.each([
+    ['gzip', true],
+    ['gzip, deflate', true],
+    ['br, gzip, deflate', true],
+    ['deflate, GZIP;q=0.5', true],
+    ['gzip;q=0', false],
+    ['deflate, gzip; q=0.0', false],
+    ['identity', false],
+    ['x-gzip', false],
+    ['*', false],
+    ['', false],
+    [undefined, false],
+  ])('that sends Accept-Encoding: %s takes gzip: %s', (header, takes) => {
+    expect(acceptsGzip(header)).toBe(takes);
+  });
+});
