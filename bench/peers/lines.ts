@@ -97,6 +97,8 @@ export function requestOf({ era, sql }: Line, speech: Speech, token: string | un
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
+      // As fetch sends it, by which the official clients ask.
+      'accept-encoding': 'gzip, deflate',
       'mcp-protocol-version': era,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(era === modern && { 'mcp-method': method, ...(call && { 'mcp-name': speech.tool }) }),
