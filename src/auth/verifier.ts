@@ -20,6 +20,7 @@ import type { Directory } from '../contract/storage.ts';
 import { isBearerToken, readBearer } from './bearer.ts';
 import { createIntrospection } from './introspection.ts';
 import { createTokenCache } from './token-cache.ts';
+import type { TokenMemo } from './token-cache.ts';
 
 export interface VerifierOptions {
   readonly issuer: Pick<Issuer, 'trusts' | 'introspection'>;
@@ -38,7 +39,12 @@ export interface VerifierOptions {
  * Identifies the caller. Never throws. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
  * @param requestId under which the log has why a token is refused.
  */
-export type Verifier = (request: Pick<IncomingMessage, 'headers'>, requestId?: string) => Promise<Principal>;
+export type Verifier = (request: Bearing, requestId?: string) => Promise<Principal>;
+
+export interface Bearing extends Pick<IncomingMessage, 'headers'> {
+  /** Goes with the very header fields. */
+  readonly memo?: TokenMemo;
+}
 
 export interface Admitted {
   readonly userId: UserId;
@@ -176,7 +182,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   return async (request, requestId) => {
     const token = readBearer(request);
     if (token === undefined) throw invalid(tokenRequired);
-    const known = cache.get(token, () => verify(token, requestId));
+    const known = cache.get(token, () => verify(token, requestId), request.memo);
     return identify(known instanceof Promise ? await known : known);
   };
 }

@@ -6,6 +6,8 @@ export interface WholeRequest {
   /** As node:http has them: names in lower case. */
   readonly headers: IncomingHttpHeaders;
   readonly whole: Buffer;
+  /** Whatever is found out about the headers, for the next request that has the very same ones. */
+  readonly memo: object;
 }
 
 export type HttpRequest = IncomingMessage | WholeRequest;

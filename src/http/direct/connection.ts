@@ -83,7 +83,11 @@ export class DirectConnection implements Sender {
     this.#served = true;
     this.#since = performance.now();
     this.#answer = new DirectAnswer(this, head.keepAlive);
-    onCall({ method: 'POST', headers: head.headers, whole: bytes.subarray(head.bodyAt) }, this.#answer, this.socket);
+    onCall(
+      { method: 'POST', headers: head.headers, memo: head.memo, whole: bytes.subarray(head.bodyAt) },
+      this.#answer,
+      this.socket,
+    );
   };
 
   /** Most requests of a client say the same before their body. */

@@ -6,6 +6,7 @@ const mostHeaders = 64;
 
 export interface Head {
   readonly headers: IncomingHttpHeaders;
+  readonly memo: object;
   readonly keepAlive: boolean;
   /** Where the body begins and ends. */
   readonly bodyAt: number;
@@ -42,7 +43,7 @@ export function readHead(bytes: Buffer, starts: readonly string[], headerBytes: 
   if (connection !== undefined && connection !== 'keep-alive' && connection !== 'close') return undefined;
   const bodyAt = headEnd + 2;
   const end = bodyAt + Number(said);
-  return end > mostBytes ? undefined : { headers, keepAlive: connection !== 'close', bodyAt, end };
+  return end > mostBytes ? undefined : { headers, memo: {}, keepAlive: connection !== 'close', bodyAt, end };
 }
 
 function begins(text: string, start: string): boolean {
