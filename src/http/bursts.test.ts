@@ -99,6 +99,27 @@ describe('a burst of connections', () => {
     expect(accepted).toHaveLength(burst);
   });
 
+  it('lets go of clients that are done before they are served', async () => {
+    const ended = Promise.withResolvers<void>();
+    let open = 0;
+    const { port } = await start((to) => {
+      acceptBurstsFirst(to, 5_000);
+      to.on('connection', (socket: Socket) => {
+        open += 1;
+        socket.once('close', () => {
+          open -= 1;
+          if (open === 0) ended.resolve();
+        });
+      });
+    });
+    for (let count = 0; count < burst; count += 1) {
+      const socket = connect({ port, allowHalfOpen: true });
+      sockets.push(socket);
+      socket.end();
+    }
+    await ended.promise;
+  });
+
   it('lets a connection that comes alone wait for nothing', async () => {
     const { port, accepted } = await start((to) => acceptBurstsFirst(to, 5_000));
     await ask(port);

@@ -27,7 +27,9 @@ export function acceptBurstsFirst(server: Server, longestMs = 5): void {
     }
     for (const socket of held.splice(0)) {
       socket.off('error', ignore);
-      if (!socket.destroyed) serve(socket);
+      // Whoever serves it would not hear again that it has ended.
+      if (socket.readableEnded) socket.destroy();
+      else if (!socket.destroyed) serve(socket);
     }
   }
 

@@ -30,11 +30,7 @@ export const serverLimits: ServerLimits = {
  * @param silentMs how long a connection may be open without a byte in either direction while a request is answered.
  * @param calls served without node:http where they can be.
  */
-export function createHttpServer(
-  silentMs: number,
-  limits: ServerLimits = serverLimits,
-  calls?: DirectCalls,
-): Server {
+export function createHttpServer(silentMs: number, limits: ServerLimits = serverLimits, calls?: DirectCalls): Server {
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,

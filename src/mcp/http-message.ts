@@ -21,6 +21,7 @@ export interface HttpResponse {
   readonly closed: boolean;
   /** Bytes that the operating system has not taken yet. */
   readonly writableLength: number;
+  /** @param headers names in lower case. */
   writeHead(status: number, headers: OutgoingHttpHeaders): this;
   write(chunk: string | Buffer): unknown;
   end(): unknown;

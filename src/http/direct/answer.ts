@@ -9,6 +9,8 @@ export interface Sender {
   readonly socket: Socket;
   /** The header fields that tell a client how long the connection stays after an answer. */
   readonly stays: string;
+  /** Something of the answer was written. */
+  wrote(): void;
   /** All of the answer is with the operating system. */
   answered(): void;
   slowReader(ms: number, onTimeout: () => void): void;
@@ -46,32 +48,38 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
 
   writeHead(status: number, headers: OutgoingHttpHeaders): this {
     if (this.headersSent) throw new Error('the head of this answer is written already');
-    this.headersSent = true;
-    this.statusCode = status;
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`;
+    let hasLength = false;
+    let stays = this.shouldKeepAlive;
     for (const [name, value] of Object.entries(headers)) {
       if (value === undefined) continue;
       if (name === 'connection') {
-        this.shouldKeepAlive = false;
+        stays &&= value !== 'close';
         continue;
       }
-      if (name === 'content-length') this.#hasLength = true;
+      if (name === 'content-length') hasLength = true;
       for (const one of Array.isArray(value) ? value : [String(value)]) {
         validateHeaderValue(name, one);
         head += `${name}: ${one}\r\n`;
       }
     }
+    // Not before: where a value is refused, another answer can be given.
+    this.headersSent = true;
+    this.statusCode = status;
+    this.#hasLength = hasLength;
+    this.shouldKeepAlive = stays;
     this.#head = `${head}Date: ${httpDate()}\r\n${this.shouldKeepAlive ? this.#sender.stays : 'Connection: close\r\n'}`;
     return this;
   }
 
   write(chunk: string | Buffer): void {
-    if (this.#ended) return;
+    // An empty chunk would be the last one.
+    if (this.#ended || chunk.length === 0) return;
     this.#chunked ||= this.#head !== undefined && !this.#hasLength;
     const head = this.#takeHead(this.#chunked ? 'Transfer-Encoding: chunked\r\n' : '');
     // What is written in one turn goes out together.
     if (this.#cork()) process.nextTick(() => this.#uncork());
-    if (this.#chunked) this.#send(`${head}${framed(chunk)}`);
+    if (this.#chunked) this.#sendChunk(head, chunk);
     else if (typeof chunk === 'string') this.#send(head + chunk);
     else {
       if (head !== '') this.#send(head);
@@ -87,7 +95,11 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
       this.#hasLength || bodiless ? '' : `content-length: ${Buffer.byteLength(chunk, encoding)}\r\n`,
     );
     this.#ended = true;
-    if (this.#chunked) this.#send(`${chunk.length === 0 ? '' : framed(chunk)}0\r\n\r\n`);
+    if (this.#chunked) {
+      this.#cork();
+      if (chunk.length > 0) this.#sendChunk('', chunk);
+      this.#send('0\r\n\r\n');
+    } else if (bodiless) this.#send(head);
     else if (typeof chunk === 'string') this.#send(head + chunk, encoding);
     else {
       this.#cork();
@@ -119,16 +131,29 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
     return head === undefined ? '' : `${head}${more}\r\n`;
   }
 
+  /** RFC 9112 §7.1 */
+  #sendChunk(head: string, chunk: string | Buffer): void {
+    const size = Buffer.byteLength(chunk).toString(16);
+    if (typeof chunk === 'string') return this.#send(`${head}${size}\r\n${chunk}\r\n`);
+    this.#send(`${head}${size}\r\n`);
+    this.#send(chunk);
+    this.#send('\r\n');
+  }
+
   #send(data: string | Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): void {
-    this.#sender.socket.write(data, encoding);
+    const { socket } = this.#sender;
+    this.#sender.wrote();
+    // A client that said it sends no more gets what is on its way, and nothing after it.
+    if (socket.writable) socket.write(data, encoding);
   }
 
   /** Nearly always at once: then there is no callback, each of which would cost a tick. */
   #whenTaken(): void {
     const { socket } = this.#sender;
-    if (socket.writableLength === 0 && socket.errored === null) return this.#finish();
+    if (socket.writable && socket.writableLength === 0 && socket.errored === null) return this.#finish();
+    // Its connection closes once that is sent, which closes the answer too.
+    if (!socket.writable) return;
     socket.write('', (error) => {
-      // Its connection closes, which closes the answer too.
       if (!error) this.#finish();
     });
   }
@@ -151,11 +176,6 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
     this.#corked = false;
     this.#sender.socket.uncork();
   }
-}
-
-/** RFC 9112 §7.1 */
-function framed(chunk: string | Buffer): string {
-  return `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk.toString()}\r\n`;
 }
 
 let date = '';

@@ -36,9 +36,10 @@ export class DirectConnection implements Sender {
   /** Of a request that is not whole; or, while one is answered, what came after it. */
   #held: Buffer[] = [];
   #heldTimer: NodeJS.Timeout | undefined;
+  /** How long there may be silence: of a request, what was so when it came. */
+  #silence: number;
   #last: { readonly bytes: Buffer; readonly head: Head } | undefined;
   #slowReader: (() => void) | undefined;
-  #served = false;
   /** Since when nothing has happened. */
   #since = performance.now();
 
@@ -46,6 +47,7 @@ export class DirectConnection implements Sender {
     this.socket = socket;
     this.stays = options.stays;
     this.#options = options;
+    this.#silence = options.headersMs;
     socket.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onClose);
     socket.setTimeout(options.headersMs).on('timeout', this.#onTimeout);
   }
@@ -54,6 +56,10 @@ export class DirectConnection implements Sender {
     const answer = this.#answer;
     this.#answer = undefined;
     this.#since = performance.now();
+    // A client that goes by what it was told must not find it closing.
+    this.#silence = this.#options.restMs + 1_000;
+    clearTimeout(this.#heldTimer);
+    this.#heldTimer = undefined;
     if (this.#slowReader !== undefined) {
       this.#slowReader = undefined;
       this.socket.setTimeout(this.#options.headersMs);
@@ -62,26 +68,26 @@ export class DirectConnection implements Sender {
     else if (this.#held.length > 0) this.#handOver();
   }
 
+  wrote(): void {
+    this.#since = performance.now();
+  }
+
   slowReader(ms: number, onTimeout: () => void): void {
     this.#slowReader = onTimeout;
     this.socket.setTimeout(ms);
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.#answer !== undefined) {
-      // A request before the answer to another one: who sends so is served by node:http from then on.
-      this.socket.pause();
-      this.#held.push(chunk);
-      return;
-    }
+    if (this.socket.writableEnded) return;
+    if (this.#answer !== undefined) return this.#defer(chunk);
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([...this.#held, chunk]);
-    const { onCall } = this.#options;
+    const { onCall, silentMs } = this.#options;
     const head = this.#readHead(bytes);
     if (head === 'more' || (head !== undefined && bytes.length < head.end)) return this.#hold(chunk);
     if (head === undefined || bytes.length > head.end) return this.#handOver(chunk);
     this.#release();
-    this.#served = true;
     this.#since = performance.now();
+    this.#silence = silentMs();
     this.#answer = new DirectAnswer(this, head.keepAlive);
     onCall(
       { method: 'POST', headers: head.headers, memo: head.memo, whole: bytes.subarray(head.bodyAt) },
@@ -97,7 +103,7 @@ export class DirectConnection implements Sender {
     if (last !== undefined && beginsWith(bytes, last.bytes)) return last.head;
     const head = readHead(bytes, starts, headerBytes);
     const kept = typeof head === 'object' && head.bodyAt <= mostKept;
-    this.#last = kept ? { bytes: Buffer.from(bytes.subarray(0, head.bodyAt)), head } : undefined;
+    this.#last = kept ? { bytes: apart(bytes, head.bodyAt), head } : undefined;
     return head;
   }
 
@@ -114,18 +120,30 @@ export class DirectConnection implements Sender {
   /** The socket's own timer is not set anew for each request; it looks now and then at how long it has been. */
   readonly #onTimeout = (): void => {
     if (this.#slowReader !== undefined) return this.#slowReader();
-    const { headersMs, restMs, silentMs } = this.#options;
-    const may = this.#answer !== undefined ? silentMs() : this.#served ? restMs : headersMs;
-    const left = this.#since + may - performance.now();
+    const left = this.#since + this.#silence - performance.now();
     if (left <= 0) this.socket.destroy();
-    else this.socket.setTimeout(Math.min(Math.ceil(left), headersMs));
+    else this.socket.setTimeout(Math.min(Math.ceil(left), this.#options.headersMs));
   };
 
+  /**
+   * A request before the answer to another one: who sends so is served by node:http from then on. Read on, since a client that
+   * has gone is not noticed behind what is not read; and not without end, since each byte is one to the socket's own timer.
+   */
+  #defer(chunk: Buffer): void {
+    this.#held.push(chunk);
+    if (this.#heldBytes() > mostBytes) this.socket.pause();
+    this.#heldTimer ??= setTimeout(() => this.socket.destroy(), this.#silence);
+  }
+
   #hold(chunk: Buffer): void {
-    const bytes = this.#held.reduce((sum, { length }) => sum + length, chunk.length);
-    if (bytes > mostBytes || this.#held.length + 1 >= mostPieces) return this.#handOver(chunk);
+    if (this.#heldBytes() + chunk.length > mostBytes || this.#held.length + 1 >= mostPieces)
+      return this.#handOver(chunk);
     this.#held.push(chunk);
     this.#heldTimer ??= setTimeout(() => this.#handOver(), heldMs);
+  }
+
+  #heldBytes(): number {
+    return this.#held.reduce((sum, { length }) => sum + length, 0);
   }
 
   #release(): void {
@@ -153,4 +171,11 @@ export class DirectConnection implements Sender {
 function beginsWith(bytes: Buffer, start: Buffer): boolean {
   const { length } = start;
   return bytes.length >= length && bytes.compare(start, 0, length, 0, length) === 0;
+}
+
+/** A copy of the first bytes in memory of its own: one in a pool would keep all of it. */
+function apart(bytes: Buffer, length: number): Buffer {
+  const copy = Buffer.allocUnsafeSlow(length);
+  bytes.copy(copy, 0, 0, length);
+  return copy;
 }

@@ -51,6 +51,8 @@ const token = fc.constantFrom(
   'Authorization',
   'X-Thing',
   '__proto__',
+  'Proxy-Connection',
+  'Set-Cookie',
   'constructor',
   'Cookie',
   'MCP-Protocol-Version',
@@ -172,6 +174,7 @@ describe('a head that is read here', () => {
     ['bytes beyond ASCII', 'Host: a\r\nX: \u00e9\r\nContent-Length: 2\r\n'],
     ['an empty name', 'Host: a\r\n: b\r\nContent-Length: 2\r\n'],
     ['what waits for a 100', 'Host: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n'],
+    ['what old proxies were told', 'Host: a\r\nProxy-Connection: close\r\nContent-Length: 2\r\n'],
     ['an upgrade', 'Host: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n'],
     ['a body that is too long for one read', 'Host: a\r\nContent-Length: 70000\r\n'],
     [

@@ -16,8 +16,8 @@ export interface Head {
 /** RFC 9112 §5 without what only old clients send: folded lines, bytes beyond ASCII, white space before the colon. */
 const fields = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e]*\r\n)+$/y;
 const length = /^(?:0|[1-9]\d{0,5})$/;
-/** They change where a request ends, or what is to be sent before its answer; the last is no header to node:http. */
-const others = ['transfer-encoding', 'expect', 'upgrade', '__proto__'];
+/** They change where a request or its connection ends, or what comes before its answer; or node:http has them in other ways. */
+const others = ['transfer-encoding', 'expect', 'upgrade', 'proxy-connection', 'set-cookie', '__proto__'];
 
 /**
  * Reads the head of a request that every HTTP parser must read alike, so that nobody can mean one request and have another one
