@@ -62,8 +62,8 @@ export interface Connection {
 
 export interface SchemaSession {
   readonly knex: Knex;
-  /** Runs one migration. One that a crash cut short is finished the next time, wherever it stood. */
-  apply(name: string, up: (knex: Knex) => Promise<void>): Promise<void>;
+  /** Runs one migration and records it. One that a crash cut short is finished the next time, wherever it stood. */
+  apply(name: string, up: (knex: Knex) => Promise<void>, record: () => Promise<void>): Promise<void>;
   /** What every table of an organization has beside its columns; called when all migrations are done. */
   secure(): Promise<void>;
 }

@@ -16,8 +16,10 @@ export function migrate(database: Database): Promise<MigrationReport> {
     if (!(await knex.schema.hasTable(recordTable))) await createRecord(knex);
     const applied: string[] = [];
     for (const [name, migration] of await pending(knex)) {
-      await session.apply(name, (schema) => migration.up(schema));
-      await knex(recordTable).insert({ name, migration_time: Date.now() });
+      const record = async (): Promise<void> => {
+        await knex(recordTable).insert({ name, migration_time: Date.now() });
+      };
+      await session.apply(name, (schema) => migration.up(schema), record);
       applied.push(name);
     }
     await session.secure();

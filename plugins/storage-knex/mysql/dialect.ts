@@ -80,15 +80,16 @@ async function exclusively<Result>(
   try {
     return await work({
       knex,
-      async apply(name, up) {
-        await journaled(writer, name, async (next) => {
+      async apply(name, up, record) {
+        const migration = async (next: Change): Promise<void> => {
           change = next;
           try {
             await up(knex);
           } finally {
             change = undefined;
           }
-        });
+        };
+        await journaled(writer, name, migration, record);
       },
       secure: async () => {},
     });

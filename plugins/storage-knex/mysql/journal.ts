@@ -22,15 +22,23 @@ export type Change = (run: () => Promise<void>) => Promise<void>;
 /** What a statement answers that was done before: the table, column, index, foreign key or row is there. */
 const doneBefore: ReadonlySet<unknown> = new Set([1050, 1060, 1061, 1062, 1826]);
 
-/** Runs a migration from where it stood; it hands each of its changes, always the same in the same order, to its argument. */
-export async function journaled(knex: Knex, name: string, migration: (change: Change) => Promise<void>): Promise<void> {
+/**
+ * Runs a migration from where it stood; it hands each of its changes, always the same in the same order, to its argument.
+ * @param record writes down that it is done, before the journal forgets how far it came: else it would begin anew.
+ */
+export async function journaled(
+  knex: Knex,
+  name: string,
+  migration: (change: Change) => Promise<void>,
+  record: () => Promise<void>,
+): Promise<void> {
   await knex.raw(
     'create table if not exists ?? (name varchar(255) primary key, done int not null, begun int not null)',
     [table],
   );
-  const record = await knex<StepRow>(table).where({ name }).first();
-  if (record === undefined) await knex<StepRow>(table).insert({ name, done: 0, begun: 0 });
-  const { done, begun } = record ?? { done: 0, begun: 0 };
+  const step = await knex<StepRow>(table).where({ name }).first();
+  if (step === undefined) await knex<StepRow>(table).insert({ name, done: 0, begun: 0 });
+  const { done, begun } = step ?? { done: 0, begun: 0 };
   let position = 0;
   await migration(async (run) => {
     position += 1;
@@ -49,6 +57,7 @@ export async function journaled(knex: Knex, name: string, migration: (change: Ch
       if (!forgiven) throw error;
     }
   });
+  await record();
   await knex<StepRow>(table).where({ name }).delete();
 }
 

@@ -71,7 +71,11 @@ async function exclusively<Result>(
     const begin = `${beginWriting('directory')}, ${lockOf('sightline migrations')}`;
     return await knex.transaction(
       (transaction) =>
-        work({ knex: transaction, apply: (_name, up) => up(transaction), secure: () => secureRows(transaction) }),
+        work({
+          knex: transaction,
+          apply: (_name, up, record) => up(transaction).then(record),
+          secure: () => secureRows(transaction),
+        }),
       beginning(begin),
     );
   } finally {

@@ -45,7 +45,9 @@ export function sqlite(
         claim: async () => {},
         // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
         exclusively: (work) =>
-          writer.transaction((knex) => work({ knex, apply: (_name, up) => up(knex), secure: async () => {} })),
+          writer.transaction((knex) =>
+            work({ knex, apply: (_name, up, record) => up(knex).then(record), secure: async () => {} }),
+          ),
         snapshot: (work) => snapshot(filename, work),
         fill: (work) => writer.transaction(work),
         inspect: (work) => inspect(filename, reader, work),
