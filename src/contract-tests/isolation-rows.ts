@@ -91,7 +91,7 @@ export function tracesOf(marker: string, victim: OrganizationId, sql: string, te
     ['its marker', new RegExp(marker, 'i')],
     ['its id', new RegExp(victim)],
     ['its number', new RegExp(`${number}|${float}`)],
-    ['its row count', new RegExp(`(?<![\\d.])(?:${victimRows}|${victimRows + attackerRows})(?![\\d.])`)],
+    ['its row count', new RegExp(`(?<![\\d./])(?:${victimRows}|${victimRows + attackerRows})(?![\\d.])`)],
   ];
   return needles.filter(([, needle]) => needle.test(text) && !needle.test(sql)).map(([name]) => name);
 }
