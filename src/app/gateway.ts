@@ -9,6 +9,7 @@ import { createLifecycle } from '../kernel/lifecycle.ts';
 import type { Lifecycle } from '../kernel/lifecycle.ts';
 import type { OwnTelemetry } from '../kernel/own-telemetry/index.ts';
 import { loadPlugin } from '../kernel/registry.ts';
+import type { HttpRequest, HttpResponse } from '../mcp/http-message.ts';
 import { loadAlertInputs } from './alert-inputs.ts';
 import { holdBoundary } from './boundary.ts';
 import { callPaths } from './calls.ts';
@@ -103,12 +104,8 @@ class RunningGateway implements Gateway {
     if (seat) joinHold(dataDirectory);
     else this.#hold = holdExclusively(dataDirectory);
     const plugins = await loadPlugins(this.#foundation);
-    let router: Router = (_request, response) => {
-      response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
-    };
-    let calls: Calls = (_request, response) => {
-      response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
-    };
+    let router: Router = notYet;
+    let calls: Calls = notYet;
     const server = createHttpServer(silentMs(config), serverLimits, {
       paths: callPaths(basePathOf(config)),
       onCall(request, answer, socket) {
@@ -231,6 +228,11 @@ class RunningGateway implements Gateway {
     if (!this.#cradle) throw new Error('the gateway has not been started');
     return this.#cradle;
   }
+}
+
+/** Before what answers is there. */
+function notYet(_request: HttpRequest, response: HttpResponse): void {
+  response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
 }
 
 /** Of a connection: a call may be silent to its end. */

@@ -6,9 +6,6 @@ export interface Accepted {
   readonly eventStream: boolean;
 }
 
-/** A quality of nothing: not that. */
-const none = /^q=0(\.0*)?$/;
-
 const both: Accepted = { json: true, eventStream: true };
 const jsonOnly: Accepted = { json: true, eventStream: false };
 
@@ -21,9 +18,7 @@ export function readAccept(header: string | undefined): Accepted {
   if (header === 'application/json, text/event-stream') return both;
   let json = false;
   let eventStream = false;
-  for (const part of header.toLowerCase().split(',')) {
-    const [type, ...parameters] = part.split(';').map((piece) => piece.trim());
-    if (parameters.some((parameter) => none.test(parameter))) continue;
+  for (const type of admitted(header)) {
     if (type === 'application/json' || type === 'application/*' || type === '*/*' || type === '') json = true;
     if (type === 'text/event-stream') eventStream = true;
   }
@@ -38,11 +33,15 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
   if (typeof header !== 'string') return false;
   // As nearly all write it, whatever else they take.
   if (header.startsWith('gzip, ')) return true;
+  return admitted(header).includes('gzip');
+}
+
+/** What such a header names, in lower case, but for what has a quality of nothing. */
+function admitted(header: string): readonly string[] {
   return header
     .toLowerCase()
     .split(',')
-    .some((part) => {
-      const [coding, ...parameters] = part.split(';').map((piece) => piece.trim());
-      return coding === 'gzip' && !parameters.some((parameter) => none.test(parameter));
-    });
+    .map((part) => part.split(';').map((piece) => piece.trim()))
+    .filter(([, ...parameters]) => !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)))
+    .map(([named = '']) => named);
 }

@@ -76,7 +76,8 @@ const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
 
 /**
  * The MCP endpoint, both eras, as a plain request listener: it runs on node:http, mounts in an Express app ahead of any body
- * parser, and takes requests that are whole already. Everything that does not depend on the request is computed here, once; misuse throws here, too.
+ * parser, and takes requests that are whole already. Everything that does not depend on the request is computed here, once;
+ * misuse throws here, too.
  */
 export function createMcpHandler(options: McpHandlerOptions): McpListener {
   const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;

@@ -36,6 +36,7 @@ describe('a client', () => {
     ['deflate, GZIP;q=0.5', true],
     ['gzip;q=0', false],
     ['deflate, gzip; q=0.0', false],
+    ['deflate, gzip; q=0.001', true],
     ['identity', false],
     ['x-gzip', false],
     ['*', false],

@@ -150,9 +150,9 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
   /** Nearly always at once: then there is no callback, each of which would cost a tick. */
   #whenTaken(): void {
     const { socket } = this.#sender;
-    if (socket.writable && socket.writableLength === 0 && socket.errored === null) return this.#finish();
     // Its connection closes once that is sent, which closes the answer too.
     if (!socket.writable) return;
+    if (socket.writableLength === 0 && socket.errored === null) return this.#finish();
     socket.write('', (error) => {
       if (!error) this.#finish();
     });

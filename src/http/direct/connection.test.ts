@@ -382,6 +382,23 @@ describe('a connection of calls', () => {
     expect(open()).toBe(0);
   });
 
+  it('is read no further while a call is answered than some pieces, and has all of them served then', async () => {
+    const pending: (() => void)[] = [];
+    const { port } = await start((...args) => pending.push(() => void echo(...args)));
+    const client = new Client(port);
+    client.socket.write(call('one'));
+    while (pending.length === 0) await delay(5);
+    const next = call('two', `X-Long: ${'x'.repeat(150)}`);
+    const paused = (): boolean => sockets.some((socket) => socket !== client.socket && socket.isPaused());
+    for (const byte of next) {
+      client.socket.write(byte);
+      await delay(1);
+    }
+    expect(paused()).toBe(true);
+    pending[0]?.();
+    expect(await client.until('two')).toMatch(/one[^]*x-by: node:http[^]*two$/);
+  });
+
   it('tells its answer when a client is gone that had sent more', async () => {
     const gone = Promise.withResolvers<void>();
     const { port } = await start((_request, answer) => answer.once('close', () => gone.resolve()));

@@ -24,6 +24,10 @@ export interface DirectOptions {
 /** How long the rest of a request is waited for here, and in how many pieces: what a client sends in two writes comes at once. */
 const heldMs = 250;
 const mostPieces = 4;
+/** Of what comes while a call is answered, before no more is read: each is an object, and may be of one byte. */
+const mostDeferred = 64;
+/** A client that goes by what it was told must not find its connection closing. Node's own takes as long. */
+const spareMs = 1_000;
 /** Of a head, until the next request of its connection. */
 const mostKept = 4 * 1024;
 
@@ -56,10 +60,8 @@ export class DirectConnection implements Sender {
     const answer = this.#answer;
     this.#answer = undefined;
     this.#since = performance.now();
-    // A client that goes by what it was told must not find it closing.
-    this.#silence = this.#options.restMs + 1_000;
-    clearTimeout(this.#heldTimer);
-    this.#heldTimer = undefined;
+    this.#silence = this.#options.restMs + spareMs;
+    this.#stopTimer();
     if (this.#slowReader !== undefined) {
       this.#slowReader = undefined;
       this.socket.setTimeout(this.#options.headersMs);
@@ -131,7 +133,7 @@ export class DirectConnection implements Sender {
    */
   #defer(chunk: Buffer): void {
     this.#held.push(chunk);
-    if (this.#heldBytes() > mostBytes) this.socket.pause();
+    if (this.#held.length >= mostDeferred || this.#heldBytes() > mostBytes) this.socket.pause();
     this.#heldTimer ??= setTimeout(() => this.socket.destroy(), this.#silence);
   }
 
@@ -148,6 +150,10 @@ export class DirectConnection implements Sender {
 
   #release(): void {
     if (this.#held.length > 0) this.#held = [];
+    this.#stopTimer();
+  }
+
+  #stopTimer(): void {
     clearTimeout(this.#heldTimer);
     this.#heldTimer = undefined;
   }

@@ -12,8 +12,8 @@ export interface DirectCalls extends Pick<DirectOptions, 'onCall'> {
 
 /**
  * Serves calls straight from their sockets: POST to one of a few paths, written as every parser must read it and there as a
- * whole. A connection on which anything else comes is node:http's from its first byte that was not served on. For what a call
- * takes, node:http takes twice as much.
+ * whole. A connection on which anything else comes is node:http's from its first byte that was not served on. node:http takes
+ * as long for a small call as all the rest.
  */
 export function serveDirectly(server: Server, { paths, onCall }: DirectCalls, limits: ServerLimits): void {
   const others = takeConnections(server);
