@@ -28,14 +28,10 @@ export interface Generator {
 
 /** wrk where it is installed, since it leaves the processors to the servers; else autocannon. The same for all servers. */
 export async function findGenerator(directory: string): Promise<Generator> {
-  try {
-    const { stdout } = await run('wrk', ['-v']).catch((error: unknown) =>
-      z.object({ stdout: z.string() }).parse(error),
-    );
-    return wrk(/wrk \S+/.exec(stdout)?.[0] ?? 'wrk', `${directory}/wrk.lua`);
-  } catch {
-    return autocannon();
-  }
+  // wrk ends with 1 where it says its version.
+  const { stdout } = await run('wrk', ['-v']).catch((error: unknown) => z.object({ stdout: z.string() }).parse(error));
+  const version = /wrk \S+/.exec(stdout)?.[0];
+  return version === undefined ? autocannon() : wrk(version, `${directory}/wrk.lua`);
 }
 
 const told = z.object({

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { nodeOptions } from '../../test/support/start-command.ts';
 
@@ -47,4 +48,15 @@ it('keeps for young objects, as npm start runs it, a part of what Node alone kee
   // Two halves of 16 MB, and for moments the pages that a collection fills beside them.
   expect(small.young).toBeGreaterThan(16);
   expect(small.young).toBeLessThan(usual.young / 2);
+}, 60_000);
+
+it('takes nothing that each request makes for what lives long, as V8 now and then would', async () => {
+  const decided = async (program: string): Promise<boolean> => {
+    const options = ['--trace-pretenuring-statistics', '--max-semi-space-size=1'];
+    const file = fileURLToPath(new URL(`../../${program}`, import.meta.url));
+    const { stdout } = await run(process.execPath, [...options, file, 'serve', '--help']);
+    return stdout.includes('pretenuring:');
+  };
+  expect(await decided('src/main.ts')).toBe(true);
+  expect(await decided('bin/sightline.js')).toBe(false);
 }, 60_000);

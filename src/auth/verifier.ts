@@ -124,7 +124,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return { kind: 'member', subject: userId, organizationId, scopes: claims.scopes, clientId: claims.clientId };
   }
 
-  async function identify(known: Known): Promise<Principal> {
+  function identify(known: Known): Promise<Principal> {
     const { claims } = known;
     switch (claims.kind) {
       case 'member':
@@ -179,11 +179,11 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return principal;
   }
 
-  return async (request, requestId) => {
+  return (request, requestId) => {
     const token = readBearer(request);
-    if (token === undefined) throw invalid(tokenRequired);
+    if (token === undefined) return Promise.reject(invalid(tokenRequired));
     const known = cache.get(token, () => verify(token, requestId), request.memo);
-    return identify(known instanceof Promise ? await known : known);
+    return known instanceof Promise ? known.then(identify) : identify(known);
   };
 }
 

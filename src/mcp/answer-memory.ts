@@ -1,6 +1,12 @@
 const smallest = 64 * 1024;
 const largestKept = 8 * 1024 * 1024;
 
+/** The first bytes of borrowed memory: whoever sends them gives it back, if it can. */
+export interface Borrowed {
+  readonly memory: Buffer;
+  readonly length: number;
+}
+
 let free: Buffer | undefined;
 
 /**

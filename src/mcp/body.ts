@@ -13,16 +13,24 @@ export interface BodyLimits {
 
 const nothing = Buffer.alloc(0);
 
-/** Reads and parses the body, or fails with 408, 413, 415 or a JSON-RPC parse error. Call it once the caller is known. */
-export async function readMessage(request: HttpRequest, limits: BodyLimits): Promise<unknown> {
+/**
+ * The parsed body, or a promise of it where it has not all come yet. Throws or rejects with 408, 413, 415 or a JSON-RPC parse error.
+ * Call it once the caller is known.
+ */
+export function readMessage(request: HttpRequest, limits: BodyLimits): unknown {
   checkContentType(request);
-  const { headers } = request;
-  if (Number(headers['content-length'] ?? 0) > limits.maxBodyBytes) throw tooLarge(limits);
-  if ('whole' in request) return parse(request.whole, limits);
+  if ('whole' in request) {
+    if (request.whole.length > limits.maxBodyBytes) throw tooLarge(limits);
+    return parse(request.whole, limits);
+  }
+  if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) throw tooLarge(limits);
   // Mounted behind a body parser: 'end' has passed and would never come again.
   if (request.readableEnded) throw new Error('the request body was read before it reached the MCP handler');
   if (request.destroyed) throw new ClientGone();
-  return parse(arrived(request, limits) ?? (await arriving(request, limits)), limits);
+  const body = arrived(request, limits);
+  return body === undefined
+    ? arriving(request, limits).then((arrivedLater) => parse(arrivedLater, limits))
+    : parse(body, limits);
 }
 
 /** A body that has come while the caller was identified, as nearly all have: nothing needs to be listened for. */

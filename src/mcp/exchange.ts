@@ -5,10 +5,10 @@ import { acceptsGzip } from './accept.ts';
 import type { Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
 import { giveBack } from './answer-memory.ts';
+import type { Borrowed } from './answer-memory.ts';
 import type { HttpRequest, HttpResponse } from './http-message.ts';
 import type { RequestId } from './message.ts';
 import type { PreparedResult } from './prepared.ts';
-import type { LargeText } from './result.ts';
 
 export interface ExchangeLimits {
   readonly maxBodyBytes: number;
@@ -21,6 +21,12 @@ const shortAnswer = 16 * 1024;
 const slowReaderMs = 30_000;
 const lingerMs = 1_000;
 const lingerBytes = 16 * 1024 * 1024;
+
+const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+/** The very same objects with each answer: how one is written is kept. */
+const asJson = Object.freeze({ ...always, 'content-type': 'application/json' });
+const asPackedJson = Object.freeze({ ...asJson, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+const asEvents = Object.freeze({ ...always, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
 
 const exposedHeaders = 'Mcp-Session-Id, WWW-Authenticate, Retry-After';
 
@@ -58,22 +64,22 @@ export class Exchange {
    * Answers how many bytes that is.
    * @param json JSON text; bytes, where they were made before, or are too many to be made once more.
    */
-  result(json: string | Buffer | LargeText, headers?: OutgoingHttpHeaders): number {
+  result(json: string | Buffer | Borrowed, headers?: OutgoingHttpHeaders): number {
     const head = `{"jsonrpc":"2.0","id":${JSON.stringify(this.id)},"result":`;
     if (this.accepted.json && !this.#streaming) {
-      if (typeof json === 'string') return this.#write(200, 'application/json', whole(`${head}${json}}`), headers);
+      if (typeof json === 'string') return this.#write(200, asJson, whole(`${head}${json}}`), headers);
       return this.#writeEnclosed(head, json, headers);
     }
     const text = eventText(`${head}${textOf(json)}}`);
     if (this.#streaming) return this.#endStream(text);
-    return this.#write(200, 'text/event-stream', text, { 'x-accel-buffering': 'no', ...headers });
+    return this.#write(200, asEvents, text, headers);
   }
 
   /** Compressed where the client takes that, which costs nothing more. */
   prepared(result: PreparedResult): void {
     const { id, request } = this;
     const compressed = this.accepted.json && !this.#streaming && acceptsGzip(request.headers['accept-encoding']);
-    if (compressed && id !== undefined) this.#writeCompressed(result.compressed(id));
+    if (compressed && id !== undefined) this.#writeCompressed(result, id);
     else this.result(result.json);
   }
 
@@ -83,15 +89,15 @@ export class Exchange {
     const id = this.id === undefined ? '' : `"id":${JSON.stringify(this.id)},`;
     const body = `{"jsonrpc":"2.0",${id}"error":${JSON.stringify(error)}}`;
     if (this.#streaming) this.#endStream(eventText(body));
-    else if (status === 200 && !this.accepted.json) this.#write(200, 'text/event-stream', eventText(body), headers);
-    else this.#write(status, 'application/json', body, headers, close || this.#hasUnboundedRest());
+    else if (status === 200 && !this.accepted.json) this.#write(200, asEvents, eventText(body), headers);
+    else this.#write(status, asJson, body, headers, close || this.#hasUnboundedRest());
   }
 
   /** 202, 204: no body. */
   empty(status: number, headers?: OutgoingHttpHeaders): void {
     if (this.done) return;
     this.#done = true;
-    this.response.writeHead(status, this.#headers(headers)).end();
+    this.response.writeHead(status, this.#headers(always, headers)).end();
   }
 
   /** A message ahead of the answer; turns the response into an event stream. */
@@ -99,7 +105,7 @@ export class Exchange {
     if (this.done) return;
     if (!this.#streaming) {
       this.#streaming = true;
-      this.response.writeHead(200, this.#headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }));
+      this.response.writeHead(200, this.#headers(asEvents));
       // A comment now and then keeps proxies from closing a stream that is silent for long.
       this.#keepAlive = setInterval(() => this.response.write(': keep-alive\n\n'), this.#limits.keepAliveMs).unref();
       this.response.once('close', () => clearInterval(this.#keepAlive));
@@ -110,7 +116,7 @@ export class Exchange {
   /** Ends the stream, or an empty one, without an answer: what a cancelled request of 2025 gets. False if the client cannot read one. */
   abandon(): boolean {
     if (this.#streaming) this.#endStream('');
-    else if (this.accepted.eventStream) this.#write(200, 'text/event-stream', '', { 'x-accel-buffering': 'no' });
+    else if (this.accepted.eventStream) this.#write(200, asEvents, '');
     else return false;
     return true;
   }
@@ -125,50 +131,63 @@ export class Exchange {
     return length;
   }
 
-  #write(status: number, type: string, body: string | Buffer, headers?: OutgoingHttpHeaders, close = false): number {
+  #write(
+    status: number,
+    as: OutgoingHttpHeaders,
+    body: string | Buffer,
+    headers?: OutgoingHttpHeaders,
+    close = false,
+  ): number {
     if (this.done) return 0;
     this.#done = true;
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    const all = this.#headers(headers);
-    all['content-type'] = type;
-    all['content-length'] = length;
     if (!close) {
       this.#watchReader(length);
-      this.response.writeHead(status, all).end(body);
+      this.response.writeHead(status, this.#headersOf(length, as, headers)).end(body);
       return length;
     }
-    all['connection'] = 'close';
+    const all = this.#headers(as, { ...headers, 'content-length': length, connection: 'close' });
     this.response.writeHead(status, all).write(body);
     this.#linger();
     return length;
   }
 
-  /** @param bytes a character each. */
-  #writeCompressed(bytes: string): void {
+  #writeCompressed(result: PreparedResult, id: RequestId): void {
     if (this.done) return;
     this.#done = true;
-    const all = this.#headers({ 'content-type': 'application/json', 'content-encoding': 'gzip' });
-    all['content-length'] = bytes.length;
-    all['vary'] = all['vary'] === undefined ? 'Accept-Encoding' : 'Origin, Accept-Encoding';
-    this.response.writeHead(200, all).end(bytes, 'latin1');
+    const { response } = this;
+    const packed = result.compressed(id);
+    const bytes = packed.memory.subarray(0, packed.length);
+    response.writeHead(200, this.#headersOf(bytes.length, asPackedJson)).end(bytes);
+    if (this.#isTaken()) result.giveBack(packed);
   }
 
   /** The bytes are not copied, and go out together with what surrounds them. */
-  #writeEnclosed(head: string, json: Buffer | LargeText, headers: OutgoingHttpHeaders | undefined): number {
+  #writeEnclosed(head: string, json: Buffer | Borrowed, headers: OutgoingHttpHeaders | undefined): number {
     if (this.done) return 0;
     this.#done = true;
     const bytes = Buffer.isBuffer(json) ? json : json.memory.subarray(0, json.length);
     const length = Buffer.byteLength(head) + bytes.length + 1;
-    const all = this.#headers(headers);
-    all['content-type'] = 'application/json';
-    all['content-length'] = length;
     this.#watchReader(length);
     const { response } = this;
-    response.writeHead(200, all).write(head);
+    response.writeHead(200, this.#headers(asJson, { ...headers, 'content-length': length })).write(head);
     response.write(bytes);
     response.end('}');
-    if (!Buffer.isBuffer(json) && isTaken(response)) giveBack(json.memory);
+    if (!Buffer.isBuffer(json) && this.#isTaken()) giveBack(json.memory);
     return length;
+  }
+
+  /**
+   * Whether the kernel has taken all that was written. Else the memory stays the socket's, whatever becomes of that; and that of
+   * whatever has put itself before the response, as what compresses does.
+   */
+  #isTaken(): boolean {
+    const { request, response } = this;
+    if (response.writableLength > 0) return false;
+    if ('whole' in request) return true;
+    if (!(response instanceof ServerResponse)) return false;
+    const own = response.write === ServerResponse.prototype.write && response.end === ServerResponse.prototype.end;
+    return own && response.socket !== null;
   }
 
   /**
@@ -206,12 +225,18 @@ export class Exchange {
     if (bytes > largeAnswer) this.response.setTimeout(slowReaderMs, () => this.response.destroy());
   }
 
-  #headers(extra: OutgoingHttpHeaders | undefined): OutgoingHttpHeaders {
-    const headers: OutgoingHttpHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...extra };
+  /** Of an answer that ends at once. The length of one to a whole request is known to whoever writes it. */
+  #headersOf(length: number, as: OutgoingHttpHeaders, extra?: OutgoingHttpHeaders): OutgoingHttpHeaders {
+    if (extra === undefined && this.origin === undefined && 'whole' in this.request) return as;
+    return this.#headers(as, { ...extra, 'content-length': length });
+  }
+
+  #headers(as: OutgoingHttpHeaders, extra?: OutgoingHttpHeaders): OutgoingHttpHeaders {
+    const headers = { ...as, ...extra };
     if (this.origin !== undefined) {
       headers['access-control-allow-origin'] = this.origin;
       headers['access-control-expose-headers'] = exposedHeaders;
-      headers['vary'] = 'Origin';
+      headers['vary'] = headers['vary'] === undefined ? 'Origin' : `Origin, ${String(headers['vary'])}`;
     }
     return headers;
   }
@@ -222,18 +247,7 @@ function whole(json: string): string | Buffer {
   return json.length < shortAnswer ? json : Buffer.from(json);
 }
 
-/**
- * Whether the kernel has taken all that was written. Else the memory stays the socket's, whatever becomes of that; and that of
- * whatever has put itself before the response, as what compresses does.
- */
-function isTaken(response: HttpResponse): boolean {
-  if (response.writableLength > 0) return false;
-  if (!(response instanceof ServerResponse)) return true;
-  const own = response.write === ServerResponse.prototype.write && response.end === ServerResponse.prototype.end;
-  return own && response.socket !== null;
-}
-
-function textOf(json: string | Buffer | LargeText): string {
+function textOf(json: string | Buffer | Borrowed): string {
   if (typeof json === 'string') return json;
   return Buffer.isBuffer(json) ? json.toString() : json.memory.toString('utf8', 0, json.length);
 }

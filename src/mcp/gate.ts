@@ -13,13 +13,23 @@ export interface Gate {
 export function createGate(allowedHosts: readonly string[], allowedOrigins: readonly string[]): Gate {
   const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
+  /** Most requests name the same one. */
+  let admitted: string | undefined;
+
+  function isAllowed(named: string | undefined): boolean {
+    const host = named?.toLowerCase();
+    return host !== undefined && (hosts.has(host) || hosts.has(host.replace(/:\d+$/, '')));
+  }
+
   return {
     check(request) {
-      const host = request.headers.host?.toLowerCase();
-      if (host === undefined || !(hosts.has(host) || hosts.has(host.replace(/:\d+$/, '')))) {
-        throw new RequestFailure(403, 403, 'this Host is not served here', { data: { code: 'forbidden' } });
+      const { host, origin } = request.headers;
+      if (host === undefined || host !== admitted) {
+        if (!isAllowed(host)) {
+          throw new RequestFailure(403, 403, 'this Host is not served here', { data: { code: 'forbidden' } });
+        }
+        admitted = host;
       }
-      const { origin } = request.headers;
       if (origin === undefined) return undefined;
       if (!origins.has(origin.toLowerCase())) {
         throw new RequestFailure(403, 403, 'this Origin may not call here', { data: { code: 'forbidden' } });

@@ -12,7 +12,8 @@ export interface RpcMessage {
   readonly meta: JsonObject | undefined;
 }
 
-const maxIdLength = 256;
+/** Characters. */
+export const maxIdLength = 256;
 const maxMethodLength = 128;
 
 /** The message in a parsed body. Throws -32600 for batches, responses, and anything that is no message. */

@@ -14,12 +14,23 @@ describe('a prepared result', () => {
     const result = new PreparedResult({ tools });
     const id = fc.oneof(fc.maxSafeInteger(), fc.string({ unit: 'binary', maxLength: 256 }));
     fc.assert(
-      fc.property(id, (asked) => {
-        const packed = Buffer.from(result.compressed(asked), 'latin1');
-        const message: unknown = JSON.parse(gunzipSync(packed).toString());
+      fc.property(id, fc.boolean(), (asked, givenBack) => {
+        const packed = result.compressed(asked);
+        const bytes = packed.memory.subarray(0, packed.length);
+        const message: unknown = JSON.parse(gunzipSync(bytes).toString());
+        if (givenBack) result.giveBack(packed);
         expect(message).toEqual({ jsonrpc: '2.0', id: asked, result: { tools } });
       }),
     );
+  });
+
+  it('is written over once it is given back, and not before', () => {
+    const result = new PreparedResult({ tools });
+    const [kept, other] = [result.compressed(1), result.compressed(2)];
+    expect(gunzipSync(kept.memory.subarray(0, kept.length)).toString()).toMatch(/"id":1}$/);
+    expect(gunzipSync(other.memory.subarray(0, other.length)).toString()).toMatch(/"id":2}$/);
+    result.giveBack(kept);
+    expect(result.compressed(3).memory).toBe(kept.memory);
   });
 
   it('takes a fraction of its bytes', () => {

@@ -1,8 +1,14 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
+import { maxIdLength } from './message.ts';
 import type { RequestId } from './message.ts';
+import type { Borrowed } from './answer-memory.ts';
 
 /** RFC 1952 §2.3: deflate, no time, best compression, an unknown system. */
-const gzipHeader = '\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff';
+const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
+/** RFC 1951 §3.2.4: a last block that is stored as it is. Its length and that with each bit turned follow. */
+const storedBlock = 1;
+/** An id as JSON, each of its characters an escape at worst, and what surrounds it. */
+const mostTail = 6 * maxIdLength + 32;
 
 /**
  * A result that is the same for everybody, made and compressed before the first request. The id of the request, which alone is
@@ -11,9 +17,11 @@ const gzipHeader = '\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff';
 export class PreparedResult {
   readonly json: Buffer;
   /** Of the message up to the id: a gzip stream that goes on. */
-  readonly #begun: string;
+  readonly #begun: Buffer;
   readonly #crc: number;
   readonly #length: number;
+  /** Begins with `#begun`, has room for the rest, and is nobody's. */
+  #free: Buffer | undefined;
 
   constructor(result: object) {
     const json = JSON.stringify(result);
@@ -21,23 +29,28 @@ export class PreparedResult {
     const message = Buffer.from(`{"jsonrpc":"2.0","result":${json},"id":`);
     // The flush ends the stream at a whole byte (RFC 1951 §3.2.4), from which it can go on.
     const deflated = deflateRawSync(message, { level: 9, finishFlush: constants.Z_SYNC_FLUSH });
-    this.#begun = gzipHeader + deflated.toString('latin1');
+    this.#begun = Buffer.concat([gzipHeader, deflated]);
     this.#crc = crc32(message);
     this.#length = message.length;
   }
 
-  /** The whole message as gzip, each byte a character: a short text goes out in one write with its headers. */
-  compressed(id: RequestId): string {
-    const rest = Buffer.from(`${JSON.stringify(id)}}`);
-    const { length } = rest;
-    // One last block that is stored as it is.
-    const block = `\x01${bytes(length, 2)}${bytes(~length, 2)}${rest.toString('latin1')}`;
-    return this.#begun + block + bytes(crc32(rest, this.#crc), 4) + bytes(this.#length + length, 4);
+  /** The whole message as gzip, in memory that is the caller's until it is given back. */
+  compressed(id: RequestId): Borrowed {
+    const memory = this.#free ?? Buffer.concat([this.#begun], this.#begun.length + mostTail);
+    this.#free = undefined;
+    const rest = `${JSON.stringify(id)}}`;
+    const at = this.#begun.length + 5;
+    const length = memory.write(rest, at);
+    memory[at - 5] = storedBlock;
+    memory.writeUInt16LE(length, at - 4);
+    memory.writeUInt16LE(~length & 0xffff, at - 2);
+    memory.writeUInt32LE(crc32(rest, this.#crc), at + length);
+    memory.writeUInt32LE(this.#length + length, at + length + 4);
+    return { memory, length: at + length + 8 };
   }
-}
 
-/** A number's lowest bytes, the lowest first. */
-function bytes(value: number, count: 2 | 4): string {
-  const low = String.fromCharCode(value & 0xff, (value >>> 8) & 0xff);
-  return count === 2 ? low : low + String.fromCharCode((value >>> 16) & 0xff, value >>> 24);
+  /** What `compressed` gave, when nobody reads it any more. */
+  giveBack({ memory }: Borrowed): void {
+    this.#free = memory;
+  }
 }

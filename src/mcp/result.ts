@@ -1,6 +1,7 @@
 import type { SightlineError } from '../contract/errors.ts';
 import type { AroundRows, ToolResult } from '../contract/tool.ts';
 import { borrow, giveBack } from './answer-memory.ts';
+import type { Borrowed } from './answer-memory.ts';
 import { mostOfByte, writeLines } from './row-lines.ts';
 
 /** 5 MB of rows, with room for what surrounds them. */
@@ -10,14 +11,8 @@ export const maxResultBytes = 5 * 1024 * 1024 + 64 * 1024;
 const fewBytes = 8 * 1024;
 const none = Buffer.alloc(0);
 
-/** JSON text in borrowed memory: whoever sends it gives that back, if it can. */
-export interface LargeText {
-  readonly memory: Buffer;
-  readonly length: number;
-}
-
 /** A call's result as JSON text. What is structured is spliced in as its maker wrote it; `tail` is what the era adds. */
-export function resultJson(result: ToolResult, tail: string): string | LargeText {
+export function resultJson(result: ToolResult, tail: string): string | Borrowed {
   const { structured, text, content } = result;
   if (content === undefined && typeof structured === 'object' && structured.rows.length > fewBytes) {
     return largeResult(structured, text, tail);
@@ -26,7 +21,7 @@ export function resultJson(result: ToolResult, tail: string): string | LargeText
   return `{"content":${blocks},"structuredContent":${structuredText(structured)}${tail}}`;
 }
 
-function largeResult(structured: AroundRows, text: ToolResult['text'], tail: string): LargeText {
+function largeResult(structured: AroundRows, text: ToolResult['text'], tail: string): Borrowed {
   const { before, rows, after } = typeof text === 'string' ? { before: text, rows: none, after: '' } : text;
   const start = `{"content":[{"type":"text","text":"${inString(before)}`;
   const middle = `${inString(after)}"}],"structuredContent":${structured.before}`;

@@ -1,8 +1,8 @@
-import { EventEmitter } from 'node:events';
-import { STATUS_CODES, validateHeaderValue } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpResponse } from '../../mcp/http-message.ts';
+import { HeaderFields } from './fields.ts';
+import { mostShort, sendShort } from './short-answer.ts';
 
 /** What an answer needs of the connection that it goes out on. */
 export interface Sender {
@@ -16,8 +16,8 @@ export interface Sender {
   slowReader(ms: number, onTimeout: () => void): void;
 }
 
-/** The answer to one request, written straight to its socket. Emits `close` once, when nothing of it is left to be sent. */
-export class DirectAnswer extends EventEmitter implements HttpResponse {
+/** The answer to one request, written straight to its socket. `close` comes once, when nothing of it is left to be sent. */
+export class DirectAnswer implements HttpResponse {
   statusCode = 200;
   headersSent = false;
   /** Whether the connection stays for another request; to be changed before the head is written. */
@@ -31,9 +31,9 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
   #chunked = false;
   #corked = false;
   #ended = false;
+  #onClose: (() => void)[] = [];
 
   constructor(sender: Sender, shouldKeepAlive: boolean) {
-    super();
     this.#sender = sender;
     this.shouldKeepAlive = shouldKeepAlive;
   }
@@ -48,27 +48,13 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
 
   writeHead(status: number, headers: OutgoingHttpHeaders): this {
     if (this.headersSent) throw new Error('the head of this answer is written already');
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`;
-    let hasLength = false;
-    let stays = this.shouldKeepAlive;
-    for (const [name, value] of Object.entries(headers)) {
-      if (value === undefined) continue;
-      if (name === 'connection') {
-        stays &&= value !== 'close';
-        continue;
-      }
-      if (name === 'content-length') hasLength = true;
-      for (const one of Array.isArray(value) ? value : [String(value)]) {
-        validateHeaderValue(name, one);
-        head += `${name}: ${one}\r\n`;
-      }
-    }
+    const fields = HeaderFields.of(headers);
     // Not before: where a value is refused, another answer can be given.
     this.headersSent = true;
     this.statusCode = status;
-    this.#hasLength = hasLength;
-    this.shouldKeepAlive = stays;
-    this.#head = `${head}Date: ${httpDate()}\r\n${this.shouldKeepAlive ? this.#sender.stays : 'Connection: close\r\n'}`;
+    this.#hasLength = fields.hasLength;
+    if (fields.closes) this.shouldKeepAlive = false;
+    this.#head = fields.head(status, this.shouldKeepAlive ? this.#sender.stays : 'Connection: close\r\n');
     return this;
   }
 
@@ -90,21 +76,18 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
   end(chunk: string | Buffer = '', encoding: 'utf8' | 'latin1' = 'utf8'): void {
     if (this.#ended) return;
     if (!this.headersSent) this.writeHead(this.statusCode, {});
-    const bodiless = this.statusCode === 204;
-    const head = this.#takeHead(
-      this.#hasLength || bodiless ? '' : `content-length: ${Buffer.byteLength(chunk, encoding)}\r\n`,
-    );
     this.#ended = true;
     if (this.#chunked) {
       this.#cork();
       if (chunk.length > 0) this.#sendChunk('', chunk);
       this.#send('0\r\n\r\n');
-    } else if (bodiless) this.#send(head);
-    else if (typeof chunk === 'string') this.#send(head + chunk, encoding);
-    else {
+    } else if (!this.#sentShort(chunk, encoding)) {
+      const bodiless = this.statusCode === 204;
+      const length = `content-length: ${Buffer.byteLength(chunk, encoding)}\r\n`;
+      const head = this.#takeHead(this.#hasLength || bodiless ? '' : length);
       this.#cork();
       if (head !== '') this.#send(head);
-      this.#send(chunk);
+      if (!bodiless) this.#send(chunk, encoding);
     }
     this.#uncork();
     this.#whenTaken();
@@ -122,13 +105,38 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    this.emit('close');
+    const listeners = this.#onClose;
+    this.#onClose = [];
+    for (const listener of listeners) listener();
+  }
+
+  on(_event: 'close', listener: () => void): void {
+    this.#onClose.push(listener);
+  }
+
+  once(event: 'close', listener: () => void): void {
+    this.on(event, listener);
+  }
+
+  off(_event: 'close', listener: () => void): void {
+    const at = this.#onClose.indexOf(listener);
+    if (at !== -1) this.#onClose.splice(at, 1);
   }
 
   #takeHead(more: string): string {
     const head = this.#head;
     this.#head = undefined;
     return head === undefined ? '' : `${head}${more}\r\n`;
+  }
+
+  #sentShort(body: string | Buffer, encoding: 'utf8' | 'latin1'): boolean {
+    const { socket } = this.#sender;
+    const head = this.#head;
+    if (head === undefined || body.length > mostShort || this.statusCode === 204 || !socket.writable) return false;
+    if (!sendShort(socket, head, this.#hasLength, body, encoding)) return false;
+    this.#head = undefined;
+    this.#sender.wrote();
+    return true;
   }
 
   /** RFC 9112 §7.1 */
@@ -154,7 +162,9 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
     if (!socket.writable) return;
     if (socket.writableLength === 0 && socket.errored === null) return this.#finish();
     socket.write('', (error) => {
-      if (!error) this.#finish();
+      if (error) return;
+      this.#sender.wrote();
+      this.#finish();
     });
   }
 
@@ -176,17 +186,4 @@ export class DirectAnswer extends EventEmitter implements HttpResponse {
     this.#corked = false;
     this.#sender.socket.uncork();
   }
-}
-
-let date = '';
-let dateEnds = 0;
-
-/** RFC 9110 §6.6.1. Made once a second. */
-function httpDate(): string {
-  const now = Date.now();
-  if (now >= dateEnds || now < dateEnds - 1_000) {
-    date = new Date(now).toUTCString();
-    dateEnds = now - (now % 1_000) + 1_000;
-  }
-  return date;
 }

@@ -59,7 +59,6 @@ export class DirectConnection implements Sender {
   answered(): void {
     const answer = this.#answer;
     this.#answer = undefined;
-    this.#since = performance.now();
     this.#silence = this.#options.restMs + spareMs;
     this.#stopTimer();
     if (this.#slowReader !== undefined) {
