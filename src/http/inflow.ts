@@ -76,12 +76,12 @@ function refusal(content: object): {
   // Not bytes: a text goes out in one write with its headers.
   const body = JSON.stringify(content);
   return {
-    headers: {
+    headers: Object.freeze({
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       'cache-control': 'no-store',
       'retry-after': 1,
-    },
+    }),
     body,
   };
 }
