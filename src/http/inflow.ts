@@ -63,10 +63,25 @@ const asRpc = refusal({
 const asOtlp = refusal({ code: 14, message: told });
 const asOurs = refusal({ error: { code: 'overloaded', message: told, hint } });
 
-/** 503 in the words of whom the path is of, written beforehand: many are sent when there is no time. */
+const togetherMs = 3;
+let refused: { readonly path: string; readonly response: Answer }[] = [];
+
+/**
+ * 503 in the words of whom the path is of, written beforehand: many are sent when there is no time. A moment later, and together:
+ * a client that is woken for each of its refusals takes more of the machine than they are worth, and one that asks again at once
+ * waits as long.
+ */
 export function refuseOverload(path: string, response: Answer): void {
-  const { headers, body } = path === '/mcp' ? asRpc : path.startsWith('/v1/') ? asOtlp : asOurs;
-  response.writeHead(503, headers).end(body);
+  if (refused.push({ path, response }) === 1) setTimeout(refuseAll, togetherMs);
+}
+
+function refuseAll(): void {
+  const all = refused;
+  refused = [];
+  for (const { path, response } of all) {
+    const { headers, body } = path === '/mcp' ? asRpc : path.startsWith('/v1/') ? asOtlp : asOurs;
+    response.writeHead(503, headers).end(body);
+  }
 }
 
 function refusal(content: object): {
