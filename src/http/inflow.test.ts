@@ -83,4 +83,28 @@ describe('Inflow', () => {
     expect(await answer.json()).toMatchObject(body);
     server.close();
   });
+
+  it('refuses those that come within moments together: each wakes a client', async () => {
+    const refused: { readonly path: string; readonly turn: number }[] = [];
+    let turn = 0;
+    const refuse = (path: string): void =>
+      refuseOverload(path, {
+        on() {},
+        writeHead() {
+          refused.push({ path, turn });
+          return this;
+        },
+        end() {},
+      });
+    refuse('/mcp');
+    await new Promise((resolve) => setImmediate(resolve));
+    refuse('/v1/logs');
+    expect(refused).toEqual([]);
+    while (refused.length === 0) {
+      turn += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const [first] = refused;
+    expect(refused).toEqual(['/mcp', '/v1/logs'].map((path) => ({ path, turn: first?.turn })));
+  });
 });
