@@ -12,7 +12,10 @@ export interface WholeRequest {
 
 export type HttpRequest = IncomingMessage | WholeRequest;
 
-/** What the endpoint does with an answer: node:http's own can, and so can whatever else serves it. */
+/**
+ * What the endpoint does with an answer: node:http's own can, and so can whatever else serves it. Who reads whole requests adds the
+ * length of what is ended at once.
+ */
 export interface HttpResponse {
   readonly destroyed: boolean;
   readonly headersSent: boolean;
