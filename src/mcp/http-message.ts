@@ -29,8 +29,6 @@ export interface HttpResponse {
   write(chunk: string | Buffer): unknown;
   end(): unknown;
   end(chunk: string | Buffer): unknown;
-  /** Of a text in which each character is a byte. */
-  end(chunk: string, encoding: 'latin1'): unknown;
   /** Calls when so many milliseconds have passed without a byte being taken. */
   setTimeout(ms: number, onTimeout: () => void): unknown;
   destroy(): unknown;

@@ -73,7 +73,7 @@ export class DirectAnswer implements HttpResponse {
     }
   }
 
-  end(chunk: string | Buffer = '', encoding: 'utf8' | 'latin1' = 'utf8'): void {
+  end(chunk: string | Buffer = ''): void {
     if (this.#ended) return;
     if (!this.headersSent) this.writeHead(this.statusCode, {});
     this.#ended = true;
@@ -81,13 +81,13 @@ export class DirectAnswer implements HttpResponse {
       this.#cork();
       if (chunk.length > 0) this.#sendChunk('', chunk);
       this.#send('0\r\n\r\n');
-    } else if (!this.#sentShort(chunk, encoding)) {
+    } else if (!this.#sentShort(chunk)) {
       const bodiless = this.statusCode === 204;
-      const length = `content-length: ${Buffer.byteLength(chunk, encoding)}\r\n`;
+      const length = `content-length: ${Buffer.byteLength(chunk)}\r\n`;
       const head = this.#takeHead(this.#hasLength || bodiless ? '' : length);
       this.#cork();
       if (head !== '') this.#send(head);
-      if (!bodiless) this.#send(chunk, encoding);
+      if (!bodiless) this.#send(chunk);
     }
     this.#uncork();
     this.#whenTaken();
@@ -129,11 +129,11 @@ export class DirectAnswer implements HttpResponse {
     return head === undefined ? '' : `${head}${more}\r\n`;
   }
 
-  #sentShort(body: string | Buffer, encoding: 'utf8' | 'latin1'): boolean {
+  #sentShort(body: string | Buffer): boolean {
     const { socket } = this.#sender;
     const head = this.#head;
     if (head === undefined || body.length > mostShort || this.statusCode === 204 || !socket.writable) return false;
-    if (!sendShort(socket, head, this.#hasLength, body, encoding)) return false;
+    if (!sendShort(socket, head, this.#hasLength, body)) return false;
     this.#head = undefined;
     this.#sender.wrote();
     return true;
@@ -148,11 +148,11 @@ export class DirectAnswer implements HttpResponse {
     this.#send('\r\n');
   }
 
-  #send(data: string | Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): void {
+  #send(data: string | Buffer): void {
     const { socket } = this.#sender;
     this.#sender.wrote();
     // A client that said it sends no more gets what is on its way, and nothing after it.
-    if (socket.writable) socket.write(data, encoding);
+    if (socket.writable) socket.write(data);
   }
 
   /** Nearly always at once: then there is no callback, each of which would cost a tick. */

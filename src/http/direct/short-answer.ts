@@ -20,14 +20,8 @@ let start = headRoom;
  * @param hasLength whether it says that already.
  * @returns false, and nothing is sent, where the head is too long.
  */
-export function sendShort(
-  socket: Socket,
-  head: string,
-  hasLength: boolean,
-  body: string | Buffer,
-  encoding: 'utf8' | 'latin1',
-): boolean {
-  const length = typeof body === 'string' ? memory.write(body, headRoom, encoding) : body.copy(memory, headRoom);
+export function sendShort(socket: Socket, head: string, hasLength: boolean, body: string | Buffer): boolean {
+  const length = typeof body === 'string' ? memory.write(body, headRoom) : body.copy(memory, headRoom);
   const said = hasLength ? undefined : length;
   if (head !== writtenHead || said !== writtenLength) {
     const whole = `${head}${hasLength ? '' : `content-length: ${length}\r\n`}\r\n`;
