@@ -2,6 +2,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { acceptsGzip } from './accept.ts';
+import { Exchange } from './exchange.ts';
+import type { HttpResponse } from './http-message.ts';
 import { PreparedResult } from './prepared.ts';
 
 const tools = Array.from({ length: 40 }, (_, index) => ({
@@ -31,6 +33,27 @@ describe('a prepared result', () => {
     expect(gunzipSync(other.memory.subarray(0, other.length)).toString()).toMatch(/"id":2}$/);
     result.giveBack(kept);
     expect(result.compressed(3).memory).toBe(kept.memory);
+  });
+
+  it('stays as it is while the operating system has not taken it', () => {
+    const result = new PreparedResult({ tools });
+    const sent: Buffer[] = [];
+    const response: HttpResponse = {
+      ...{ destroyed: false, headersSent: false, statusCode: 200, closed: false, writableLength: 1 },
+      ...{ write() {}, setTimeout() {}, destroy() {}, on() {}, once() {}, off() {} },
+      writeHead: () => response,
+      end(chunk?: string | Buffer) {
+        if (Buffer.isBuffer(chunk)) sent.push(chunk);
+      },
+    };
+    for (const id of [1, 2]) {
+      const request = { method: 'POST', headers: { 'accept-encoding': 'gzip' }, whole: Buffer.from(''), memo: {} };
+      const exchange = new Exchange(request, response, { maxBodyBytes: 1, keepAliveMs: 1_000 });
+      exchange.id = id;
+      exchange.prepared(result);
+    }
+    const ids = sent.map((bytes) => /"id":(\d)}$/.exec(gunzipSync(bytes).toString())?.[1]);
+    expect(ids).toEqual(['1', '2']);
   });
 
   it('takes a fraction of its bytes', () => {

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpResponse } from '../../mcp/http-message.ts';
 import { HeaderFields } from './fields.ts';
-import { mostShort, sendShort } from './short-answer.ts';
+import { sendShort } from './short-answer.ts';
 
 /** What an answer needs of the connection that it goes out on. */
 export interface Sender {
@@ -85,9 +85,13 @@ export class DirectAnswer implements HttpResponse {
       const bodiless = this.statusCode === 204;
       const length = `content-length: ${Buffer.byteLength(chunk)}\r\n`;
       const head = this.#takeHead(this.#hasLength || bodiless ? '' : length);
-      this.#cork();
-      if (head !== '') this.#send(head);
-      if (!bodiless) this.#send(chunk);
+      if (bodiless) this.#send(head);
+      else if (typeof chunk === 'string') this.#send(head + chunk);
+      else {
+        this.#cork();
+        if (head !== '') this.#send(head);
+        this.#send(chunk);
+      }
     }
     this.#uncork();
     this.#whenTaken();
@@ -132,7 +136,7 @@ export class DirectAnswer implements HttpResponse {
   #sentShort(body: string | Buffer): boolean {
     const { socket } = this.#sender;
     const head = this.#head;
-    if (head === undefined || body.length > mostShort || this.statusCode === 204 || !socket.writable) return false;
+    if (head === undefined || this.statusCode === 204 || !socket.writable) return false;
     if (!sendShort(socket, head, this.#hasLength, body)) return false;
     this.#head = undefined;
     this.#sender.wrote();

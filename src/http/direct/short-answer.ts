@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net';
 
-/** Of a body, in characters or bytes. */
-export const mostShort = 16 * 1024;
-const headRoom = 4 * 1024;
+const headRoom = 2 * 1024;
+/** Of a body: as much as a client that does not read its answer may keep from others. */
+const mostBytes = 12 * 1024;
+const mostOfCharacter = 3;
 
 /**
- * Where short answers are put together, the head just before its room ends and the body from there: a character of it is three
- * bytes at most. Nobody's between two answers, so that it serves them all.
+ * Where short answers are put together, the head just before its room ends and the body from there. Nobody's between two
+ * answers, so that it serves them all.
  */
-let memory = Buffer.allocUnsafeSlow(headRoom + 3 * mostShort);
+let memory = Buffer.allocUnsafeSlow(headRoom + mostBytes);
 /** What the head in memory was made of: most answers in a row have the same one. */
 let writtenHead: string | undefined;
 let writtenLength: number | undefined;
@@ -18,9 +19,10 @@ let start = headRoom;
  * Sends head and body in one piece.
  * @param head up to what it says of the body's length.
  * @param hasLength whether it says that already.
- * @returns false, and nothing is sent, where the head is too long.
+ * @returns false, and nothing is sent, where they are too long.
  */
 export function sendShort(socket: Socket, head: string, hasLength: boolean, body: string | Buffer): boolean {
+  if (body.length * (typeof body === 'string' ? mostOfCharacter : 1) > mostBytes) return false;
   const length = typeof body === 'string' ? memory.write(body, headRoom) : body.copy(memory, headRoom);
   const said = hasLength ? undefined : length;
   if (head !== writtenHead || said !== writtenLength) {
