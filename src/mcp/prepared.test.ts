@@ -39,8 +39,17 @@ describe('a prepared result', () => {
     const result = new PreparedResult({ tools });
     const sent: Buffer[] = [];
     const response: HttpResponse = {
-      ...{ destroyed: false, headersSent: false, statusCode: 200, closed: false, writableLength: 1 },
-      ...{ write() {}, setTimeout() {}, destroy() {}, on() {}, once() {}, off() {} },
+      destroyed: false,
+      headersSent: false,
+      statusCode: 200,
+      closed: false,
+      writableLength: 1,
+      write() {},
+      setTimeout() {},
+      destroy() {},
+      on() {},
+      once() {},
+      off() {},
       writeHead: () => response,
       end(chunk?: string | Buffer) {
         if (Buffer.isBuffer(chunk)) sent.push(chunk);
