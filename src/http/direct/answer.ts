@@ -83,8 +83,7 @@ export class DirectAnswer implements HttpResponse {
       this.#send('0\r\n\r\n');
     } else if (!this.#sentShort(chunk)) {
       const bodiless = this.statusCode === 204;
-      const length = `content-length: ${Buffer.byteLength(chunk)}\r\n`;
-      const head = this.#takeHead(this.#hasLength || bodiless ? '' : length);
+      const head = this.#takeHead(this.#hasLength || bodiless ? '' : `content-length: ${Buffer.byteLength(chunk)}\r\n`);
       if (bodiless) this.#send(head);
       else if (typeof chunk === 'string') this.#send(head + chunk);
       else {
