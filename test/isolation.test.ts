@@ -44,7 +44,7 @@ describe('two organizations on one gateway', () => {
     directory = await temporaryDirectory();
     await writeFile(
       join(directory, 'sightline.config.json'),
-      '{"limits":{"requestsPerMinute":100000,"queryTimeoutSeconds":0.5}}',
+      '{"limits":{"requestsPerMinute":100000,"queryTimeoutSeconds":1}}',
     );
     await writeFile(join(directory, 'secret.csv'), `secret\n${fileCanary}\n`);
     gateway = await startGateway(directory, {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { acceptBurstsFirst } from './bursts.ts';
 
@@ -51,7 +52,40 @@ async function ask(port: number): Promise<void> {
   }
 }
 
-const askAtOnce = (port: number): Promise<unknown> => Promise.all(Array.from({ length: burst }, () => ask(port)));
+/** Connects so many times and asks; counts who has done so in `counted`, and ends once each was answered. */
+const clients = `
+  const { connect } = require('node:net');
+  const { port, request, end, burst, counted } = require('node:worker_threads').workerData;
+  const asked = new Int32Array(counted);
+  for (let client = 0; client < burst; client += 1) {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(request);
+      Atomics.add(asked, 0, 1);
+      Atomics.notify(asked, 0);
+    });
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+      if (answer.endsWith(end)) socket.destroy();
+    });
+  }
+`;
+
+/**
+ * A burst from another thread, for which this one waits: all have connected and asked before the first is accepted, however
+ * slowly a busy machine's kernel takes them. Resolves once each was answered.
+ */
+async function askAtOnce(port: number): Promise<void> {
+  const counted = new SharedArrayBuffer(4);
+  const end = `${body.length} came`;
+  const worker = new Worker(clients, { eval: true, workerData: { port, request, end, burst, counted } });
+  const exited = once(worker, 'exit');
+  const asked = new Int32Array(counted);
+  for (let before = 0; before < burst; before = Atomics.load(asked, 0)) {
+    if (Atomics.wait(asked, 0, before, 10_000) === 'timed-out') throw new Error(`${before} of ${burst} clients came`);
+  }
+  await exited;
+}
 
 describe('a burst of connections', () => {
   it('is accepted before a request of it is read, but the first, and each is answered', async () => {
