@@ -37,9 +37,13 @@ export interface VerifierOptions {
 
 /**
  * Identifies the caller. Never throws. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
- * @param requestId under which the log has why a token is refused.
+ * @param about under whose id the log has why a token is refused.
  */
-export type Verifier = (request: Bearing, requestId?: string) => Promise<Principal>;
+export type Verifier = (request: Bearing, about?: Identified) => Promise<Principal>;
+
+interface Identified {
+  readonly requestId: string;
+}
 
 export interface Bearing extends Pick<IncomingMessage, 'headers'> {
   /** Goes with the very header fields. */
@@ -96,7 +100,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     issuer.introspection &&
     createIntrospection({ introspection: issuer.introspection, resource, now, clockToleranceSeconds });
 
-  async function verify(token: string, requestId?: string): Promise<{ value: Known; expiresAt: number }> {
+  async function verify(token: string, about?: Identified): Promise<{ value: Known; expiresAt: number }> {
     // Here and not with each request: what is known was looked at.
     if (!isBearerToken(token)) throw invalid(tokenRequired);
     const named = readUnchecked(token);
@@ -110,7 +114,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       ...trust.checks,
       currentDate: now(),
     }).catch((error: unknown) => {
-      throw tokenError(error, logger, requestId);
+      throw tokenError(error, logger, about?.requestId);
     });
     if (isOfAnotherKind(protectedHeader.typ)) throw invalid('the access token is not valid');
     const claims = trust.claims(payload);
@@ -179,10 +183,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return principal;
   }
 
-  return (request, requestId) => {
+  return (request, about) => {
     const token = readBearer(request);
     if (token === undefined) return Promise.reject(invalid(tokenRequired));
-    const known = cache.get(token, () => verify(token, requestId), request.memo);
+    const known = cache.get(token, () => verify(token, about), request.memo);
     return known instanceof Promise ? known.then(identify) : identify(known);
   };
 }

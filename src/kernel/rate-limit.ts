@@ -78,14 +78,19 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
     takeAll(callers) {
       const at = now();
       let wait = 0;
-      asked.length = 0;
+      let count = 0;
       for (const caller of callers) {
         const bucket = filled(caller, at);
         wait = Math.max(wait, waitOf(bucket));
-        asked.push(bucket);
+        asked[count] = bucket;
+        count += 1;
       }
-      if (wait === 0) for (const bucket of asked) bucket.tokens -= 1;
-      return wait;
+      if (wait > 0) return wait;
+      for (let index = 0; index < count; index += 1) {
+        const bucket = asked[index];
+        if (bucket !== undefined) bucket.tokens -= 1;
+      }
+      return 0;
     },
     debit(caller, requests) {
       filled(caller, now()).tokens -= requests;

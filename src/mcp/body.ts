@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { nestsDeeperThan } from '../contract/json-depth.ts';
+import { isPlain, nestsDeeperThan } from '../contract/json-depth.ts';
 import { ClientGone, RequestFailure } from './failure.ts';
 import type { HttpRequest } from './http-message.ts';
 import { rpcCode } from './protocol.ts';
@@ -20,8 +20,9 @@ const nothing = Buffer.alloc(0);
 export function readMessage(request: HttpRequest, limits: BodyLimits): unknown {
   checkContentType(request);
   if ('whole' in request) {
-    if (request.whole.length > limits.maxBodyBytes) throw tooLarge(limits);
-    return parse(request.whole, limits);
+    const { whole, bodyAt } = request;
+    if (whole.length - bodyAt > limits.maxBodyBytes) throw tooLarge(limits);
+    return parse(whole, bodyAt, limits);
   }
   if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) throw tooLarge(limits);
   // Mounted behind a body parser: 'end' has passed and would never come again.
@@ -29,8 +30,8 @@ export function readMessage(request: HttpRequest, limits: BodyLimits): unknown {
   if (request.destroyed) throw new ClientGone();
   const body = arrived(request, limits);
   return body === undefined
-    ? arriving(request, limits).then((arrivedLater) => parse(arrivedLater, limits))
-    : parse(body, limits);
+    ? arriving(request, limits).then((arrivedLater) => parse(arrivedLater, 0, limits))
+    : parse(body, 0, limits);
 }
 
 /** A body that has come while the caller was identified, as nearly all have: nothing needs to be listened for. */
@@ -103,13 +104,20 @@ class BodyReader {
   }
 }
 
-function parse(body: Buffer, { maxDepth }: BodyLimits): unknown {
+/** @param from where the body begins. */
+function parse(bytes: Buffer, from: number, { maxDepth }: BodyLimits): unknown {
+  if (isPlain(bytes, from, maxDepth)) return parseText(bytes.toString('latin1', from));
+  const body = bytes.subarray(from);
   if (!isUtf8(body)) throw new RequestFailure(400, rpcCode.parseError, 'the body is not valid UTF-8');
   if (nestsDeeperThan(body, maxDepth)) {
     throw new RequestFailure(400, rpcCode.invalidRequest, `the body nests deeper than ${maxDepth} levels`);
   }
+  return parseText(body.toString('utf8'));
+}
+
+function parseText(text: string): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(text);
   } catch {
     throw new RequestFailure(400, rpcCode.parseError, 'the body is not valid JSON');
   }

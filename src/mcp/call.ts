@@ -53,7 +53,6 @@ export interface ToolCall {
   readonly principal: Principal;
   readonly message: RpcMessage;
   readonly era: Era;
-  readonly requestId: string;
   readonly sessionId: string | undefined;
 }
 
@@ -64,7 +63,8 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
   const held = new HeldAnswers();
 
   return async function callTool(call) {
-    const { exchange, principal, message, era, requestId } = call;
+    const { exchange, principal, message, era } = call;
+    const { requestId } = exchange;
     const { entry, args: sent } = findTool(catalog, message);
     const { tool } = entry;
     const startedAt = new Date();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { ServerResponse } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Operation } from '../contract/instruments.ts';
@@ -47,12 +48,18 @@ export class Exchange {
   readonly #limits: ExchangeLimits;
   #streaming = false;
   #done = false;
+  #requestId: string | undefined;
   #keepAlive: NodeJS.Timeout | undefined;
 
   constructor(request: HttpRequest, response: HttpResponse, limits: ExchangeLimits) {
     this.request = request;
     this.response = response;
     this.#limits = limits;
+  }
+
+  /** Under which logs and records have it. Made when it is asked for: most requests that are no calls never are. */
+  get requestId(): string {
+    return (this.#requestId ??= randomUUID());
   }
 
   /** Whether the answer is given, or nobody is left to take it. */
@@ -157,8 +164,9 @@ export class Exchange {
     this.#done = true;
     const { response } = this;
     const packed = result.compressed(id);
-    const bytes = packed.memory.subarray(0, packed.length);
-    response.writeHead(200, this.#headersOf(bytes.length, asPackedJson)).end(bytes);
+    response.writeHead(200, this.#headersOf(packed.length, asPackedJson));
+    if (response.endBehindHead === undefined) response.end(packed.body);
+    else response.endBehindHead(packed);
     if (this.#isTaken()) result.giveBack(packed);
   }
 

@@ -32,7 +32,7 @@ export interface McpHandlerOptions {
   /** How to use the tools together, for the model. */
   readonly instructions: string;
   /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
-  readonly authenticate: (request: HttpRequest, requestId: string) => Promise<Principal>;
+  readonly authenticate: (request: HttpRequest, about: { readonly requestId: string }) => Promise<Principal>;
   readonly challenge: Challenge;
   /** `name` (any port) or `name:port`. */
   readonly allowedHosts: readonly string[];
@@ -128,57 +128,71 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     modernTail,
   });
 
-  function unidentified(error: unknown, request: HttpRequest, requestId: string): unknown {
+  function unidentified(error: unknown, exchange: Exchange): unknown {
     if (!(error instanceof SightlineError)) return error;
     if (error.cause !== undefined) {
-      logger.warn({ err: error.cause, code: error.code, request_id: requestId }, 'authentication failed');
+      logger.warn({ err: error.cause, code: error.code, request_id: exchange.requestId }, 'authentication failed');
     }
     if (error.code !== 'invalid_token') return requestFailure(error);
-    const kind = /^bearer /i.test(request.headers.authorization ?? '') ? 'invalid_token' : 'missing';
+    const kind = /^bearer /i.test(exchange.request.headers.authorization ?? '') ? 'invalid_token' : 'missing';
     return new RequestFailure(401, 401, error.message, {
       data: { code: 'invalid_token' },
       headers: { 'www-authenticate': challenge(kind) },
     });
   }
 
-  async function serve(exchange: Exchange, requestId: string, since: number): Promise<void> {
+  async function serve(exchange: Exchange, since: number): Promise<void> {
     const { request } = exchange;
-    exchange.origin = gate.check(request);
-    if (request.method === 'OPTIONS') {
-      exchange.empty(204, { allow: 'POST', ...(exchange.origin === undefined ? {} : preflight) });
-      return;
-    }
-    if (request.method !== 'POST') {
-      throw new RequestFailure(405, 405, 'only POST is served here', { headers: { allow: 'POST' } });
-    }
-    let principal;
     try {
-      principal = await authenticate(request, requestId);
+      exchange.origin = gate.check(request);
+      if (request.method === 'OPTIONS') {
+        exchange.empty(204, { allow: 'POST', ...(exchange.origin === undefined ? {} : preflight) });
+        return;
+      }
+      if (request.method !== 'POST') {
+        throw new RequestFailure(405, 405, 'only POST is served here', { headers: { allow: 'POST' } });
+      }
+      let principal;
+      try {
+        principal = await authenticate(request, exchange);
+      } catch (error) {
+        throw unidentified(error, exchange);
+      }
+      exchange.accepted = readAccept(request.headers.accept);
+      const body = readMessage(request, limits);
+      const called = dispatch(exchange, principal, body instanceof Promise ? await body : body, since);
+      if (called !== undefined) await called;
+      exchange.operation?.end();
     } catch (error) {
-      throw unidentified(error, request, requestId);
+      fail(exchange, error);
     }
-    exchange.accepted = readAccept(request.headers.accept);
-    const body = await readMessage(request, limits);
+  }
+
+  /** A promise for a call of a tool alone: whatever else is asked for is answered at once. */
+  function dispatch(exchange: Exchange, principal: Principal, body: unknown, since: number): Promise<void> | undefined {
     exchange.id = peekId(body);
+    const { headers } = exchange.request;
     const message = readRpcMessage(body);
-    const era = readEra(request.headers, message);
-    const session = request.headers['mcp-session-id'];
+    const era = readEra(headers, message);
+    const session = headers['mcp-session-id'];
     const sessionId = typeof session === 'string' && sessionIdPattern.test(session) ? session : undefined;
     if (instruments !== undefined) {
       const { organizationId } = principal;
-      exchange.operation = begin(instruments, { exchange, message, era, sessionId, requestId, organizationId, since });
+      exchange.operation = begin(instruments, { exchange, message, era, sessionId, organizationId, since });
     }
-    if (message.id === undefined) {
+    if (message.id !== undefined && message.method === 'tools/call') {
+      return callTool({ exchange, principal, message, era, sessionId });
+    }
+    if (message.id !== undefined) {
+      admit(principal);
+      answer(exchange, message, era);
+    } else {
       if (era === 'legacy' && message.method === 'notifications/cancelled') {
         running.cancel(principal, sessionId, message.params['requestId']);
       }
       exchange.empty(202);
-    } else if (message.method === 'tools/call') {
-      await callTool({ exchange, principal, message, era, requestId, sessionId });
-    } else {
-      admit(principal);
-      answer(exchange, message, era);
     }
+    return undefined;
   }
 
   function begin(
@@ -188,8 +202,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       message,
       era,
       ...facts
-    }: Pick<ToolCall, 'exchange' | 'message' | 'era' | 'sessionId' | 'requestId'> &
-      Pick<OperationFacts, 'organizationId' | 'since'>,
+    }: Pick<ToolCall, 'exchange' | 'message' | 'era' | 'sessionId'> & Pick<OperationFacts, 'organizationId' | 'since'>,
   ): Operation {
     const { headers } = exchange.request;
     const { method, params } = message;
@@ -198,6 +211,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     const named = headers['mcp-protocol-version'];
     return recording.operation({
       ...facts,
+      requestId: exchange.requestId,
       method,
       tool: tool?.tool.name,
       protocolVersion: era === 'modern' ? modernVersion : legacyVersions.find((version) => version === named),
@@ -255,7 +269,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     exchange.result(JSON.stringify({ resultType: 'complete', _meta: { ...about, [meta.serverInfo]: serverInfo } }));
   }
 
-  function fail(exchange: Exchange, error: unknown, requestId: string): void {
+  function fail(exchange: Exchange, error: unknown): void {
     if (error instanceof ClientGone) return;
     if (error instanceof RequestFailure) {
       if (error.status === 429 || error.status === 503) instruments?.refused('mcp', refusalOf(error));
@@ -263,7 +277,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       exchange.operation?.end(error.code);
       return;
     }
-    const { operation } = exchange;
+    const { operation, requestId } = exchange;
     logger.error(
       { err: error, request_id: requestId, ...traceFields(undefined, operation) },
       'request failed unexpectedly',
@@ -277,13 +291,8 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
   }
 
   return (request, response) => {
-    const requestId = randomUUID();
     const since = instruments === undefined ? 0 : performance.now();
-    const exchange = new Exchange(request, response, limits);
-    serve(exchange, requestId, since).then(
-      () => exchange.operation?.end(),
-      (error: unknown) => fail(exchange, error, requestId),
-    );
+    void serve(new Exchange(request, response, limits), since);
   };
 }
 

@@ -1,11 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { HeadroomBuffer } from './headroom-buffer.ts';
 
 /** A request whose body is there already. */
 export interface WholeRequest {
   readonly method: string;
   /** As node:http has them: names in lower case. */
   readonly headers: IncomingHttpHeaders;
+  /** All of its bytes. */
   readonly whole: Buffer;
+  /** Where in them its body begins. */
+  readonly bodyAt: number;
   /** Whatever is found out about the headers, for the next request that has the very same ones. */
   readonly memo: object;
 }
@@ -29,6 +33,8 @@ export interface HttpResponse {
   write(chunk: string | Buffer): unknown;
   end(): unknown;
   end(chunk: string | Buffer): unknown;
+  /** Of whoever can write the head into the same memory. */
+  endBehindHead?(body: HeadroomBuffer): unknown;
   /** Calls when so many milliseconds have passed without a byte being taken. */
   setTimeout(ms: number, onTimeout: () => void): unknown;
   destroy(): unknown;

@@ -1,7 +1,7 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
+import { HeadroomBuffer } from './headroom-buffer.ts';
 import { maxIdLength } from './message.ts';
 import type { RequestId } from './message.ts';
-import type { Borrowed } from './answer-memory.ts';
 
 /** RFC 1952 §2.3: deflate, no time, best compression, an unknown system. */
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
@@ -21,7 +21,7 @@ export class PreparedResult {
   readonly #crc: number;
   readonly #length: number;
   /** Begins with `#begun`, has room for the rest, and is nobody's. */
-  #free: Buffer | undefined;
+  #free: HeadroomBuffer | undefined;
 
   constructor(result: object) {
     const json = JSON.stringify(result);
@@ -35,22 +35,30 @@ export class PreparedResult {
   }
 
   /** The whole message as gzip, in memory that is the caller's until it is given back. */
-  compressed(id: RequestId): Borrowed {
-    const memory = this.#free ?? Buffer.concat([this.#begun], this.#begun.length + mostTail);
+  compressed(id: RequestId): HeadroomBuffer {
+    const packed = this.#free ?? this.#begin();
     this.#free = undefined;
+    const { memory, bodyAt } = packed;
     const rest = `${JSON.stringify(id)}}`;
-    const at = this.#begun.length + 5;
+    const at = bodyAt + this.#begun.length + 5;
     const length = memory.write(rest, at);
     memory[at - 5] = storedBlock;
     memory.writeUInt16LE(length, at - 4);
     memory.writeUInt16LE(~length & 0xffff, at - 2);
     memory.writeUInt32LE(crc32(rest, this.#crc), at + length);
     memory.writeUInt32LE(this.#length + length, at + length + 4);
-    return { memory, length: at + length + 8 };
+    packed.length = at + length + 8 - bodyAt;
+    return packed;
   }
 
   /** What `compressed` gave, when nobody reads it any more. */
-  giveBack({ memory }: Borrowed): void {
-    this.#free = memory;
+  giveBack(packed: HeadroomBuffer): void {
+    this.#free = packed;
+  }
+
+  #begin(): HeadroomBuffer {
+    const packed = new HeadroomBuffer(this.#begun.length + mostTail);
+    this.#begun.copy(packed.memory, packed.bodyAt);
+    return packed;
   }
 }

@@ -20,10 +20,10 @@ export class CallContext implements ToolContext {
   #logger: Logger | undefined;
 
   constructor(call: ToolCall, signal: AbortSignal, log: () => Logger) {
-    const { exchange, principal, message, requestId } = call;
+    const { exchange, principal, message } = call;
     this.principal = principal;
     this.signal = signal;
-    this.requestId = requestId;
+    this.requestId = exchange.requestId;
     this.progress = createProgress(exchange, message.meta);
     this.operation = exchange.operation;
     this.#call = call;
@@ -31,9 +31,9 @@ export class CallContext implements ToolContext {
   }
 
   get traceId(): string {
-    const { exchange, message, requestId } = this.#call;
+    const { exchange, message } = this.#call;
     const span = this.operation?.span ?? readTraceParent(message.meta, exchange.request.headers);
-    return span?.traceId ?? requestId;
+    return span?.traceId ?? exchange.requestId;
   }
 
   get logger(): Logger {

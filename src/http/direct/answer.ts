@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import type { HeadroomBuffer } from '../../mcp/headroom-buffer.ts';
 import type { HttpResponse } from '../../mcp/http-message.ts';
 import { HeaderFields } from './fields.ts';
 import { sendShort } from './short-answer.ts';
@@ -31,7 +32,9 @@ export class DirectAnswer implements HttpResponse {
   #chunked = false;
   #corked = false;
   #ended = false;
-  #onClose: (() => void)[] = [];
+  /** Most answers have one. */
+  #onClose: (() => void) | undefined;
+  #alsoOnClose: (() => void)[] | undefined;
 
   constructor(sender: Sender, shouldKeepAlive: boolean) {
     this.#sender = sender;
@@ -96,6 +99,12 @@ export class DirectAnswer implements HttpResponse {
     this.#whenTaken();
   }
 
+  endBehindHead(body: HeadroomBuffer): void {
+    if (this.#ended || this.#chunked || !this.headersSent || !this.#sentShort(body)) return this.end(body.body);
+    this.#ended = true;
+    this.#whenTaken();
+  }
+
   setTimeout(ms: number, onTimeout: () => void): void {
     if (!this.closed) this.#sender.slowReader(ms, onTimeout);
   }
@@ -108,13 +117,17 @@ export class DirectAnswer implements HttpResponse {
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    const listeners = this.#onClose;
-    this.#onClose = [];
-    for (const listener of listeners) listener();
+    const listener = this.#onClose;
+    const others = this.#alsoOnClose;
+    this.#onClose = undefined;
+    this.#alsoOnClose = undefined;
+    listener?.();
+    for (const other of others ?? []) other();
   }
 
   on(_event: 'close', listener: () => void): void {
-    this.#onClose.push(listener);
+    if (this.#onClose === undefined && this.#alsoOnClose === undefined) this.#onClose = listener;
+    else (this.#alsoOnClose ??= []).push(listener);
   }
 
   once(event: 'close', listener: () => void): void {
@@ -122,8 +135,9 @@ export class DirectAnswer implements HttpResponse {
   }
 
   off(_event: 'close', listener: () => void): void {
-    const at = this.#onClose.indexOf(listener);
-    if (at !== -1) this.#onClose.splice(at, 1);
+    const at = this.#alsoOnClose?.indexOf(listener) ?? -1;
+    if (this.#onClose === listener) this.#onClose = undefined;
+    else if (at !== -1) this.#alsoOnClose?.splice(at, 1);
   }
 
   #takeHead(more: string): string {
@@ -132,7 +146,7 @@ export class DirectAnswer implements HttpResponse {
     return head === undefined ? '' : `${head}${more}\r\n`;
   }
 
-  #sentShort(body: string | Buffer): boolean {
+  #sentShort(body: string | Buffer | HeadroomBuffer): boolean {
     const { socket } = this.#sender;
     const head = this.#head;
     if (head === undefined || this.statusCode === 204 || !socket.writable) return false;

@@ -35,8 +35,12 @@ async function collect(): Promise<void> {
   runInNewContext('gc()');
 }
 
-const echo: Serve = ({ whole }, answer) =>
-  answer.writeHead(200, { 'content-length': whole.length, 'x-by': 'direct' }).end(whole);
+const bodyOf = ({ whole, bodyAt }: WholeRequest): Buffer => whole.subarray(bodyAt);
+
+const echo: Serve = (request, answer) => {
+  const body = bodyOf(request);
+  return answer.writeHead(200, { 'content-length': body.length, 'x-by': 'direct' }).end(body);
+};
 
 const unchanging = Object.freeze({ 'x-by': 'direct' });
 
@@ -48,7 +52,7 @@ async function start(serve: Serve = echo, limits: Partial<ServerLimits> = {}, si
     {
       paths: ['/mcp'],
       onCall(request, answer, socket) {
-        read.push(`direct ${request.whole.toString()}`);
+        read.push(`direct ${bodyOf(request).toString()}`);
         serve(request, answer, socket);
       },
     },
@@ -221,8 +225,8 @@ describe('a connection of calls', () => {
   });
 
   it('gets an answer of parts, of chunks, and of none', async () => {
-    const { port } = await start(({ whole }, answer) => {
-      const what = whole.toString();
+    const { port } = await start((request, answer) => {
+      const what = bodyOf(request).toString();
       if (what === 'none') return answer.writeHead(204, {}).end();
       if (what === 'empty') return answer.writeHead(202, {}).end();
       if (what === 'parts') {
@@ -296,9 +300,9 @@ describe('a connection of calls', () => {
 
   it('gets its own short answers, whole, when others get theirs before it reads them', async () => {
     const answers = new Set<HttpResponse>();
-    const { port } = await start(({ whole }, answer) => {
+    const { port } = await start((request, answer) => {
       answers.add(answer);
-      const [name = ''] = whole.toString().split(' ');
+      const [name = ''] = bodyOf(request).toString().split(' ');
       // Of as many bytes, and a head that is the same, so that one would lie upon the other.
       answer.writeHead(200, unchanging).end((name === 'e' ? 'é' : name).repeat(4_000));
     });
@@ -342,7 +346,7 @@ describe('a connection of calls', () => {
 
   it('is closed where nothing comes, after an answer, and in a silent one', async () => {
     const silent: Serve = (request, answer, socket) => {
-      if (request.whole.toString() !== 'silent') echo(request, answer, socket);
+      if (bodyOf(request).toString() !== 'silent') echo(request, answer, socket);
     };
     const { port } = await start(silent, { headersMs: 150, restMs: 400 }, 700);
     const timed = async (text: string): Promise<number> => {
@@ -363,8 +367,8 @@ describe('a connection of calls', () => {
 
   it('keeps to what was so when the call came, and is not silent while its answer goes on', async () => {
     const { port, server: to } = await start(
-      ({ whole }, answer) => {
-        if (whole.toString() !== 'events') return setTimeout(() => answer.writeHead(202, {}).end(), 600);
+      (request, answer) => {
+        if (bodyOf(request).toString() !== 'events') return setTimeout(() => answer.writeHead(202, {}).end(), 600);
         const response = answer.writeHead(200, {});
         let left = 10;
         const events = setInterval(() => {
@@ -487,8 +491,8 @@ describe('a connection of calls', () => {
   });
 
   it('gets another answer where the first could not be written, and no wrong end of one', async () => {
-    const { port } = await start(({ whole }, answer) => {
-      const what = whole.toString();
+    const { port } = await start((request, answer) => {
+      const what = bodyOf(request).toString();
       if (what === 'refused') {
         expect(() => answer.writeHead(200, { 'x-a': '\n' })).toThrow('Invalid character');
         return answer.writeHead(500, {}).end('so it failed');

@@ -91,7 +91,7 @@ export class DirectConnection implements Sender {
     this.#silence = silentMs();
     this.#answer = new DirectAnswer(this, head.keepAlive);
     onCall(
-      { method: 'POST', headers: head.headers, memo: head.memo, whole: bytes.subarray(head.bodyAt) },
+      { method: 'POST', headers: head.headers, memo: head.memo, whole: bytes, bodyAt: head.bodyAt },
       this.#answer,
       this.socket,
     );
