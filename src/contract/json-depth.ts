@@ -1,8 +1,5 @@
 import { backslash, closeBrace, closeBracket, openBrace, openBracket, quote } from './json-bytes.ts';
 
-/** One bit: no other byte becomes a brace by it. */
-const bracketToBrace = openBracket ^ openBrace;
-
 /**
  * Whether arrays and objects in this JSON text nest deeper than `limit`. Looks at bytes only, before the parser does, so that
  * nothing later has to walk a value of unknown depth. UTF-8 continuation bytes never equal the ASCII marks.
@@ -27,17 +24,14 @@ export function nestsDeeperThan(json: Uint8Array, limit: number): boolean {
   return false;
 }
 
-/**
- * Whether this JSON text from `from` on is ASCII and has no more than `limit` brackets and braces that open, in strings or not. What
- * most clients send is, and needs no closer look at its characters or its nesting.
- */
-export function isPlain(json: Uint8Array, from: number, limit: number): boolean {
-  let bits = 0;
-  let opened = 0;
-  for (let index = from; index < json.length; index += 1) {
-    const byte = json[index] ?? 0;
-    bits |= byte;
-    if ((byte | bracketToBrace) === openBrace) opened += 1;
+/** Whether no more than `limit` brackets and braces open in this text, in strings or not: it cannot nest deeper. */
+export function opensAtMost(text: string, limit: number): boolean {
+  let left = limit;
+  for (const opening of ['{', '[']) {
+    for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) {
+      left -= 1;
+      if (left < 0) return false;
+    }
   }
-  return bits < 0x80 && opened <= limit;
+  return true;
 }

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { isPlain, nestsDeeperThan } from '../contract/json-depth.ts';
+import { nestsDeeperThan, opensAtMost } from '../contract/json-depth.ts';
 import { ClientGone, RequestFailure } from './failure.ts';
 import type { HttpRequest } from './http-message.ts';
 import { rpcCode } from './protocol.ts';
@@ -104,9 +104,11 @@ class BodyReader {
   }
 }
 
-/** @param from where the body begins. */
+/** @param from where the body begins, behind ASCII. */
 function parse(bytes: Buffer, from: number, { maxDepth }: BodyLimits): unknown {
-  if (isPlain(bytes, from, maxDepth)) return parseText(bytes.toString('latin1', from));
+  // As most are, and then neither characters nor nesting need a closer look.
+  const plain = isAscii(bytes) ? bytes.toString('latin1', from) : undefined;
+  if (plain !== undefined && opensAtMost(plain, maxDepth)) return parseText(plain);
   const body = bytes.subarray(from);
   if (!isUtf8(body)) throw new RequestFailure(400, rpcCode.parseError, 'the body is not valid UTF-8');
   if (nestsDeeperThan(body, maxDepth)) {
