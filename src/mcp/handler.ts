@@ -180,18 +180,16 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       const { organizationId } = principal;
       exchange.operation = begin(instruments, { exchange, message, era, sessionId, organizationId, since });
     }
-    if (message.id !== undefined && message.method === 'tools/call') {
-      return callTool({ exchange, principal, message, era, sessionId });
-    }
-    if (message.id !== undefined) {
-      admit(principal);
-      answer(exchange, message, era);
-    } else {
+    if (message.id === undefined) {
       if (era === 'legacy' && message.method === 'notifications/cancelled') {
         running.cancel(principal, sessionId, message.params['requestId']);
       }
       exchange.empty(202);
+      return undefined;
     }
+    if (message.method === 'tools/call') return callTool({ exchange, principal, message, era, sessionId });
+    admit(principal);
+    answer(exchange, message, era);
     return undefined;
   }
 
