@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -40,6 +40,10 @@ async function engines(organizationId?: OrganizationId): Promise<number[]> {
     if (line.includes(directory) && line.includes(organizationId ?? '')) found.push(Number(name));
   }
   return found;
+}
+
+async function sessionOf(pid: number): Promise<string | undefined> {
+  return (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ')[3];
 }
 
 /** How many of them have a database open. */
@@ -101,6 +105,27 @@ describe('engine processes', () => {
     await harness.telemetry.stop();
     delete process.env['SIGHTLINE_ENGINE_SECRET'];
     expect(await engines()).toEqual([]);
+  });
+
+  it('come second to the gateway where both want the processors, in its session, which Linux may weigh as one', async () => {
+    const harness = await gateway();
+    await harness.query(newOrganization(), 'SELECT 1');
+    const [pid = 0] = await engines();
+    const threads = await readdir(`/proc/${pid}/task`);
+    expect(threads.length).toBeGreaterThan(1);
+    for (const thread of threads) expect(getPriority(Number(thread))).toBe(Math.min(19, getPriority() + 3));
+    expect(await sessionOf(pid)).toBe(await sessionOf(process.pid));
+  });
+
+  it('are not ended by what a terminal sends to all of its processes', async () => {
+    const harness = await gateway();
+    const organizationId = newOrganization();
+    await harness.query(organizationId, 'SELECT 1');
+    const [pid = 0] = await engines();
+    const answer = harness.query(organizationId, 'SELECT count(*) FROM range(30000000)');
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.kill(pid, signal);
+    expect((await answer).rows).toEqual([['30000000']]);
+    expect(await engines()).toEqual([pid]);
   });
 
   it('leave a file that needs no replay, which is for this user alone', async () => {

@@ -15,6 +15,9 @@ import { serve } from './server.ts';
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
+// Ctrl-C in the gateway's terminal, and its end, are for the gateway: this process ends when nobody is connected.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+
 // The file, its log and what spills over are for this user alone.
 process.umask(0o077);
 
