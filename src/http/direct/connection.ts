@@ -17,6 +17,8 @@ export interface DirectOptions {
   readonly silentMs: () => number;
   readonly stays: string;
   readonly onCall: (request: WholeRequest, answer: DirectAnswer, socket: Socket) => void;
+  /** Those that are looked at now and then. */
+  readonly open: Set<DirectConnection>;
   /** Takes a connection for good: node:http. */
   readonly others: (socket: Socket) => void;
 }
@@ -44,8 +46,10 @@ export class DirectConnection implements Sender {
   #silence: number;
   #last: { readonly bytes: Buffer; readonly head: Head } | undefined;
   #slowReader: (() => void) | undefined;
-  /** Since when nothing has happened. */
-  #since = performance.now();
+  /** Whether anything has happened since it was last looked at. */
+  #stirred = true;
+  /** When it was first looked at and nothing had. */
+  #quietSince = 0;
 
   constructor(socket: Socket, options: DirectOptions) {
     this.socket = socket;
@@ -53,7 +57,7 @@ export class DirectConnection implements Sender {
     this.#options = options;
     this.#silence = options.headersMs;
     socket.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onClose);
-    socket.setTimeout(options.headersMs).on('timeout', this.#onTimeout);
+    options.open.add(this);
   }
 
   answered(): void {
@@ -61,21 +65,33 @@ export class DirectConnection implements Sender {
     this.#answer = undefined;
     this.#silence = this.#options.restMs + spareMs;
     this.#stopTimer();
-    if (this.#slowReader !== undefined) {
-      this.#slowReader = undefined;
-      this.socket.setTimeout(this.#options.headersMs);
-    }
+    this.#stopSlowReader();
     if (answer?.shouldKeepAlive === false) this.socket.end(() => this.socket.destroy());
     else if (this.#held.length > 0) this.#handOver();
   }
 
   wrote(): void {
-    this.#since = performance.now();
+    this.#stirred = true;
   }
 
   slowReader(ms: number, onTimeout: () => void): void {
+    this.#stopSlowReader();
     this.#slowReader = onTimeout;
-    this.socket.setTimeout(ms);
+    this.socket.setTimeout(ms, onTimeout);
+  }
+
+  /** @param now milliseconds. Closes the connection where there has been silence for too long. */
+  look(now: number): void {
+    if (this.#stirred) {
+      this.#stirred = false;
+      this.#quietSince = now;
+    } else if (now - this.#quietSince >= this.#silence && this.#slowReader === undefined) this.socket.destroy();
+  }
+
+  #stopSlowReader(): void {
+    if (this.#slowReader === undefined) return;
+    this.socket.setTimeout(0).off('timeout', this.#slowReader);
+    this.#slowReader = undefined;
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -87,7 +103,7 @@ export class DirectConnection implements Sender {
     if (head === 'more' || (head !== undefined && bytes.length < head.end)) return this.#hold(chunk);
     if (head === undefined || bytes.length > head.end) return this.#handOver(chunk);
     this.#release();
-    this.#since = performance.now();
+    this.#stirred = true;
     this.#silence = silentMs();
     this.#answer = new DirectAnswer(this, head.keepAlive);
     onCall(
@@ -114,16 +130,9 @@ export class DirectConnection implements Sender {
   readonly #onError = (): void => void this.socket.destroy();
 
   readonly #onClose = (): void => {
+    this.#options.open.delete(this);
     this.#release();
     this.#answer?.close();
-  };
-
-  /** The socket's own timer is not set anew for each request; it looks now and then at how long it has been. */
-  readonly #onTimeout = (): void => {
-    if (this.#slowReader !== undefined) return this.#slowReader();
-    const left = this.#since + this.#silence - performance.now();
-    if (left <= 0) this.socket.destroy();
-    else this.socket.setTimeout(Math.min(Math.ceil(left), this.#options.headersMs));
   };
 
   /**
@@ -166,7 +175,8 @@ export class DirectConnection implements Sender {
     // Paused, since a socket that flows would give away at once what is put back.
     socket.pause();
     socket.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose);
-    socket.setTimeout(0).off('timeout', this.#onTimeout);
+    this.#options.open.delete(this);
+    this.#stopSlowReader();
     if (came.length > 0) socket.unshift(came);
     this.#options.others(socket);
     socket.resume();

@@ -17,7 +17,9 @@ export interface DirectCalls extends Pick<DirectOptions, 'onCall'> {
  */
 export function serveDirectly(server: Server, { paths, onCall }: DirectCalls, limits: ServerLimits): void {
   const others = takeConnections(server);
+  const open = new Set<DirectConnection>();
   const options: DirectOptions = {
+    open,
     starts: paths.map((path) => `POST ${path} HTTP/1.1\r\n`),
     headerBytes: limits.headerBytes,
     headersMs: limits.headersMs,
@@ -27,7 +29,17 @@ export function serveDirectly(server: Server, { paths, onCall }: DirectCalls, li
     onCall,
     others,
   };
+  // One timer for all of them: one of its own would be set anew at each read and write of a connection.
+  let looking: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    const now = performance.now();
+    for (const connection of open) connection.look(now);
+    if (open.size > 0) return;
+    clearInterval(looking);
+    looking = undefined;
+  };
   server.on('connection', (socket: Socket) => {
     new DirectConnection(socket, options);
+    looking ??= setInterval(look, limits.lookMs).unref();
   });
 }
