@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import type { WholeRequest } from '../../mcp/http-message.ts';
 import { DirectAnswer } from './answer.ts';
 import type { Sender } from './answer.ts';
@@ -57,6 +58,7 @@ export class DirectConnection implements Sender {
     this.#options = options;
     this.#silence = options.headersMs;
     socket.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onClose);
+    socket.push = this.#push;
     options.open.add(this);
   }
 
@@ -93,6 +95,17 @@ export class DirectConnection implements Sender {
     this.socket.setTimeout(0).off('timeout', this.#slowReader);
     this.#slowReader = undefined;
   }
+
+  /**
+   * What a socket has read it pushes into its own stream, which would give it away at once and come back for more in a tick of
+   * its own: that costs as much as reading the message.
+   */
+  readonly #push = (chunk: unknown, encoding?: BufferEncoding): boolean => {
+    if (!(chunk instanceof Buffer) || this.socket.readableFlowing !== true)
+      return Readable.prototype.push.call(this.socket, chunk, encoding);
+    this.#onData(chunk);
+    return true;
+  };
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.socket.writableEnded) return;
@@ -175,6 +188,7 @@ export class DirectConnection implements Sender {
     // Paused, since a socket that flows would give away at once what is put back.
     socket.pause();
     socket.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose);
+    Reflect.deleteProperty(socket, 'push');
     this.#options.open.delete(this);
     this.#stopSlowReader();
     if (came.length > 0) socket.unshift(came);
