@@ -9,7 +9,7 @@ export interface ServerLimits {
   readonly headersMs: number;
   /** For all of a request. */
   readonly requestMs: number;
-  /** How often the two are looked at: so much later they are noticed. */
+  /** How often these are looked at: so much later they are noticed, twice as much by who serves calls directly. */
   readonly lookMs: number;
   /** Between two requests of a connection. */
   readonly restMs: number;

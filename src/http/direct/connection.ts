@@ -49,7 +49,7 @@ export class DirectConnection implements Sender {
   #slowReader: (() => void) | undefined;
   /** Whether anything has happened since it was last looked at. */
   #stirred = true;
-  /** When it was first looked at and nothing had. */
+  /** When it was last looked at and something had. */
   #quietSince = 0;
 
   constructor(socket: Socket, options: DirectOptions) {
@@ -150,7 +150,7 @@ export class DirectConnection implements Sender {
 
   /**
    * A request before the answer to another one: who sends so is served by node:http from then on. Read on, since a client that
-   * has gone is not noticed behind what is not read; and not without end, since each byte is one to the socket's own timer.
+   * has gone is not noticed behind what is not read; and not without end, since each byte is one to a slow reader's timer.
    */
   #defer(chunk: Buffer): void {
     this.#held.push(chunk);
