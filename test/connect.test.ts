@@ -41,7 +41,7 @@ describe('sightline connect', () => {
     ({ url } = await box.serve('--no-demo'));
     await box.run('org', 'create', 'Acme');
     key = pair.parse(JSON.parse((await box.run('key', 'create', '--org', 'Acme', '--name', 'ci', '--json')).stdout));
-  }, 60_000);
+  });
 
   afterAll(() => box.remove());
 

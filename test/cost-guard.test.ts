@@ -34,7 +34,7 @@ const sql = 'SELECT count(*) AS n FROM otel.spans';
     await warehouse.component.start(AbortSignal.timeout(20_000));
     storages = [0, 1].map(() => storagePlugin.create({ client: 'sqlite' }, testHost(directory)));
     for (const storage of storages) await storage.start(AbortSignal.timeout(20_000));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     for (const storage of storages) await storage.stop();

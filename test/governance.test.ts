@@ -147,7 +147,7 @@ describe('a gateway with rules', () => {
     const chat = await callTool(gateway.url, token, 'read_chat', { chat_id, wait_seconds: 25 });
     expect(chat.isError).toBe(false);
     expect(chat.raw).not.toContain(secret);
-  }, 40_000);
+  });
 });
 
 /** One record now and one three hours ago. */

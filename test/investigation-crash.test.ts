@@ -42,7 +42,7 @@ describe('a gateway that is killed in the middle of an investigation', () => {
   afterAll(async () => {
     await gateway?.stop();
     await removeDirectory(directory);
-  }, 60_000);
+  });
 
   it('goes on when it is started again: no step twice, none lost, one answer, one document', async () => {
     const { key } = await sightlineJson(directory, ['incident', 'create', 'Checkout fails'], created);

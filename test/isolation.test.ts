@@ -94,7 +94,7 @@ describe('two organizations on one gateway', () => {
       file: join(directory, 'secret.csv'),
       directory,
     };
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await gateway.stop();

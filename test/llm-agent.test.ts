@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { spans, logs } = makeTraffic(ago(120), askedAt, { kind: 'payment-errors', from: ago(25), to: askedAt });
   await laboratory.harness.load(shop, 'spans', spans);
   await laboratory.harness.load(shop, 'logs', logs);
-}, 60_000);
+});
 afterAll(() => laboratory.stop());
 afterEach(() => expect(laboratory.api.problems).toEqual([]));
 

@@ -74,7 +74,7 @@ describe('a newcomer with npm alone', () => {
       await mkdir(dirname(join(checkout, path)), { recursive: true });
       await copyFile(join(root, path), join(checkout, path));
     }
-  }, 60_000);
+  });
 
   afterAll(async () => {
     if (gateway?.exitCode === null) {
@@ -129,5 +129,5 @@ describe('a newcomer with npm alone', () => {
     await delay(500);
     expect(output()).toContain('Sightline listens at');
     expect(output()).not.toMatch(/client_secret|aks_/);
-  }, 60_000);
+  });
 });

@@ -110,7 +110,7 @@ beforeAll(async () => {
     );
   });
   url = `http://127.0.0.1:${await listen(server)}`;
-}, 60_000);
+});
 
 afterAll(async () => {
   server.closeAllConnections();

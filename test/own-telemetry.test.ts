@@ -271,7 +271,7 @@ describe('traces', () => {
     expect(await query(receiver, `SELECT ${told} FROM otel.spans WHERE ${told} IS NOT NULL`)).toEqual([
       ["SELECT 'begun elsewhere'"],
     ]);
-  }, 30_000);
+  });
 
   it('a line of the log about a call names its span and its request', async () => {
     const traceId = hex(16);
@@ -375,7 +375,7 @@ describe('the listener for metrics', () => {
     expect(new Set(instances).size).toBe(2);
     expect(await gateway.stop()).toBe(0);
     await removeDirectory(directory);
-  }, 60_000);
+  });
 
   it('a port that is taken ends the start, and says which key it is', async () => {
     const taken = createServer();
@@ -388,7 +388,7 @@ describe('the listener for metrics', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('another program listens there')]);
     expect(stderr).toContain('ownTelemetry.prometheus.port');
     await removeDirectory(directory);
-  }, 60_000);
+  });
 });
 
 describe('sent to its own receiver', () => {
@@ -411,7 +411,7 @@ describe('sent to its own receiver', () => {
     const stopping = performance.now();
     expect(await self.gateway.stop()).toBe(0);
     expect(performance.now() - stopping).toBeLessThan(5_000);
-  }, 60_000);
+  });
 });
 
 describe('an endpoint that does not answer', () => {
@@ -449,6 +449,5 @@ describe('an endpoint that does not answer', () => {
       // Two seconds for what is unsent; the rest is what a stop takes anyway.
       expect(performance.now() - stopping).toBeLessThan(4_000);
     },
-    60_000,
   );
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
     {},
     { ...testHost(harness.directory), dialect: harness.telemetry.dialect, query: agentQuery(pipeline) },
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   await harness.stop();

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const { spans, logs } = makeTraffic(new Date(noon.getTime() - minutes(120)), noon, fault);
   await harness.load(organization, 'spans', spans);
   await harness.load(organization, 'logs', logs);
-}, 60_000);
+});
 
 afterAll(() => harness.stop());
 

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const { dialect } = telemetry;
   agent = plugin.create({}, { ...testHost(directory), dialect, query: agentQuery(pipeline) });
   tool = createQueryOtel({ pipeline, keptResults: createKeptResults({ now: () => end }), dialect, now: () => end });
-}, 60_000);
+});
 
 afterAll(async () => {
   await harness?.stop();
@@ -86,6 +86,5 @@ describe('the steps of an investigation', () => {
         expect(rounded(await rowsOf(organizationId, sql))).toEqual(rounded(rows));
       }
     },
-    60_000,
   );
 });

@@ -84,7 +84,7 @@ describe('the documents', () => {
       CLIENT_ID: key.client_id,
       CLIENT_SECRET: key.client_secret,
     };
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await gateway.stop();

@@ -58,7 +58,7 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
   afterAll(async () => {
     await gateway?.stop();
     await removeDirectory(directory);
-  }, 60_000);
+  });
 
   const token = async (): Promise<string> => exchange(gateway.url, await createKey(directory, 'acme'));
   const call = (at: number, bearer: string, name: string, args: object): Promise<Called> =>
@@ -72,27 +72,23 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
     expect(gateway.output().split('client_secret ').length).toBe(2);
     const organizations = await sightlineJson(directory, ['org', 'list'], listed);
     expect(organizations.map(({ name }) => name)).toEqual(['default']);
-  }, 60_000);
+  });
 
-  it.each<ClientKind>(['sdk-v1', 'sdk-v2-auto', 'sdk-v2-pinned'])(
-    'serve %s',
-    async (kind) => {
-      const bearer = await token();
-      const chat = started.parse((await callTool(gateway.url, bearer, 'start_chat', { message: 'x' })).structured);
-      const calls = [
-        { name: 'query_otel', arguments: sql },
-        { name: 'get_ingest_config', arguments: {} },
-        { name: 'list_incidents', arguments: {} },
-        { name: 'list_chats', arguments: { mine: true } },
-        { name: 'read_chat', arguments: chat },
-        { name: 'send_chat_reply', arguments: { ...chat, message: 'and?' } },
-      ];
-      const run = await listAndCallAll(kind, { url: `${gateway.url}/mcp`, token: bearer, calls });
-      expect(run.tools).toHaveLength(8);
-      expect(run.outcomes.filter(({ isError }) => isError)).toEqual([]);
-    },
-    60_000,
-  );
+  it.each<ClientKind>(['sdk-v1', 'sdk-v2-auto', 'sdk-v2-pinned'])('serve %s', async (kind) => {
+    const bearer = await token();
+    const chat = started.parse((await callTool(gateway.url, bearer, 'start_chat', { message: 'x' })).structured);
+    const calls = [
+      { name: 'query_otel', arguments: sql },
+      { name: 'get_ingest_config', arguments: {} },
+      { name: 'list_incidents', arguments: {} },
+      { name: 'list_chats', arguments: { mine: true } },
+      { name: 'read_chat', arguments: chat },
+      { name: 'send_chat_reply', arguments: { ...chat, message: 'and?' } },
+    ];
+    const run = await listAndCallAll(kind, { url: `${gateway.url}/mcp`, token: bearer, calls });
+    expect(run.tools).toHaveLength(8);
+    expect(run.outcomes.filter(({ isError }) => isError)).toEqual([]);
+  });
 
   it('refuse a revoked key with the very next request, at each', async () => {
     const doomed = await createKey(directory, 'acme');
@@ -100,7 +96,7 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
     for (const at of [0, 1]) expect((await call(at, bearer, 'query_otel', sql)).isError).toBe(false);
     expect((await sightline(directory, ['key', 'revoke', doomed.client_id, '--json'])).code).toBe(0);
     for (const at of [0, 1]) expect((await call(at, bearer, 'query_otel', sql)).status).toBe(401);
-  }, 60_000);
+  });
 
   it('page at each in what was cut at the other, for its own caller alone', async () => {
     const [bearer, stranger] = [await token(), await token()];
@@ -115,7 +111,7 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
       }
       expect((await call(1 - at, stranger, 'query_otel', { result_id })).text).toContain('result_expired');
     }
-  }, 60_000);
+  });
 
   it('tell a reader at one of what is said at the other', async () => {
     const bearer = await token();
@@ -129,7 +125,7 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
     const { messages } = read.parse((await reading).structured);
     expect(messages.map(({ content }) => content)).toEqual(['only payment']);
     expect(performance.now() - said).toBeLessThan(2_000);
-  }, 60_000);
+  });
 
   it('tell a client that waits what the agent does, at whichever it works', async () => {
     const bearer = await token();
@@ -142,7 +138,7 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
     );
     for (const messages of heard)
       expect(messages).toEqual(expect.arrayContaining([expect.stringMatching(/^At step \d$/)]));
-  }, 60_000);
+  });
 
   it('stop the agent for who says so at either', async () => {
     const bearer = await token();
@@ -162,7 +158,7 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
       const { messages } = read.parse((await call(1 - at, bearer, 'read_chat', chat)).structured);
       expect(messages.map(({ content }) => content)).toEqual([question, 'Cancelled.']);
     }
-  }, 60_000);
+  });
 
   it('let a principal through once, not once each', async () => {
     const bearer = await token();
@@ -176,7 +172,7 @@ describe.each(storages)('two gateways with their storage on %s', (storage) => {
     for (let turn = 0; turn < 4; turn += 1) answers.push((await call(1, bearer, 'list_chats', {})).status);
     expect(answers).toContain(429);
     expect((await call(1, await token(), 'list_chats', {})).status).toBe(200);
-  }, 60_000);
+  });
 
   it('go on with the investigation of one that was killed, no step twice and none lost', async () => {
     const bearer = await token();

@@ -13,7 +13,7 @@ beforeAll(async () => {
   box = await Toolbox.open();
   acme = await box.organization('acme');
   globex = await box.organization('globex');
-}, 60_000);
+});
 
 afterAll(async () => {
   await box.close();

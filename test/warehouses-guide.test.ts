@@ -61,7 +61,7 @@ describe('tables mapped by hand, from nothing to an answer', () => {
     const printed = await sightline(directory, ['telemetry', 'setup', '--print'], { env });
     expect(printed).toMatchObject({ code: 0, stderr: '' });
     await server.admin(asPsql(printed.stdout, { gateway_password: password, boundary_secret: secret }), database);
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   it('are looked at by the same login', async () => {
@@ -105,7 +105,7 @@ describe('tables mapped by hand, from nothing to an answer', () => {
     } finally {
       await gateway.stop();
     }
-  }, 60_000);
+  });
 });
 
 function rowsOf(customer: string): string {

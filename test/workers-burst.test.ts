@@ -34,4 +34,4 @@ it('leaves no burst of connections to the worker that is awake', async () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
   }
-}, 60_000);
+});

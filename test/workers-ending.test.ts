@@ -23,7 +23,7 @@ describe('workers that end', () => {
     gateway = await startOne(directory, { args: ['--no-demo', '--config', config], workers: 2 });
     token = await exchange(gateway.url, await createKey(directory, 'acme'));
     ingest = await ingestTokenOf(gateway.url, token);
-  }, 60_000);
+  });
   afterAll(async () => {
     await gateway.stop();
     await removeDirectory(directory);
@@ -75,7 +75,7 @@ describe('workers that end', () => {
     await until('it is said', () => gateway.output().includes('the workers are not restarted'));
     expect([...workersOf(gateway)]).toEqual(before);
     expect((await query({ sql: 'SELECT 1 AS one' })).isError).toBe(false);
-  }, 60_000);
+  });
 });
 
 describe('the number of workers', () => {
@@ -133,5 +133,5 @@ describe('a gateway that is to end', () => {
         await removeDirectory(directory);
       }
     }
-  }, 60_000);
+  });
 });

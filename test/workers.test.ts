@@ -27,7 +27,7 @@ describe('a gateway with two workers', () => {
     gateway = await startOne(directory, { workers: 2 });
     token = await exchange(gateway.url, await createKey(directory, 'acme'));
     ingest = await ingestTokenOf(gateway.url, token);
-  }, 60_000);
+  });
   afterAll(async () => {
     await gateway.stop();
     await removeDirectory(directory);
@@ -61,7 +61,7 @@ describe('a gateway with two workers', () => {
     for (const worker of [1, 2]) {
       expect((await at(worker, () => call('query_otel', count))).structured).toMatchObject({ rows: [['10']] });
     }
-  }, 60_000);
+  });
 
   it('pages at one worker in what was cut at the other, for its own caller alone', async () => {
     const first = await at(1, () =>
@@ -77,7 +77,7 @@ describe('a gateway with two workers', () => {
     }
     const other = await exchange(gateway.url, await createKey(directory, 'acme'));
     expect((await at(2, () => call('query_otel', { result_id }, other))).text).toContain('result_expired');
-  }, 60_000);
+  });
 
   it('refuses a revoked key at every worker with the very next request', async () => {
     const doomed = await createKey(directory, 'acme');
@@ -90,7 +90,7 @@ describe('a gateway with two workers', () => {
     for (const worker of [1, 2]) {
       expect((await at(worker, () => call('query_otel', sql('SELECT 1 AS one'), bearer))).status).toBe(401);
     }
-  }, 60_000);
+  });
 
   it('wakes who waits at one worker for the answer of an agent that was asked at the other', async () => {
     const [first, second] = [await connected(1), await connected(2)];
@@ -100,7 +100,7 @@ describe('a gateway with two workers', () => {
     expect(answer.structured).toMatchObject({ chat: { status: expect.not.stringMatching('running') } });
     first.close();
     second.close();
-  }, 60_000);
+  });
 
   it('cancels a call at one worker for a client that says so at the other', async () => {
     const [first, second] = [await connected(1), await connected(2)];
@@ -120,7 +120,7 @@ describe('a gateway with two workers', () => {
     expect(await cancelled).toEqual({ status: 200, body: '' });
     first.close();
     second.close();
-  }, 60_000);
+  });
 
   it('has not the directory taken by a second gateway', async () => {
     const { code, stderr } = await sightline(directory, [
@@ -134,7 +134,7 @@ describe('a gateway with two workers', () => {
     ]);
     expect(stderr).toContain('in use by process');
     expect(code).toBe(1);
-  }, 60_000);
+  });
 });
 
 describe('the rate limit of a principal', () => {
@@ -154,7 +154,7 @@ describe('the rate limit of a principal', () => {
       await gateway.stop();
       await removeDirectory(directory);
     }
-  }, 60_000);
+  });
 });
 
 describe('serve --workers', () => {
@@ -180,5 +180,5 @@ describe('serve --workers', () => {
       taken.close();
       await removeDirectory(directory);
     }
-  }, 60_000);
+  });
 });

@@ -197,7 +197,7 @@ describe.each(own)('a server ($name) that stops and comes back', ({ server, make
       await storage.stop();
       await store.cleanup();
     }
-  }, 60_000);
+  });
 });
 
 describe('what a server says of its state', () => {

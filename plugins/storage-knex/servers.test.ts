@@ -111,7 +111,7 @@ for (const { name, make, cut, tables } of subjects) {
       );
       const applied = outputs.flatMap(({ stdout }): readonly string[] => JSON.parse(stdout));
       expect(applied).toEqual(migrations.map(([migration]) => migration));
-    }, 60_000);
+    });
 
     it('says what a migration would do, and does not do it', async () => {
       const storage = open();
@@ -178,7 +178,7 @@ for (const { name, make, cut, tables } of subjects) {
       expect(new Set(items.map(({ fingerprint }) => fingerprint)).size).toBe(items.length);
       expect(await scans.total('2026-03-01')).toBe(20 * 7);
       expect((await chats.list({ limit: 100 })).items).toHaveLength(2);
-    }, 60_000);
+    });
 
     it('lets one transaction write for an organization at a time, whichever process began it, and others beside it', async () => {
       const { directory } = await start();
@@ -208,7 +208,7 @@ for (const { name, make, cut, tables } of subjects) {
         }),
       );
       expect({ most, together }).toEqual({ most: 1, together: 2 });
-    }, 60_000);
+    });
 
     it('does a transaction again that was taken back, and adds nothing twice', async () => {
       await start();
@@ -229,7 +229,7 @@ for (const { name, make, cut, tables } of subjects) {
       expect(begun).toBeGreaterThan(4);
       const counted = await database.read((knex) => knex('locks').whereIn('name', ['a', 'b']).select('taken'));
       expect(counted.map(({ taken }) => Number(taken))).toEqual([4, 4]);
-    }, 60_000);
+    });
 
     it('goes on when its connections are cut: reads, look-ups and writes that were not being committed', async () => {
       const storage = await start();
@@ -248,7 +248,7 @@ for (const { name, make, cut, tables } of subjects) {
         await workspace.incidents.create(newIncident(), ada);
       }
       expect((await workspace.incidents.list({ limit: 10 })).items).toHaveLength(5);
-    }, 60_000);
+    });
 
     it('does a write again whose connection was cut in the middle, and keeps it once', async () => {
       await start();
@@ -357,7 +357,7 @@ for (const { name, make, cut, tables } of subjects) {
       await Promise.all([incidents.create(newIncident(), ada), incidents.create(newIncident(), ada)]);
       release.resolve();
       expect(await held).toMatchObject({ code: 'unavailable' });
-    }, 60_000);
+    });
 
     it('says in time that all connections are taken, and serves others meanwhile', async () => {
       await start();
@@ -388,7 +388,7 @@ for (const { name, make, cut, tables } of subjects) {
       release.resolve();
       await held;
       await storage.workspace(id).incidents.create(newIncident(), ada);
-    }, 60_000);
+    });
 
     it('lets 64 callers look up and read over few connections, each to its end', async () => {
       const storage = await start({ pool: { max: 8 } });
@@ -408,7 +408,7 @@ for (const { name, make, cut, tables } of subjects) {
       );
       expect(rounds).toEqual(Array.from({ length: 64 }, () => 10));
       expect(await storage.workspace(id).audit.list({ limit: 1_000 })).toHaveLength(160);
-    }, 60_000);
+    });
 
     it('looks up what a token stands for in one round trip', async () => {
       const { id } = await (await start()).directory.createOrganization({ name: 'Acme' });
@@ -465,7 +465,7 @@ for (const { name, make, cut, tables } of subjects) {
       } finally {
         await network.close();
       }
-    }, 40_000);
+    });
 
     it('takes a text for itself alone: neither case, accents nor trailing spaces make it another', async () => {
       const { directory } = await start();

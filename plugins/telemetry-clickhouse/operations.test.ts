@@ -14,7 +14,7 @@ describeOnEngine("an operator's commands over HTTP", () => {
   let server: ClickHouseServer;
   beforeAll(async () => {
     server = await ClickHouseServer.start();
-  }, 30_000);
+  });
   afterAll(async () => {
     await server?.stop();
   });

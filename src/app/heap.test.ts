@@ -41,14 +41,14 @@ it('does not grow to several times what lives in it', async () => {
   const [small, usual] = [await mostOf([], 'small'), await mostOf([], 'usual')];
   expect(usual.old).toBeGreaterThan(0);
   expect(small.old).toBeLessThan(usual.old * 0.8);
-}, 60_000);
+});
 
 it('keeps for young objects, as npm start runs it, a part of what Node alone keeps', async () => {
   const [small, usual] = [await mostOf(nodeOptions, 'small'), await mostOf([], 'small')];
   // Two halves of 16 MB, and for moments the pages that a collection fills beside them.
   expect(small.young).toBeGreaterThan(16);
   expect(small.young).toBeLessThan(usual.young / 2);
-}, 60_000);
+});
 
 it('takes nothing that each request makes for what lives long, as V8 now and then would', async () => {
   const decided = async (program: string): Promise<boolean> => {
@@ -59,4 +59,4 @@ it('takes nothing that each request makes for what lives long, as V8 now and the
   };
   expect(await decided('src/main.ts')).toBe(true);
   expect(await decided('bin/sightline.js')).toBe(false);
-}, 60_000);
+});

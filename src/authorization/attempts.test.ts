@@ -56,7 +56,7 @@ describe('failed attempts', () => {
     }
     expect(fail(there, 1, 'shared', 'https://client.example/~é')).toBeDefined();
     expect(fail(there, 1, 'shared', 'another')).toBeUndefined();
-  }, 20_000);
+  });
 
   it('of a flood are not written one by one', async () => {
     const written: number[] = [];

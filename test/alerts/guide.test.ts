@@ -37,7 +37,7 @@ it('the commands of the guide to alerts do what it says', async () => {
   expect(listed).not.toContain(secretIn(added));
   expect(secretIn(rotated)).not.toBe(secretIn(added));
   expect((await sightline(directory, ['alert-source', 'list'])).stdout).toContain('There is no alert source yet');
-}, 60_000);
+});
 
 it('the guide to alerts says the bounds that hold', () => {
   const minutes = (milliseconds: number): number => milliseconds / 60_000;

@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway?.stop();
   await removeDirectory(directory);
-}, 60_000);
+});
 
 /** The status, or 0 where there was no answer. */
 async function send(alerts: readonly object[]): Promise<number> {
@@ -154,7 +154,7 @@ describe('a storm of alerts', () => {
     const page = await callTool(gateway.url, token, 'list_incidents', { query: 'burst', limit: 100 });
     const statuses = listed.parse(page.structured).incidents.map(({ status }) => status);
     expect(statuses).toEqual(services.map(() => 'resolved'));
-  }, 60_000);
+  });
 
   it('loses no acknowledged alert when the gateway is killed in it', async () => {
     const acknowledged = new Set<number>();

@@ -11,7 +11,7 @@ withChromium((launch) => {
 
     beforeAll(async () => {
       site = await openSite(launch);
-    }, 60_000);
+    });
 
     afterAll(() => site.close());
 
@@ -64,7 +64,7 @@ withChromium((launch) => {
         expect(await site.answer(secondToken)).toBe(401);
         expect(await page.content()).not.toContain(clientId);
         await page.context().close();
-      }, 60_000);
+      });
     });
 
     it('is copied by a button, which is only where a script can copy', async () => {
@@ -83,6 +83,6 @@ withChromium((launch) => {
       await without.goto(`${site.gateway.url}/integrations/telemetry`);
       expect(await without.getByRole('button', { name: 'Copy' }).count()).toBe(0);
       await without.context().close();
-    }, 60_000);
+    });
   });
 });

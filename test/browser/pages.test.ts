@@ -22,7 +22,7 @@ withChromium((launch) => {
 
     beforeAll(async () => {
       site = await openSite(launch);
-    }, 60_000);
+    });
 
     afterAll(() => site.close());
 

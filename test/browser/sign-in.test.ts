@@ -25,7 +25,7 @@ withChromium((launch) => {
       callback = createServer((_request, response) => void response.end('Back in the editor.')).listen(0, '127.0.0.1');
       await once(callback, 'listening');
       redirectUrl = `http://127.0.0.1:${z.object({ port: z.number() }).parse(callback.address()).port}/callback`;
-    }, 60_000);
+    });
 
     afterAll(async () => {
       callback.close();
@@ -93,7 +93,7 @@ withChromium((launch) => {
         await page.waitForURL('**/integrations/applications');
         expect(await site.answer(oauth.kept?.access_token ?? '')).toBe(401);
         await page.context().close();
-      }, 60_000);
+      });
 
       it('denies, and the editor is told', async () => {
         const page = await openPage(site.browser, { javaScript });
@@ -107,7 +107,7 @@ withChromium((launch) => {
         expect(searchParams.has('code')).toBe(false);
         await expect(transport.finishAuth(searchParams)).rejects.toThrow('the person said no');
         await page.context().close();
-      }, 60_000);
+      });
     });
 
     it('needs the keyboard alone', async () => {
@@ -130,7 +130,7 @@ withChromium((launch) => {
       await transport.finishAuth(new URL(page.url()).searchParams);
       await callATool(oauth);
       await page.context().close();
-    }, 60_000);
+    });
   });
 });
 

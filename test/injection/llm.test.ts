@@ -73,7 +73,7 @@ beforeAll(async () => {
   await laboratory.harness.load(target.other, 'logs', [
     { ...others, observed_time: ago(5), body: secret, severity_number: 17 },
   ]);
-}, 60_000);
+});
 afterAll(async () => {
   await laboratory.stop();
   evil.closeAllConnections();

@@ -50,7 +50,7 @@ function shopSaying(words: readonly string[]): { readonly spans: readonly Row[];
 let laboratory: LlmLaboratory;
 beforeAll(async () => {
   laboratory = await LlmLaboratory.start();
-}, 60_000);
+});
 afterAll(() => laboratory.stop());
 
 async function investigated(words: readonly string[]): Promise<Investigated> {

@@ -28,7 +28,7 @@ describe('the conformance suite’s authorization scenarios', () => {
     await writeFile(config, JSON.stringify({ issuer: { clients: { registered } } }));
     gateway = await startGateway(directory, { args: ['--no-demo', '--config', config] });
     person = await createPerson(gateway, { email: 'ada@acme.example', organization: 'acme', role: 'member' });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await gateway.stop();
@@ -66,6 +66,5 @@ describe('the conformance suite’s authorization scenarios', () => {
       expect(output).toMatch(/authorization-code-grant/);
       expect(output).not.toMatch(/SKIPPED/);
     },
-    60_000,
   );
 });

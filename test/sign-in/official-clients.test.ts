@@ -45,7 +45,7 @@ describe('official clients sign a person in', () => {
     gateway = await startGateway(directory, { args: ['--no-demo', '--config', config] });
     endpoint = new URL(`${gateway.url}/mcp`);
     await createPerson(gateway, { email: ada, organization: 'acme', role: 'admin' });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await gateway.stop();

@@ -100,7 +100,7 @@ async function startTwo(two: TwoGateways, options: GatewayOptions): Promise<Runn
 
 /** One process tree, whose `url` is where it listens itself. */
 export async function startOne(dataDirectory: string, options: GatewayOptions = {}): Promise<RunningGateway> {
-  const { args = ['--no-demo'], env = {}, port = 0, workers = workersOfAll, readyMs = 30_000 } = options;
+  const { args = ['--no-demo'], env = {}, port = 0, workers = workersOfAll, readyMs = 60_000 } = options;
   const several = workers > 1 ? ['--workers', String(workers)] : [];
   const child = spawn(
     process.execPath,

@@ -26,7 +26,7 @@ describe('a workspace moves', () => {
   beforeAll(async () => {
     source = await furnished();
     rows = await rowsOf(await exported(source));
-  }, 60_000);
+  });
   afterAll(() => source.remove());
 
   it.each(servers)(

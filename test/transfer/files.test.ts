@@ -32,7 +32,7 @@ beforeAll(async () => {
   target = await newPlace();
   text = await readFile(await exported(source), 'utf8');
   lines = text.split('\n');
-}, 60_000);
+});
 afterAll(async () => {
   await source.remove();
   await target.remove();

@@ -107,7 +107,7 @@ describe('a copy of telemetry', () => {
     source = await Harness.start();
     await fill(source, id);
     await fill(source, stranger);
-  }, 60_000);
+  });
   afterAll(() => source.stop());
 
   it("has every row once, cell by cell, and no other organization's", async () => {
@@ -123,7 +123,7 @@ describe('a copy of telemetry', () => {
     expect(Math.max(...fractions)).toBe(1);
     expect(fractions.every((fraction) => fraction >= 0 && fraction <= 1)).toBe(true);
     await target.stop();
-  }, 60_000);
+  });
 
   it('copies nothing again when it is run again', async () => {
     const target = await Harness.start();
@@ -131,7 +131,7 @@ describe('a copy of telemetry', () => {
     expect(await copyTo(sinkOf(target))).toEqual(first);
     expect(await everything(target, id)).toEqual(await everything(source, id));
     await target.stop();
-  }, 60_000);
+  });
 
   it('goes on where it was broken off, before or after a batch was taken', async () => {
     const target = await Harness.start();
@@ -160,7 +160,7 @@ describe('a copy of telemetry', () => {
     await copyTo(sink);
     expect(await everything(target, id)).toEqual(await everything(source, id));
     await target.stop();
-  }, 60_000);
+  });
 
   it('tells the target how far the ingest log was loaded, so that the next gateway goes on there', async () => {
     const target = await Harness.start();
@@ -168,7 +168,7 @@ describe('a copy of telemetry', () => {
     expect(await sinkOf(target).committed(id, 'log-0123456789ab')).toEqual({ segment: 3, offset: 9 });
     expect(await sinkOf(target).committed(id, 'log-000000000000')).toBeUndefined();
     await target.stop();
-  }, 60_000);
+  });
 
   it('arrives in PostgreSQL', async () => {
     const server = await embeddedServer();
@@ -237,7 +237,7 @@ describe('sightline telemetry copy', () => {
     const empty = await sightline(data, ['telemetry', 'copy', '--from', join(data, 'empty')]);
     expect([empty.code, empty.stderr]).toEqual([1, expect.stringContaining('no telemetry')]);
     await removeDirectory(data);
-  }, 60_000);
+  });
 });
 
 function isOrganization(id: string): id is OrganizationId {

@@ -18,7 +18,7 @@ describeOnEngine('a preset over its real tables', () => {
   beforeAll(async () => {
     engine = await openEngine();
     for (const layout of layouts) await build(engine, layout);
-  }, 60_000);
+  });
   afterAll(async () => {
     await engine?.[Symbol.asyncDispose]();
     if (engine) remove(engine.directory);

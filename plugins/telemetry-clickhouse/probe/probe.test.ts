@@ -41,7 +41,7 @@ describeOnEngine('the probe of a warehouse', () => {
       tenants,
       tables: () => physicalTables(admin.rows, physicalColumns(admin.rows), opened.mapping),
     });
-  }, 60_000);
+  });
   afterAll(() => {
     if (directory !== undefined) remove(directory);
   });

@@ -41,7 +41,7 @@ describeOnEngine('the setup of a warehouse', () => {
   beforeAll(async () => {
     admin = await openEngine();
     for (const layout of layouts) await build(admin, layout);
-  }, 60_000);
+  });
   afterAll(async () => {
     await admin?.[Symbol.asyncDispose]();
     if (admin) remove(admin.directory);
