@@ -21,14 +21,14 @@ import type { TestServer, TestServerOptions } from '../support/mcp-server.ts';
 import { rawRequest, readEvents } from '../support/raw-http.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 
-let server: TestServer | undefined;
+const servers: TestServer[] = [];
 afterEach(async () => {
-  await server?.stop();
-  server = undefined;
+  for (const server of servers.splice(0)) await server.stop();
 });
 
 async function start(options: TestServerOptions): Promise<TestServer> {
-  server = await startMcpServer(options);
+  const server = await startMcpServer(options);
+  servers.push(server);
   return server;
 }
 
