@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { Random } from '../src/demo/random.ts';
+import { Random } from '../src/lab/demo/random.ts';
 import { credentials } from '../test/support/gateway.ts';
 import { exchange } from './chaos/client.ts';
 import { Gauges } from './chaos/gauges.ts';

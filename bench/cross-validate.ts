@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util';
 import { createPlaybook } from '../plugins/agent-playbook/playbook.ts';
 import { thresholds } from '../plugins/agent-playbook/thresholds.ts';
-import { agentQuery } from '../src/app/agent-query.ts';
-import { silentLogger, testHost } from '../src/contract-tests/host.ts';
-import type { AgentRows } from '../src/contract/index.ts';
-import type { EvalCase } from '../src/eval/case.ts';
-import { prepareDataSet } from '../src/eval/data-set.ts';
-import type { Prepared } from '../src/eval/data-set.ts';
-import { runCase } from '../src/eval/run-case.ts';
-import { prepareShop } from '../src/eval/shop.ts';
-import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
+import { silentLogger, testHost } from '../test/contract/host.ts';
+import type { AgentRows } from '../src/contract/agent/index.ts';
+import type { EvalCase } from '../src/lab/eval/case.ts';
+import { prepareDataSet } from '../src/lab/eval/data-set.ts';
+import type { Prepared } from '../src/lab/eval/data-set.ts';
+import { runCase } from '../src/lab/eval/run-case.ts';
+import { prepareShop } from '../src/lab/eval/shop.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 
 /*
  * What the playbook's thresholds are worth on faults that they were not chosen by. For each part of the faults left out (a

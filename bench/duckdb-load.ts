@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeBatch } from '../src/contract/batch-codec.ts';
-import { newId, otelTables, type BatchColumn } from '../src/contract/index.ts';
-import { noOrganizations, testHost } from '../src/contract-tests/host.ts';
-import { telemetryHost } from '../src/app/telemetry-host.ts';
+import { encodeBatch, otelTables, type BatchColumn } from '../src/contract/telemetry/index.ts';
+import { newId } from '../src/contract/core/index.ts';
+import { noOrganizations, testHost } from '../test/contract/host.ts';
+import { telemetryHost } from '../src/gateway/wiring/telemetry-host.ts';
 import plugin from '../plugins/telemetry-duckdb/index.ts';
 
 /*

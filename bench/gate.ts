@@ -1,7 +1,8 @@
 import { dialect } from '../plugins/telemetry-duckdb/dialect.ts';
-import { silentLogger } from '../src/contract-tests/host.ts';
-import { newId, type Cursor, type Telemetry } from '../src/contract/index.ts';
-import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { silentLogger } from '../test/contract/host.ts';
+import { newId } from '../src/contract/core/index.ts';
+import { type Cursor, type Telemetry } from '../src/contract/telemetry/index.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { Admitted, gates, type GateUnderTest } from './support/gates.ts';
 
 /*

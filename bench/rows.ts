@@ -1,9 +1,10 @@
 import { createClient } from '@clickhouse/client';
 import pg from 'pg';
-import { noOrganizations } from '../src/contract-tests/host.ts';
-import { batch } from '../src/contract-tests/telemetry-rows.ts';
-import type { OrganizationId, QueryLimits, StatementContext, Telemetry } from '../src/contract/index.ts';
-import { createTenancy } from '../src/warehouse/tenancy.ts';
+import { noOrganizations } from '../test/contract/host.ts';
+import { batch } from '../test/contract/telemetry-rows.ts';
+import type { OrganizationId } from '../src/contract/core/index.ts';
+import type { QueryLimits, StatementContext, Telemetry } from '../src/contract/telemetry/index.ts';
+import { createTenancy } from '../src/telemetry/mapping/tenancy.ts';
 import { ownWarehouse } from '../plugins/telemetry-clickhouse/support/harness.ts';
 import { StepsBefore } from '../plugins/telemetry-postgres/steps.ts';
 import { createWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';

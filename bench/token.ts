@@ -19,12 +19,12 @@ import Provider from 'oidc-provider';
 import { z } from 'zod';
 import issuerPlugin from '../plugins/issuer-builtin/index.ts';
 import storagePlugin from '../plugins/storage-knex/index.ts';
-import { issuerHost } from '../src/app/issuer-host.ts';
-import { createApiKeys } from '../src/auth/api-keys.ts';
-import { silentLogger, testHost } from '../src/contract-tests/host.ts';
-import { newId } from '../src/contract/index.ts';
-import { createHttpApp } from '../src/http/app.ts';
-import { createAuditWriter } from '../src/kernel/audit.ts';
+import { issuerHost } from '../src/gateway/wiring/issuer-host.ts';
+import { createApiKeys } from '../src/identity/verify/api-keys.ts';
+import { silentLogger, testHost } from '../test/contract/host.ts';
+import { newId } from '../src/contract/core/index.ts';
+import { createHttpApp } from '../src/gateway/http/app.ts';
+import { createAuditWriter } from '../src/records/audit/writer.ts';
 
 const rounds = Number(process.argv[2] ?? 7);
 const turns = 12;

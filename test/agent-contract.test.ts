@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import llm from '../plugins/agent-llm/index.ts';
 import playbook from '../plugins/agent-playbook/index.ts';
 import { dialect } from '../plugins/telemetry-duckdb/dialect.ts';
-import { agentContract } from '../src/contract-tests/agent.ts';
-import { testHost } from '../src/contract-tests/host.ts';
-import type { AgentHost } from '../src/contract/index.ts';
+import { agentContract } from './contract/agent.ts';
+import { testHost } from './contract/host.ts';
+import type { AgentHost } from '../src/contract/agent/index.ts';
 import { startModelApi } from './support/model-api.ts';
 import type { Asked, ModelApi, Said } from './support/model-api.ts';
 

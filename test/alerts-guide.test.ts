@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import datadog from '../plugins/alerts-datadog/index.ts';
 import generic from '../plugins/alerts-generic/index.ts';
-import { severityOf } from '../src/contract/index.ts';
+import { severityOf } from '../src/contract/alerts/index.ts';
 import { alertInput } from './support/alerts.ts';
 import { root } from './support/gateway.ts';
 

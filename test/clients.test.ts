@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { toolNames } from '../src/contract/index.ts';
+import { toolNames } from '../src/contract/core/index.ts';
 import { clientKinds, expectedVersion, listAndCallAll } from './support/clients.ts';
 import type { ToolCallRequest } from './support/clients.ts';
 import { countRows } from './support/call.ts';

@@ -19,9 +19,9 @@ async function lintPlanted(path: string, text: string): Promise<string> {
     await cp(join(root, '.oxlintrc.json'), join(house, '.oxlintrc.json'));
     await symlink(join(root, 'node_modules'), join(house, 'node_modules'));
     for (const file of [
-      'src/kernel/logger.ts',
+      'src/gateway/process/logger.ts',
       'src/contract/index.ts',
-      'src/app/index.ts',
+      'src/gateway/wiring/index.ts',
       'plugins/other-one/index.ts',
     ]) {
       await mkdir(dirname(join(house, file)), { recursive: true });
@@ -50,21 +50,33 @@ describe('the import rules', () => {
     [
       'a plugin and the core',
       'plugins/storage-x/index.ts',
-      `import { thing } from '../../src/kernel/logger.ts';\n${use}`,
+      `import { thing } from '../../src/gateway/process/logger.ts';\n${use}`,
     ],
-    ['the core and a plugin', 'src/sql/x.ts', `import { thing } from '../../plugins/other-one/index.ts';\n${use}`],
-    ['the contract and the kernel', 'src/contract/x.ts', `import { thing } from '../kernel/logger.ts';\n${use}`],
-    ['the tools and the kernel', 'src/tools/x.ts', `import { thing } from '../kernel/logger.ts';\n${use}`],
-    ['a command and the kernel', 'src/cli/x.ts', `import { thing } from '../kernel/logger.ts';\n${use}`],
+    [
+      'the core and a plugin',
+      'src/telemetry/query/x.ts',
+      `import { thing } from '../../../plugins/other-one/index.ts';\n${use}`,
+    ],
+    [
+      'the contract and the gateway',
+      'src/contract/x.ts',
+      `import { thing } from '../gateway/process/logger.ts';\n${use}`,
+    ],
+    ['the tools and the gateway', 'src/tools/x.ts', `import { thing } from '../gateway/process/logger.ts';\n${use}`],
+    [
+      'a domain and the room above it',
+      'src/identity/verify/x.ts',
+      `import { thing } from '../../gateway/process/logger.ts';\n${use}`,
+    ],
   ])('forbid one between %s', async (_name, path, text) => {
     expect(await lintPlanted(path, text)).toContain('boundaries(dependencies)');
   });
 
   it.each([
-    ['awilix', 'src/kernel/x.ts'],
+    ['awilix', 'src/gateway/process/x.ts'],
     ['express', 'src/mcp/x.ts'],
-    ['knex', 'src/auth/x.ts'],
-    ['oidc-provider', 'src/http/x.ts'],
+    ['knex', 'src/identity/verify/x.ts'],
+    ['oidc-provider', 'src/gateway/http/x.ts'],
     ['@duckdb/node-api', 'plugins/agent-x/index.ts'],
   ])('keep %s out of %s', async (library, path) => {
     expect(await lintPlanted(path, `import * as thing from '${library}';\n${use}`)).toContain('no-restricted-imports');
@@ -72,11 +84,14 @@ describe('the import rules', () => {
 
   it('allow what ARCHITECTURE allows', async () => {
     expect(
-      await lintPlanted('plugins/storage-x/index.ts', `import { thing } from '../../src/contract/index.ts';\n${use}`),
+      await lintPlanted(
+        'plugins/storage-x/index.ts',
+        `import { thing } from '../../src/contract/core/index.ts';\n${use}`,
+      ),
     ).not.toContain('Error');
-    expect(await lintPlanted('src/cli/x.ts', `import { thing } from '../app/index.ts';\n${use}`)).not.toContain(
-      'Error',
-    );
+    expect(
+      await lintPlanted('src/cli/x.ts', `import { thing } from '../gateway/wiring/index.ts';\n${use}`),
+    ).not.toContain('Error');
   });
 });
 
@@ -142,7 +157,8 @@ describe('the hot path', () => {
 
   it('makes no object with getters by a literal: a class does', async () => {
     const files = (await trackedFiles()).filter(
-      (path) => /^(?:src\/(?:mcp|sql)|plugins\/telemetry-[^/]+)\/.*\.ts$/.test(path) && !path.endsWith('.test.ts'),
+      (path) =>
+        /^(?:src\/(?:mcp|telemetry\/query)|plugins\/telemetry-[^/]+)\/.*\.ts$/.test(path) && !path.endsWith('.test.ts'),
     );
     const texts = await Promise.all(
       files.map(async (path) => [path, await readFile(join(root, path), 'utf8')] as const),

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
-import { silentLogger } from '../src/contract-tests/host.ts';
-import { createOtlpReceiver } from '../src/otlp/receiver.ts';
+import { silentLogger } from './contract/host.ts';
+import { createOtlpReceiver } from '../src/telemetry/ingest/receiver.ts';
 
 /* 200 means durable: whatever is killed, and whenever, each acknowledged span is in the warehouse exactly once. */
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { silentLogger } from '../src/contract-tests/host.ts';
-import { rejection } from '../src/contract-tests/runner.ts';
-import type { StorageUnderTest } from '../src/contract-tests/storage.ts';
-import type { Actor, Incident, Investigation, Storage, Workspace } from '../src/contract/index.ts';
-import { cancelChat } from '../src/investigation/cancel.ts';
-import { LeaseLost, runInvestigation } from '../src/investigation/run.ts';
+import { silentLogger } from './contract/host.ts';
+import { rejection } from './contract/runner.ts';
+import type { StorageUnderTest } from './contract/storage.ts';
+import type { Actor, Incident, Investigation, Storage, Workspace } from '../src/contract/storage/index.ts';
+import { cancelChat } from '../src/incidents/investigation/cancel.ts';
+import { LeaseLost, runInvestigation } from '../src/incidents/investigation/run.ts';
 import { conclusion, scriptedAgent } from './support/scripted-agent.ts';
 import { emptyStore } from './support/stores.ts';
 

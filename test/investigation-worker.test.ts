@@ -4,24 +4,23 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { silentLogger } from '../src/contract-tests/host.ts';
-import type { StorageUnderTest } from '../src/contract-tests/storage.ts';
-import { SightlineError } from '../src/contract/index.ts';
+import { silentLogger } from './contract/host.ts';
+import type { StorageUnderTest } from './contract/storage.ts';
+import { SightlineError } from '../src/contract/core/index.ts';
+import type { Agent, AgentEvent } from '../src/contract/agent/index.ts';
+import type { ChatId } from '../src/contract/core/index.ts';
 import type {
   Actor,
-  Agent,
-  AgentEvent,
   Chat,
-  ChatId,
   Incident,
   Investigation,
   NewIncident,
   Storage,
   Workspace,
-} from '../src/contract/index.ts';
-import { cancelChat } from '../src/investigation/cancel.ts';
-import { createInvestigationWorker } from '../src/investigation/worker.ts';
-import type { InvestigationWorker } from '../src/investigation/worker.ts';
+} from '../src/contract/storage/index.ts';
+import { cancelChat } from '../src/incidents/investigation/cancel.ts';
+import { createInvestigationWorker } from '../src/incidents/investigation/worker.ts';
+import type { InvestigationWorker } from '../src/incidents/investigation/worker.ts';
 import { conclusion, scriptedAgent, step } from './support/scripted-agent.ts';
 import { emptyStore } from './support/stores.ts';
 

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import llm from '../plugins/agent-llm/index.ts';
 import { incidentOf } from './support/incident.ts';
 import { newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
-import { rejection } from '../src/contract-tests/runner.ts';
-import type { OrganizationId } from '../src/contract/index.ts';
+import { rejection } from './contract/runner.ts';
+import type { OrganizationId } from '../src/contract/core/index.ts';
 import { listen } from './support/listen.ts';
 import { ago, askedAt, lastHour, LlmLaboratory, run, saying } from './support/llm-laboratory.ts';
 import type { Asked, Call, Said, Script } from './support/model-api.ts';

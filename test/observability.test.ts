@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { defaultLoaders } from 'cosmiconfig';
 import { z } from 'zod';
-import { loadConfig } from '../src/config/load.ts';
+import { loadConfig } from '../src/gateway/config/load.ts';
 import { callTool } from './support/call.ts';
 import {
   createKey,

@@ -25,7 +25,7 @@ import {
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
 import { z } from 'zod';
-import { otelTables, type TableName } from '../src/contract/index.ts';
+import { otelTables, type TableName } from '../src/contract/telemetry/index.ts';
 import { callTool } from './support/call.ts';
 import {
   createKey,

@@ -3,11 +3,13 @@ import plugin from '../plugins/agent-playbook/index.ts';
 import { incidentOf } from './support/incident.ts';
 import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
 import type { Row } from '../plugins/telemetry-duckdb/support/harness.ts';
-import { agentQuery } from '../src/app/agent-query.ts';
-import { silentLogger, testHost } from '../src/contract-tests/host.ts';
-import { newId } from '../src/contract/index.ts';
-import type { Agent, Assignment, Conclusion, NewStep, OrganizationId } from '../src/contract/index.ts';
-import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
+import { silentLogger, testHost } from './contract/host.ts';
+import { newId } from '../src/contract/core/index.ts';
+import type { Agent, Assignment, NewStep } from '../src/contract/agent/index.ts';
+import type { OrganizationId } from '../src/contract/core/index.ts';
+import type { Conclusion } from '../src/contract/storage/index.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 
 /** What services do otherwise than before, found in whatever they send. */
 const askedAt = new Date('2026-03-01T12:00:00Z');

@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import plugin from '../plugins/agent-playbook/index.ts';
 import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
-import { agentQuery } from '../src/app/agent-query.ts';
-import { silentLogger, testHost } from '../src/contract-tests/host.ts';
-import { newId } from '../src/contract/index.ts';
-import type {
-  Agent,
-  AgentEvent,
-  ChatMessage,
-  EarlierInvestigation,
-  InvestigationStep,
-  OrganizationId,
-} from '../src/contract/index.ts';
-import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
+import { silentLogger, testHost } from './contract/host.ts';
+import { newId } from '../src/contract/core/index.ts';
+import type { Agent, AgentEvent, EarlierInvestigation } from '../src/contract/agent/index.ts';
+import type { OrganizationId } from '../src/contract/core/index.ts';
+import type { ChatMessage, InvestigationStep } from '../src/contract/storage/index.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { makeTraffic } from './support/traffic.ts';
 
 /** What people ask on in a chat: each reply is an investigation with what the earlier ones found. */

@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import plugin from '../plugins/agent-playbook/index.ts';
 import { Harness } from '../plugins/telemetry-duckdb/support/harness.ts';
-import { agentQuery } from '../src/app/agent-query.ts';
-import { silentLogger, testHost } from '../src/contract-tests/host.ts';
-import { newId } from '../src/contract/index.ts';
-import type { Agent, Conclusion, OrganizationId } from '../src/contract/index.ts';
-import { demoQuestion, groundTruth } from '../src/demo/index.ts';
-import type { ScenarioName } from '../src/demo/index.ts';
-import { loadShop } from '../src/eval/load-shop.ts';
-import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
+import { silentLogger, testHost } from './contract/host.ts';
+import { newId } from '../src/contract/core/index.ts';
+import type { Agent } from '../src/contract/agent/index.ts';
+import type { OrganizationId } from '../src/contract/core/index.ts';
+import type { Conclusion } from '../src/contract/storage/index.ts';
+import { demoQuestion, groundTruth } from '../src/lab/demo/index.ts';
+import type { ScenarioName } from '../src/lab/demo/index.ts';
+import { loadShop } from '../src/lab/eval/load-shop.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 
 /** The playbook on the demo's shop: a dozen services, noise, a harmless release, and a cause that need not be the symptom. */
 const end = new Date('2026-03-01T12:00:00Z');

@@ -1,14 +1,15 @@
 import { afterAll, expect, it } from '@jest/globals';
 import { tmpdir } from 'node:os';
 import { createWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
-import { agentQuery } from '../src/app/agent-query.ts';
-import { silentLogger, testHost } from '../src/contract-tests/host.ts';
-import { newId, tableNames } from '../src/contract/index.ts';
-import { demoQuestion } from '../src/demo/index.ts';
-import type { DemoOptions } from '../src/demo/index.ts';
-import { loadShop } from '../src/eval/load-shop.ts';
-import { loadPlugin } from '../src/kernel/registry.ts';
-import { createQueryPipeline } from '../src/sql/pipeline.ts';
+import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
+import { silentLogger, testHost } from './contract/host.ts';
+import { newId } from '../src/contract/core/index.ts';
+import { tableNames } from '../src/contract/telemetry/index.ts';
+import { demoQuestion } from '../src/lab/demo/index.ts';
+import type { DemoOptions } from '../src/lab/demo/index.ts';
+import { loadShop } from '../src/lab/eval/load-shop.ts';
+import { loadPlugin } from '../src/gateway/process/registry.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { everyPostgresServer } from './support/postgres.ts';
 import type { PostgresServer } from './support/postgres.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { demoQuestion } from '../src/demo/index.ts';
+import { demoQuestion } from '../src/lab/demo/index.ts';
 import { callTool } from './support/call.ts';
 import { createKey, exchange, startGateway } from './support/gateway.ts';
 import { clickhousePlace } from './support/warehouses.ts';

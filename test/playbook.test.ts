@@ -2,21 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import plugin from '../plugins/agent-playbook/index.ts';
 import { incidentOf } from './support/incident.ts';
 import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
-import { agentQuery } from '../src/app/agent-query.ts';
-import { silentLogger, testHost } from '../src/contract-tests/host.ts';
-import { newId } from '../src/contract/index.ts';
-import type {
-  Agent,
-  AgentEvent,
-  AgentHost,
-  Assignment,
-  ChatMessage,
-  Conclusion,
-  InvestigationStep,
-  OrganizationId,
-} from '../src/contract/index.ts';
-import { createQueryPipeline } from '../src/sql/pipeline.ts';
-import type { QueryPipeline } from '../src/sql/pipeline.ts';
+import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
+import { silentLogger, testHost } from './contract/host.ts';
+import { newId } from '../src/contract/core/index.ts';
+import type { Agent, AgentEvent, AgentHost, Assignment } from '../src/contract/agent/index.ts';
+import type { OrganizationId } from '../src/contract/core/index.ts';
+import type { ChatMessage, Conclusion, InvestigationStep } from '../src/contract/storage/index.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import type { QueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { makeTraffic } from './support/traffic.ts';
 import type { Fault, Traffic } from './support/traffic.ts';
 

@@ -3,14 +3,14 @@ import { execFile } from 'node:child_process';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { telemetryHost } from '../src/app/telemetry-host.ts';
-import { claude } from '../src/clients/claude.ts';
-import { cursor } from '../src/clients/cursor.ts';
-import { vscode } from '../src/clients/vscode.ts';
-import { loadConfig } from '../src/config/load.ts';
-import { configSchema } from '../src/config/schema.ts';
-import { noOrganizations, testHost } from '../src/contract-tests/host.ts';
-import { loadPlugin } from '../src/kernel/registry.ts';
+import { telemetryHost } from '../src/gateway/wiring/telemetry-host.ts';
+import { claude } from '../src/web/client-setup/claude.ts';
+import { cursor } from '../src/web/client-setup/cursor.ts';
+import { vscode } from '../src/web/client-setup/vscode.ts';
+import { loadConfig } from '../src/gateway/config/load.ts';
+import { configSchema } from '../src/gateway/config/schema.ts';
+import { noOrganizations, testHost } from './contract/host.ts';
+import { loadPlugin } from '../src/gateway/process/registry.ts';
 import {
   createKey,
   environmentOf,

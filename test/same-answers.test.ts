@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { policy as bigqueryPolicy } from '../plugins/telemetry-bigquery/gate/policy.ts';
-import { sendDemo } from '../src/demo/index.ts';
-import { sqlGates } from '../src/gate/index.ts';
-import { sqlHelpers } from '../src/sql/helpers.ts';
+import { sendDemo } from '../src/lab/demo/index.ts';
+import { sqlGates } from '../src/telemetry/gate/index.ts';
+import { sqlHelpers } from '../src/telemetry/query/helpers.ts';
 import { callTool, countRows } from './support/call.ts';
 import { createKey, exchange, startGateway } from './support/gateway.ts';
 import type { RunningGateway } from './support/gateway.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
-import type { Logger } from '../src/contract/index.ts';
-import { createQueryPipeline } from '../src/sql/pipeline.ts';
-import { placesIn, QueryPlaces } from '../src/sql/places.ts';
+import type { Logger } from '../src/contract/core/index.ts';
+import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { placesIn, QueryPlaces } from '../src/telemetry/query/places.ts';
 import { postgresServers } from './support/postgres.ts';
 
 const servers = await postgresServers();

@@ -54,7 +54,7 @@ describe('a plugin named by its path', () => {
     ],
     ['of another kind', join(root, 'plugins/storage-knex/index.ts'), /it is a storage plugin/],
     ['not shipped', 'playbok', /there is no such plugin; shipped are: llm, playbook/],
-    ['no plugin at all', join(root, 'src/kernel/logger.ts'), /its default export is not a plugin definition/],
+    ['no plugin at all', join(root, 'src/gateway/process/logger.ts'), /its default export is not a plugin definition/],
   ])('stops the boot with one sentence when it is %s', async (_name, plugin, sentence) => {
     const file = join(directory, 'sightline.config.json');
     await writeFile(file, JSON.stringify({ agent: { plugin } }));

@@ -2,7 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { batch } from '../plugins/telemetry-duckdb/support/harness.ts';
-import type { Principal, Workspace } from '../src/contract/index.ts';
+import type { Principal } from '../src/contract/issuer/index.ts';
+import type { Workspace } from '../src/contract/storage/index.ts';
 import { alert, Toolbox } from './support/tools.ts';
 
 /** The six reads change nothing, which is seen on the stores themselves: every table of both is dumped before and after. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { SightlineError } from '../src/contract/index.ts';
-import type { Actor, Chat, Incident, NewIncident, Principal, Workspace } from '../src/contract/index.ts';
+import { SightlineError } from '../src/contract/core/index.ts';
+import type { Principal } from '../src/contract/issuer/index.ts';
+import type { Actor, Chat, Incident, NewIncident, Workspace } from '../src/contract/storage/index.ts';
 import { alert, publicUrl, Toolbox } from './support/tools.ts';
 
 /** Seven of the eight tools, as a client calls them, over a real store. `query_otel` has a suite of its own. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { tenancySchema } from '../src/contract/index.ts';
+import { tenancySchema } from '../src/contract/telemetry/index.ts';
 import { callTool } from './support/call.ts';
 import {
   createKey,

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { conclusion, step } from '../../test/support/scripted-agent.ts';
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
-import type { Agent } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
+import type { Agent } from '../../src/contract/agent/index.ts';
 
 /**
  * An agent that signs each step with the run that took it, and says at the end which steps it was given or took: what is

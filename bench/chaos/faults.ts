@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../src/demo/random.ts';
+import type { Random } from '../../src/lab/demo/random.ts';
 import type { Outages } from './outages.ts';
 import type { Replica } from './replica.ts';
 import { leaveSeconds, spared } from './stage.ts';

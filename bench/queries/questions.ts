@@ -1,4 +1,4 @@
-import type { DialectWriter } from '../../src/contract/index.ts';
+import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
 import type { Data, Window } from './spans.ts';
 
 /** A statement over spans, which stand in it as `FROM <spans>`, with its condition on time or without one. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { loadShop } from '../../src/eval/load-shop.ts';
-import type { OrganizationId } from '../../src/contract/index.ts';
-import type { DemoOptions } from '../../src/demo/index.ts';
-import type { Laboratory } from '../../src/eval/laboratory.ts';
+import { loadShop } from '../../src/lab/eval/load-shop.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
+import type { DemoOptions } from '../../src/lab/demo/index.ts';
+import type { Laboratory } from '../../src/lab/eval/laboratory.ts';
 
 /** Visitors' requests a minute in the shop that is generated; what is more comes from copies of them. */
 const generatedRate = 60;

@@ -6,9 +6,9 @@ import { Harness, newOrganization } from '../../plugins/telemetry-duckdb/support
 import { legitimate as duckdb } from '../../plugins/telemetry-duckdb/support/legitimate.ts';
 import { openGate } from '../../plugins/telemetry-postgres/gate/index.ts';
 import { legitimate as postgres } from '../../plugins/telemetry-postgres/support/legitimate.ts';
-import type { GatePolicy, TableName, TimeReach } from '../../src/contract/index.ts';
-import { sqlGates } from '../../src/gate/index.ts';
-import { sqlHelpers } from '../../src/sql/helpers.ts';
+import type { GatePolicy, TableName, TimeReach } from '../../src/contract/telemetry/index.ts';
+import { sqlGates } from '../../src/telemetry/gate/index.ts';
+import { sqlHelpers } from '../../src/telemetry/query/helpers.ts';
 
 /** A statement that a gate let through. */
 export class Admitted {

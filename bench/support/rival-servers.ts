@@ -5,7 +5,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler as createSdkHandler, McpServer, requireScopes } from '@modelcontextprotocol/server';
 import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { scopes } from '../../src/contract/auth.ts';
+import { scopes } from '../../src/contract/issuer/index.ts';
 import { listen } from '../../test/support/listen.ts';
 
 /*

@@ -1,5 +1,5 @@
-import { openWorkspace } from '../../src/app/index.ts';
-import { scopes } from '../../src/contract/index.ts';
+import { openWorkspace } from '../../src/gateway/wiring/index.ts';
+import { scopes } from '../../src/contract/issuer/index.ts';
 import type { Credentials } from '../../test/support/gateway.ts';
 import { exchange } from '../chaos/client.ts';
 

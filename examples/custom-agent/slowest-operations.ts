@@ -1,5 +1,5 @@
-import { apiVersion, definePlugin } from 'sightline/contract';
-import type { Agent, AgentHost, Assignment } from 'sightline/contract';
+import { apiVersion, definePlugin } from 'sightline/contract/core';
+import type { Agent, AgentHost, Assignment } from 'sightline/contract/agent';
 import { z } from 'zod';
 
 const configSchema = z.strictObject({

@@ -1,5 +1,5 @@
-import { code, SightlineError } from '../../src/contract/index.ts';
-import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/index.ts';
+import { code, SightlineError } from '../../src/contract/core/index.ts';
+import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/agent/index.ts';
 import { runBaseline, withoutReplies } from './baseline.ts';
 import type { BaselineEnd } from './baseline.ts';
 import { createBudget } from './budget.ts';

@@ -1,4 +1,5 @@
-import type { Agent, AgentEvent, Assignment, ChatMessage } from '../../src/contract/index.ts';
+import type { Agent, AgentEvent, Assignment } from '../../src/contract/agent/index.ts';
+import type { ChatMessage } from '../../src/contract/storage/index.ts';
 import type { Doing, Journal } from './journal.ts';
 
 export type BaselineEnd = Extract<AgentEvent, { type: 'conclusion' | 'question' | 'answer' }>;

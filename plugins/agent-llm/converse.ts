@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/contract/index.ts';
+import type { Logger } from '../../src/contract/core/index.ts';
 import { LlmFailure } from './client/client.ts';
 import type { LlmClient, LlmReply, ToolCall, ToolResult, Turn } from './client/client.ts';
 import type { Budget } from './budget.ts';

@@ -1,4 +1,4 @@
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import { createLlmAgent } from './agent.ts';
 import { createAnthropicClient } from './client/anthropic.ts';
 import { createOpenAiClient } from './client/openai.ts';

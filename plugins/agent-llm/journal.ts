@@ -1,5 +1,6 @@
-import { code, SightlineError } from '../../src/contract/index.ts';
-import type { AgentEvent, AgentHost, Assignment, InvestigationStep, NewStep } from '../../src/contract/index.ts';
+import { code, SightlineError } from '../../src/contract/core/index.ts';
+import type { AgentEvent, AgentHost, Assignment, NewStep } from '../../src/contract/agent/index.ts';
+import type { InvestigationStep } from '../../src/contract/storage/index.ts';
 import { plain } from './plain.ts';
 
 /** One question put to the telemetry. */

@@ -1,4 +1,4 @@
-import { code } from '../../src/contract/index.ts';
+import { code } from '../../src/contract/core/index.ts';
 
 /** What a reader's program might fetch or open. */
 const address =

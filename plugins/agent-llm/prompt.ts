@@ -1,4 +1,5 @@
-import type { Assignment, ChatMessage, EarlierInvestigation, InvestigationStep } from '../../src/contract/index.ts';
+import type { Assignment, EarlierInvestigation } from '../../src/contract/agent/index.ts';
+import type { ChatMessage, InvestigationStep } from '../../src/contract/storage/index.ts';
 import type { BaselineEnd } from './baseline.ts';
 import { fence, fenceRule } from './fence.ts';
 import type { Desk } from './tools/tool.ts';

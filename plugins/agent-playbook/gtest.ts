@@ -1,4 +1,4 @@
-import type { DialectWriter } from '../../src/contract/index.ts';
+import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
 import { thresholds } from './thresholds.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import { createPlaybook } from './playbook.ts';
 
 /** Investigates by a fixed playbook of questions in SQL: no model, the same answer every time, nothing leaves the machine. */

@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SightlineError } from '../../src/contract/index.ts';
-import type {
-  AgentEvent,
-  AgentHost,
-  AgentRows,
-  Assignment,
-  InvestigationStep,
-  NewStep,
-} from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { AgentEvent, AgentHost, AgentRows, Assignment, NewStep } from '../../src/contract/agent/index.ts';
+import type { InvestigationStep } from '../../src/contract/storage/index.ts';
 import type { TimeRange } from './question/time-range.ts';
 
 /** One question put to the telemetry. */

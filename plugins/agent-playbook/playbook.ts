@@ -1,4 +1,5 @@
-import type { Agent, AgentEvent, AgentHost, Assignment, TableName } from '../../src/contract/index.ts';
+import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/agent/index.ts';
+import type { TableName } from '../../src/contract/telemetry/index.ts';
 import { createNotebook } from './notebook.ts';
 import type { Notebook } from './notebook.ts';
 import { candidateNames, readFocus, readQuestion, unknownOnly } from './question/question.ts';

@@ -1,4 +1,4 @@
-export { code, fenced } from '../../src/contract/index.ts';
+export { code, fenced } from '../../src/contract/core/index.ts';
 
 export function percent(share: number): string {
   const value = share * 100;

@@ -1,4 +1,5 @@
-import type { AgentEvent, DialectWriter } from '../../src/contract/index.ts';
+import type { AgentEvent } from '../../src/contract/agent/index.ts';
+import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
 import type { Notebook } from './notebook.ts';
 import type { Focus } from './question/question.ts';
 import type { Windows } from './sql.ts';

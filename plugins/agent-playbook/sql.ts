@@ -1,4 +1,4 @@
-import type { DialectWriter } from '../../src/contract/index.ts';
+import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
 import type { Focus } from './question/question.ts';
 import type { TimeRange } from './question/time-range.ts';
 import { ofKinds } from './templates/template.ts';

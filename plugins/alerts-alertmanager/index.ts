@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import { instructions } from './instructions.ts';
 import { normalize } from './normalize.ts';
 import { verify } from './verify.ts';

@@ -1,4 +1,4 @@
-import type { AlertInput } from '../../src/contract/index.ts';
+import type { AlertInput } from '../../src/contract/alerts/index.ts';
 
 export const instructions: AlertInput['instructions'] = ({ url, secret }) => {
   return `Alertmanager: add this receiver to alertmanager.yml, and name it in a route.

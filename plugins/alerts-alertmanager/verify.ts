@@ -1,5 +1,5 @@
-import type { AlertRequest } from '../../src/contract/index.ts';
-import { bringsSecret, isSigned, requestHeader } from '../../src/contract/index.ts';
+import type { AlertRequest } from '../../src/contract/alerts/index.ts';
+import { bringsSecret, isSigned, requestHeader } from '../../src/contract/alerts/index.ts';
 
 const replayWindowSeconds = 300;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { apiVersion, bringsSecret, definePlugin } from '../../src/contract/index.ts';
+import { bringsSecret } from '../../src/contract/alerts/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import { instructions } from './instructions.ts';
 import { normalize } from './normalize.ts';
 

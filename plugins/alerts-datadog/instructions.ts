@@ -1,4 +1,4 @@
-import type { AlertInput } from '../../src/contract/index.ts';
+import type { AlertInput } from '../../src/contract/alerts/index.ts';
 import { template } from './template.ts';
 
 export const instructions: AlertInput['instructions'] = ({ url, secret }) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AlertNotice, Severity } from '../../src/contract/index.ts';
+import type { AlertNotice } from '../../src/contract/alerts/index.ts';
+import type { Severity } from '../../src/contract/storage/index.ts';
 import {
   alertNotice,
   alertTime,
@@ -8,7 +9,7 @@ import {
   firstLabel,
   readAlertBody,
   severityOf,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/alerts/index.ts';
 import { labelsOf, readTags } from './tags.ts';
 import { titleOf } from './title.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as runner from '@jest/globals';
-import { alertsContract } from '../../src/contract-tests/index.ts';
+import { alertsContract } from '../../test/contract/index.ts';
 import { alertInput, broughtSecrets, holdsForAnyBody, now } from '../../test/support/alerts.ts';
 import plugin from './index.ts';
 import { firing, resolved, several } from './support/samples.ts';

@@ -1,4 +1,4 @@
-import type { AlertInput } from '../../src/contract/index.ts';
+import type { AlertInput } from '../../src/contract/alerts/index.ts';
 
 export const instructions: AlertInput['instructions'] = ({ url, secret }) => {
   return `Post JSON, with the secret as a bearer token:

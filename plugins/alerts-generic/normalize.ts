@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AlertNotice } from '../../src/contract/index.ts';
+import type { AlertNotice } from '../../src/contract/alerts/index.ts';
 import {
   alertLabelsSchema,
   alertNotice,
@@ -10,7 +10,7 @@ import {
   readAlertBody,
   readAlerts,
   severityOf,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/alerts/index.ts';
 
 const text = z.string().nullish();
 const time = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T12:00:00Z' }).nullish();

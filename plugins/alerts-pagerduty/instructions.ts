@@ -1,4 +1,4 @@
-import type { AlertInput } from '../../src/contract/index.ts';
+import type { AlertInput } from '../../src/contract/alerts/index.ts';
 
 export const instructions: AlertInput['instructions'] = ({ url, secret }) => {
   return `In PagerDuty, open Integrations, Generic Webhooks (v3), New Webhook:

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AlertNotice } from '../../src/contract/index.ts';
-import { alertNotice, alertTime, readAlertBody, severityOf } from '../../src/contract/index.ts';
+import type { AlertNotice } from '../../src/contract/alerts/index.ts';
+import { alertNotice, alertTime, readAlertBody, severityOf } from '../../src/contract/alerts/index.ts';
 
 const text = z.string().nullish();
 const reference = z.object({ summary: text }).nullish();

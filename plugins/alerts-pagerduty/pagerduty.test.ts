@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as runner from '@jest/globals';
-import { alertsContract } from '../../src/contract-tests/index.ts';
-import type { AlertProof } from '../../src/contract-tests/index.ts';
+import { alertsContract } from '../../test/contract/index.ts';
+import type { AlertProof } from '../../test/contract/index.ts';
 import { alertInput, broughtSecrets, holdsForAnyBody, signature } from '../../test/support/alerts.ts';
 import plugin from './index.ts';
 import { acknowledged, note, ping, reopened, resolved, service, triggered } from './support/samples.ts';

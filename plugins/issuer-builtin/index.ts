@@ -1,4 +1,5 @@
-import { apiVersion, authorizationServerSchema, definePlugin } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
+import { authorizationServerSchema } from '../../src/contract/issuer/index.ts';
 import { createIssuer } from './issuer.ts';
 
 /** The built-in issuer: people sign in with a password kept here, API keys are exchanged for tokens. */

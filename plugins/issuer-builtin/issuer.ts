@@ -1,4 +1,5 @@
-import type { AuthorizationServerConfig, Issuer, IssuerHost } from '../../src/contract/index.ts';
+import type { IssuerHost } from '../../src/contract/core/index.ts';
+import type { AuthorizationServerConfig, Issuer } from '../../src/contract/issuer/index.ts';
 
 export function createIssuer(config: AuthorizationServerConfig, host: IssuerHost): Issuer {
   const server = host.authorizationServer({ ...config, people: true });

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import * as oidc from 'openid-client';
-import { SightlineError } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
 import type { OidcConfig } from './config.ts';
 import type { Settings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { issuerHost } from '../../src/app/issuer-host.ts';
-import { testHost } from '../../src/contract-tests/host.ts';
-import type { AuthorizationServerOptions } from '../../src/contract/index.ts';
+import { issuerHost } from '../../src/gateway/wiring/issuer-host.ts';
+import { testHost } from '../../test/contract/host.ts';
+import type { AuthorizationServerOptions } from '../../src/contract/issuer/index.ts';
 import { openStore, type TestStore } from '../../test/issuer/support.ts';
 import { configSchema } from './config.ts';
 import { createIssuer } from './issuer.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { authorizationServerSchema, flag, roles, scopes } from '../../src/contract/index.ts';
+import { flag } from '../../src/contract/core/index.ts';
+import { authorizationServerSchema, roles, scopes } from '../../src/contract/issuer/index.ts';
 import type { ClaimPath } from './claims.ts';
 import { checkConfig } from './config-check.ts';
 import { emailTrusts } from './email.ts';

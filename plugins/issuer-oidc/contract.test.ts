@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { issuerContract } from '../../src/contract-tests/issuer.ts';
+import { issuerContract } from '../../test/contract/issuer.ts';
 import {
   exchange,
   listen,

@@ -1,5 +1,5 @@
-import { SightlineError } from '../../src/contract/index.ts';
-import type { ExternalIdentity } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { ExternalIdentity } from '../../src/contract/issuer/index.ts';
 import { textAt, textsAt } from './claims.ts';
 import type { ClaimPath, Claims } from './claims.ts';
 import { vouchedEmail } from './email.ts';

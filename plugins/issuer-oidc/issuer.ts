@@ -1,5 +1,6 @@
-import { SightlineError } from '../../src/contract/index.ts';
-import type { Component, Issuer, IssuerHost, TokenIntrospection, TokenTrust } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { Component, IssuerHost } from '../../src/contract/core/index.ts';
+import type { Issuer, TokenIntrospection, TokenTrust } from '../../src/contract/issuer/index.ts';
 import { algorithms } from './algorithms.ts';
 import { clientAuthentication } from './client-authentication.ts';
 import type { OidcConfig } from './config.ts';

@@ -1,5 +1,5 @@
-import { SightlineError } from '../../src/contract/index.ts';
-import type { ExternalMembership, Role } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { ExternalMembership, Role } from '../../src/contract/issuer/index.ts';
 import { claimAt, isObject, textsAt } from './claims.ts';
 import type { ClaimPath, Claims } from './claims.ts';
 import { domainOf } from './email.ts';

@@ -1,5 +1,5 @@
-import { hashSecret } from '../../src/contract/index.ts';
-import type { ArtifactRepository } from '../../src/contract/index.ts';
+import { hashSecret } from '../../src/contract/core/index.ts';
+import type { ArtifactRepository } from '../../src/contract/storage/index.ts';
 
 const model = 'SignIn';
 

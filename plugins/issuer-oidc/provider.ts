@@ -2,8 +2,8 @@ import { createLocalJWKSet, createRemoteJWKSet, customFetch as joseFetch } from 
 import type { JWTVerifyGetKey } from 'jose';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
-import { SightlineError } from '../../src/contract/index.ts';
-import type { Logger } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { Logger } from '../../src/contract/core/index.ts';
 import { ProviderUnreachable, providerFetch } from './fetch.ts';
 
 /** jose looks at the rest of each. */

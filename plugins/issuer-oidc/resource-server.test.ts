@@ -3,10 +3,10 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, exportJWK, SignJWT } from 'jose';
-import { createVerifier } from '../../src/auth/verifier.ts';
-import { silentLogger } from '../../src/contract-tests/host.ts';
-import { newId, SightlineError } from '../../src/contract/index.ts';
-import type { ExternalTokenClaims, Issuer, Principal } from '../../src/contract/index.ts';
+import { createVerifier } from '../../src/identity/verify/verifier.ts';
+import { silentLogger } from '../../test/contract/host.ts';
+import { newId, SightlineError } from '../../src/contract/core/index.ts';
+import type { ExternalTokenClaims, Issuer, Principal } from '../../src/contract/issuer/index.ts';
 import {
   exchange,
   listen,

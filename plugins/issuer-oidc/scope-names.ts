@@ -1,4 +1,4 @@
-import type { Scope } from '../../src/contract/index.ts';
+import type { Scope } from '../../src/contract/issuer/index.ts';
 
 export interface ScopeNaming {
   /** The provider's scopes, and ours that each stands for. */

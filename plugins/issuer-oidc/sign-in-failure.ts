@@ -1,6 +1,6 @@
 import * as oidc from 'openid-client';
-import { SightlineError } from '../../src/contract/index.ts';
-import type { Logger } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { Logger } from '../../src/contract/core/index.ts';
 import { ProviderUnreachable } from './fetch.ts';
 import { unreachable } from './provider.ts';
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { decodeProtectedHeader, SignJWT } from 'jose';
-import type { ExternalIdentity } from '../../src/contract/index.ts';
+import type { ExternalIdentity } from '../../src/contract/issuer/index.ts';
 import { openStore, recordingLogger, testClock, type Clock, type TestStore } from '../../test/issuer/support.ts';
 import { comeBack } from './support/browser.ts';
 import { makeOidcIssuer, redirectSignIn, redirectUri, secret } from './support/issuer.ts';

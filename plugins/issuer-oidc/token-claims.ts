@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose';
-import { scopes as allScopes } from '../../src/contract/index.ts';
-import type { ExternalTokenClaims, Scope } from '../../src/contract/index.ts';
+import { scopes as allScopes } from '../../src/contract/issuer/index.ts';
+import type { ExternalTokenClaims, Scope } from '../../src/contract/issuer/index.ts';
 import { textAt, textsAt } from './claims.ts';
 import type { ClaimPath, Claims } from './claims.ts';
 import { identityOf } from './identity.ts';

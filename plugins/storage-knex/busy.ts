@@ -1,4 +1,4 @@
-import { SightlineError } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
 
 /** More asks for the storage than it can take. */
 export function busy(cause?: unknown): SightlineError {

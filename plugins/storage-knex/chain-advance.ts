@@ -1,4 +1,4 @@
-import type { AuditPlace, ChainedRecord, SealedPlace } from '../../src/contract/index.ts';
+import type { AuditPlace, ChainedRecord, SealedPlace } from '../../src/contract/storage/index.ts';
 import { auditColumns, auditValues } from './repositories/audit-rows.ts';
 import type { Scope } from './scope.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Actor, Chat, Storage, Workspace } from '../../src/contract/index.ts';
+import type { Actor, Chat, Storage, Workspace } from '../../src/contract/storage/index.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { postgresStore } from './support/store.ts';
 import type { ServerStore } from './support/store.ts';

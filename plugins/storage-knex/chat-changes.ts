@@ -1,5 +1,5 @@
-import { isId, toId } from '../../src/contract/index.ts';
-import type { ChatId } from '../../src/contract/index.ts';
+import { isId, toId } from '../../src/contract/core/index.ts';
+import type { ChatId } from '../../src/contract/core/index.ts';
 import type { Bell } from './bell.ts';
 
 /** How often a waiter looks for what another process wrote, where it is not told. What this one writes wakes it at once. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag } from '../../src/contract/index.ts';
+import { flag } from '../../src/contract/core/index.ts';
 
 const sqliteSchema = z.strictObject({
   client: z.literal('sqlite').default('sqlite').meta({ description: 'The database: a SQLite file' }),

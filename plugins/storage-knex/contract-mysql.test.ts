@@ -1,5 +1,5 @@
 import * as runner from '@jest/globals';
-import { storageContract } from '../../src/contract-tests/storage.ts';
+import { storageContract } from '../../test/contract/storage.ts';
 import { mysqlServers } from '../../test/support/mysql.ts';
 import { copiedMysqlStores, mysqlStore } from './support/store.ts';
 

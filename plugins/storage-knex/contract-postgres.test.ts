@@ -1,5 +1,5 @@
 import * as runner from '@jest/globals';
-import { storageContract } from '../../src/contract-tests/storage.ts';
+import { storageContract } from '../../test/contract/storage.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { copiedPostgresStores, postgresStore } from './support/store.ts';
 

@@ -1,6 +1,6 @@
 import knex, { type Knex } from 'knex';
-import { SightlineError } from '../../src/contract/index.ts';
-import type { OrganizationId } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
 import { busy } from './busy.ts';
 import { advanceChain } from './chain-advance.ts';
 import type { ChainAdvance } from './chain-advance.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { OrganizationId, SightlineError } from '../../src/contract/index.ts';
+import type { OrganizationId, SightlineError } from '../../src/contract/core/index.ts';
 import type { Bell } from './bell.ts';
 import type { ChainAdvance } from './chain-advance.ts';
 import type { Statements } from './statements.ts';

@@ -7,7 +7,7 @@ import {
   severities,
   waitingParties,
   webhookEvents,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/storage/index.ts';
 
 /** Words a column may hold. One that is not among them is damage, and reading it throws. */
 export const roleColumn = z.enum(['admin', 'member']);

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { testHost } from '../../src/contract-tests/host.ts';
-import { storageContract } from '../../src/contract-tests/storage.ts';
+import { testHost } from '../../test/contract/host.ts';
+import { storageContract } from '../../test/contract/storage.ts';
 import plugin from './index.ts';
 
 storageContract({ describe, it, expect, beforeAll, afterAll, beforeEach, afterEach }, async () => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import { configSchema } from './config.ts';
 import type { Dialect } from './dialect.ts';
 import { mysql } from './mysql/dialect.ts';

@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import { alertStatuses, scopes, severities, webhookEvents } from '../../src/contract/index.ts';
+import { scopes } from '../../src/contract/issuer/index.ts';
+import { alertStatuses, severities, webhookEvents } from '../../src/contract/storage/index.ts';
+import type { Scope } from '../../src/contract/issuer/index.ts';
 import type {
   Actor,
   Alert,
   Conclusion,
   InvestigationStep,
   MessagePart,
-  Scope,
   WebhookEvent,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/storage/index.ts';
 
 /*
  * What is kept as JSON text, and the shapes it is read back in. Objects are loose, so that a row of a newer version keeps

@@ -1,4 +1,4 @@
-import { foldCase, SightlineError } from '../../src/contract/index.ts';
+import { foldCase, SightlineError } from '../../src/contract/core/index.ts';
 
 /** Rows one call may ask for. Throws `invalid_argument` for anything but a whole number from 1 to 1,000. */
 export function pageSize(limit: number): number {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Page } from '../../src/contract/index.ts';
+import type { Page } from '../../src/contract/storage/index.ts';
 import { integer } from './columns.ts';
 import { type Position, readCursor, writeCursor } from './cursor.ts';
 import { pageSize } from './limits.ts';

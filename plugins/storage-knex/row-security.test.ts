@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '../../src/contract/index.ts';
-import type { OrganizationId, Storage } from '../../src/contract/index.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import { silentLogger } from '../../src/contract-tests/host.ts';
+import { newId } from '../../src/contract/core/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
+import type { Storage } from '../../src/contract/storage/index.ts';
+import { rejection } from '../../test/contract/runner.ts';
+import { silentLogger } from '../../test/contract/host.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import type { PostgresConnection } from './postgres/dialect.ts';
 import { postgres } from './postgres/dialect.ts';

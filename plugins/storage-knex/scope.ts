@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { OrganizationId } from '../../src/contract/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
 import { integer } from './columns.ts';
 import type { ArtifactRow, ColumnValue, GrantRow, OrganizationTable, OrganizationTables } from './rows.ts';
 import type { Statements } from './statements.ts';

@@ -1,4 +1,4 @@
-import { foldCase, SightlineError } from '../../src/contract/index.ts';
+import { foldCase, SightlineError } from '../../src/contract/core/index.ts';
 import type { Scope } from './scope.ts';
 
 const maximumWords = 16;

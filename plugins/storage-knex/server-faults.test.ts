@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { SightlineError } from '../../src/contract/index.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import { newIncident, ada } from '../../src/contract-tests/storage/stage.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { rejection } from '../../test/contract/runner.ts';
+import { newIncident, ada } from '../../test/contract/storage/stage.ts';
 import type { DatabaseServer } from '../../test/support/database-server.ts';
 import { listen } from '../../test/support/listen.ts';
 import { mysqlServers, ownMysqlServers, type MysqlServer } from '../../test/support/mysql.ts';

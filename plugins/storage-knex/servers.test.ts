@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { inspect, promisify } from 'node:util';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId, SightlineError } from '../../src/contract/index.ts';
-import type { Storage } from '../../src/contract/index.ts';
-import { testHost } from '../../src/contract-tests/host.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import { ada, newChat, newIncident, newKey } from '../../src/contract-tests/storage/stage.ts';
+import { newId, SightlineError } from '../../src/contract/core/index.ts';
+import type { Storage } from '../../src/contract/storage/index.ts';
+import { testHost } from '../../test/contract/host.ts';
+import { rejection } from '../../test/contract/runner.ts';
+import { ada, newChat, newIncident, newKey } from '../../test/contract/storage/stage.ts';
 import { mysqlServers } from '../../test/support/mysql.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { AuditChains } from './audit-chains.ts';
@@ -104,7 +104,7 @@ for (const { name, make, cut, tables } of subjects) {
         const storage = plugin.create(plugin.configSchema.parse(config), testHost(dataDirectory));
         console.log(JSON.stringify((await storage.migrate()).applied));
         await storage.stop();`;
-      const host = new URL('../../src/contract-tests/host.ts', import.meta.url).href;
+      const host = new URL('../../test/contract/host.ts', import.meta.url).href;
       const argument = JSON.stringify({ ...store.process, host });
       const outputs = await Promise.all(
         [1, 2, 3].map(() => run(process.execPath, ['--input-type=module', '-e', script, argument])),
@@ -131,7 +131,7 @@ for (const { name, make, cut, tables } of subjects) {
         process.stdout.write('begun');
         await storage.migrate();
         await storage.stop();`;
-      const host = new URL('../../src/contract-tests/host.ts', import.meta.url).href;
+      const host = new URL('../../test/contract/host.ts', import.meta.url).href;
       for (const afterMs of [40, 90, 160, 300, 600]) {
         const argument = JSON.stringify({ ...store.process, host });
         const child = execFile(process.execPath, ['--input-type=module', '-e', script, argument]);

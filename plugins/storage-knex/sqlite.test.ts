@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId, SightlineError } from '../../src/contract/index.ts';
-import type { Host } from '../../src/contract/index.ts';
-import { testHost } from '../../src/contract-tests/host.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
+import { newId, SightlineError } from '../../src/contract/core/index.ts';
+import type { Host } from '../../src/contract/core/index.ts';
+import { testHost } from '../../test/contract/host.ts';
+import { rejection } from '../../test/contract/runner.ts';
 import {
   ada,
   agent,
@@ -21,7 +21,7 @@ import {
   newSecret,
   newSession,
   newStep,
-} from '../../src/contract-tests/storage/stage.ts';
+} from '../../test/contract/storage/stage.ts';
 import plugin from './index.ts';
 import { migrations } from './migrations/index.ts';
 import { sqlite, type SqliteConnection } from './sqlite/dialect.ts';

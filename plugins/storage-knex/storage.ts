@@ -1,15 +1,14 @@
-import { auditSeals, SightlineError } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { auditSeals } from '../../src/contract/storage/index.ts';
+import type { Health, Host, OrganizationId } from '../../src/contract/core/index.ts';
 import type {
   Directory,
-  Health,
-  Host,
   MigrationPlan,
   MigrationReport,
-  OrganizationId,
   Storage,
   Transfer,
   Workspace,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/storage/index.ts';
 import { AuditChains } from './audit-chains.ts';
 import { ChatChanges } from './chat-changes.ts';
 import { Database } from './database.ts';

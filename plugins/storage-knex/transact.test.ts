@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rejection } from '../../src/contract-tests/runner.ts';
+import { rejection } from '../../test/contract/runner.ts';
 import type { SqliteConnection } from './sqlite/dialect.ts';
 import { sqlite } from './sqlite/dialect.ts';
 import type { Statements } from './statements.ts';

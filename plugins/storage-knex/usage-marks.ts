@@ -1,4 +1,4 @@
-import type { GrantId, KeyId, Logger, OrganizationId } from '../../src/contract/index.ts';
+import type { GrantId, KeyId, Logger, OrganizationId } from '../../src/contract/core/index.ts';
 import type { Database } from './database.ts';
 import { Scope } from './scope.ts';
 

@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { newId, webhookEvents } from '../../src/contract/index.ts';
-import type { Lease } from '../../src/contract/index.ts';
-import { testHost } from '../../src/contract-tests/host.ts';
-import { ada, newIncident } from '../../src/contract-tests/storage/stage.ts';
+import { newId } from '../../src/contract/core/index.ts';
+import { webhookEvents } from '../../src/contract/storage/index.ts';
+import type { Lease } from '../../src/contract/storage/index.ts';
+import { testHost } from '../../test/contract/host.ts';
+import { ada, newIncident } from '../../test/contract/storage/stage.ts';
 import { sqlite, type SqliteConnection } from './sqlite/dialect.ts';
 import { KnexStorage } from './storage.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PhysicalColumns } from '../../src/contract/index.ts';
+import type { PhysicalColumns } from '../../src/contract/telemetry/index.ts';
 import { ApiFailure, type Api } from './api.ts';
 import { typeName } from './cells.ts';
 import { fieldSchema, type FieldSchema } from './jobs.ts';

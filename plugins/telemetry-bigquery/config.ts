@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mappingSchema, tenancySchema } from '../../src/contract/index.ts';
+import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
 
 /** As labels of jobs are in BigQuery. */
 const labelKey = z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, _ and -, 63 at most');

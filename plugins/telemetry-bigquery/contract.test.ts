@@ -1,7 +1,7 @@
 import * as runner from '@jest/globals';
-import { isolationContract, legitimateContract } from '../../src/contract-tests/isolation.ts';
-import { lifecycleContract } from '../../src/contract-tests/lifecycle.ts';
-import { telemetryContract } from '../../src/contract-tests/telemetry.ts';
+import { isolationContract, legitimateContract } from '../../test/contract/isolation.ts';
+import { lifecycleContract } from '../../test/contract/lifecycle.ts';
+import { telemetryContract } from '../../test/contract/telemetry.ts';
 import { BigqueryServer } from '../../test/support/bigquery/server.ts';
 import { attacks } from './support/attacks.ts';
 import { Harness } from './support/harness.ts';

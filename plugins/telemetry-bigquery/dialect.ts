@@ -1,4 +1,4 @@
-import type { Dialect, DialectWriter, LogicalTable } from '../../src/contract/index.ts';
+import type { Dialect, DialectWriter, LogicalTable } from '../../src/contract/telemetry/index.ts';
 import { functionNames } from './gate/functions.ts';
 import { attributeText, textLiteral, timestampLiteral, type KeyStyle } from './literals.ts';
 import { columnTypes } from './types.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { sqlHelpers } from '../../src/sql/helpers.ts';
+import { sqlHelpers } from '../../src/telemetry/query/helpers.ts';
 import { ApiFailure } from './api.ts';
 import { explain, type FailureContext } from './failures.ts';
 

@@ -1,5 +1,5 @@
-import { SightlineError } from '../../src/contract/index.ts';
-import type { SqlHelpers, TableName } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { SqlHelpers, TableName } from '../../src/contract/telemetry/index.ts';
 import { ApiFailure } from './api.ts';
 import { functionNames } from './gate/functions.ts';
 import { tooCostly } from './guard.ts';

@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFile, writeFile } from 'node:fs/promises';
-import { tableNames, type ReadRules, type StatementBinding, type TableName } from '../../src/contract/index.ts';
-import { contextOf } from '../../src/contract-tests/telemetry/warehouse.ts';
+import {
+  tableNames,
+  type ReadRules,
+  type StatementBinding,
+  type TableName,
+} from '../../src/contract/telemetry/index.ts';
+import { contextOf } from '../../test/contract/telemetry/warehouse.ts';
 import { collectorTables, googleCloudTables } from '../../test/support/bigquery/layouts.ts';
 import { acme, Harness } from './support/harness.ts';
 

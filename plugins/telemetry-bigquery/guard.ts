@@ -1,5 +1,5 @@
-import type { SqlHelpers } from '../../src/contract/index.ts';
-import { SightlineError } from '../../src/contract/index.ts';
+import type { SqlHelpers } from '../../src/contract/telemetry/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
 import type { DryRun } from './jobs.ts';
 
 /** BigQuery names no more tables than this. */

@@ -1,4 +1,4 @@
-import type { StatementLabel } from '../../src/contract/index.ts';
+import type { StatementLabel } from '../../src/contract/telemetry/index.ts';
 
 /** Who asked, as labels of a job; the warehouse's owner finds them beside what it cost. */
 export function jobLabels(

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SightlineError } from '../../src/contract/index.ts';
-import { ask, collect, contextOf, testLimits } from '../../src/contract-tests/telemetry/warehouse.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { ask, collect, contextOf, testLimits } from '../../test/contract/telemetry/warehouse.ts';
+import { rejection } from '../../test/contract/runner.ts';
 import { at, type Field } from '../../test/support/bigquery/server.ts';
 import { acme, globex, Harness } from './support/harness.ts';
 

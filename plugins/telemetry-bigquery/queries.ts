@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { tableNames } from '../../src/contract/index.ts';
-import type { Cursor, Logger, QueryLimits, SqlHelpers, StatementContext } from '../../src/contract/index.ts';
+import { tableNames } from '../../src/contract/telemetry/index.ts';
+import type { Logger } from '../../src/contract/core/index.ts';
+import type { Cursor, QueryLimits, SqlHelpers, StatementContext } from '../../src/contract/telemetry/index.ts';
 import { unlessAborted } from './api.ts';
 import { explain } from './failures.ts';
 import { checkCost, checkDryRun } from './guard.ts';

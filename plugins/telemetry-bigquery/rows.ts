@@ -1,4 +1,4 @@
-import type { Cursor, CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/contract/index.ts';
+import type { Cursor, CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
 import { cellText, typeName, type CellBudget } from './cells.ts';
 import type { FieldSchema, Page } from './jobs.ts';
 

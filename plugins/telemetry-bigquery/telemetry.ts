@@ -1,11 +1,10 @@
+import { SightlineError, type Health } from '../../src/contract/core/index.ts';
 import {
   otelTables,
-  SightlineError,
   type CheckedStatement,
   type Cursor,
   type Dialect,
   type GatedStatement,
-  type Health,
   type ParsedStatement,
   type QueryLimits,
   type ScanEstimate,
@@ -15,7 +14,7 @@ import {
   type Telemetry,
   type TelemetryHost,
   type WarehouseOperations,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { ApiFailure } from './api.ts';
 import type { BigqueryConfig } from './config.ts';
 import { dialectOf } from './dialect.ts';

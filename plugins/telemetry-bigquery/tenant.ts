@@ -1,5 +1,11 @@
-import { SightlineError } from '../../src/contract/index.ts';
-import type { MappingConfig, MappingPreset, ResolvedMapping, TableName, Tenancy } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type {
+  MappingConfig,
+  MappingPreset,
+  ResolvedMapping,
+  TableName,
+  Tenancy,
+} from '../../src/contract/telemetry/index.ts';
 import { attributeText, identifier, textLiteral, type KeyStyle } from './literals.ts';
 
 type Boundary = Tenancy['boundary'];

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../src/contract/index.ts';
+import type { ColumnType } from '../../src/contract/telemetry/index.ts';
 
 /** GoogleSQL's type for each logical one. */
 export const columnTypes: Readonly<Record<ColumnType, string>> = {

@@ -1,13 +1,14 @@
-import { tableNames, SightlineError } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { tableNames } from '../../src/contract/telemetry/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
 import type {
-  OrganizationId,
   RelationWriter,
   ResolvedMapping,
   StatementBinding,
   TableName,
   TelemetryHost,
   Tenancy,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { Api, ApiFailure, unlessAborted } from './api.ts';
 import type { ApiOptions } from './api.ts';
 import { physicalColumns } from './columns.ts';

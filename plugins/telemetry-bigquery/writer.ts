@@ -1,4 +1,9 @@
-import type { AttributeRule, AttributeRules, LogicalColumn, RelationWriter } from '../../src/contract/index.ts';
+import type {
+  AttributeRule,
+  AttributeRules,
+  LogicalColumn,
+  RelationWriter,
+} from '../../src/contract/telemetry/index.ts';
 import { identifier, textLiteral, timestampLiteral } from './literals.ts';
 import { columnTypes } from './types.ts';
 

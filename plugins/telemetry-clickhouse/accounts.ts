@@ -1,5 +1,5 @@
-import { SightlineError } from '../../src/contract/index.ts';
-import type { Tenant } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { Tenant } from '../../src/contract/telemetry/index.ts';
 import type { EndpointOptions } from './client/endpoint.ts';
 import { Endpoints } from './client/endpoints.ts';
 import type { Explaining } from './client/failures.ts';

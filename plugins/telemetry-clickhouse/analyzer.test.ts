@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { OrganizationId, Telemetry } from '../../src/contract/index.ts';
-import { ask, writeRows } from '../../src/contract-tests/telemetry/warehouse.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
+import type { Telemetry } from '../../src/contract/telemetry/index.ts';
+import { ask, writeRows } from '../../test/contract/telemetry/warehouse.ts';
 import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';
 import { withEngine } from '../../test/support/clickhouse/with-engine.ts';
 import { createTelemetry, newOrganization, ownDatabase } from './support/harness.ts';

@@ -1,4 +1,4 @@
-import type { AttributeRule, AttributeRules, ColumnType } from '../../src/contract/index.ts';
+import type { AttributeRule, AttributeRules, ColumnType } from '../../src/contract/telemetry/index.ts';
 import { jsonToMap } from './json-attributes.ts';
 import { literal } from './quote.ts';
 import { event, link } from './types.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { flag, mappingSchema, tenancySchema } from '../../src/contract/index.ts';
+import { flag } from '../../src/contract/core/index.ts';
+import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
 
 const url = z.url({ protocol: /^https?$/ }).refine((value) => {
   const { username, password, search } = new URL(value);

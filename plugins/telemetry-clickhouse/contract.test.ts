@@ -1,6 +1,6 @@
 import * as runner from '@jest/globals';
-import { telemetryContract } from '../../src/contract-tests/telemetry.ts';
-import { legitimateContract } from '../../src/contract-tests/telemetry/legitimate.ts';
+import { telemetryContract } from '../../test/contract/telemetry.ts';
+import { legitimateContract } from '../../test/contract/telemetry/legitimate.ts';
 import { NamedServer } from '../../test/support/clickhouse/named-server.ts';
 import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';
 import { withEngine } from '../../test/support/clickhouse/with-engine.ts';

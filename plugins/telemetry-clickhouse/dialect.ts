@@ -1,5 +1,5 @@
-import { otelTables, tableNames } from '../../src/contract/index.ts';
-import type { Dialect, DialectWriter, ResolvedMapping } from '../../src/contract/index.ts';
+import { otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
+import type { Dialect, DialectWriter, ResolvedMapping } from '../../src/contract/telemetry/index.ts';
 import { policy } from './gate/policy.ts';
 import { jsonAttribute, jsonToMap } from './json-attributes.ts';
 import { identifier, literal } from './quote.ts';

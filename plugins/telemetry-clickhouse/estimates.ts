@@ -1,4 +1,4 @@
-import type { ResolvedMapping, ScanEstimate } from '../../src/contract/index.ts';
+import type { ResolvedMapping, ScanEstimate } from '../../src/contract/telemetry/index.ts';
 import { literal } from './quote.ts';
 import type { Rows } from './rows.ts';
 import { textOf } from './text-of.ts';

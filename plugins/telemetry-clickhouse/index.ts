@@ -1,4 +1,4 @@
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import { configSchema } from './config.ts';
 import { ClickHouseTelemetry } from './telemetry.ts';
 

@@ -1,5 +1,5 @@
 import * as runner from '@jest/globals';
-import { isolationContract, type HostileStatement, type IsolationTargets } from '../../src/contract-tests/isolation.ts';
+import { isolationContract, type HostileStatement, type IsolationTargets } from '../../test/contract/isolation.ts';
 import { withEngine } from '../../test/support/clickhouse/with-engine.ts';
 import { hostileStatements } from './support/attacks.ts';
 import { warehouseByAttribute, warehouseWithout } from './support/layered.ts';

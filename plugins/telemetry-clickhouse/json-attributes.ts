@@ -1,4 +1,4 @@
-import type { ResolvedMapping } from '../../src/contract/index.ts';
+import type { ResolvedMapping } from '../../src/contract/telemetry/index.ts';
 import { literal } from './quote.ts';
 import { map } from './types.ts';
 import type { Rows } from './rows.ts';

@@ -1,4 +1,4 @@
-import { SightlineError } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
 import type {
   MappingConfig,
   RelationWriter,
@@ -9,7 +9,7 @@ import type {
   TelemetryHost,
   Tenancy,
   Tenant,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { jsonColumns } from './json-attributes.ts';
 import { physicalColumns } from './physical-columns.ts';
 import { prewhereSources } from './prewhere.ts';

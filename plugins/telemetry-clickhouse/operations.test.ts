@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ask } from '../../src/contract-tests/telemetry/warehouse.ts';
+import { ask } from '../../test/contract/telemetry/warehouse.ts';
 import { ClickHouseServer } from '../../test/support/clickhouse/server.ts';
 import { describeOnEngine } from '../../test/support/clickhouse/with-engine.ts';
 import plugin from './index.ts';

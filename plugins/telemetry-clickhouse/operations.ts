@@ -1,4 +1,5 @@
-import { SightlineError, tableNames } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { tableNames } from '../../src/contract/telemetry/index.ts';
 import type {
   Finding,
   Inspection,
@@ -8,7 +9,7 @@ import type {
   Tenancy,
   Tenant,
   WarehouseOperations,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { openAccount } from './accounts.ts';
 import type { Warehouse } from './client/warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';

@@ -1,5 +1,5 @@
-import { SightlineError } from '../../src/contract/index.ts';
-import type { MappingConfig, Tenancy } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { MappingConfig, Tenancy } from '../../src/contract/telemetry/index.ts';
 import { openAccount } from './accounts.ts';
 import type { Explaining } from './client/failures.ts';
 import type { Warehouse } from './client/warehouse.ts';

@@ -1,5 +1,5 @@
-import { otelTables, tableNames } from '../../src/contract/index.ts';
-import type { LogicalColumn, RelationWriter } from '../../src/contract/index.ts';
+import { otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
+import type { LogicalColumn, RelationWriter } from '../../src/contract/telemetry/index.ts';
 import { ruledAttributes, ruledText } from './attribute-rules.ts';
 import { identifier, literal } from './quote.ts';
 import { typeOf } from './types.ts';

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { OrganizationId, Telemetry } from '../../src/contract/index.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import { ask, contextOf, writeRows } from '../../src/contract-tests/telemetry/warehouse.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
+import type { Telemetry } from '../../src/contract/telemetry/index.ts';
+import { rejection } from '../../test/contract/runner.ts';
+import { ask, contextOf, writeRows } from '../../test/contract/telemetry/warehouse.ts';
 import { CuttingProxy } from '../../test/support/clickhouse/cutting-proxy.ts';
 import type { ClickHouseServer } from '../../test/support/clickhouse/server.ts';
 import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { SightlineError, tableNames } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { tableNames } from '../../src/contract/telemetry/index.ts';
+import type { Health } from '../../src/contract/core/index.ts';
 import type {
   CheckedStatement,
   Cursor,
   Dialect,
   GatedStatement,
-  Health,
   ParsedStatement,
   QueryLimits,
   ScanEstimate,
@@ -19,7 +20,7 @@ import type {
   Tenancy,
   Tenant,
   WarehouseOperations,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { Accounts } from './accounts.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { dialectOf } from './dialect.ts';

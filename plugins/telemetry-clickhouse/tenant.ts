@@ -1,5 +1,5 @@
-import { SightlineError } from '../../src/contract/index.ts';
-import type { TableSource, Tenancy, Tenant } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { TableSource, Tenancy, Tenant } from '../../src/contract/telemetry/index.ts';
 import { jsonAttribute } from './json-attributes.ts';
 import { identifier, literal } from './quote.ts';
 

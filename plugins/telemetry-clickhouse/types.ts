@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../src/contract/index.ts';
+import type { ColumnType } from '../../src/contract/telemetry/index.ts';
 
 export const time = "DateTime64(9, 'UTC')";
 export const map = 'Map(String, String)';

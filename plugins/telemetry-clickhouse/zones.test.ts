@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { ask } from '../../src/contract-tests/telemetry/warehouse.ts';
-import { createQueryPipeline, defaultPipelineLimits } from '../../src/sql/pipeline.ts';
-import { silentLogger } from '../../src/contract-tests/host.ts';
+import { ask } from '../../test/contract/telemetry/warehouse.ts';
+import { createQueryPipeline, defaultPipelineLimits } from '../../src/telemetry/query/pipeline.ts';
+import { silentLogger } from '../../test/contract/host.ts';
 import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';
 import { withEngine } from '../../test/support/clickhouse/with-engine.ts';
 import { createTelemetry, newOrganization } from './support/harness.ts';

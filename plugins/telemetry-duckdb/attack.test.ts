@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { isolationContract, type IsolationUnderTest } from '../../src/contract-tests/isolation.ts';
-import type { Telemetry } from '../../src/contract/index.ts';
+import { isolationContract, type IsolationUnderTest } from '../../test/contract/isolation.ts';
+import type { Telemetry } from '../../src/contract/telemetry/index.ts';
 import { hostileStatements } from './support/attacks.ts';
 import { Harness, newOrganization } from './support/harness.ts';
 

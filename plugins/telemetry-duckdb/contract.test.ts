@@ -2,9 +2,9 @@ import * as runner from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { telemetryContract } from '../../src/contract-tests/telemetry.ts';
-import { legitimateContract } from '../../src/contract-tests/telemetry/legitimate.ts';
-import type { WarehouseUnderTest } from '../../src/contract-tests/telemetry/warehouse.ts';
+import { telemetryContract } from '../../test/contract/telemetry.ts';
+import { legitimateContract } from '../../test/contract/telemetry/legitimate.ts';
+import type { WarehouseUnderTest } from '../../test/contract/telemetry/warehouse.ts';
 import { createTelemetry, newOrganization } from './support/harness.ts';
 import { legitimate } from './support/legitimate.ts';
 

@@ -1,4 +1,4 @@
-import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contract/index.ts';
+import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
 import type { Reply } from './channel.ts';
 import type { RowsHeader } from './protocol.ts';
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { otelTables, type ColumnType, type Dialect, type DialectWriter } from '../../src/contract/index.ts';
+import { otelTables, type ColumnType, type Dialect, type DialectWriter } from '../../src/contract/telemetry/index.ts';
 import { storedType } from './engine/schema.ts';
 import { functionNames } from './gate/functions.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Logger } from '../../src/contract/index.ts';
+import type { Logger } from '../../src/contract/core/index.ts';
 import { Channel } from './channel.ts';
 import type { Room } from './room.ts';
 import { exitCode, type EngineSettings, type Hello } from './protocol.ts';

@@ -5,8 +5,8 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { OrganizationId } from '../../src/contract/index.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
+import { rejection } from '../../test/contract/runner.ts';
 import { batch, createTelemetry, Harness, newOrganization } from './support/harness.ts';
 
 const row = (name: string) => ({ time: new Date(), start_time: new Date(), end_time: new Date(), name });

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SightlineError, type Logger, type OrganizationId } from '../../src/contract/index.ts';
+import { SightlineError, type Logger, type OrganizationId } from '../../src/contract/core/index.ts';
 import type { Channel } from './channel.ts';
 import { connectEngine, EngineUnreadable, type EngineProcess } from './engine-process.ts';
 import type { Released } from './protocol.ts';

@@ -1,4 +1,5 @@
-import { SightlineError, type SqlHelpers, type TableName } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { type SqlHelpers, type TableName } from '../../src/contract/telemetry/index.ts';
 import { EngineFailure, EngineLost, Stopped } from './channel.ts';
 import { functionNames } from './gate/functions.ts';
 

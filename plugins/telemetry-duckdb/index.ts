@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import { Engines } from './engines.ts';
 import { DuckdbTelemetry } from './telemetry.ts';
 

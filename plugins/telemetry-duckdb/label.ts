@@ -1,4 +1,4 @@
-import type { StatementLabel } from '../../src/contract/index.ts';
+import type { StatementLabel } from '../../src/contract/telemetry/index.ts';
 
 /** Of one value; longer ones are cut. */
 const maxLength = 200;

@@ -8,7 +8,7 @@ import {
   type ImportedStretch,
   type LogicalColumn,
   type TableName,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { schemaStatements, storedType } from './engine/schema.ts';
 
 /** A database file made of Parquet files. No engine may have the file open; what was in it is gone. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SightlineError, type OrganizationId } from '../../src/contract/index.ts';
+import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
 import { Harness, newOrganization } from './support/harness.ts';
 import { legitimate } from './support/legitimate.ts';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { OrganizationId, TimePoint, TimeReach } from '../../src/contract/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
+import type { TimePoint, TimeReach } from '../../src/contract/telemetry/index.ts';
 import { Harness, newOrganization, type Answer, type Row } from './support/harness.ts';
 import { randomPredicates } from './support/predicates.ts';
 

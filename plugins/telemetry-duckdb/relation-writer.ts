@@ -5,7 +5,7 @@ import {
   type RelationWriter,
   type ResolvedMapping,
   type TableSource,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { dialect } from './dialect.ts';
 import { storedType } from './engine/schema.ts';
 

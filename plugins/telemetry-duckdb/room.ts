@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SightlineError } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
 import { Channel } from './channel.ts';
 import type { Idle } from './protocol.ts';
 import { socketEnding } from './run-directory.ts';

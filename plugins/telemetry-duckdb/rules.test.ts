@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { otelTables, tableNames, type LogicalColumn, type OrganizationId } from '../../src/contract/index.ts';
-import type { ReadRules, RuleAction, TableName, TableRules } from '../../src/contract/index.ts';
-import { withheld } from '../../src/contract-tests/isolation-rows.ts';
-import { ask, type Answer } from '../../src/contract-tests/telemetry/warehouse.ts';
+import { type OrganizationId } from '../../src/contract/core/index.ts';
+import { otelTables, tableNames, type LogicalColumn } from '../../src/contract/telemetry/index.ts';
+import type { ReadRules, RuleAction, TableName, TableRules } from '../../src/contract/telemetry/index.ts';
+import { withheld } from '../../test/contract/isolation-rows.ts';
+import { ask, type Answer } from '../../test/contract/telemetry/warehouse.ts';
 import { oracles } from './support/attacks-oracles.ts';
 import { Harness, newOrganization } from './support/harness.ts';
 import { legitimate } from './support/legitimate.ts';

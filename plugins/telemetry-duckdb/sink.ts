@@ -1,11 +1,10 @@
+import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
 import {
-  SightlineError,
   type LogPosition,
-  type OrganizationId,
   type TelemetryHost,
   type TelemetryLoad,
   type TelemetrySink,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { EngineFailure, type Channel } from './channel.ts';
 import type { Engines } from './engines.ts';
 import { explain } from './failures.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { SightlineError } from '../../src/contract/index.ts';
-import { sqlHelpers } from '../../src/sql/helpers.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { sqlHelpers } from '../../src/telemetry/query/helpers.ts';
 import { Scope } from './gate/scope.ts';
 import { readStatement } from './statement.ts';
 

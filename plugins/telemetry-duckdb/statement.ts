@@ -1,4 +1,5 @@
-import type { CheckedStatement, ParsedStatement, SightlineError, SqlHelpers } from '../../src/contract/index.ts';
+import type { SightlineError } from '../../src/contract/core/index.ts';
+import type { CheckedStatement, ParsedStatement, SqlHelpers } from '../../src/contract/telemetry/index.ts';
 import { Checker } from './gate/check.ts';
 import { reachesOf } from './gate/reach.ts';
 import { templateOf, type Template } from './gate/relations.ts';

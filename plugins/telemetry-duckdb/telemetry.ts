@@ -1,11 +1,9 @@
+import { SightlineError, type Health, type OrganizationId } from '../../src/contract/core/index.ts';
 import {
-  SightlineError,
   tableNames,
   type CheckedStatement,
   type Cursor,
-  type Health,
   type ImportedStretch,
-  type OrganizationId,
   type ParsedStatement,
   type QueryLimits,
   type StatementBinding,
@@ -13,7 +11,7 @@ import {
   type TableName,
   type Telemetry,
   type TelemetryHost,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { EngineLost, Stopped, type Asked, type Reply } from './channel.ts';
 import { PartCursor, PartQueue } from './cursor.ts';
 import { dialect } from './dialect.ts';

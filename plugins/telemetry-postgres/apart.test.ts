@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { telemetryHost } from '../../src/app/telemetry-host.ts';
-import { noOrganizations, testHost } from '../../src/contract-tests/host.ts';
+import { telemetryHost } from '../../src/gateway/wiring/telemetry-host.ts';
+import { noOrganizations, testHost } from '../../test/contract/host.ts';
 import plugin from './index.ts';
 
 const scripts = async (mapping: object, boundary: object, isolation: string) => {

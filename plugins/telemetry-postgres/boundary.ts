@@ -6,8 +6,8 @@ import type {
   TableSource,
   TenancyConfig,
   Tenant,
-} from '../../src/contract/index.ts';
-import { otelTables, tableNames } from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
+import { otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
 import { quoteName, quoteText } from './literals.ts';
 import { relationOf } from './relation.ts';
 import type { BoundaryKind } from './settings.ts';

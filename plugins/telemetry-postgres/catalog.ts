@@ -1,4 +1,4 @@
-import type { PhysicalColumns } from '../../src/contract/index.ts';
+import type { PhysicalColumns } from '../../src/contract/telemetry/index.ts';
 import type { Connections } from './connections.ts';
 
 type Cells = readonly (string | null)[];

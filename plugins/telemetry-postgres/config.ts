@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { flag, mappingSchema, tenancySchema } from '../../src/contract/index.ts';
+import { flag } from '../../src/contract/core/index.ts';
+import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
 
 const name = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name of lower-case letters, digits and _');
 

@@ -4,7 +4,7 @@ import { TLSSocket } from 'node:tls';
 import { selfSigned } from '../../test/support/certificate.ts';
 import { listen } from '../../test/support/listen.ts';
 import { localServer, embeddedServer, type PostgresServer } from '../../test/support/postgres.ts';
-import { silentLogger } from '../../src/contract-tests/host.ts';
+import { silentLogger } from '../../test/contract/host.ts';
 import { Connections } from './connections.ts';
 import { ask } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';

@@ -1,6 +1,6 @@
 import { Pool, type ClientConfig } from 'pg';
 import type { ConnectionOptions } from 'node:tls';
-import type { Logger } from '../../src/contract/index.ts';
+import type { Logger } from '../../src/contract/core/index.ts';
 import { Stopped } from './failures.ts';
 import { Lease, settle, type LeaseEnds } from './lease.ts';
 import { Resting } from './resting.ts';

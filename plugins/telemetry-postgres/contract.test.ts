@@ -1,5 +1,5 @@
 import * as runner from '@jest/globals';
-import { telemetryContract } from '../../src/contract-tests/telemetry.ts';
+import { telemetryContract } from '../../test/contract/telemetry.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { createWarehouse } from './support/warehouse.ts';
 

@@ -1,5 +1,5 @@
-import { otelTables, type ColumnType, type Dialect, type DialectWriter } from '../../src/contract/index.ts';
-import type { TableName } from '../../src/contract/index.ts';
+import { otelTables, type ColumnType, type Dialect, type DialectWriter } from '../../src/contract/telemetry/index.ts';
+import type { TableName } from '../../src/contract/telemetry/index.ts';
 import { quoteText, timestampLiteral } from './literals.ts';
 import { typeNames } from './relation.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Cursor, ScanEstimate } from '../../src/contract/index.ts';
+import type { Cursor, ScanEstimate } from '../../src/contract/telemetry/index.ts';
 import { ask } from './catalog.ts';
 import type { Connections } from './connections.ts';
 

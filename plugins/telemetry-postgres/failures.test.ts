@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { embeddedServer, type PostgresServer } from '../../test/support/postgres.ts';
 import { listen } from '../../test/support/listen.ts';
-import { batch } from '../../src/contract-tests/telemetry-rows.ts';
-import type { Telemetry } from '../../src/contract/index.ts';
+import { batch } from '../../test/contract/telemetry-rows.ts';
+import type { Telemetry } from '../../src/contract/telemetry/index.ts';
 import { ask, openQuery } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
 

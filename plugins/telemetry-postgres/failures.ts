@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
-import { SightlineError, type SqlHelpers, type TableName } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { type SqlHelpers, type TableName } from '../../src/contract/telemetry/index.ts';
 import { RowTooLong } from './portal.ts';
 import { nameAt } from './names.ts';
 

@@ -1,18 +1,18 @@
 import {
+  mappingSchema,
   otelTables,
   tableNames,
   type InspectedPreset,
   type Inspection,
   type MappingPreset,
   type TableSources,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { ask, physicalColumns, serverVersion } from './catalog.ts';
 import { presets } from './layout.ts';
 import type { OperationsOptions } from './operations.ts';
 import type { Connections } from './connections.ts';
 import type { Warehouses } from './warehouses.ts';
 import { writer } from './relation.ts';
-import { mappingSchema } from '../../src/contract/index.ts';
 
 /** Looks for the layouts we know, in whatever schema they are. */
 export async function inspect(

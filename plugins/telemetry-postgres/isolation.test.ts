@@ -1,6 +1,6 @@
 import * as runner from '@jest/globals';
-import { isolationContract, type IsolationUnderTest } from '../../src/contract-tests/isolation.ts';
-import { legitimateContract } from '../../src/contract-tests/telemetry/legitimate.ts';
+import { isolationContract, type IsolationUnderTest } from '../../test/contract/isolation.ts';
+import { legitimateContract } from '../../test/contract/telemetry/legitimate.ts';
 import { everyPostgresServer, type PostgresServer } from '../../test/support/postgres.ts';
 import { askBare } from './support/ask.ts';
 import { attacks } from './support/attacks.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import type { StatementLabel } from '../../src/contract/index.ts';
+import type { StatementLabel } from '../../src/contract/telemetry/index.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { settleSession, StepsBefore } from './steps.ts';
 import { collect, limits } from './support/ask.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { StatementLabel } from '../../src/contract/index.ts';
+import type { StatementLabel } from '../../src/contract/telemetry/index.ts';
 import { askerComment } from './label.ts';
 
 const mostKept = 2_000;

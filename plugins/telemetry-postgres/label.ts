@@ -1,4 +1,4 @@
-import type { StatementLabel } from '../../src/contract/index.ts';
+import type { StatementLabel } from '../../src/contract/telemetry/index.ts';
 
 /** A comment before the statement, in the manner of sqlcommenter: principal='ak_1',tool='query_otel',trace_id='…'. */
 export function labelComment(label: StatementLabel | undefined): string {

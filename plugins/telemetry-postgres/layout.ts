@@ -6,7 +6,7 @@ import {
   type ResolvedMapping,
   type TableName,
   type TelemetryHost,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { viewMapping } from './boundary.ts';
 import type { PostgresConfig } from './config.ts';
 import { exporterPreset } from './presets/exporter.ts';

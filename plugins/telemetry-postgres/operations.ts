@@ -1,4 +1,10 @@
-import type { Finding, Inspection, SetupScript, TelemetryHost, WarehouseOperations } from '../../src/contract/index.ts';
+import type {
+  Finding,
+  Inspection,
+  SetupScript,
+  TelemetryHost,
+  WarehouseOperations,
+} from '../../src/contract/telemetry/index.ts';
 import type { PostgresConfig } from './config.ts';
 import { inspect } from './inspect.ts';
 import { probe } from './probe/index.ts';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { Cursor } from '../../src/contract/index.ts';
+import type { Cursor } from '../../src/contract/telemetry/index.ts';
 import { KnownSmall } from './known-small.ts';
 import { Pipeline, type Member, type PipelineLease } from './pipeline.ts';
 import { Pipelines } from './pipelines.ts';

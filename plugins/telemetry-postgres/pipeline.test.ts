@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StatementLabel, StatementPlace, TakePlace } from '../../src/contract/index.ts';
+import type { StatementLabel, StatementPlace, TakePlace } from '../../src/contract/telemetry/index.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { collect, limits } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';

@@ -1,4 +1,11 @@
-import type { Cursor, CursorEnd, ResultColumn, RowChunk, StatementPlace, TakePlace } from '../../src/contract/index.ts';
+import type {
+  Cursor,
+  CursorEnd,
+  ResultColumn,
+  RowChunk,
+  StatementPlace,
+  TakePlace,
+} from '../../src/contract/telemetry/index.ts';
 import { quickMs, type NamedStatement, type Seen, type SmallStatement } from './known-small.ts';
 import type { Lease } from './lease.ts';
 import { mostSmallBytes, mostUnwantedBytes, onlyReads } from './portal.ts';

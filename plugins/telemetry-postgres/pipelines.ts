@@ -1,4 +1,5 @@
-import { SightlineError, type Cursor, type StatementPlace } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { type Cursor, type StatementPlace } from '../../src/contract/telemetry/index.ts';
 import { askerComment } from './label.ts';
 import type { Lease } from './lease.ts';
 import { Pipeline, type Member, type PipelineSeat } from './pipeline.ts';

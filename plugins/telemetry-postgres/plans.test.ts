@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { everyPostgresServer } from '../../test/support/postgres.ts';
-import type { StatementBinding } from '../../src/contract/index.ts';
+import type { StatementBinding } from '../../src/contract/telemetry/index.ts';
 import { askBare } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
 

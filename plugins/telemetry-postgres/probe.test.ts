@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { postgresServers, type PostgresServer } from '../../test/support/postgres.ts';
-import { otelTables, type Finding } from '../../src/contract/index.ts';
+import { otelTables, type Finding } from '../../src/contract/telemetry/index.ts';
 import { applyScripts, createWarehouse, type TestWarehouse } from './support/warehouse.ts';
 
 const servers = await postgresServers();

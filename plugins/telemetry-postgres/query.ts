@@ -6,7 +6,7 @@ import type {
   RowChunk,
   StatementLabel,
   TakePlace,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import type { Connections, Lease } from './connections.ts';
 import { within } from './lease.ts';
 import { Stopped } from './failures.ts';

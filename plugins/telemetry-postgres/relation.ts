@@ -8,7 +8,7 @@ import type {
   StatementBinding,
   TableName,
   TableSource,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { quoteName, quoteText, timestampLiteral } from './literals.ts';
 
 /** How a logical type is declared, and what a column of it is where the warehouse has none. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { QueryLimits } from '../../src/contract/index.ts';
+import type { QueryLimits } from '../../src/contract/telemetry/index.ts';
 import { cellWriter } from './cells.ts';
 import { RowSerializer } from './rows.ts';
 import { typeOf } from './types.ts';

@@ -1,4 +1,4 @@
-import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/contract/index.ts';
+import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
 import { cellWriter, type CellBudget, type CellWriter } from './cells.ts';
 import { typeOf, type CellKind } from './types.ts';
 import { anyText, float, mostEscaped, plainText, time, verbatim } from './wire/cells.ts';

@@ -1,4 +1,4 @@
-import { SightlineError } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
 import type { ClientConfig } from 'pg';
 import type { ConnectionOptions } from 'node:tls';
 import type { PostgresConfig } from './config.ts';

@@ -1,9 +1,8 @@
+import { SightlineError, type Health } from '../../src/contract/core/index.ts';
 import {
-  SightlineError,
   tableNames,
   type CheckedStatement,
   type Cursor,
-  type Health,
   type ParsedStatement,
   type QueryLimits,
   type ResolvedMapping,
@@ -16,7 +15,7 @@ import {
   type TelemetryHost,
   type TelemetrySink,
   type Tenancy,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/telemetry/index.ts';
 import { relationFor } from './boundary.ts';
 import { ask, physicalColumns, serverVersion } from './catalog.ts';
 import type { PostgresConfig } from './config.ts';

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Tenant } from '../../src/contract/index.ts';
+import type { Tenant } from '../../src/contract/telemetry/index.ts';
 
 /** The setting that carries it. */
 export const tokenSetting = 'otel.token';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AddressedSource, SourceWithSecret } from '../app/workspace.ts';
+import type { AddressedSource, SourceWithSecret } from '../gateway/wiring/workspace.ts';
 import { readInput } from './ingest.ts';
 import { act, findOrganization, operator, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';

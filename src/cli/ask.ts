@@ -1,4 +1,4 @@
-import { SightlineError } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
 
 export interface Answered {
   readonly status: number;

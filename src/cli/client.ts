@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { SightlineError } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
 
 /** An API key and the gateway it is for. */
 export interface Credentials {

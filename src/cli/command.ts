@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { resolveSettings } from '../app/settings.ts';
-import type { Settings } from '../app/settings.ts';
-import type { OpenWorkspace } from '../app/workspace.ts';
-import { SightlineError } from '../contract/index.ts';
-import type { Actor, Organization } from '../contract/index.ts';
+import { resolveSettings } from '../gateway/wiring/settings.ts';
+import type { Settings } from '../gateway/wiring/settings.ts';
+import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { Actor, Organization } from '../contract/storage/index.ts';
 import type { Output } from './output.ts';
 
 /** Adds one command, with those below it, to the program. */
@@ -50,7 +50,7 @@ export async function withWorkspace<Result>(
   settings: Settings,
   work: (workspace: OpenWorkspace) => Promise<Result>,
 ): Promise<Result> {
-  const { openWorkspace } = await import('../app/workspace.ts');
+  const { openWorkspace } = await import('../gateway/wiring/workspace.ts');
   const workspace = await openWorkspace(settings);
   try {
     return await work(workspace);

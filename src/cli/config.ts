@@ -8,7 +8,7 @@ export const register: Register = (program, output, summary) => {
     .command('check')
     .description('load the configuration with every plugin it names, and start nothing');
   act(check, output, z.object({}), async ({ settings }) => {
-    const { checkConfig } = await import('../app/config.ts');
+    const { checkConfig } = await import('../gateway/wiring/config.ts');
     const { file, plugins, reloadable } = await checkConfig(settings);
     output.result({ ok: true, file: file ?? null, plugins, reloadable }, () => {
       const used = Object.entries(plugins).map(([kind, name]) => `  ${kind.padEnd(10)} ${name}`);
@@ -20,7 +20,7 @@ export const register: Register = (program, output, summary) => {
 
   const schema = group.command('schema').description('print the JSON Schema of the config file');
   act(schema, output, z.object({}), async () => {
-    const { writeConfigSchema } = await import('../app/config.ts');
+    const { writeConfigSchema } = await import('../gateway/wiring/config.ts');
     process.stdout.write(`${(await writeConfigSchema()).trimEnd()}\n`);
   });
 };

@@ -1,10 +1,10 @@
 import { Argument } from 'commander';
 import { z } from 'zod';
-import { endpointOf } from '../app/endpoint.ts';
-import { clients } from '../clients/index.ts';
-import type { Client, Connection, Snippet } from '../clients/index.ts';
-import { isId, SightlineError } from '../contract/index.ts';
-import type { KeyId } from '../contract/index.ts';
+import { endpointOf } from '../gateway/wiring/endpoint.ts';
+import { clients } from '../web/client-setup/index.ts';
+import type { Client, Connection, Snippet } from '../web/client-setup/index.ts';
+import { isId, SightlineError } from '../contract/core/index.ts';
+import type { KeyId } from '../contract/core/index.ts';
 import { act } from './command.ts';
 import type { Register } from './command.ts';
 import { discover, exchangeKey, listTools } from './mcp-endpoint.ts';

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import { SightlineError } from '../contract/index.ts';
-import { demoIncident, demoQuestion, groundTruth, isScenario, scenarios, sendDemo } from '../demo/index.ts';
-import type { DemoOptions } from '../demo/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import { demoIncident, demoQuestion, groundTruth, isScenario, scenarios, sendDemo } from '../lab/demo/index.ts';
+import type { DemoOptions } from '../lab/demo/index.ts';
 import { act, findOrganization, operator, refuseCollector, requireGateway, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Finding } from '../contract/index.ts';
+import type { Finding } from '../contract/telemetry/index.ts';
 import { act } from './command.ts';
 import type { Register } from './command.ts';
 import { Exit } from './exit.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SightlineError } from '../contract/index.ts';
-import type { Report, Score } from '../eval/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { Report, Score } from '../lab/eval/index.ts';
 import { act } from './command.ts';
 import type { Register } from './command.ts';
 import { table } from './output.ts';
@@ -23,7 +23,7 @@ export const register: Register = (program, output, summary) => {
     .option('--seed <n>', 'moves the windows; the first seed of the shop', wholeNumber, 1)
     .option('--seeds <n>', 'how many seeds of the shop, up to 100', wholeNumber, 5);
   act(command, output, shape, async ({ options: { data, window = false, seed, seeds } }) => {
-    const { evaluateDataSet, evaluateShop } = await import('../eval/index.ts');
+    const { evaluateDataSet, evaluateShop } = await import('../lab/eval/index.ts');
     const onProgress = (progress: number, what: string): void => output.progress(progress, what);
     const report =
       data === undefined

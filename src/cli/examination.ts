@@ -3,13 +3,13 @@ import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { tryBoundary } from '../app/boundary.ts';
-import { checkConfig } from '../app/config.ts';
-import type { Settings } from '../app/settings.ts';
-import { openWorkspace, type OpenWorkspace } from '../app/workspace.ts';
-import { openWarehouse } from '../app/warehouse.ts';
-import { SightlineError } from '../contract/index.ts';
-import type { Finding } from '../contract/index.ts';
+import { tryBoundary } from '../gateway/wiring/boundary.ts';
+import { checkConfig } from '../gateway/wiring/config.ts';
+import type { Settings } from '../gateway/wiring/settings.ts';
+import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { openWarehouse } from '../gateway/wiring/warehouse.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { Finding } from '../contract/telemetry/index.ts';
 
 type Verdict = Omit<Finding, 'check'>;
 

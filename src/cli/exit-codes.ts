@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../contract/index.ts';
+import type { ErrorCode } from '../contract/core/index.ts';
 
 /** Shown by `--help`; scripts rely on them. */
 export const exitCodes = [

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { exportWorkspace } from '../transfer/export.ts';
+import { exportWorkspace } from '../records/transfer/export.ts';
 import { act, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 

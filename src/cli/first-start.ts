@@ -1,6 +1,8 @@
-import type { Gateway } from '../app/gateway.ts';
-import { scopes, SightlineError } from '../contract/index.ts';
-import type { Organization, OrganizationId } from '../contract/index.ts';
+import type { Gateway } from '../gateway/wiring/gateway.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import { scopes } from '../contract/issuer/index.ts';
+import type { OrganizationId } from '../contract/core/index.ts';
+import type { Organization } from '../contract/storage/index.ts';
 import { GatewayClient, type Credentials } from './client.ts';
 import { operator } from './command.ts';
 import type { Output } from './output.ts';
@@ -92,7 +94,7 @@ async function loadDemo(
   credentials: Credentials,
   signal: AbortSignal,
 ): Promise<void> {
-  const { demoIncident, demoQuestion, sendDemo } = await import('../demo/index.ts');
+  const { demoIncident, demoQuestion, sendDemo } = await import('../lab/demo/index.ts');
   const options = { scenario: 'payment-errors', seed: 1, minutes: 60, end: new Date() } as const;
   const { storage, ingestTokens } = gateway.workspace;
   const { figures, spans, points, logs } = await sendDemo(options, {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { importWorkspace } from '../transfer/import.ts';
+import { importWorkspace } from '../records/transfer/import.ts';
 import { act, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import { inWords } from './export.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { isId, SightlineError } from '../contract/index.ts';
-import { collectorSource, describeIngest, ingestSource } from '../app/ingest-source.ts';
-import type { IngestConfig } from '../app/ingest-source.ts';
-import type { OpenWorkspace } from '../app/workspace.ts';
-import type { OrganizationId } from '../contract/index.ts';
+import { isId, SightlineError } from '../contract/core/index.ts';
+import { collectorSource, describeIngest, ingestSource } from '../gateway/wiring/ingest-source.ts';
+import type { IngestConfig } from '../gateway/wiring/ingest-source.ts';
+import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import type { OrganizationId } from '../contract/core/index.ts';
 import { act, findOrganization, operator, refuseCollector, requireGateway, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 
@@ -80,7 +80,7 @@ export const register: Register = (program, output, summary) => {
   act(send, output, anyOrganization, async ({ settings, options, operands }) => {
     // Everything is read before anything is sent: a broken last file should not leave half of the data behind.
     const requests = operands.flatMap(readRequests);
-    const { sendOtlp } = await import('../demo/send.ts');
+    const { sendOtlp } = await import('../lab/demo/send.ts');
     await withWorkspace(settings, async (workspace) => {
       refuseCollector(workspace);
       const { id } = await findOrganization(workspace, options.org);

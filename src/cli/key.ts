@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
-import { scopes as allScopes, SightlineError } from '../contract/index.ts';
-import type { ApiKey, Scope } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import { scopes as allScopes } from '../contract/issuer/index.ts';
+import type { Scope } from '../contract/issuer/index.ts';
+import type { ApiKey } from '../contract/storage/index.ts';
 import { act, findOrganization, operator, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import { table, type Output } from './output.ts';

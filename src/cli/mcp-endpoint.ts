@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SightlineError } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
 import { ask, isPrivate } from './ask.ts';
 
 /** An MCP endpoint and the authorization server it names, found as MCP clients find them. */

@@ -9,7 +9,7 @@ export const register: Register = (program, output, summary) => {
     .option('--plan', 'only say what would be done');
   act(command, output, z.object({ plan: z.boolean().default(false) }), async ({ settings, options }) => {
     if (options.plan) {
-      const { planMigration } = await import('../app/workspace.ts');
+      const { planMigration } = await import('../gateway/wiring/workspace.ts');
       const { pending, version } = await planMigration(settings);
       return output.result({ pending, version }, () =>
         pending.length === 0 ? `The storage is up to date (${version}).` : `To be applied: ${pending.join(', ')}`,

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { SightlineError } from '../contract/index.ts';
-import type { ErrorCode } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { ErrorCode } from '../contract/core/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
 type Style = Parameters<typeof styleText>[0];

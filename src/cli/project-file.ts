@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { SightlineError } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { keepHeapSmall } from '../app/heap.ts';
-import type { Settings } from '../app/settings.ts';
-import type { Gateway } from '../app/gateway.ts';
-import { SightlineError } from '../contract/index.ts';
+import { keepHeapSmall } from '../gateway/workers/heap.ts';
+import type { Settings } from '../gateway/wiring/settings.ts';
+import type { Gateway } from '../gateway/wiring/gateway.ts';
+import { SightlineError } from '../contract/core/index.ts';
 import { act } from './command.ts';
 import type { Register } from './command.ts';
 import { greetNewcomer } from './first-start.ts';
@@ -33,7 +33,7 @@ export const register: Register = (program, output, summary) => {
 async function serveAlone(settings: Settings, output: Output, demo: boolean): Promise<void> {
   const stopping = new AbortController();
   const stopped = untilStopped(stopping);
-  const { createGateway } = await import('../app/gateway.ts');
+  const { createGateway } = await import('../gateway/wiring/gateway.ts');
   const gateway = await createGateway(settings);
   try {
     await gateway.start();
@@ -49,7 +49,7 @@ async function serveAlone(settings: Settings, output: Output, demo: boolean): Pr
 
 async function serveWithWorkers(settings: Settings, output: Output, workers: number): Promise<void> {
   const stopped = untilStopped(new AbortController());
-  const { createPrimary, WorkerFailed } = await import('../app/workers/index.ts');
+  const { createPrimary, WorkerFailed } = await import('../gateway/workers/index.ts');
   const primary = await createPrimary(settings, workers);
   // From the start on: without a handler the signal would end the process.
   process.on('SIGUSR2', () => void primary.restart());
@@ -74,8 +74,8 @@ async function serveWithWorkers(settings: Settings, output: Output, workers: num
 /** What the primary asks for is done; a signal to this process alone is as if the primary had asked for its replacement. */
 async function serveAsWorker(settings: Settings, output: Output, demo: boolean): Promise<void> {
   const stopping = new AbortController();
-  const { createGateway } = await import('../app/gateway.ts');
-  const { takeSeat } = await import('../app/workers/seat.ts');
+  const { createGateway } = await import('../gateway/wiring/gateway.ts');
+  const { takeSeat } = await import('../gateway/workers/seat.ts');
   const seat = takeSeat();
   const gateway = await createGateway(settings, seat);
   const { promise: asked, resolve: ask } = Promise.withResolvers<'stop' | 'retire'>();

@@ -2,12 +2,12 @@ import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { openEmbeddedTelemetry } from '../app/embedded-telemetry.ts';
-import { openWarehouse } from '../app/warehouse.ts';
-import type { OpenWorkspace } from '../app/workspace.ts';
-import { SightlineError } from '../contract/index.ts';
-import type { TableName, TelemetrySink } from '../contract/index.ts';
-import { copyTelemetry } from '../transfer/telemetry/copy.ts';
+import { openEmbeddedTelemetry } from '../gateway/wiring/embedded-telemetry.ts';
+import { openWarehouse } from '../gateway/wiring/warehouse.ts';
+import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { TableName, TelemetrySink } from '../contract/telemetry/index.ts';
+import { copyTelemetry } from '../records/transfer/telemetry/copy.ts';
 import { act, findOrganization, withWorkspace } from './command.ts';
 import type { Output } from './output.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { openWarehouse } from '../app/warehouse.ts';
-import { SightlineError } from '../contract/index.ts';
-import type { InspectedPreset, WarehouseOperations } from '../contract/index.ts';
-import type { Settings } from '../app/settings.ts';
+import { openWarehouse } from '../gateway/wiring/warehouse.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { InspectedPreset, WarehouseOperations } from '../contract/telemetry/index.ts';
+import type { Settings } from '../gateway/wiring/settings.ts';
 import { act, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import type { Output } from './output.ts';

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { deriveUrls } from '../app/urls.ts';
-import type { OpenWorkspace } from '../app/workspace.ts';
-import { roles, SightlineError } from '../contract/index.ts';
-import type { Role, User } from '../contract/index.ts';
+import { deriveUrls } from '../gateway/wiring/urls.ts';
+import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import { roles } from '../contract/issuer/index.ts';
+import type { Role } from '../contract/issuer/index.ts';
+import type { User } from '../contract/storage/index.ts';
 import { act, findOrganization, operator, requireGateway, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import { table } from './output.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { SightlineError, webhookEvents } from '../contract/index.ts';
-import type { Webhook, WebhookEvent } from '../contract/index.ts';
-import type { OpenWorkspace } from '../app/workspace.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import { webhookEvents } from '../contract/storage/index.ts';
+import type { Webhook, WebhookEvent } from '../contract/storage/index.ts';
+import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { act, findOrganization, operator, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import { table } from './output.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { z } from 'zod';
-import { SightlineError } from '../contract/errors.ts';
+import { SightlineError } from '../contract/core/index.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { isObject, quote } from './protocol.ts';
 import type { JsonObject } from './protocol.ts';

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { nestsDeeperThan, opensAtMost } from '../contract/json-depth.ts';
+import { nestsDeeperThan, opensAtMost } from '../contract/core/json-depth.ts';
 import { ClientGone, RequestFailure } from './failure.ts';
 import type { HttpRequest } from './http-message.ts';
 import { rpcCode } from './protocol.ts';

@@ -1,8 +1,7 @@
-import type { Principal, Scope } from '../contract/auth.ts';
-import { SightlineError } from '../contract/errors.ts';
-import type { Logger } from '../contract/plugin.ts';
-import type { AuditLog, AuditRecord } from '../contract/audit.ts';
-import type { ToolResult } from '../contract/tool.ts';
+import type { Principal, Scope } from '../contract/issuer/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { Logger, ToolResult } from '../contract/core/index.ts';
+import type { AuditLog, AuditRecord } from '../contract/storage/index.ts';
 import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,4 +1,4 @@
-import type { Tool } from '../contract/tool.ts';
+import type { Tool } from '../contract/core/index.ts';
 import { paramHeaders } from './param-headers.ts';
 import type { ParamHeader } from './param-headers.ts';
 import { PreparedResult } from './prepared.ts';

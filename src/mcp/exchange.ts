@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ServerResponse } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { Operation } from '../contract/instruments.ts';
+import type { Operation } from '../contract/core/index.ts';
 import { acceptsGzip } from './accept.ts';
 import type { Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { SightlineError } from '../contract/errors.ts';
+import type { SightlineError } from '../contract/core/index.ts';
 import type { JsonObject } from './protocol.ts';
 
 export interface FailureDetails {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '../contract/ids.ts';
+import { newId } from '../contract/core/index.ts';
 import { HeldAnswers } from './held.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,5 +1,5 @@
-import { SightlineError } from '../contract/errors.ts';
-import type { OrganizationId } from '../contract/ids.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { OrganizationId } from '../contract/core/index.ts';
 import { requestFailure } from './failure.ts';
 import type { HttpResponse } from './http-message.ts';
 

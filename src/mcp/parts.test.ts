@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import type { Principal } from '../contract/auth.ts';
-import { newId } from '../contract/ids.ts';
-import { defineTool } from '../contract/tool.ts';
-import type { Tool } from '../contract/tool.ts';
+import type { Principal } from '../contract/issuer/index.ts';
+import { defineTool, newId } from '../contract/core/index.ts';
+import type { Tool } from '../contract/core/index.ts';
 import { readAccept } from './accept.ts';
 import { hashArguments, parseArguments } from './arguments.ts';
 import { createCatalog } from './catalog.ts';
-import { nestsDeeperThan, opensAtMost } from '../contract/json-depth.ts';
+import { nestsDeeperThan, opensAtMost } from '../contract/core/json-depth.ts';
 import { decodeHeader } from './header-value.ts';
 import { isObject } from './protocol.ts';
 import { createRunningCalls } from './running.ts';

@@ -1,4 +1,4 @@
-import type { ToolContext } from '../contract/tool.ts';
+import type { ToolContext } from '../contract/core/index.ts';
 import type { Exchange } from './exchange.ts';
 import type { JsonObject } from './protocol.ts';
 

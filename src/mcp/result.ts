@@ -1,5 +1,4 @@
-import type { SightlineError } from '../contract/errors.ts';
-import type { AroundRows, ToolResult } from '../contract/tool.ts';
+import type { AroundRows, SightlineError, ToolResult } from '../contract/core/index.ts';
 import { borrow, giveBack } from './answer-memory.ts';
 import type { Borrowed } from './answer-memory.ts';
 import { mostOfByte, writeLines } from './row-lines.ts';

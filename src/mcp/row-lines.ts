@@ -1,4 +1,12 @@
-import { backslash, closeBracket, comma, endOfCell, openBrace, openBracket, quote } from '../contract/json-bytes.ts';
+import {
+  backslash,
+  closeBracket,
+  comma,
+  endOfCell,
+  openBrace,
+  openBracket,
+  quote,
+} from '../contract/core/json-bytes.ts';
 
 const space = 0x20;
 

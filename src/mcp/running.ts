@@ -1,4 +1,4 @@
-import type { Principal } from '../contract/auth.ts';
+import type { Principal } from '../contract/issuer/index.ts';
 import type { RequestId } from './message.ts';
 
 /** Whose call it is. */

@@ -1,6 +1,4 @@
-import type { Operation } from '../contract/instruments.ts';
-import type { Logger } from '../contract/plugin.ts';
-import type { ToolContext } from '../contract/tool.ts';
+import type { Logger, Operation, ToolContext } from '../contract/core/index.ts';
 import type { ToolCall } from './call.ts';
 import { createProgress } from './progress.ts';
 import { readTraceParent } from './trace.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Operation, TraceParent } from '../contract/instruments.ts';
+import type { Operation, TraceParent } from '../contract/core/index.ts';
 import type { JsonObject } from './protocol.ts';
 
 /** Log fields of a trace: the caller's, or that of our own span under it. */

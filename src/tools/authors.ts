@@ -1,5 +1,6 @@
-import { isId } from '../contract/index.ts';
-import type { Actor, Principal, Workspace } from '../contract/index.ts';
+import { isId } from '../contract/core/index.ts';
+import type { Principal } from '../contract/issuer/index.ts';
+import type { Actor, Workspace } from '../contract/storage/index.ts';
 
 /** The principal as the author of what it writes: a person by e-mail, a key by the name an admin gave it. */
 export async function authorOf(principal: Principal, workspace: Workspace): Promise<Actor> {

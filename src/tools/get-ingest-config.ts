@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineTool } from '../contract/index.ts';
-import type { OrganizationId, Tool } from '../contract/index.ts';
+import { defineTool } from '../contract/core/index.ts';
+import type { OrganizationId, Tool } from '../contract/core/index.ts';
 import { toolResult } from './result.ts';
 import { members } from './views.ts';
 

@@ -1,4 +1,5 @@
-import type { Storage, Tool } from '../contract/index.ts';
+import type { Tool } from '../contract/core/index.ts';
+import type { Storage } from '../contract/storage/index.ts';
 import { createGetIngestConfig } from './get-ingest-config.ts';
 import type { IngestSource } from './get-ingest-config.ts';
 import { createListChats } from './list-chats.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { chooseInvestigation } from '../contract/index.ts';
-import type { Claim, Conclusion, Investigation, InvestigationStep, Workspace } from '../contract/index.ts';
+import { chooseInvestigation } from '../contract/storage/index.ts';
+import type { Claim, Conclusion, Investigation, InvestigationStep, Workspace } from '../contract/storage/index.ts';
 import { cutText, timeOrNothing } from './result.ts';
 import { members } from './views.ts';
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from '../contract/index.ts';
-import type { Chat, ChatStatus, Principal, Storage, Tool } from '../contract/index.ts';
+import { defineTool } from '../contract/core/index.ts';
+import type { Tool } from '../contract/core/index.ts';
+import type { Principal } from '../contract/issuer/index.ts';
+import type { Chat, ChatStatus, Storage } from '../contract/storage/index.ts';
 import { asArray, oneOrMany, pageCursor, pageLimit, shortText } from './arguments.ts';
 import { findIncident } from './references.ts';
 import { toolResult } from './result.ts';

@@ -1,9 +1,10 @@
-import { defineTool, SightlineError } from '../contract/index.ts';
-import type { Dialect, Tool, ToolContext } from '../contract/index.ts';
-import type { KeptPages } from '../sql/kept-results.ts';
-import type { QueryPipeline } from '../sql/pipeline.ts';
-import type { QueryResult, ReadAhead, Truncation } from '../sql/result.ts';
-import type { TimeBounds } from '../sql/window.ts';
+import { defineTool, SightlineError } from '../contract/core/index.ts';
+import type { Tool, ToolContext } from '../contract/core/index.ts';
+import type { Dialect } from '../contract/telemetry/index.ts';
+import type { KeptPages } from '../telemetry/query/kept-results.ts';
+import type { QueryPipeline } from '../telemetry/query/pipeline.ts';
+import type { QueryResult, ReadAhead, Truncation } from '../telemetry/query/result.ts';
+import type { TimeBounds } from '../telemetry/query/window.ts';
 import { describeQueryOtel } from './query-otel/describe.ts';
 import { renderAnswer } from './query-otel/render.ts';
 import type { Answer } from './query-otel/render.ts';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { defineTool, isId, SightlineError, toId } from '../contract/index.ts';
-import type { Chat, ChatMessage, Principal, Storage, Tool, Workspace } from '../contract/index.ts';
+import { defineTool, isId, SightlineError, toId } from '../contract/core/index.ts';
+import type { Tool } from '../contract/core/index.ts';
+import type { Principal } from '../contract/issuer/index.ts';
+import type { Chat, ChatMessage, Storage, Workspace } from '../contract/storage/index.ts';
 import { shortText } from './arguments.ts';
 import { chatLine } from './list-chats.ts';
 import { findChat } from './references.ts';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { defineTool, openStatuses } from '../contract/index.ts';
-import type { Incident, IncidentAlerts, IncidentDocument, Storage, Tool, Workspace } from '../contract/index.ts';
+import { defineTool } from '../contract/core/index.ts';
+import { openStatuses } from '../contract/storage/index.ts';
+import type { Tool } from '../contract/core/index.ts';
+import type { Incident, IncidentAlerts, IncidentDocument, Storage, Workspace } from '../contract/storage/index.ts';
 import { asArray, oneOrMany, shortText } from './arguments.ts';
 import { describeIncident } from './incident-text.ts';
 import { investigationMembers, viewInvestigation } from './investigation-view.ts';

@@ -1,5 +1,6 @@
-import { isId, SightlineError, toId } from '../contract/index.ts';
-import type { Chat, ChatId, Incident, Workspace } from '../contract/index.ts';
+import { isId, SightlineError, toId } from '../contract/core/index.ts';
+import type { ChatId } from '../contract/core/index.ts';
+import type { Chat, Incident, Workspace } from '../contract/storage/index.ts';
 
 /**
  * Finds an incident by id, key (`INC-12`) or the URL of its page. Answers the same for an id of another organization as

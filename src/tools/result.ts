@@ -1,4 +1,4 @@
-import type { ToolResult } from '../contract/index.ts';
+import type { ToolResult } from '../contract/core/index.ts';
 
 /** Serializes the structured content, once. `undefined` members are left out, as the output schemas say "optional". */
 export function toolResult(structured: object, lines: readonly string[], facts?: ToolResult['facts']): ToolResult {

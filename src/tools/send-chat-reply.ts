@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { asksToCancel, defineTool, SightlineError } from '../contract/index.ts';
-import type { Actor, Chat, ChatId, MessageId, Storage, Tool, ToolResult, Workspace } from '../contract/index.ts';
+import { defineTool, SightlineError } from '../contract/core/index.ts';
+import { asksToCancel } from '../contract/storage/index.ts';
+import type { ChatId, MessageId, Tool, ToolResult } from '../contract/core/index.ts';
+import type { Actor, Chat, Storage, Workspace } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, shortText, writtenText } from './arguments.ts';
 import { authorOf } from './authors.ts';
 import { findChat } from './references.ts';

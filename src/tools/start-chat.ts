@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { chatTitle, defineTool } from '../contract/index.ts';
-import type { Storage, Tool } from '../contract/index.ts';
+import { defineTool } from '../contract/core/index.ts';
+import { chatTitle } from '../contract/storage/index.ts';
+import type { Tool } from '../contract/core/index.ts';
+import type { Storage } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText } from './arguments.ts';
 import { authorOf } from './authors.ts';
 import { findIncident } from './references.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SightlineError } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
 
 /** A time as tools take it. Parse it with `parseTime`. */
 export const timeArgument = z.union([z.string().min(1).max(64), z.number()]);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Actor, Chat, Incident, Principal, WaitingOn } from '../contract/index.ts';
+import type { Principal } from '../contract/issuer/index.ts';
+import type { Actor, Chat, Incident, WaitingOn } from '../contract/storage/index.ts';
 import { timeOrNothing } from './result.ts';
 
 /**

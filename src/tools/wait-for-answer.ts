@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SightlineError } from '../contract/index.ts';
-import type { Chat, ToolContext, Workspace } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { ToolContext } from '../contract/core/index.ts';
+import type { Chat, Workspace } from '../contract/storage/index.ts';
 
 /** How often a caller who asked for progress hears something. */
 const progressEveryMs = 1_000;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { equalHashes, SightlineError } from '../contract/index.ts';
-import type { Organization } from '../contract/index.ts';
+import { equalHashes, SightlineError } from '../contract/core/index.ts';
+import type { Organization } from '../contract/storage/index.ts';
 import { createCookie } from './cookies.ts';
 import type { BrowserSession } from './session.ts';
 

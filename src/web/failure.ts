@@ -1,5 +1,5 @@
-import { SightlineError } from '../contract/index.ts';
-import type { Logger } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { Logger } from '../contract/core/index.ts';
 import { alert } from './components.ts';
 import { html } from './html.ts';
 import type { View } from './page.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
-import { SightlineError } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
 
 /** Eight thousand characters, the longest message to the agent, of nine bytes each in this encoding. */
 const mostBytes = 96 * 1024;

@@ -1,4 +1,4 @@
-import { hashSecret } from '../contract/index.ts';
+import { hashSecret } from '../contract/core/index.ts';
 import { createCookie } from './cookies.ts';
 import type { SignedInVisit } from './page.ts';
 import type { PageServices } from './services.ts';

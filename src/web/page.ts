@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Actor, Organization, Role, User, Workspace } from '../contract/index.ts';
+import type { Role } from '../contract/issuer/index.ts';
+import type { Actor, Organization, User, Workspace } from '../contract/storage/index.ts';
 import type { Html } from './html.ts';
 import type { PathTo } from './paths.ts';
 import type { PageServices } from './services.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Router } from 'express';
 import type { Request, RequestHandler } from 'express';
-import { SightlineError } from '../contract/index.ts';
-import type { Organization } from '../contract/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
+import type { Organization } from '../contract/storage/index.ts';
 import { serveAsset } from './assets.ts';
 import { createCsrf, csrfField } from './csrf.ts';
 import { failureView } from './failure.ts';

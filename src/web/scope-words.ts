@@ -1,4 +1,4 @@
-import type { Scope } from '../contract/index.ts';
+import type { Scope } from '../contract/issuer/index.ts';
 
 /** What a scope lets somebody do, in words for who gives it. */
 export const scopeWords: Readonly<Record<Scope, { readonly title: string; readonly detail: string }>> = {

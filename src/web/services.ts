@@ -1,21 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import type { AlertSources } from '../alerts/sources.ts';
-import type { ApiKeys } from '../auth/api-keys.ts';
-import type { IngestTokens } from '../auth/ingest-tokens.ts';
-import type { Client } from '../clients/client.ts';
-import type {
-  Actor,
-  AuthorizationRequests,
-  Chat,
-  ChatId,
-  Logger,
-  OrganizationId,
-  SignIn,
-  Storage,
-  Vault,
-  Workspace,
-} from '../contract/index.ts';
-import type { People } from '../people/people.ts';
+import type { AlertSources } from '../incidents/alerts/sources.ts';
+import type { ApiKeys } from '../identity/verify/api-keys.ts';
+import type { IngestTokens } from '../identity/verify/ingest-tokens.ts';
+import type { Client } from './client-setup/client.ts';
+import type { ChatId, Logger, OrganizationId, Vault } from '../contract/core/index.ts';
+import type { AuthorizationRequests, SignIn } from '../contract/issuer/index.ts';
+import type { Actor, Chat, Storage, Workspace } from '../contract/storage/index.ts';
+import type { People } from '../identity/people/people.ts';
 
 /** What the pages show and change, and nothing more. */
 export interface PageServices {

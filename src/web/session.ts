@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { LiveSession, UserId } from '../contract/index.ts';
+import type { UserId } from '../contract/core/index.ts';
+import type { LiveSession } from '../contract/storage/index.ts';
 import { createCookie } from './cookies.ts';
 import type { PageServices } from './services.ts';
 

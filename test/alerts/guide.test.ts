@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { alertRules } from '../../src/contract/index.ts';
-import { limits } from '../../src/alerts/limits.ts';
+import { alertRules } from '../../src/contract/storage/index.ts';
+import { limits } from '../../src/incidents/alerts/limits.ts';
 import { removeDirectory, root, sightline, temporaryDirectory } from '../support/gateway.ts';
 
 /* The first part of docs/alerts.md, followed as it is written. */

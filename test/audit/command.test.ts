@@ -2,7 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/gateway/config/load.ts';
 import { Sandbox } from '../support/cli.ts';
 
 describe('sightline audit', () => {

@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import plugin from '../../plugins/storage-knex/index.ts';
-import { testHost, testVault } from '../../src/contract-tests/host.ts';
-import { toId } from '../../src/contract/index.ts';
+import { testHost, testVault } from '../contract/host.ts';
+import { toId } from '../../src/contract/core/index.ts';
 import { soon, verified } from './support/store.ts';
 
 const script = fileURLToPath(new URL('./support/writer.ts', import.meta.url));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
-import { newId } from '../../src/contract/index.ts';
+import { newId } from '../../src/contract/core/index.ts';
 import { testInternet, type Internet } from './clients-support.ts';
 import { authorize, form, openWorld, redeem, refresh, refusal, tokensOf, type World } from './support.ts';
 

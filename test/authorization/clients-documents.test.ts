@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createClients, type Clients } from '../../src/authorization/clients/index.ts';
-import { authorizationServerSchema, type ClientRepository } from '../../src/contract/index.ts';
+import { createClients, type Clients } from '../../src/identity/issue/clients/index.ts';
+import { authorizationServerSchema } from '../../src/contract/issuer/index.ts';
+import { type ClientRepository } from '../../src/contract/storage/index.ts';
 import { recordingLogger, stoppedClock, testInternet, type Internet } from './clients-support.ts';
 
 const minute = 60_000;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import Provider, { type Adapter, type AdapterPayload, type Configuration } from 'oidc-provider';
-import { clientSecretMatches, type Clients } from '../../src/authorization/clients/index.ts';
+import { clientSecretMatches, type Clients } from '../../src/identity/issue/clients/index.ts';
 import { listen } from '../support/listen.ts';
 import { rawRequest, type RawAnswer } from '../support/raw-http.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
-import { createClients, type Clients } from '../../src/authorization/clients/index.ts';
-import { clientSecretMatches } from '../../src/authorization/clients/secrets.ts';
-import { callerOf, createThrottle } from '../../src/authorization/clients/throttle.ts';
-import { authorizationServerSchema, scopes } from '../../src/contract/index.ts';
+import { createClients, type Clients } from '../../src/identity/issue/clients/index.ts';
+import { clientSecretMatches } from '../../src/identity/issue/clients/secrets.ts';
+import { callerOf, createThrottle } from '../../src/limits/throttle.ts';
+import { authorizationServerSchema, scopes } from '../../src/contract/issuer/index.ts';
 import { openStore, testClock, type Clock, type TestStore } from '../issuer/support.ts';
 import { listen } from '../support/listen.ts';
 import { rawRequest, rawSocket, type RawAnswer } from '../support/raw-http.ts';

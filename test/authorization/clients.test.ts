@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
-import { createClients, type Clients } from '../../src/authorization/clients/index.ts';
-import { authorizationServerSchema } from '../../src/contract/index.ts';
+import { createClients, type Clients } from '../../src/identity/issue/clients/index.ts';
+import { authorizationServerSchema } from '../../src/contract/issuer/index.ts';
 import { openStore, testClock, type TestStore } from '../issuer/support.ts';
 import { listen } from '../support/listen.ts';
 import { rawRequest } from '../support/raw-http.ts';

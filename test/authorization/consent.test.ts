@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Storage } from '../../src/contract/index.ts';
+import type { Storage } from '../../src/contract/storage/index.ts';
 import { recordingLogger } from '../issuer/support.ts';
 import { testInternet, type Internet } from './clients-support.ts';
 import {

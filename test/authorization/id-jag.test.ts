@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
-import { SightlineError, toId, type AssertionTrust, type Scope } from '../../src/contract/index.ts';
+import { SightlineError, toId } from '../../src/contract/core/index.ts';
+import { type AssertionTrust, type Scope } from '../../src/contract/issuer/index.ts';
 import { basic, recordingLogger } from '../issuer/support.ts';
 import { desktop, form, openWorld, refusal, tokensOf, website, type World } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { toId } from '../../src/contract/index.ts';
+import { toId } from '../../src/contract/core/index.ts';
 import {
   addMember,
   form,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createHousekeeping } from '../../src/authorization/housekeeping.ts';
-import { newId, toId } from '../../src/contract/index.ts';
+import { createHousekeeping } from '../../src/identity/issue/housekeeping.ts';
+import { newId, toId } from '../../src/contract/core/index.ts';
 import { decodeJwt } from 'jose';
 import { basic, everything, exchange, operator, recordingLogger } from '../issuer/support.ts';
 import {

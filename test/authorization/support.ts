@@ -1,24 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Network } from '../../src/authorization/clients/network.ts';
-import { type AuthorizationServerHost, createAuthorizationServer } from '../../src/authorization/server.ts';
-import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
-import { authorizationServerSchema, SightlineError } from '../../src/contract/index.ts';
+import type { Network } from '../../src/identity/issue/clients/network.ts';
+import { type AuthorizationServerHost, createAuthorizationServer } from '../../src/identity/issue/server.ts';
+import { silentLogger, testHost } from '../contract/host.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { authorizationServerSchema } from '../../src/contract/issuer/index.ts';
+import type { Logger, OrganizationId } from '../../src/contract/core/index.ts';
 import type {
-  ArtifactRepository,
   AuthorizationRequest,
   AuthorizationRequests,
   AuthorizationServer,
   AuthorizationServerOptions,
   Consent,
-  Directory,
-  Logger,
-  Organization,
-  OrganizationId,
   Scope,
-  Storage,
-  User,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/issuer/index.ts';
+import type { ArtifactRepository, Directory, Organization, Storage, User } from '../../src/contract/storage/index.ts';
 import { form, listen, openStore, signal, testClock, type Clock, type TestStore } from '../issuer/support.ts';
 import { recorded } from '../support/recorded.ts';
 

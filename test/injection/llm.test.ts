@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { incidentOf } from '../support/incident.ts';
 import { newOrganization } from '../../plugins/telemetry-duckdb/support/harness.ts';
 import type { Row } from '../../plugins/telemetry-duckdb/support/harness.ts';
-import type { OrganizationId } from '../../src/contract/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
 import { ago, askedAt, lastHour, LlmLaboratory, saying } from '../support/llm-laboratory.ts';
 import type { Asking, Investigated } from '../support/llm-laboratory.ts';
 import { listen } from '../support/listen.ts';

@@ -1,4 +1,4 @@
-import type { OrganizationId } from '../../src/contract/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
 import { lastHour } from '../support/llm-laboratory.ts';
 import type { Call } from '../support/model-api.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import { hashSecret, newId, type Scope } from '../../src/contract/index.ts';
+import { rejection } from '../contract/runner.ts';
+import { hashSecret, newId } from '../../src/contract/core/index.ts';
+import { type Scope } from '../../src/contract/issuer/index.ts';
 import { everything, openStore, operator, type TestStore } from './support.ts';
 
 describe('API keys', () => {

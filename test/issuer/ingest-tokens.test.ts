@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createIngestTokens, type IngestTokens } from '../../src/auth/ingest-tokens.ts';
-import { testVault } from '../../src/contract-tests/host.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import { hashSecret, newId } from '../../src/contract/index.ts';
+import { createIngestTokens, type IngestTokens } from '../../src/identity/verify/ingest-tokens.ts';
+import { testVault } from '../contract/host.ts';
+import { rejection } from '../contract/runner.ts';
+import { hashSecret, newId } from '../../src/contract/core/index.ts';
 import { openStore, operator, type TestStore } from './support.ts';
 
 describe('ingest tokens', () => {

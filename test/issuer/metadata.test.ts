@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Issuer } from '../../src/contract/index.ts';
+import type { Issuer } from '../../src/contract/issuer/index.ts';
 import {
   everything,
   exchange,

@@ -3,10 +3,10 @@ import { auth, ClientCredentialsProvider } from '@modelcontextprotocol/client';
 import { auth as authV1 } from '@modelcontextprotocol/sdk/client/auth.js';
 import { ClientCredentialsProvider as ProviderV1 } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
 import { decodeJwt } from 'jose';
-import { protectedResourceMetadata } from '../../src/auth/challenge.ts';
-import { silentLogger } from '../../src/contract-tests/host.ts';
-import type { Issuer } from '../../src/contract/index.ts';
-import { createHttpApp } from '../../src/http/app.ts';
+import { protectedResourceMetadata } from '../../src/identity/verify/challenge.ts';
+import { silentLogger } from '../contract/host.ts';
+import type { Issuer } from '../../src/contract/issuer/index.ts';
+import { createHttpApp } from '../../src/gateway/http/app.ts';
 import {
   everything,
   listen,

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
-import { testVault } from '../../src/contract-tests/host.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import { SightlineError, type Directory, type Issuer, type Storage } from '../../src/contract/index.ts';
-import { createSigningKeys } from '../../src/authorization/signing-keys.ts';
+import { testVault } from '../contract/host.ts';
+import { rejection } from '../contract/runner.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { type Issuer } from '../../src/contract/issuer/index.ts';
+import { type Directory, type Storage } from '../../src/contract/storage/index.ts';
+import { createSigningKeys } from '../../src/identity/issue/signing-keys.ts';
 import {
   exchange,
   everything,

@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import issuerPlugin from '../../plugins/issuer-builtin/index.ts';
-import { issuerHost } from '../../src/app/issuer-host.ts';
-import { createApiKeys, type ApiKeys } from '../../src/auth/api-keys.ts';
-import { testHost, testVault } from '../../src/contract-tests/host.ts';
-import type { Actor, AuditLog, Issuer, Logger, Organization, Scope, Storage, Vault } from '../../src/contract/index.ts';
+import { issuerHost } from '../../src/gateway/wiring/issuer-host.ts';
+import { createApiKeys, type ApiKeys } from '../../src/identity/verify/api-keys.ts';
+import { testHost, testVault } from '../contract/host.ts';
+import type { Logger, Vault } from '../../src/contract/core/index.ts';
+import type { Issuer, Scope } from '../../src/contract/issuer/index.ts';
+import type { Actor, AuditLog, Organization, Storage } from '../../src/contract/storage/index.ts';
 import { emptyStore } from '../support/stores.ts';
 import { recorded } from '../support/recorded.ts';
 

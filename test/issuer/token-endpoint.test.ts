@@ -2,7 +2,9 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
-import { newId, SightlineError, type AuditLog, type Issuer, type Storage } from '../../src/contract/index.ts';
+import { newId, SightlineError } from '../../src/contract/core/index.ts';
+import { type Issuer } from '../../src/contract/issuer/index.ts';
+import { type AuditLog, type Storage } from '../../src/contract/storage/index.ts';
 import {
   basic,
   everything,

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { defineTool } from '../../src/contract/tool.ts';
+import { defineTool } from '../../src/contract/core/index.ts';
 import { startMcpServer } from '../support/mcp-server.ts';
 import type { TestServer } from '../support/mcp-server.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createPeople } from '../../src/people/create-people.ts';
-import type { People } from '../../src/people/people.ts';
-import { silentLogger } from '../../src/contract-tests/host.ts';
-import type { Organization, Storage } from '../../src/contract/index.ts';
+import { createPeople } from '../../src/identity/people/create-people.ts';
+import type { People } from '../../src/identity/people/people.ts';
+import { silentLogger } from '../contract/host.ts';
+import type { Organization, Storage } from '../../src/contract/storage/index.ts';
 import { admin, identity, openWorld, person, refusal, refused } from './support.ts';
 import type { World } from './support.ts';
 

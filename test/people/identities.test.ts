@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { silentLogger } from '../../src/contract-tests/host.ts';
-import type { ExternalIdentity, Organization, UserId } from '../../src/contract/index.ts';
-import { createPeople } from '../../src/people/create-people.ts';
+import { silentLogger } from '../contract/host.ts';
+import type { UserId } from '../../src/contract/core/index.ts';
+import type { ExternalIdentity } from '../../src/contract/issuer/index.ts';
+import type { Organization } from '../../src/contract/storage/index.ts';
+import { createPeople } from '../../src/identity/people/create-people.ts';
 import { admin, audited, home, identity, openWorld, password, person, refusal, refused } from './support.ts';
 import type { World } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '../../src/contract/index.ts';
+import { newId } from '../../src/contract/core/index.ts';
 import { admin, audited, home, openWorld, password, person, refusal, refused } from './support.ts';
 import type { World } from './support.ts';
 

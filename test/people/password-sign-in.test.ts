@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createPasswords } from '../../src/people/passwords.ts';
-import { SightlineError } from '../../src/contract/index.ts';
-import type { User } from '../../src/contract/index.ts';
-import type { People } from '../../src/people/people.ts';
+import { createPasswords } from '../../src/identity/people/passwords.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { User } from '../../src/contract/storage/index.ts';
+import type { People } from '../../src/identity/people/people.ts';
 import { audited, home, openWorld, password, person, refusal, refused } from './support.ts';
 import type { World } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { hashSecret, newId } from '../../src/contract/index.ts';
+import { hashSecret, newId } from '../../src/contract/core/index.ts';
 import { admin, openWorld, person } from './support.ts';
 import type { World } from './support.ts';
 

@@ -1,9 +1,10 @@
 import { expect } from '@jest/globals';
-import { createPeople } from '../../src/people/create-people.ts';
-import { createPasswords } from '../../src/people/passwords.ts';
-import type { Passwords } from '../../src/people/passwords.ts';
-import type { People } from '../../src/people/people.ts';
-import type { Actor, AuditRecord, ExternalIdentity, Organization, Role, User } from '../../src/contract/index.ts';
+import { createPeople } from '../../src/identity/people/create-people.ts';
+import { createPasswords } from '../../src/identity/people/passwords.ts';
+import type { Passwords } from '../../src/identity/people/passwords.ts';
+import type { People } from '../../src/identity/people/people.ts';
+import type { ExternalIdentity, Role } from '../../src/contract/issuer/index.ts';
+import type { Actor, AuditRecord, Organization, User } from '../../src/contract/storage/index.ts';
 import { openStore, operator, recordingLogger, testClock } from '../issuer/support.ts';
 import type { Clock, TestStore } from '../issuer/support.ts';
 

@@ -2,11 +2,11 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { createVerifier, type Verifier } from '../../src/auth/verifier.ts';
-import { silentLogger } from '../../src/contract-tests/host.ts';
-import { toId } from '../../src/contract/index.ts';
-import type { Actor, Storage, User } from '../../src/contract/index.ts';
-import { createPeople } from '../../src/people/create-people.ts';
+import { createVerifier, type Verifier } from '../../src/identity/verify/verifier.ts';
+import { silentLogger } from '../contract/host.ts';
+import { toId } from '../../src/contract/core/index.ts';
+import type { Actor, Storage, User } from '../../src/contract/storage/index.ts';
+import { createPeople } from '../../src/identity/people/create-people.ts';
 import { addMember, openWorld, signIn, type World } from '../authorization/support.ts';
 import { exchange, tokenOf } from '../issuer/support.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadConfig } from '../../src/config/load.ts';
-import { loadPlugin } from '../../src/kernel/registry.ts';
+import { loadConfig } from '../../src/gateway/config/load.ts';
+import { loadPlugin } from '../../src/gateway/process/registry.ts';
 
 /** The agent's section of a config as the gateway reads it; variables and files hold a key. */
 export async function parseConfig(directory: string, text: string): Promise<Readonly<Record<string, unknown>>> {

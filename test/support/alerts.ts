@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
-import type { AlertInput, Host, PluginDefinition } from '../../src/contract/index.ts';
-import { noticeFaults, noticesOf, testHost } from '../../src/contract-tests/index.ts';
-import type { AlertProof } from '../../src/contract-tests/index.ts';
+import type { AlertInput } from '../../src/contract/alerts/index.ts';
+import type { Host, PluginDefinition } from '../../src/contract/core/index.ts';
+import { noticeFaults, noticesOf, testHost } from '../contract/index.ts';
+import type { AlertProof } from '../contract/index.ts';
 import type { z } from 'zod';
 
 /** When the inputs under test are. */

@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Scope } from '../../src/contract/auth.ts';
-import { SightlineError } from '../../src/contract/errors.ts';
-import { defineTool } from '../../src/contract/tool.ts';
-import type { ContentBlock, Tool, ToolContext, ToolResult } from '../../src/contract/tool.ts';
+import type { Scope } from '../../src/contract/issuer/index.ts';
+import { SightlineError, defineTool } from '../../src/contract/core/index.ts';
+import type { ContentBlock, Tool, ToolContext, ToolResult } from '../../src/contract/core/index.ts';
 
 const empty = z.strictObject({});
 const anything = z.object({});

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { createTelemetry } from '../../plugins/telemetry-duckdb/support/harness.ts';
-import { silentLogger } from '../../src/contract-tests/host.ts';
-import { hashSecret, newId, toId } from '../../src/contract/index.ts';
-import { createOtlpReceiver } from '../../src/otlp/receiver.ts';
+import { silentLogger } from '../contract/host.ts';
+import { hashSecret, newId, toId } from '../../src/contract/core/index.ts';
+import { createOtlpReceiver } from '../../src/telemetry/ingest/receiver.ts';
 import { listen } from './listen.ts';
 
 /** Receiver and embedded warehouse as a process that can be killed. Arguments: data directory, organization, ingest token. */

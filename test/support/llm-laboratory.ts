@@ -2,20 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import llm from '../../plugins/agent-llm/index.ts';
 import playbook from '../../plugins/agent-playbook/index.ts';
 import { Harness } from '../../plugins/telemetry-duckdb/support/harness.ts';
-import { agentQuery } from '../../src/app/agent-query.ts';
-import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
-import { newId, SightlineError } from '../../src/contract/index.ts';
-import type {
-  Agent,
-  AgentEvent,
-  AgentHost,
-  AgentRows,
-  Assignment,
-  ChatMessage,
-  InvestigationStep,
-  OrganizationId,
-} from '../../src/contract/index.ts';
-import { createQueryPipeline } from '../../src/sql/pipeline.ts';
+import { agentQuery } from '../../src/gateway/wiring/agent-query.ts';
+import { silentLogger, testHost } from '../contract/host.ts';
+import { newId, SightlineError } from '../../src/contract/core/index.ts';
+import type { Agent, AgentEvent, AgentHost, AgentRows, Assignment } from '../../src/contract/agent/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
+import type { ChatMessage, InvestigationStep } from '../../src/contract/storage/index.ts';
+import { createQueryPipeline } from '../../src/telemetry/query/pipeline.ts';
 import { startModelApi } from './model-api.ts';
 import type { ModelApi, Script } from './model-api.ts';
 

@@ -2,19 +2,21 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWTVerifyGetKey } from 'jose';
-import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../src/auth/challenge.ts';
-import { createVerifier } from '../../src/auth/verifier.ts';
-import { scopes } from '../../src/contract/auth.ts';
-import type { Issuer, Scope } from '../../src/contract/auth.ts';
-import { newId, toId } from '../../src/contract/ids.ts';
-import type { Logger } from '../../src/contract/plugin.ts';
-import type { AuditRecord } from '../../src/contract/audit.ts';
-import type { LiveKey } from '../../src/contract/storage.ts';
-import type { Tool } from '../../src/contract/tool.ts';
-import { limitCallsAtOnce } from '../../src/kernel/calls-at-once.ts';
-import { createRateLimit } from '../../src/kernel/rate-limit.ts';
-import type { RateLimitOptions } from '../../src/kernel/rate-limit.ts';
-import { createHttpServer, serverLimits } from '../../src/http/server.ts';
+import {
+  createChallenge,
+  protectedResourceMetadata,
+  protectedResourcePaths,
+} from '../../src/identity/verify/challenge.ts';
+import { createVerifier } from '../../src/identity/verify/verifier.ts';
+import { scopes } from '../../src/contract/issuer/index.ts';
+import type { Issuer, Scope } from '../../src/contract/issuer/index.ts';
+import { newId, toId } from '../../src/contract/core/index.ts';
+import type { Logger, Tool } from '../../src/contract/core/index.ts';
+import type { AuditRecord, LiveKey } from '../../src/contract/storage/index.ts';
+import { limitCallsAtOnce } from '../../src/limits/calls-at-once.ts';
+import { createRateLimit } from '../../src/limits/rate-limit.ts';
+import type { RateLimitOptions } from '../../src/limits/rate-limit.ts';
+import { createHttpServer, serverLimits } from '../../src/gateway/http/server.ts';
 import { createMcpHandler } from '../../src/mcp/handler.ts';
 import type { McpHandlerOptions, McpListener } from '../../src/mcp/handler.ts';
 import { listen } from './listen.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
-import type { WarehouseOperations } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
+import type { WarehouseOperations } from '../../src/contract/telemetry/index.ts';
 import duckdb from '../../plugins/telemetry-duckdb/index.ts';
 
 const configSchema = z.strictObject({ finds: z.enum(['ok', 'warn', 'fail']) });

@@ -1,4 +1,4 @@
-import type { AuditLog, Storage } from '../../src/contract/index.ts';
+import type { AuditLog, Storage } from '../../src/contract/storage/index.ts';
 
 /** A storage with an audit that writes each record by itself, and so leaves nothing to stop. */
 export function recorded(storage: Storage): { readonly storage: Storage; readonly audit: AuditLog } {

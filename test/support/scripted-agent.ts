@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Agent, AgentEvent, Assignment, NewStep } from '../../src/contract/index.ts';
+import type { Agent, AgentEvent, Assignment, NewStep } from '../../src/contract/agent/index.ts';
 
 export interface Script {
   readonly steps: number;

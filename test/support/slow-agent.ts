@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { apiVersion, definePlugin } from '../../src/contract/index.ts';
-import type { Agent } from '../../src/contract/index.ts';
+import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
+import type { Agent } from '../../src/contract/agent/index.ts';
 import { scriptedAgent } from './scripted-agent.ts';
 
 /** An agent whose gateway can be killed while it works: it says each step it takes, and for which question. */

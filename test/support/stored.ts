@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Storage } from '../../src/contract/index.ts';
+import type { Storage } from '../../src/contract/storage/index.ts';
 
 const artifacts = ['AuthorizationCode', 'Grant', 'Interaction', 'RefreshToken', 'Session'];
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Tool } from '../../src/contract/index.ts';
+import type { Tool } from '../../src/contract/core/index.ts';
 import { jsonSchema } from '../../src/mcp/schema.ts';
 import { Toolbox } from './tools.ts';
 

@@ -4,27 +4,21 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import storagePlugin from '../../plugins/storage-knex/index.ts';
 import telemetryPlugin from '../../plugins/telemetry-duckdb/index.ts';
-import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
-import { newId, scopes } from '../../src/contract/index.ts';
-import type {
-  Actor,
-  OrganizationId,
-  Principal,
-  Storage,
-  Telemetry,
-  Tool,
-  ToolContext,
-  ToolResult,
-  Workspace,
-} from '../../src/contract/index.ts';
+import { silentLogger, testHost } from '../contract/host.ts';
+import { newId } from '../../src/contract/core/index.ts';
+import { scopes } from '../../src/contract/issuer/index.ts';
+import type { OrganizationId, Tool, ToolContext, ToolResult } from '../../src/contract/core/index.ts';
+import type { Principal } from '../../src/contract/issuer/index.ts';
+import type { Actor, Storage, Workspace } from '../../src/contract/storage/index.ts';
+import type { Telemetry } from '../../src/contract/telemetry/index.ts';
 import { parseArguments, renameAliases } from '../../src/mcp/arguments.ts';
 import { createCatalog } from '../../src/mcp/catalog.ts';
 import type { Catalog } from '../../src/mcp/catalog.ts';
-import { telemetryHost } from '../../src/app/telemetry-host.ts';
-import { cancelChat } from '../../src/investigation/cancel.ts';
-import { createKeptResults } from '../../src/sql/kept-results.ts';
+import { telemetryHost } from '../../src/gateway/wiring/telemetry-host.ts';
+import { cancelChat } from '../../src/incidents/investigation/cancel.ts';
+import { createKeptResults } from '../../src/telemetry/query/kept-results.ts';
 import { structuredText, textInString } from '../../src/mcp/result.ts';
-import { createQueryPipeline } from '../../src/sql/pipeline.ts';
+import { createQueryPipeline } from '../../src/telemetry/query/pipeline.ts';
 import { createTools } from '../../src/tools/index.ts';
 import { createQueryOtel } from '../../src/tools/query-otel.ts';
 

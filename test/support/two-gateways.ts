@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWarehouse } from '../../plugins/telemetry-postgres/support/warehouse.ts';
-import { loadMasterKeys } from '../../src/kernel/vault.ts';
+import { loadMasterKeys } from '../../src/gateway/process/vault.ts';
 import { startFront } from './front.ts';
 import type { Front } from './front.ts';
 import { withShared } from './forms/config.ts';

@@ -1,7 +1,7 @@
 import storagePlugin from '../../plugins/storage-knex/index.ts';
 import { z } from 'zod';
-import { silentLogger, testHost } from '../../src/contract-tests/host.ts';
-import { createInvestigationWorker } from '../../src/investigation/worker.ts';
+import { silentLogger, testHost } from '../contract/host.ts';
+import { createInvestigationWorker } from '../../src/incidents/investigation/worker.ts';
 import { scriptedAgent } from './scripted-agent.ts';
 
 /** A worker in a process of its own, to be killed: `node worker-process.ts STORE STEPS`, the store as JSON. Says each step it takes. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mysqlStore, postgresStore } from '../../plugins/storage-knex/support/store.ts';
 import type { ServerStore } from '../../plugins/storage-knex/support/store.ts';
-import { soon } from '../../src/contract-tests/storage/stage.ts';
-import type { Storage } from '../../src/contract/index.ts';
+import { soon } from '../contract/storage/stage.ts';
+import type { Storage } from '../../src/contract/storage/index.ts';
 import { mysqlServers } from '../support/mysql.ts';
 import { postgresServers } from '../support/postgres.ts';
 import { exported, furnished, imported, newPlace, rowsOf } from './support.ts';

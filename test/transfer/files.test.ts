@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import { newId, SightlineError } from '../../src/contract/index.ts';
-import type { Vault, Workspace } from '../../src/contract/index.ts';
-import { exportWorkspace } from '../../src/transfer/export.ts';
+import { rejection } from '../contract/runner.ts';
+import { newId, SightlineError } from '../../src/contract/core/index.ts';
+import type { Vault } from '../../src/contract/core/index.ts';
+import type { Workspace } from '../../src/contract/storage/index.ts';
+import { exportWorkspace } from '../../src/records/transfer/export.ts';
 import {
   createVault,
   exported,

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createTelemetry, newOrganization, ownDatabase } from '../../plugins/telemetry-clickhouse/support/harness.ts';
 import { batch, Harness } from '../../plugins/telemetry-duckdb/support/harness.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import type { TelemetrySink } from '../../src/contract/index.ts';
-import { copyTelemetry } from '../../src/transfer/telemetry/copy.ts';
+import { rejection } from '../contract/runner.ts';
+import type { TelemetrySink } from '../../src/contract/telemetry/index.ts';
+import { copyTelemetry } from '../../src/records/transfer/telemetry/copy.ts';
 import { sharedServer } from '../support/clickhouse/shared-server.ts';
 import { withEngine } from '../support/clickhouse/with-engine.ts';
 

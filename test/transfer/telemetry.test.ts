@@ -8,10 +8,12 @@ import { z } from 'zod';
 import { batch, Harness } from '../../plugins/telemetry-duckdb/support/harness.ts';
 import type { Row } from '../../plugins/telemetry-duckdb/support/harness.ts';
 import { createWarehouse } from '../../plugins/telemetry-postgres/support/warehouse.ts';
-import { rejection } from '../../src/contract-tests/runner.ts';
-import { newId, otelTables, tableNames } from '../../src/contract/index.ts';
-import type { OrganizationId, TelemetrySink } from '../../src/contract/index.ts';
-import { copyTelemetry } from '../../src/transfer/telemetry/copy.ts';
+import { rejection } from '../contract/runner.ts';
+import { newId } from '../../src/contract/core/index.ts';
+import { otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
+import type { TelemetrySink } from '../../src/contract/telemetry/index.ts';
+import { copyTelemetry } from '../../src/records/transfer/telemetry/copy.ts';
 import { createKey, main, removeDirectory, sightline, sightlineJson, temporaryDirectory } from '../support/gateway.ts';
 import { embeddedServer } from '../support/postgres.ts';
 

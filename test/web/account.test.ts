@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '../../src/contract/index.ts';
-import type { Organization, User } from '../../src/contract/index.ts';
+import { newId } from '../../src/contract/core/index.ts';
+import type { Organization, User } from '../../src/contract/storage/index.ts';
 import { openSite, password } from './support/site.ts';
 import type { Site } from './support/site.ts';
 import type { TestBrowser } from './support/test-browser.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor, Chat, MessagePart } from '../../src/contract/index.ts';
+import type { Actor, Chat, MessagePart } from '../../src/contract/storage/index.ts';
 import { readable } from '../support/person.ts';
 import { engine, openWorkplace, operator } from './support/workplace.ts';
 import type { Colleague, Workplace } from './support/workplace.ts';

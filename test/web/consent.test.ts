@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SightlineError } from '../../src/contract/index.ts';
-import type {
-  AuthorizationRequest,
-  AuthorizationRequests,
-  Consent,
-  Organization,
-  User,
-} from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { AuthorizationRequest, AuthorizationRequests, Consent } from '../../src/contract/issuer/index.ts';
+import type { Organization, User } from '../../src/contract/storage/index.ts';
 import { readable } from '../support/person.ts';
 import { desktop, openSite, password } from './support/site.ts';
 import type { Site } from './support/site.ts';

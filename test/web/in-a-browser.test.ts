@@ -2,8 +2,9 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { newId } from '../../src/contract/index.ts';
-import type { AuthorizationRequest, AuthorizationRequests, Organization, User } from '../../src/contract/index.ts';
+import { newId } from '../../src/contract/core/index.ts';
+import type { AuthorizationRequest, AuthorizationRequests } from '../../src/contract/issuer/index.ts';
+import type { Organization, User } from '../../src/contract/storage/index.ts';
 import {
   accessibilityFindings,
   openPage,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { newId } from '../../src/contract/index.ts';
-import type { GrantId, TokenTrust } from '../../src/contract/index.ts';
+import { newId } from '../../src/contract/core/index.ts';
+import type { GrantId } from '../../src/contract/core/index.ts';
+import type { TokenTrust } from '../../src/contract/issuer/index.ts';
 import { readable } from '../support/person.ts';
 import { openWorkplace } from './support/workplace.ts';
 import type { Colleague, Workplace } from './support/workplace.ts';

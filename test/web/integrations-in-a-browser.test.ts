@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { newId } from '../../src/contract/index.ts';
-import type { Actor } from '../../src/contract/index.ts';
+import { newId } from '../../src/contract/core/index.ts';
+import type { Actor } from '../../src/contract/storage/index.ts';
 import { exchange, tokenOf } from '../issuer/support.ts';
 import {
   accessibilityFindings,

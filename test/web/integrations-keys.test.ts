@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isId, scopes } from '../../src/contract/index.ts';
+import { isId } from '../../src/contract/core/index.ts';
+import { scopes } from '../../src/contract/issuer/index.ts';
 import { exchange, tokenOf } from '../issuer/support.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import { readable } from '../support/person.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { hashSecret } from '../../src/contract/index.ts';
+import { hashSecret } from '../../src/contract/core/index.ts';
 import { readable } from '../support/person.ts';
 import { openWorkplace } from './support/workplace.ts';
 import type { Colleague, Workplace } from './support/workplace.ts';

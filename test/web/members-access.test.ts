@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '../../src/contract/index.ts';
+import { newId } from '../../src/contract/core/index.ts';
 import { chatPages } from '../../src/web/pages/chats/index.ts';
 import { incidentPages } from '../../src/web/pages/incidents/index.ts';
 import { integrationPages } from '../../src/web/pages/integrations/index.ts';

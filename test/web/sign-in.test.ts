@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SightlineError } from '../../src/contract/index.ts';
-import type { ExternalIdentity, RedirectSignIn } from '../../src/contract/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { ExternalIdentity, RedirectSignIn } from '../../src/contract/issuer/index.ts';
 import { readable } from '../support/person.ts';
 import { openSite, password } from './support/site.ts';
 import type { Site } from './support/site.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { silentLogger } from '../../../src/contract-tests/host.ts';
+import { silentLogger } from '../../../test/contract/host.ts';
 import { listen } from '../../../test/support/listen.ts';
 import { configSchema } from '../config.ts';
 import { createAnthropicClient } from './anthropic.ts';

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Logger } from '../../../src/contract/index.ts';
-import { rejection } from '../../../src/contract-tests/runner.ts';
+import type { Logger } from '../../../src/contract/core/index.ts';
+import { rejection } from '../../../test/contract/runner.ts';
 import { listen } from '../../../test/support/listen.ts';
 import { LlmFailure } from './client.ts';
 import { postJson } from './http.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Logger } from '../../../src/contract/index.ts';
+import type { Logger } from '../../../src/contract/core/index.ts';
 import { LlmFailure } from './client.ts';
 
 export interface ModelEndpoint {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Logger } from '../../../src/contract/index.ts';
+import type { Logger } from '../../../src/contract/core/index.ts';
 import type { Config } from '../config.ts';
 import { LlmFailure } from './client.ts';
 import type { LlmClient, LlmReply, Turn } from './client.ts';

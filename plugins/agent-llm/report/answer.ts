@@ -1,5 +1,5 @@
-import { code } from '../../../src/contract/index.ts';
-import type { Claim, Conclusion, InvestigationStep } from '../../../src/contract/index.ts';
+import { code } from '../../../src/contract/core/index.ts';
+import type { Claim, Conclusion, InvestigationStep } from '../../../src/contract/storage/index.ts';
 
 /** What came of it, ready to be put into words; each text is Markdown that shows and does nothing. */
 export interface Findings {

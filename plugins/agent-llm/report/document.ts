@@ -1,5 +1,5 @@
-import { fenced } from '../../../src/contract/index.ts';
-import type { InvestigationStep } from '../../../src/contract/index.ts';
+import { fenced } from '../../../src/contract/core/index.ts';
+import type { InvestigationStep } from '../../../src/contract/storage/index.ts';
 import { bullets, claimText, headline } from './answer.ts';
 import type { Findings } from './answer.ts';
 

@@ -1,4 +1,4 @@
-import type { Claim, Conclusion } from '../../../src/contract/index.ts';
+import type { Claim, Conclusion } from '../../../src/contract/storage/index.ts';
 import type { Doing } from '../journal.ts';
 import { plain } from '../plain.ts';
 import type { Submission } from '../tools/submit-conclusion.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Assignment } from '../../../src/contract/index.ts';
+import type { Assignment } from '../../../src/contract/agent/index.ts';
 import { plain } from '../plain.ts';
 import { readInput, specOf } from './tool.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tableNames } from '../../../src/contract/index.ts';
+import { tableNames } from '../../../src/contract/telemetry/index.ts';
 import { shown } from './shown.ts';
 import { lookingTool } from './tool.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { newId } from '../../../src/contract/index.ts';
+import { newId } from '../../../src/contract/core/index.ts';
 import { runBaseline } from '../baseline.ts';
 import { fence } from '../fence.ts';
 import { readRange, timeRange } from './time-range.ts';

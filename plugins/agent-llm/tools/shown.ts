@@ -1,4 +1,4 @@
-import type { InvestigationStep } from '../../../src/contract/index.ts';
+import type { InvestigationStep } from '../../../src/contract/storage/index.ts';
 import { fence } from '../fence.ts';
 import type { ToolOutcome } from './tool.ts';
 

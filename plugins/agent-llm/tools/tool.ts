@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Agent, AgentHost, Assignment } from '../../../src/contract/index.ts';
+import type { Agent, AgentHost, Assignment } from '../../../src/contract/agent/index.ts';
 import type { ToolSpec } from '../client/client.ts';
 import type { Doing, Journal } from '../journal.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { EarlierInvestigation } from '../../../src/contract/index.ts';
+import type { EarlierInvestigation } from '../../../src/contract/agent/index.ts';
 import { readAsks } from './asks.ts';
 
 const earlier: readonly EarlierInvestigation[] = [

@@ -1,4 +1,4 @@
-import type { Assignment, EarlierInvestigation } from '../../../src/contract/index.ts';
+import type { Assignment, EarlierInvestigation } from '../../../src/contract/agent/index.ts';
 
 /** What is wanted. All but an investigation is answered from what was found before, where that is enough. */
 export type Asks =

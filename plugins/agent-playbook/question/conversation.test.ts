@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '../../../src/contract/index.ts';
-import type { Assignment, ChatMessage, EarlierInvestigation } from '../../../src/contract/index.ts';
+import { newId } from '../../../src/contract/core/index.ts';
+import type { Assignment, EarlierInvestigation } from '../../../src/contract/agent/index.ts';
+import type { ChatMessage } from '../../../src/contract/storage/index.ts';
 import { followConversation } from './conversation.ts';
 
 const at = (clock: string): Date => new Date(`2026-03-01T${clock}:00Z`);

@@ -1,4 +1,5 @@
-import type { Assignment, ChatMessage } from '../../../src/contract/index.ts';
+import type { Assignment } from '../../../src/contract/agent/index.ts';
+import type { ChatMessage } from '../../../src/contract/storage/index.ts';
 import { readComparison } from './comparison.ts';
 import { readMove } from './move.ts';
 import { clamp, readTimeRange } from './time-range.ts';

@@ -1,4 +1,5 @@
-import type { Assignment, ChatMessage } from '../../../src/contract/index.ts';
+import type { Assignment } from '../../../src/contract/agent/index.ts';
+import type { ChatMessage } from '../../../src/contract/storage/index.ts';
 import { readAsks } from './asks.ts';
 import type { Asks } from './asks.ts';
 import { followConversation } from './conversation.ts';

@@ -1,4 +1,4 @@
-import type { Assignment } from '../../../src/contract/index.ts';
+import type { Assignment } from '../../../src/contract/agent/index.ts';
 import { lengthOf } from '../sql.ts';
 import type { Windows } from '../sql.ts';
 import type { Coverage } from '../steps/coverage.ts';

@@ -1,4 +1,4 @@
-import type { Conclusion } from '../../../src/contract/index.ts';
+import type { Conclusion } from '../../../src/contract/storage/index.ts';
 import type { Scene } from '../scene.ts';
 import { describe as describeTrace } from '../steps/exemplars.ts';
 import type { Exemplars } from '../steps/exemplars.ts';

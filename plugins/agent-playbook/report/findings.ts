@@ -1,4 +1,4 @@
-import type { Conclusion } from '../../../src/contract/index.ts';
+import type { Conclusion } from '../../../src/contract/storage/index.ts';
 import type { Windows } from '../sql.ts';
 
 /** What an investigation came to, before it is put into words for a chat or a document. */

@@ -1,4 +1,5 @@
-import type { EarlierInvestigation, InvestigationStep } from '../../../src/contract/index.ts';
+import type { EarlierInvestigation } from '../../../src/contract/agent/index.ts';
+import type { InvestigationStep } from '../../../src/contract/storage/index.ts';
 import { readRows } from '../notebook.ts';
 import type { Asks } from '../question/asks.ts';
 import { code, fenced } from '../quote.ts';

@@ -1,4 +1,4 @@
-import type { Claim, Conclusion } from '../../../src/contract/index.ts';
+import type { Claim, Conclusion } from '../../../src/contract/storage/index.ts';
 import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
 import { code, percent } from '../quote.ts';

@@ -1,4 +1,4 @@
-import type { DialectWriter, TableName } from '../../../src/contract/index.ts';
+import type { DialectWriter, TableName } from '../../../src/contract/telemetry/index.ts';
 import type { Notebook } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { code, moment } from '../quote.ts';

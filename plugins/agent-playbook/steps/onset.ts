@@ -1,7 +1,7 @@
 import { code, moment } from '../quote.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Notebook } from '../notebook.ts';
-import type { DialectWriter } from '../../../src/contract/index.ts';
+import type { DialectWriter } from '../../../src/contract/telemetry/index.ts';
 import type { Step } from '../scene.ts';
 import { lengthOf, ownWork, partWidth, within } from '../sql.ts';
 import { changePoint } from '../statistics.ts';

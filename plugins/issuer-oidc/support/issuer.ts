@@ -1,6 +1,8 @@
-import { issuerHost } from '../../../src/app/issuer-host.ts';
-import { testHost } from '../../../src/contract-tests/host.ts';
-import type { Issuer, Logger, RedirectSignIn, Storage } from '../../../src/contract/index.ts';
+import { issuerHost } from '../../../src/gateway/wiring/issuer-host.ts';
+import { testHost } from '../../../test/contract/host.ts';
+import type { Logger } from '../../../src/contract/core/index.ts';
+import type { Issuer, RedirectSignIn } from '../../../src/contract/issuer/index.ts';
+import type { Storage } from '../../../src/contract/storage/index.ts';
 import { testClock, type Clock, type TestStore } from '../../../test/issuer/support.ts';
 import plugin from '../index.ts';
 import { recorded } from '../../../test/support/recorded.ts';

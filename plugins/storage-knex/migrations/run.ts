@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { MigrationPlan, MigrationReport } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { MigrationPlan, MigrationReport } from '../../../src/contract/storage/index.ts';
 import type { Database } from '../database.ts';
 import { time } from './columns.ts';
 import { migrations } from './index.ts';

@@ -1,4 +1,4 @@
-import type { SightlineError } from '../../../src/contract/index.ts';
+import type { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
 import { innermost, member, type Reason, textMember, unusable } from '../server/errors.ts';
 import type { ServerSettings } from '../server/settings.ts';

@@ -1,4 +1,4 @@
-import type { Artifact, ArtifactRepository } from '../../../src/contract/index.ts';
+import type { Artifact, ArtifactRepository } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { ArtifactRow } from '../rows.ts';

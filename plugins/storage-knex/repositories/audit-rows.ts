@@ -1,4 +1,4 @@
-import type { AuditChainState, AuditRecord, ChainedRecord } from '../../../src/contract/index.ts';
+import type { AuditChainState, AuditRecord, ChainedRecord } from '../../../src/contract/storage/index.ts';
 import { boolean, date, integer, optional } from '../columns.ts';
 import { auditEventColumn } from '../enums.ts';
 import type { AuditChainRow, AuditRow } from '../rows.ts';

@@ -4,7 +4,7 @@ import type {
   AuditRecord,
   AuditRepository,
   ChainedRecord,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/storage/index.ts';
 import type { AuditChains } from '../audit-chains.ts';
 import { boolean, integer } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { BucketRepository } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { BucketRepository } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { pageSize } from '../limits.ts';

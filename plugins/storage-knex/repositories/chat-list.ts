@@ -1,4 +1,4 @@
-import type { Chat, ChatFilter, Page } from '../../../src/contract/index.ts';
+import type { Chat, ChatFilter, Page } from '../../../src/contract/storage/index.ts';
 import { newestFirst, page } from '../paging.ts';
 import type { Scope } from '../scope.ts';
 import { matchesWords } from '../search.ts';

@@ -1,13 +1,6 @@
-import { newId, SightlineError, toId } from '../../../src/contract/index.ts';
-import type {
-  Actor,
-  Chat,
-  ChatId,
-  ChatMessage,
-  ChatStatus,
-  MessageId,
-  MessagePart,
-} from '../../../src/contract/index.ts';
+import { newId, SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { ChatId, MessageId } from '../../../src/contract/core/index.ts';
+import type { Actor, Chat, ChatMessage, ChatStatus, MessagePart } from '../../../src/contract/storage/index.ts';
 import { date, integer, optional } from '../columns.ts';
 import { chatStatusColumn, messageRoleColumn } from '../enums.ts';
 import { actorJson, partsJson } from '../json.ts';

@@ -1,16 +1,15 @@
-import { newId, SightlineError } from '../../../src/contract/index.ts';
+import { newId, SightlineError } from '../../../src/contract/core/index.ts';
+import type { ChatId, MessageId } from '../../../src/contract/core/index.ts';
 import type {
   Actor,
   Chat,
   ChatFilter,
-  ChatId,
   ChatMessage,
   ChatRepository,
-  MessageId,
   NewChat,
   NewReply,
   Page,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/storage/index.ts';
 import type { ChatChanges } from '../chat-changes.ts';
 import { sha256 } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';

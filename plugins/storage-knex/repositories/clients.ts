@@ -1,5 +1,5 @@
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { ClientRepository, RegisteredClient } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { ClientRepository, RegisteredClient } from '../../../src/contract/storage/index.ts';
 import { date, integer } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { ClientRow, LockRow } from '../rows.ts';

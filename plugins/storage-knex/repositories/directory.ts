@@ -1,23 +1,20 @@
-import { foldCase, isId, newId, SightlineError, toId } from '../../../src/contract/index.ts';
+import { foldCase, isId, newId, SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { GrantId, IngestTokenId, InvestigationId, OrganizationId } from '../../../src/contract/core/index.ts';
 import type {
   AlertSource,
   ApiKeyWithHashes,
   ClaimedInvestigation,
   ClaimedWebhookMessage,
   Directory,
-  GrantId,
-  IngestTokenId,
-  InvestigationId,
   Lease,
   LiveGrant,
   LiveKey,
   LiveMember,
   Organization,
-  OrganizationId,
   SigningKeyRecord,
   User,
   WebhookOutcome,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/storage/index.ts';
 import type { Database } from '../database.ts';
 import { scopesJson } from '../json.ts';
 import { comparable, shortText } from '../limits.ts';

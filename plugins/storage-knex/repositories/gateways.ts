@@ -1,4 +1,4 @@
-import type { GatewayRepository, RunningGateway } from '../../../src/contract/index.ts';
+import type { GatewayRepository, RunningGateway } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { shortText } from '../limits.ts';

@@ -1,5 +1,6 @@
-import { SightlineError, toId } from '../../../src/contract/index.ts';
-import type { Grant, GrantId, GrantRepository, NewGrant, UserId } from '../../../src/contract/index.ts';
+import { SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { GrantId, UserId } from '../../../src/contract/core/index.ts';
+import type { Grant, GrantRepository, NewGrant } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { scopesJson } from '../json.ts';

@@ -1,5 +1,5 @@
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { UserId } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { UserId } from '../../../src/contract/core/index.ts';
 import { sha256 } from '../columns.ts';
 import { shortText } from '../limits.ts';
 import type { IdentityRow, UserRow } from '../rows.ts';

@@ -1,5 +1,12 @@
-import { nextStatuses, SightlineError } from '../../../src/contract/index.ts';
-import type { Incident, IncidentPatch, IncidentStatus, Resolution, WaitingOn } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import { nextStatuses } from '../../../src/contract/storage/index.ts';
+import type {
+  Incident,
+  IncidentPatch,
+  IncidentStatus,
+  Resolution,
+  WaitingOn,
+} from '../../../src/contract/storage/index.ts';
 import { sameAlerts } from './incident-rows.ts';
 
 /** One line of the timeline, before who and when. */

@@ -1,11 +1,12 @@
-import { incidentRules, SightlineError } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import { incidentRules } from '../../../src/contract/storage/index.ts';
+import type { IncidentId } from '../../../src/contract/core/index.ts';
 import type {
   Actor,
   DocumentCondition,
   DocumentVersion,
   IncidentDocument,
-  IncidentId,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
 import { actorJson } from '../json.ts';
 import type { IncidentDocumentRow } from '../rows.ts';

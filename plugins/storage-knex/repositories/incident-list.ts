@@ -1,5 +1,6 @@
-import { foldCase, openStatuses, waitingParties } from '../../../src/contract/index.ts';
-import type { Incident, IncidentFilter, IncidentStatus, Page } from '../../../src/contract/index.ts';
+import { foldCase } from '../../../src/contract/core/index.ts';
+import { openStatuses, waitingParties } from '../../../src/contract/storage/index.ts';
+import type { Incident, IncidentFilter, IncidentStatus, Page } from '../../../src/contract/storage/index.ts';
 import { newestFirst, page } from '../paging.ts';
 import type { Scope } from '../scope.ts';
 import { matchesWords } from '../search.ts';

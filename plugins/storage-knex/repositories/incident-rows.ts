@@ -1,5 +1,5 @@
-import { foldCase, toId } from '../../../src/contract/index.ts';
-import type { Alert, Incident, Resolution, WaitingOn } from '../../../src/contract/index.ts';
+import { foldCase, toId } from '../../../src/contract/core/index.ts';
+import type { Alert, Incident, Resolution, WaitingOn } from '../../../src/contract/storage/index.ts';
 import { date, integer, optional, sha256 } from '../columns.ts';
 import { incidentStatusColumn, resolutionColumn, severityColumn, waitingPartyColumn } from '../enums.ts';
 import { alertsJson, labelsJson, stringsJson } from '../json.ts';

@@ -1,5 +1,6 @@
-import { incidentRules } from '../../../src/contract/index.ts';
-import type { Actor, IncidentId, TimelineEntry } from '../../../src/contract/index.ts';
+import { incidentRules } from '../../../src/contract/storage/index.ts';
+import type { IncidentId } from '../../../src/contract/core/index.ts';
+import type { Actor, TimelineEntry } from '../../../src/contract/storage/index.ts';
 import { date, integer, optional } from '../columns.ts';
 import { actorJson } from '../json.ts';
 import type { IncidentTimelineRow } from '../rows.ts';

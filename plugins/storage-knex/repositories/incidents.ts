@@ -1,4 +1,6 @@
-import { newId, openStatuses, SightlineError } from '../../../src/contract/index.ts';
+import { newId, SightlineError } from '../../../src/contract/core/index.ts';
+import { openStatuses } from '../../../src/contract/storage/index.ts';
+import type { IncidentId } from '../../../src/contract/core/index.ts';
 import type {
   Actor,
   DocumentCondition,
@@ -6,13 +8,12 @@ import type {
   Incident,
   IncidentDocument,
   IncidentFilter,
-  IncidentId,
   IncidentPatch,
   IncidentRepository,
   NewIncident,
   Page,
   TimelineEntry,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/storage/index.ts';
 import { sha256 } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import type { Scope } from '../scope.ts';

@@ -1,5 +1,6 @@
-import { SightlineError, toId } from '../../../src/contract/index.ts';
-import type { IngestToken, IngestTokenId, IngestTokenRepository, NewIngestToken } from '../../../src/contract/index.ts';
+import { SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { IngestTokenId } from '../../../src/contract/core/index.ts';
+import type { IngestToken, IngestTokenRepository, NewIngestToken } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
-import { toId } from '../../../src/contract/index.ts';
-import type { ClaimedInvestigation, InvestigationId, Lease } from '../../../src/contract/index.ts';
+import { toId } from '../../../src/contract/core/index.ts';
+import type { InvestigationId } from '../../../src/contract/core/index.ts';
+import type { ClaimedInvestigation, Lease } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { InvestigationRow } from '../rows.ts';

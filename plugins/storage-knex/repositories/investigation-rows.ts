@@ -1,5 +1,6 @@
-import { newId, SightlineError, toId } from '../../../src/contract/index.ts';
-import type { ChatId, IncidentId, Investigation } from '../../../src/contract/index.ts';
+import { newId, SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { ChatId, IncidentId } from '../../../src/contract/core/index.ts';
+import type { Investigation } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
 import { investigationStatusColumn } from '../enums.ts';
 import { conclusionJson } from '../json.ts';

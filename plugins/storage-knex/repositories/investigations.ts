@@ -1,13 +1,11 @@
-import { SightlineError } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { ChatId, IncidentId, InvestigationId } from '../../../src/contract/core/index.ts';
 import type {
-  ChatId,
-  IncidentId,
   Investigation,
-  InvestigationId,
   InvestigationRepository,
   InvestigationResult,
   InvestigationStep,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/storage/index.ts';
 import type { ChatChanges } from '../chat-changes.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { conclusionJson, stepJson } from '../json.ts';

@@ -1,5 +1,5 @@
-import { SightlineError, toId } from '../../../src/contract/index.ts';
-import type { InvitedAccount, OpenInvitation, User } from '../../../src/contract/index.ts';
+import { SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { InvitedAccount, OpenInvitation, User } from '../../../src/contract/storage/index.ts';
 import type { EnterScope } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import type { InvitationRow, UserRow } from '../rows.ts';

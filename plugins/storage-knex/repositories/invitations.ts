@@ -1,5 +1,6 @@
-import { SightlineError, toId } from '../../../src/contract/index.ts';
-import type { Invitation, InvitationId, InvitationRepository, NewInvitation } from '../../../src/contract/index.ts';
+import { SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { InvitationId } from '../../../src/contract/core/index.ts';
+import type { Invitation, InvitationRepository, NewInvitation } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { roleColumn } from '../enums.ts';

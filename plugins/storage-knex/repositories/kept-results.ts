@@ -1,5 +1,5 @@
-import { toId } from '../../../src/contract/index.ts';
-import type { KeptResultBounds, KeptResultRecord, KeptResultRepository } from '../../../src/contract/index.ts';
+import { toId } from '../../../src/contract/core/index.ts';
+import type { KeptResultBounds, KeptResultRecord, KeptResultRepository } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
 import type { Database, ScopedDatabase } from '../database.ts';
 import { shortText } from '../limits.ts';

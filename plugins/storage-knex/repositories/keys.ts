@@ -1,5 +1,6 @@
-import { SightlineError, toId } from '../../../src/contract/index.ts';
-import type { ApiKey, KeyId, KeyRepository, NewKey, NewSecret } from '../../../src/contract/index.ts';
+import { SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { KeyId } from '../../../src/contract/core/index.ts';
+import type { ApiKey, KeyRepository, NewKey, NewSecret } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { scopesJson } from '../json.ts';

@@ -1,5 +1,7 @@
-import { toId } from '../../../src/contract/index.ts';
-import type { GrantId, LiveGrant, LiveKey, LiveMember, OrganizationId, Scope } from '../../../src/contract/index.ts';
+import { toId } from '../../../src/contract/core/index.ts';
+import type { GrantId, OrganizationId } from '../../../src/contract/core/index.ts';
+import type { Scope } from '../../../src/contract/issuer/index.ts';
+import type { LiveGrant, LiveKey, LiveMember } from '../../../src/contract/storage/index.ts';
 import type { Database } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import { scopesJson } from '../json.ts';

@@ -1,5 +1,7 @@
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { AdminGuard, MemberRepository, Role, User, UserId } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { UserId } from '../../../src/contract/core/index.ts';
+import type { Role } from '../../../src/contract/issuer/index.ts';
+import type { AdminGuard, MemberRepository, User } from '../../../src/contract/storage/index.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { roleColumn } from '../enums.ts';
 import type { UserRow } from '../rows.ts';

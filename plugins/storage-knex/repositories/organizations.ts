@@ -1,5 +1,5 @@
-import { toId } from '../../../src/contract/index.ts';
-import type { Membership, Organization } from '../../../src/contract/index.ts';
+import { toId } from '../../../src/contract/core/index.ts';
+import type { Membership, Organization } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
 import { roleColumn } from '../enums.ts';
 import type { DbInteger, OrganizationRow } from '../rows.ts';

@@ -1,15 +1,14 @@
-import { foldCase, SightlineError, toId } from '../../../src/contract/index.ts';
+import { foldCase, SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
+import type { Role } from '../../../src/contract/issuer/index.ts';
 import type {
   InvitedAccount,
   Membership,
   NewIdentity,
   OpenInvitation,
-  OrganizationId,
   PeopleRepository,
-  Role,
   User,
-  UserId,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/storage/index.ts';
 import { optional } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { MemberRow, SessionRow, UserRow } from '../rows.ts';

@@ -1,5 +1,6 @@
-import { SightlineError, toId } from '../../../src/contract/index.ts';
-import type { OrganizationId, Role, UserId } from '../../../src/contract/index.ts';
+import { SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
+import type { Role } from '../../../src/contract/issuer/index.ts';
 import type { EnterScope } from '../database.ts';
 import type { MemberRow, UserRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';

@@ -1,4 +1,4 @@
-import type { AuditPlace, RetentionRepository, Seal } from '../../../src/contract/index.ts';
+import type { AuditPlace, RetentionRepository, Seal } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import type { Scope } from '../scope.ts';

@@ -1,5 +1,5 @@
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { ScanRepository } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { ScanRepository } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import type { Scope } from '../scope.ts';

@@ -1,11 +1,6 @@
-import type {
-  LiveSession,
-  NewSession,
-  OrganizationId,
-  SessionRepository,
-  UserId,
-} from '../../../src/contract/index.ts';
-import { SightlineError } from '../../../src/contract/index.ts';
+import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
+import type { LiveSession, NewSession, SessionRepository } from '../../../src/contract/storage/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
 import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { DbInteger, SessionRow } from '../rows.ts';

@@ -1,4 +1,4 @@
-import type { SigningKeyRecord } from '../../../src/contract/index.ts';
+import type { SigningKeyRecord } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { signingStateColumn } from '../enums.ts';

@@ -1,5 +1,5 @@
-import { newId, SightlineError, toId } from '../../../src/contract/index.ts';
-import type { User } from '../../../src/contract/index.ts';
+import { newId, SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { User } from '../../../src/contract/storage/index.ts';
 import { boolean, date } from '../columns.ts';
 import { comparable, shortText } from '../limits.ts';
 import type { DbBoolean, DbInteger, UserRow } from '../rows.ts';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { toId } from '../../../src/contract/index.ts';
-import type { ClaimedWebhookMessage, Lease, WebhookOutcome } from '../../../src/contract/index.ts';
+import { toId } from '../../../src/contract/core/index.ts';
+import type { ClaimedWebhookMessage, Lease, WebhookOutcome } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { webhookEventColumn } from '../enums.ts';

@@ -1,5 +1,6 @@
-import { newId } from '../../../src/contract/index.ts';
-import type { Actor, Chat, IncidentId, WebhookEvent } from '../../../src/contract/index.ts';
+import { newId } from '../../../src/contract/core/index.ts';
+import type { IncidentId } from '../../../src/contract/core/index.ts';
+import type { Actor, Chat, WebhookEvent } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
 import { webhookEventsJson } from '../json.ts';
 import type { Scope } from '../scope.ts';

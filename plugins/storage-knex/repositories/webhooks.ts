@@ -1,5 +1,5 @@
-import { SightlineError, toId } from '../../../src/contract/index.ts';
-import type { NewWebhook, Webhook, WebhookId, WebhookRepository } from '../../../src/contract/index.ts';
+import { SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { NewWebhook, Webhook, WebhookId, WebhookRepository } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { webhookEventsJson } from '../json.ts';

@@ -1,4 +1,4 @@
-import { SightlineError } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
 import { place, type ServerSettings } from './settings.ts';
 
 export type Reason = readonly [cause: string, hint?: string];

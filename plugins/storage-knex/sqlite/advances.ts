@@ -1,4 +1,4 @@
-import type { OrganizationId } from '../../../src/contract/index.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import type { ChainAdvance } from '../chain-advance.ts';
 import { auditColumns, auditValues } from '../repositories/audit-rows.ts';
 import type { Advance, Advanced } from './advance.ts';

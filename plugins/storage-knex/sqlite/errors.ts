@@ -1,4 +1,4 @@
-import { SightlineError } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault } from '../dialect.ts';
 
 /** SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in the low byte. */

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { SightlineError } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
 
 export interface OpenOptions {
   /** How long a statement may block the event loop for another process's lock. */

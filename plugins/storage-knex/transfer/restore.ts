@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { TransferBatch, TransferRow } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
 import { type Kind, type MovedTable, movedOfDirectory, movedOfOrganization } from './tables.ts';
 
 /** knex writes the rows for SQLite as one compound SELECT, which may have 500 parts. */

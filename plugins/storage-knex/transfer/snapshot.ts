@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
-import { toId } from '../../../src/contract/index.ts';
-import type { OrganizationId, StorageSnapshot, TransferBatch, TransferRow } from '../../../src/contract/index.ts';
+import { toId } from '../../../src/contract/core/index.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import type { StorageSnapshot, TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
 import type { OrganizationRow } from '../rows.ts';
 import { type Kind, type MovedTable, movedOfDirectory, movedOfOrganization } from './tables.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from '@jest/globals';
-import { testHost } from '../../../src/contract-tests/host.ts';
+import { testHost } from '../../../test/contract/host.ts';
 import { sqlite } from '../sqlite/dialect.ts';
 import { KnexStorage } from '../storage.ts';
 import { movedOfDirectory, movedOfOrganization } from './tables.ts';

@@ -1,4 +1,4 @@
-import type { StorageSnapshot, Transfer, TransferBatch } from '../../../src/contract/index.ts';
+import type { StorageSnapshot, Transfer, TransferBatch } from '../../../src/contract/storage/index.ts';
 import type { Database } from '../database.ts';
 import { schemaVersion } from '../migrations/run.ts';
 import { fill, refusals } from './restore.ts';

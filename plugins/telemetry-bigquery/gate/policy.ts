@@ -1,4 +1,4 @@
-import type { GatePolicy } from '../../../src/contract/index.ts';
+import type { GatePolicy } from '../../../src/contract/telemetry/index.ts';
 import { functionHints, functions } from './functions.ts';
 
 /** Of casts. */

@@ -1,4 +1,4 @@
-import type { TelemetryHost, WarehouseOperations } from '../../../src/contract/index.ts';
+import type { TelemetryHost, WarehouseOperations } from '../../../src/contract/telemetry/index.ts';
 import type { Warehouse } from '../warehouse.ts';
 import { inspect } from './inspect.ts';
 import { probe } from './probe.ts';

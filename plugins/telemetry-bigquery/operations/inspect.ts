@@ -1,11 +1,11 @@
-import { mappingSchema, otelTables, tableNames } from '../../../src/contract/index.ts';
+import { mappingSchema, otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
 import type {
   InspectedPreset,
   Inspection,
   MappingPreset,
   PhysicalColumns,
   TelemetryHost,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/telemetry/index.ts';
 import type { Api } from '../api.ts';
 import { physicalColumns } from '../columns.ts';
 import { RunningJob } from '../jobs.ts';

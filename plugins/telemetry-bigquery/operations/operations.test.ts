@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { mappingSchema, type Finding } from '../../../src/contract/index.ts';
+import { mappingSchema, type Finding } from '../../../src/contract/telemetry/index.ts';
 import { collectorTables, googleCloudTables } from '../../../test/support/bigquery/layouts.ts';
 import { at } from '../../../test/support/bigquery/server.ts';
 import { Harness, type HarnessConfig } from '../support/harness.ts';

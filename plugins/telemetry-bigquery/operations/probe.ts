@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { tableNames, SightlineError } from '../../../src/contract/index.ts';
-import type { Finding, ResolvedMapping } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import { tableNames } from '../../../src/contract/telemetry/index.ts';
+import type { Finding, ResolvedMapping } from '../../../src/contract/telemetry/index.ts';
 import { ApiFailure, type Api } from '../api.ts';
 import { dryRun, RunningJob } from '../jobs.ts';
 import { tablePath, timestampLiteral } from '../literals.ts';

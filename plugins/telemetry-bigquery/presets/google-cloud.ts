@@ -1,4 +1,4 @@
-import type { MappingPreset } from '../../../src/contract/index.ts';
+import type { MappingPreset } from '../../../src/contract/telemetry/index.ts';
 import { tablePath } from '../literals.ts';
 import { json, plain, present, text, type Wanted } from './wanted.ts';
 

@@ -1,4 +1,4 @@
-import type { MappingPreset } from '../../../src/contract/index.ts';
+import type { MappingPreset } from '../../../src/contract/telemetry/index.ts';
 import { googleCloud } from './google-cloud.ts';
 import { otelCollector } from './otel-collector.ts';
 

@@ -1,5 +1,5 @@
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { MappingPreset, TableSource } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { MappingPreset, TableSource } from '../../../src/contract/telemetry/index.ts';
 import { tablePath } from '../literals.ts';
 import { json, plain, present, text, type Wanted } from './wanted.ts';
 

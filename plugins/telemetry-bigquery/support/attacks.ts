@@ -1,4 +1,4 @@
-import type { HostileStatement } from '../../../src/contract-tests/isolation.ts';
+import type { HostileStatement } from '../../../test/contract/isolation.ts';
 
 const refused = (...list: readonly string[]): readonly HostileStatement[] =>
   list.map((sql) => ({ sql, expect: 'refused' }));

@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newId, type Directory, type OrganizationId, type Telemetry } from '../../../src/contract/index.ts';
-import { testHost } from '../../../src/contract-tests/host.ts';
-import { telemetryHost } from '../../../src/app/telemetry-host.ts';
+import { newId, type OrganizationId } from '../../../src/contract/core/index.ts';
+import { type Directory } from '../../../src/contract/storage/index.ts';
+import { type Telemetry } from '../../../src/contract/telemetry/index.ts';
+import { testHost } from '../../../test/contract/host.ts';
+import { telemetryHost } from '../../../src/gateway/wiring/telemetry-host.ts';
 import { federatedCredentials } from '../../../test/support/bigquery/credentials.ts';
 import { collectorTables } from '../../../test/support/bigquery/layouts.ts';
 import { BigqueryServer } from '../../../test/support/bigquery/server.ts';

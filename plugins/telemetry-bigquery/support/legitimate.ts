@@ -1,4 +1,4 @@
-import type { LegitimateStatement } from '../../../src/contract-tests/isolation.ts';
+import type { LegitimateStatement } from '../../../test/contract/isolation.ts';
 
 const hour = 'time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 HOUR)';
 const day = 'time >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 24 HOUR)';

@@ -1,6 +1,7 @@
-import type { OrganizationId, TableName } from '../../../src/contract/index.ts';
-import type { Row } from '../../../src/contract-tests/telemetry-rows.ts';
-import type { TelemetryUnderTest } from '../../../src/contract-tests/telemetry.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import type { TableName } from '../../../src/contract/telemetry/index.ts';
+import type { Row } from '../../../test/contract/telemetry-rows.ts';
+import type { TelemetryUnderTest } from '../../../test/contract/telemetry.ts';
 import { ProjectDataset } from '../../../test/support/bigquery/project.ts';
 import { acme, createOn, globex } from './harness.ts';
 

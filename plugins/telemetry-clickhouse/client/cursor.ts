@@ -1,12 +1,6 @@
 import type { Readable } from 'node:stream';
-import type {
-  Cursor,
-  CursorEnd,
-  QueryLimits,
-  ResultColumn,
-  RowChunk,
-  SightlineError,
-} from '../../../src/contract/index.ts';
+import type { SightlineError } from '../../../src/contract/core/index.ts';
+import type { Cursor, CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../../src/contract/telemetry/index.ts';
 import { RowReader } from '../result/row-reader.ts';
 import type { Deadline } from './stopped.ts';
 

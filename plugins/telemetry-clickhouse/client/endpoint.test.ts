@@ -7,7 +7,7 @@ import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rejection } from '../../../src/contract-tests/runner.ts';
+import { rejection } from '../../../test/contract/runner.ts';
 import { selfSigned } from '../../../test/support/certificate.ts';
 import { sharedServer } from '../../../test/support/clickhouse/shared-server.ts';
 import { withEngine } from '../../../test/support/clickhouse/with-engine.ts';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../src/contract/index.ts';
+import type { ErrorCode } from '../../../src/contract/core/index.ts';
 
 /** What a caller is told. */
 export interface Told {

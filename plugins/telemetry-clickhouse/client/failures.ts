@@ -1,5 +1,6 @@
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { ErrorCode, SqlHelpers, TableName } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { ErrorCode } from '../../../src/contract/core/index.ts';
+import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
 import { FailedMidway, RowTooLong } from '../result/row-reader.ts';
 import { MalformedRow } from '../result/walk.ts';
 import { engineError, EngineError } from './engine-error.ts';

@@ -1,4 +1,4 @@
-import type { StatementLabel } from '../../../src/contract/index.ts';
+import type { StatementLabel } from '../../../src/contract/telemetry/index.ts';
 
 /** It travels in the URL, which has its bounds. */
 const longest = 200;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rejection } from '../../../src/contract-tests/runner.ts';
+import { rejection } from '../../../test/contract/runner.ts';
 import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { withEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { ask, connect, never, open, rowsOf, trickle } from '../support/asking.ts';

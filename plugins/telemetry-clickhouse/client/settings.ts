@@ -1,4 +1,4 @@
-import { SightlineError } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
 import { literal } from '../quote.ts';
 import type { Settings } from './endpoint.ts';
 import { EngineError } from './engine-error.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rejection } from '../../../src/contract-tests/runner.ts';
+import { rejection } from '../../../test/contract/runner.ts';
 import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { sharedServer } from '../../../test/support/clickhouse/shared-server.ts';
 import { withEngine } from '../../../test/support/clickhouse/with-engine.ts';

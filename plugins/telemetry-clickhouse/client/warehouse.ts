@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { json, text } from 'node:stream/consumers';
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { Cursor, QueryLimits, StatementLabel, TableName } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { Cursor, QueryLimits, StatementLabel, TableName } from '../../../src/contract/telemetry/index.ts';
 import { literal } from '../quote.ts';
 import { textOf } from '../text-of.ts';
 import { ClickHouseCursor } from './cursor.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { SqlGate } from '../../../src/contract/index.ts';
-import { sqlGates } from '../../../src/gate/index.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import type { SqlGate } from '../../../src/contract/telemetry/index.ts';
+import { sqlGates } from '../../../src/telemetry/gate/index.ts';
+import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { legitimate } from '../support/legitimate.ts';

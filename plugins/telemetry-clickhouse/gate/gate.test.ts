@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { SightlineError, type SqlGate } from '../../../src/contract/index.ts';
-import { sqlGates } from '../../../src/gate/index.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import { type SqlGate } from '../../../src/contract/telemetry/index.ts';
+import { sqlGates } from '../../../src/telemetry/gate/index.ts';
+import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { hostileStatements } from '../support/attacks.ts';
 import { legitimate } from '../support/legitimate.ts';
 import { policy } from './policy.ts';

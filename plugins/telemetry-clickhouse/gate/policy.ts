@@ -1,4 +1,4 @@
-import type { GatePolicy } from '../../../src/contract/index.ts';
+import type { GatePolicy } from '../../../src/contract/telemetry/index.ts';
 import { aggregateFunctions } from './aggregates.ts';
 import { functionHints } from './function-hints.ts';
 import { scalarFunctions } from './functions.ts';

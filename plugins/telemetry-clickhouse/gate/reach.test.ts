@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { sqlGates } from '../../../src/gate/index.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import { sqlGates } from '../../../src/telemetry/gate/index.ts';
+import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { policy } from './policy.ts';
 
 const hour = 3_600_000;

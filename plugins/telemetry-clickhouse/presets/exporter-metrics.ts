@@ -1,4 +1,4 @@
-import type { TableSource } from '../../../src/contract/index.ts';
+import type { TableSource } from '../../../src/contract/telemetry/index.ts';
 import { literal } from '../quote.ts';
 import { quantile } from '../types.ts';
 import { pick, present } from './columns.ts';

@@ -1,4 +1,4 @@
-import type { TableSource } from '../../../src/contract/index.ts';
+import type { TableSource } from '../../../src/contract/telemetry/index.ts';
 import { attribute, environment, eventsOf, kindOfText, linksOf, pick, present, statusOfText } from './columns.ts';
 import type { Columns } from './columns.ts';
 

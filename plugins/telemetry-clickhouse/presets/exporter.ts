@@ -1,4 +1,4 @@
-import type { MappingPreset, TableSource } from '../../../src/contract/index.ts';
+import type { MappingPreset, TableSource } from '../../../src/contract/telemetry/index.ts';
 import { tablePath } from '../quote.ts';
 import { metricsSource } from './exporter-metrics.ts';
 import type { MetricType } from './exporter-metrics.ts';

@@ -1,4 +1,4 @@
-import type { MappingPreset } from '../../../src/contract/index.ts';
+import type { MappingPreset } from '../../../src/contract/telemetry/index.ts';
 import { clickstack } from './clickstack.ts';
 import { otelCollector } from './otel-collector.ts';
 import { signoz } from './signoz.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { otelTables, tableNames } from '../../../src/contract/index.ts';
-import type { ReadRules } from '../../../src/contract/index.ts';
+import { otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
+import type { ReadRules } from '../../../src/contract/telemetry/index.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { jsonAttribute } from '../json-attributes.ts';
 import { openEngine, remove } from '../support/layouts/engine.ts';

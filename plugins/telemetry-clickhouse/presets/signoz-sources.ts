@@ -1,4 +1,4 @@
-import type { TableSource } from '../../../src/contract/index.ts';
+import type { TableSource } from '../../../src/contract/telemetry/index.ts';
 import { literal } from '../quote.ts';
 import { event, link, map } from '../types.ts';
 import { attribute, environment, kindOfNumber, kindOfText, pick, present, statusOfNumber } from './columns.ts';

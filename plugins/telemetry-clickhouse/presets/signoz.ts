@@ -1,4 +1,4 @@
-import type { MappingPreset, PhysicalColumns } from '../../../src/contract/index.ts';
+import type { MappingPreset, PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
 import { tablePath } from '../quote.ts';
 import type { Columns } from './columns.ts';
 import { logsSource, metricsSource, spansSource } from './signoz-sources.ts';

@@ -1,4 +1,4 @@
-import { SightlineError } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
 import { engineError, EngineError } from '../client/engine-error.ts';
 
 /** As whom a statement is sent: what the server knows an organization by. */

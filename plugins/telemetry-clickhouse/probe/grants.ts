@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/index.ts';
+import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { identifier } from '../quote.ts';
 import { textOf } from '../text-of.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';

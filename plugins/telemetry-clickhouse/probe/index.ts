@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/index.ts';
+import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { grantFindings } from './grants.ts';
 import type { ProbeOptions } from './options.ts';
 import { outsideFindings } from './outside.ts';

@@ -1,4 +1,4 @@
-import type { Tenancy, Tenant } from '../../../src/contract/index.ts';
+import type { Tenancy, Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { ServerBoundary } from '../setup/access.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
 import type { Send } from './attempt.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/index.ts';
+import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { revoking } from './advice.ts';
 import { attempt, isUnknownSyntax } from './attempt.ts';
 import type { Send } from './attempt.ts';

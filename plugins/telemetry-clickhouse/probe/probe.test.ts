@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../../src/contract/index.ts';
+import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { literal } from '../quote.ts';
 import { access } from '../setup/access.ts';

@@ -1,4 +1,4 @@
-import type { Finding, Tenant } from '../../../src/contract/index.ts';
+import type { Finding, Tenant } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
 import { roleName } from '../setup/access.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/index.ts';
+import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { textOf } from '../text-of.ts';
 import { unproven } from './advice.ts';
 import { attempt } from './attempt.ts';

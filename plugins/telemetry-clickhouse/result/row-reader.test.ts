@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { QueryLimits } from '../../../src/contract/index.ts';
+import type { QueryLimits } from '../../../src/contract/telemetry/index.ts';
 import { FailedMidway, RowReader, RowTooLong } from './row-reader.ts';
 
 const limits: QueryLimits = { maxRows: 1_000, maxBytes: 1_000_000, maxCellBytes: 1_000, timeoutMs: 1_000 };

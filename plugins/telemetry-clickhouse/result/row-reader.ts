@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../../src/contract/index.ts';
+import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../../src/contract/telemetry/index.ts';
 import { cutCell } from './cut.ts';
 import { hasTime, shapeOf, type Shape } from './shape.ts';
 import { RowWalk } from './walk.ts';

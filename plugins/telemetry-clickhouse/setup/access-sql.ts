@@ -1,4 +1,4 @@
-import type { SetupScript } from '../../../src/contract/index.ts';
+import type { SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
 import type { Access, Grant, Policy } from './access.ts';
 import type { ProfileSetting } from './profile.ts';

@@ -1,5 +1,5 @@
-import { SightlineError } from '../../../src/contract/index.ts';
-import type { Tenancy, Tenant } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { Tenancy, Tenant } from '../../../src/contract/telemetry/index.ts';
 import { tenantExpression, tenantLiteral, tenantOfQueryId } from '../tenant.ts';
 import type { PhysicalTable } from './physical-tables.ts';
 import { profileSettings } from './profile.ts';

@@ -1,4 +1,4 @@
-import type { PhysicalColumns } from '../../../src/contract/index.ts';
+import type { PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
 import { textOf } from '../text-of.ts';
 import type { Rows } from '../rows.ts';
 

@@ -1,5 +1,5 @@
-import { tableNames } from '../../../src/contract/index.ts';
-import type { SetupScript } from '../../../src/contract/index.ts';
+import { tableNames } from '../../../src/contract/telemetry/index.ts';
+import type { SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
 import { access } from './access.ts';
 import type { Access, AccessOptions } from './access.ts';

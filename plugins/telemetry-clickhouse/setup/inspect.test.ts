@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { mappingHelpers } from '../../../src/warehouse/mapping.ts';
+import { mappingHelpers } from '../../../src/telemetry/mapping/mapping.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { openEngine, remove } from '../support/layouts/engine.ts';
 import type { Engine } from '../support/layouts/engine.ts';

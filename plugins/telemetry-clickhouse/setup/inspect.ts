@@ -1,11 +1,11 @@
-import { mappingSchema, otelTables, tableNames } from '../../../src/contract/index.ts';
+import { mappingSchema, otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
 import type {
   InspectedPreset,
   Inspection,
   MappingHelpers,
   PhysicalColumns,
   ResolvedMapping,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/telemetry/index.ts';
 import { presets } from '../presets/index.ts';
 import { tablePath } from '../quote.ts';
 import { relationWriter } from '../relation-writer.ts';

@@ -1,5 +1,5 @@
-import { otelTables, tableNames } from '../../../src/contract/index.ts';
-import type { LogicalColumn, TableName } from '../../../src/contract/index.ts';
+import { otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
+import type { LogicalColumn, TableName } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
 import { typeOf } from '../types.ts';
 

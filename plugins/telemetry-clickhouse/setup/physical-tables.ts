@@ -1,5 +1,5 @@
-import { tableNames } from '../../../src/contract/index.ts';
-import type { PhysicalColumns, ResolvedMapping, TableSource } from '../../../src/contract/index.ts';
+import { tableNames } from '../../../src/contract/telemetry/index.ts';
+import type { PhysicalColumns, ResolvedMapping, TableSource } from '../../../src/contract/telemetry/index.ts';
 import { literal } from '../quote.ts';
 import type { Rows } from '../rows.ts';
 import { textOf } from '../text-of.ts';

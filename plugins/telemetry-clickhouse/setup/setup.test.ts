@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { ResolvedMapping, Tenancy } from '../../../src/contract/index.ts';
+import type { ResolvedMapping, Tenancy } from '../../../src/contract/telemetry/index.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { literal } from '../quote.ts';
 import { openEngine, remove } from '../support/layouts/engine.ts';

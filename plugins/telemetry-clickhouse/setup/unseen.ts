@@ -1,5 +1,6 @@
-import { SightlineError, tableNames } from '../../../src/contract/index.ts';
-import type { MappingConfig, PhysicalColumns } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import { tableNames } from '../../../src/contract/telemetry/index.ts';
+import type { MappingConfig, PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
 import type { Rows } from '../rows.ts';
 import { ownColumns } from './own-tables.ts';
 

@@ -1,5 +1,5 @@
-import { otelTables } from '../../../src/contract/index.ts';
-import type { BatchColumn, TelemetryBatch } from '../../../src/contract/index.ts';
+import { otelTables } from '../../../src/contract/telemetry/index.ts';
+import type { BatchColumn, TelemetryBatch } from '../../../src/contract/telemetry/index.ts';
 import { wellFormedJson, withStorableTimes } from './json-text.ts';
 import { storedTime } from './stored-time.ts';
 

@@ -1,4 +1,4 @@
-import { SightlineError } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
 import { EngineError } from '../client/engine-error.ts';
 
 /** The engine's codes for rows that it can never store: unreadable values, and days of more partitions than a load may have. */

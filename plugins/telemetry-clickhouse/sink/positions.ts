@@ -1,4 +1,5 @@
-import type { LogPosition, OrganizationId } from '../../../src/contract/index.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import type { LogPosition } from '../../../src/contract/telemetry/index.ts';
 import { literal } from '../quote.ts';
 import type { Rows } from '../rows.ts';
 

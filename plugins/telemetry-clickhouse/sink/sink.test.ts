@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LogPosition, OrganizationId, Telemetry, TelemetrySink } from '../../../src/contract/index.ts';
-import { batch, type Row } from '../../../src/contract-tests/telemetry-rows.ts';
-import { rejection } from '../../../src/contract-tests/runner.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import type { LogPosition, Telemetry, TelemetrySink } from '../../../src/contract/telemetry/index.ts';
+import { batch, type Row } from '../../../test/contract/telemetry-rows.ts';
+import { rejection } from '../../../test/contract/runner.ts';
 import { CuttingProxy, type Cut } from '../../../test/support/clickhouse/cutting-proxy.ts';
 import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { sharedServer } from '../../../test/support/clickhouse/shared-server.ts';

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { decodeBatch, tableNames } from '../../../src/contract/index.ts';
+import { decodeBatch, tableNames } from '../../../src/contract/telemetry/index.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import type {
   LogPosition,
-  OrganizationId,
   TableName,
   TelemetryBatch,
   TelemetryLoad,
   TelemetrySink,
   Tenancy,
   Tenant,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/telemetry/index.ts';
 import type { Warehouse } from '../client/warehouse.ts';
 import { identifier, literal } from '../quote.ts';
 import { batchColumn, logColumn, organizationColumn, ownColumns } from '../setup/own-tables.ts';

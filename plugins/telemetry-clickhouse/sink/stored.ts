@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TelemetryBatch, Tenant } from '../../../src/contract/index.ts';
+import type { TelemetryBatch, Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { Warehouse } from '../client/warehouse.ts';
 import { literal } from '../quote.ts';
 import { batchColumn, logColumn, organizationColumn } from '../setup/own-tables.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
-import type { Cursor, QueryLimits, StatementLabel } from '../../../src/contract/index.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import type { Cursor, QueryLimits, StatementLabel } from '../../../src/contract/telemetry/index.ts';
+import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import type { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { Endpoints } from '../client/endpoints.ts';
 import { Warehouse } from '../client/warehouse.ts';

@@ -1,4 +1,4 @@
-import { withheldPrefix } from '../../../src/contract-tests/isolation-rows.ts';
+import { withheldPrefix } from '../../../test/contract/isolation-rows.ts';
 
 const guess = `'${withheldPrefix}%'`;
 

@@ -1,4 +1,4 @@
-import type { HostileStatement } from '../../../src/contract-tests/isolation.ts';
+import type { HostileStatement } from '../../../test/contract/isolation.ts';
 import { calls } from './attacks-calls.ts';
 import { oracles } from './attacks-oracles.ts';
 import { structural } from './attacks-structure.ts';

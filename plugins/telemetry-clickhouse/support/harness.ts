@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { newId } from '../../../src/contract/index.ts';
-import type { OrganizationId, Telemetry, TelemetryHost } from '../../../src/contract/index.ts';
-import { telemetryHost } from '../../../src/app/telemetry-host.ts';
-import { noOrganizations, testHost } from '../../../src/contract-tests/host.ts';
-import type { WarehouseUnderTest } from '../../../src/contract-tests/telemetry/warehouse.ts';
+import { newId } from '../../../src/contract/core/index.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import type { Telemetry, TelemetryHost } from '../../../src/contract/telemetry/index.ts';
+import { telemetryHost } from '../../../src/gateway/wiring/telemetry-host.ts';
+import { noOrganizations, testHost } from '../../../test/contract/host.ts';
+import type { WarehouseUnderTest } from '../../../test/contract/telemetry/warehouse.ts';
 import plugin from '../index.ts';
 import { ownTables } from '../setup/own-tables.ts';
 

@@ -1,8 +1,8 @@
-import { mappingSchema, otelTables, tableNames } from '../../../src/contract/index.ts';
-import type { GatedStatement, SqlGates, TelemetryHost } from '../../../src/contract/index.ts';
-import { mappingHelpers } from '../../../src/warehouse/mapping.ts';
-import type { IsolationUnderTest } from '../../../src/contract-tests/isolation.ts';
-import { writeRows } from '../../../src/contract-tests/telemetry/warehouse.ts';
+import { mappingSchema, otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
+import type { GatedStatement, SqlGates, TelemetryHost } from '../../../src/contract/telemetry/index.ts';
+import { mappingHelpers } from '../../../src/telemetry/mapping/mapping.ts';
+import type { IsolationUnderTest } from '../../../test/contract/isolation.ts';
+import { writeRows } from '../../../test/contract/telemetry/warehouse.ts';
 import { PolicyRouter } from '../../../test/support/clickhouse/policy-router.ts';
 import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { changedSettings } from '../client/settings.ts';

@@ -1,4 +1,4 @@
-import type { LegitimateStatement } from '../../../src/contract-tests/telemetry/legitimate.ts';
+import type { LegitimateStatement } from '../../../test/contract/telemetry/legitimate.ts';
 
 /** What people and models ask of telemetry in ClickHouse's dialect, each with how many columns it answers. All must run. */
 const statements: readonly (readonly [number, string])[] = [

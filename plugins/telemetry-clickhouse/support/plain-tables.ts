@@ -1,4 +1,4 @@
-import { otelTables, tableNames, type LogicalColumn } from '../../../src/contract/index.ts';
+import { otelTables, tableNames, type LogicalColumn } from '../../../src/contract/telemetry/index.ts';
 import { typeOf } from '../types.ts';
 
 const values: Readonly<Record<string, string>> = {

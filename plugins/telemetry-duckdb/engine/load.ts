@@ -1,9 +1,13 @@
 import { BIGINT, BOOLEAN, DOUBLE, DuckDBDataChunk, VARCHAR, type DuckDBConnection } from '@duckdb/node-api';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { decodeBatch } from '../../../src/contract/batch-codec.ts';
-import type { BatchColumn, TelemetryBatch } from '../../../src/contract/batch.ts';
-import { repairedJson } from '../../../src/contract/repaired-json.ts';
-import { otelTables, tableNames, type TableName } from '../../../src/contract/schema.ts';
+import {
+  decodeBatch,
+  otelTables,
+  repairedJson,
+  tableNames,
+  type TableName,
+} from '../../../src/contract/telemetry/index.ts';
+import type { BatchColumn, TelemetryBatch } from '../../../src/contract/telemetry/index.ts';
 import type { Committed } from '../protocol.ts';
 import type { Database } from './database.ts';
 import type { Job } from './job.ts';

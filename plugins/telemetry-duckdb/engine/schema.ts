@@ -1,4 +1,4 @@
-import { otelTables, tableNames, type ColumnType, type LogicalColumn } from '../../../src/contract/schema.ts';
+import { otelTables, tableNames, type ColumnType, type LogicalColumn } from '../../../src/contract/telemetry/index.ts';
 
 /** How a logical type is stored, and what DESCRIBE answers for it. */
 export const storedType = {

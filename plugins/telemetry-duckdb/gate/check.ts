@@ -1,4 +1,5 @@
-import type { ErrorCode, ErrorDetails, SightlineError, SqlHelpers, TableName } from '../../../src/contract/index.ts';
+import type { ErrorCode, ErrorDetails, SightlineError } from '../../../src/contract/core/index.ts';
+import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
 import { functionHints, functionNames, functions, tableFunctions, typeNames } from './functions.ts';
 import { fold, isSystemName, Scope } from './scope.ts';
 import {

@@ -1,4 +1,4 @@
-import type { TimePoint, TimeReach } from '../../../src/contract/index.ts';
+import type { TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
 import { bareMoments, momentOf, type Moment } from './moment.ts';
 import { isTelemetryTable } from './relations.ts';
 import { fold } from './scope.ts';

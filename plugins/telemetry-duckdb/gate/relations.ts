@@ -1,4 +1,4 @@
-import { tableNames, type TableName } from '../../../src/contract/index.ts';
+import { tableNames, type TableName } from '../../../src/contract/telemetry/index.ts';
 import { fold } from './scope.ts';
 import { isList, isNode, text, type Json, type Node } from './tree.ts';
 

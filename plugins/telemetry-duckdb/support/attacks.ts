@@ -1,4 +1,4 @@
-import type { HostileStatement } from '../../../src/contract-tests/isolation.ts';
+import type { HostileStatement } from '../../../test/contract/isolation.ts';
 import { refusedModern } from './attacks-modern.ts';
 import { oracles } from './attacks-oracles.ts';
 

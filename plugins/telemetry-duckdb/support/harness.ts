@@ -1,17 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  newId,
-  type Logger,
-  type OrganizationId,
-  type QueryLimits,
-  type TableName,
-  type Telemetry,
-} from '../../../src/contract/index.ts';
-import { noOrganizations, testHost } from '../../../src/contract-tests/host.ts';
-import { batch, type Row } from '../../../src/contract-tests/telemetry-rows.ts';
-import { telemetryHost } from '../../../src/app/telemetry-host.ts';
+import { newId, type Logger, type OrganizationId } from '../../../src/contract/core/index.ts';
+import { type QueryLimits, type TableName, type Telemetry } from '../../../src/contract/telemetry/index.ts';
+import { noOrganizations, testHost } from '../../../test/contract/host.ts';
+import { batch, type Row } from '../../../test/contract/telemetry-rows.ts';
+import { telemetryHost } from '../../../src/gateway/wiring/telemetry-host.ts';
 import plugin from '../index.ts';
 
 export { batch, type Row };

@@ -1,4 +1,4 @@
-import type { LegitimateStatement } from '../../../src/contract-tests/telemetry/legitimate.ts';
+import type { LegitimateStatement } from '../../../test/contract/telemetry/legitimate.ts';
 
 /** What people and models ask of telemetry, in DuckDB's dialect: with how many columns the answer has. */
 const statements: readonly (readonly [columns: number, sql: string])[] = [

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { testHost } from '../../../src/contract-tests/host.ts';
+import { testHost } from '../../../test/contract/host.ts';
 import { connectEngine } from '../engine-process.ts';
 import { createRoom } from '../room.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { SightlineError } from '../../../src/contract/index.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { openGate, type PostgresGate } from './index.ts';
 import { GrammarError, Parser, ParserLost } from './parser.ts';
 

@@ -1,4 +1,5 @@
-import type { SightlineError, SqlHelpers } from '../../../src/contract/index.ts';
+import type { SightlineError } from '../../../src/contract/core/index.ts';
+import type { SqlHelpers } from '../../../src/contract/telemetry/index.ts';
 import type { Token } from './tokens.ts';
 
 export const maxSqlBytes = 64 * 1024;

@@ -1,4 +1,4 @@
-import type { SqlHelpers, TableName } from '../../../src/contract/index.ts';
+import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
 import { checkCall, checkCollation, checkOperator, checkType, isReserved, mayBeCall } from './names.ts';
 import { Refusals } from './refuse.ts';
 import { isSystemName, Scope } from './scope.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { openGate, type PostgresGate } from './index.ts';
 
 let gate: PostgresGate;

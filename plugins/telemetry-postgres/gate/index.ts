@@ -4,7 +4,7 @@ import type {
   ParsedStatement,
   SqlHelpers,
   TableName,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/telemetry/index.ts';
 import { Checker } from './check.ts';
 import { saysFewRows } from './few-rows.ts';
 import { isOfItsMoment } from './of-its-moment.ts';

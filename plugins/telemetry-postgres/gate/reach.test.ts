@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { TimePoint, TimeReach } from '../../../src/contract/index.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import type { TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
+import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { openGate, type PostgresGate } from './index.ts';
 import { legitimate } from '../support/legitimate.ts';
 import { relation, TestServer } from './support/server.ts';

@@ -1,4 +1,4 @@
-import type { TableName, TimePoint, TimeReach } from '../../../src/contract/index.ts';
+import type { TableName, TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
 import { momentOf, type Moment } from './moment.ts';
 import { isNode, list, namesOf, only, text, type Json, type Node } from './tree.ts';
 

@@ -1,4 +1,5 @@
-import type { SightlineError, SqlHelpers } from '../../../src/contract/index.ts';
+import type { SightlineError } from '../../../src/contract/core/index.ts';
+import type { SqlHelpers } from '../../../src/contract/telemetry/index.ts';
 import { admit, admitTokens, tooLarge } from './bounds.ts';
 import { GrammarError, ParserLost, type Parser } from './parser.ts';
 import { PostgresStatement } from './statement.ts';

@@ -1,4 +1,5 @@
-import type { ErrorCode, ErrorDetails, SightlineError, SqlHelpers } from '../../../src/contract/index.ts';
+import type { ErrorCode, ErrorDetails, SightlineError } from '../../../src/contract/core/index.ts';
+import type { SqlHelpers } from '../../../src/contract/telemetry/index.ts';
 import { tooLarge } from './bounds.ts';
 import { functionHints, functionNames } from './functions.ts';
 import { constructHints, readingStatements, statementHints } from './refusals.ts';

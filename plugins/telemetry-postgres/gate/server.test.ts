@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '../../../src/contract/index.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import { newId } from '../../../src/contract/core/index.ts';
+import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { attacks } from '../support/attacks.ts';
 import { legitimate } from '../support/legitimate.ts';
 import { functionNames } from './functions.ts';

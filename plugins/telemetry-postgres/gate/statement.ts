@@ -1,4 +1,4 @@
-import type { ParsedStatement } from '../../../src/contract/index.ts';
+import type { ParsedStatement } from '../../../src/contract/telemetry/index.ts';
 import type { Token } from './tokens.ts';
 import type { Json, Node } from './tree.ts';
 

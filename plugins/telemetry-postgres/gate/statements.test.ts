@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { SightlineError, type ErrorCode } from '../../../src/contract/index.ts';
-import { sqlHelpers } from '../../../src/sql/helpers.ts';
+import { SightlineError, type ErrorCode } from '../../../src/contract/core/index.ts';
+import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { openGate, type PostgresGate } from './index.ts';
 
 let gate: PostgresGate;

@@ -1,4 +1,4 @@
-import { otelTables } from '../../../src/contract/index.ts';
+import { otelTables } from '../../../src/contract/telemetry/index.ts';
 import { functions } from './functions.ts';
 
 /** Types of casts and column definitions. Not here: xml, name, "char", oid and its kin, reg* (they look names up), rows. */

@@ -1,4 +1,4 @@
-import type { TableName } from '../../../src/contract/index.ts';
+import type { TableName } from '../../../src/contract/telemetry/index.ts';
 import type { Place } from './check.ts';
 import type { Token } from './tokens.ts';
 

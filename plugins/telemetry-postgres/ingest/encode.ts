@@ -4,7 +4,7 @@ import {
   type BatchColumn,
   type ColumnType,
   type TelemetryBatch,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/telemetry/index.ts';
 import { indexedTexts } from '../setup/tables.ts';
 
 type Cell = (row: number) => string;

@@ -1,4 +1,5 @@
-import type { Logger, TelemetrySink, Tenancy } from '../../../src/contract/index.ts';
+import type { Logger } from '../../../src/contract/core/index.ts';
+import type { TelemetrySink, Tenancy } from '../../../src/contract/telemetry/index.ts';
 import { ask } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { Connections } from '../connections.ts';

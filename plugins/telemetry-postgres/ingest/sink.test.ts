@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { embeddedServer, type PostgresServer } from '../../../test/support/postgres.ts';
-import { batch } from '../../../src/contract-tests/telemetry-rows.ts';
-import type { Telemetry, TelemetrySink } from '../../../src/contract/index.ts';
+import { batch } from '../../../test/contract/telemetry-rows.ts';
+import type { Telemetry, TelemetrySink } from '../../../src/contract/telemetry/index.ts';
 import { ask } from '../support/ask.ts';
 import { createWarehouse, type TestWarehouse } from '../support/warehouse.ts';
 

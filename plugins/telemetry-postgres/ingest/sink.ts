@@ -1,17 +1,15 @@
 import { DatabaseError } from 'pg';
+import { SightlineError, type Logger, type OrganizationId } from '../../../src/contract/core/index.ts';
 import {
+  decodeBatch,
   otelTables,
-  SightlineError,
   tableNames,
   type LogPosition,
-  type Logger,
-  type OrganizationId,
   type TelemetryBatch,
   type TelemetryLoad,
   type TelemetrySink,
   type Tenancy,
-} from '../../../src/contract/index.ts';
-import { decodeBatch } from '../../../src/contract/batch-codec.ts';
+} from '../../../src/contract/telemetry/index.ts';
 import type { Connections, Lease } from '../connections.ts';
 import { quoteName } from '../literals.ts';
 import { positionsTable } from '../setup/tables.ts';

@@ -1,4 +1,4 @@
-import type { MappingPreset, PhysicalColumns, TableSource } from '../../../src/contract/index.ts';
+import type { MappingPreset, PhysicalColumns, TableSource } from '../../../src/contract/telemetry/index.ts';
 import { quoteName } from '../literals.ts';
 
 /**

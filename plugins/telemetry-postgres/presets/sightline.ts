@@ -4,7 +4,7 @@ import {
   type MappingPreset,
   type TableName,
   type TableSource,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/telemetry/index.ts';
 import { quoteName } from '../literals.ts';
 
 /** Tables of our own making (setup/tables.ts): the logical columns by their names, beside the tenant's. */

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import type { Finding, TenancyConfig, Tenant } from '../../../src/contract/index.ts';
+import type { Finding, TenancyConfig, Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { OperationsOptions } from '../operations.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { Prober } from './attempt.ts';

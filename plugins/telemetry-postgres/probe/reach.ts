@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/index.ts';
+import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { quoteName } from '../literals.ts';
 import { publicFunctions, statementStatistics } from '../setup/roles.ts';
 import { some, type Prober } from './attempt.ts';

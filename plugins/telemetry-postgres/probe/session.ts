@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/index.ts';
+import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import type { Prober } from './attempt.ts';
 import { probeLimits, probeLogin } from './login.ts';
 import { probeReach } from './reach.ts';

@@ -1,4 +1,4 @@
-import type { Finding, Tenant } from '../../../src/contract/index.ts';
+import type { Finding, Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { PostgresConfig } from '../config.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { Prober, some } from './attempt.ts';

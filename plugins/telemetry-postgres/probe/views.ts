@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Finding, Tenant } from '../../../src/contract/index.ts';
+import type { Finding, Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { PostgresConfig } from '../config.ts';
 import { quoteName } from '../literals.ts';
 import { signToken } from '../token.ts';

@@ -1,5 +1,5 @@
-import type { ResolvedMapping, Tenant } from '../../../src/contract/index.ts';
-import { tableNames } from '../../../src/contract/index.ts';
+import type { ResolvedMapping, Tenant } from '../../../src/contract/telemetry/index.ts';
+import { tableNames } from '../../../src/contract/telemetry/index.ts';
 import { ofTenant } from '../boundary.ts';
 import { quoteName } from '../literals.ts';
 

@@ -1,5 +1,11 @@
-import { SightlineError, type PhysicalColumns, type SetupScript, type Tenant } from '../../../src/contract/index.ts';
-import { otelTables, tableNames } from '../../../src/contract/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import {
+  otelTables,
+  tableNames,
+  type PhysicalColumns,
+  type SetupScript,
+  type Tenant,
+} from '../../../src/contract/telemetry/index.ts';
 import { physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { namesOf, resolveTables } from '../layout.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { tableNames, type ResolvedMapping, type SetupScript } from '../../../src/contract/index.ts';
+import { tableNames, type ResolvedMapping, type SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { quoteName } from '../literals.ts';
 import { isNamed } from './grants.ts';
 

@@ -1,4 +1,4 @@
-import type { SetupScript } from '../../../src/contract/index.ts';
+import type { SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { quoteName, quoteText } from '../literals.ts';
 
 export interface RolesOptions {

@@ -4,7 +4,7 @@ import {
   type LogicalColumn,
   type SetupScript,
   type TableName,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/telemetry/index.ts';
 import { quoteName } from '../literals.ts';
 import { typeNames, writer } from '../relation.ts';
 

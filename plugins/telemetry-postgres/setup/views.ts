@@ -6,7 +6,7 @@ import {
   type TableName,
   type TenancyConfig,
   type Tenant,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/telemetry/index.ts';
 import { ofTenant, tenantPredicate } from '../boundary.ts';
 import { quoteName, quoteText } from '../literals.ts';
 import { grantsOn, mappingsOf } from './grants.ts';

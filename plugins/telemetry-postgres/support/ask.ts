@@ -1,4 +1,5 @@
-import type { Cursor, OrganizationId, QueryLimits, StatementBinding, Telemetry } from '../../../src/contract/index.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import type { Cursor, QueryLimits, StatementBinding, Telemetry } from '../../../src/contract/telemetry/index.ts';
 
 export const limits: QueryLimits = { maxRows: 1_000, maxBytes: 1_000_000, maxCellBytes: 16_384, timeoutMs: 20_000 };
 

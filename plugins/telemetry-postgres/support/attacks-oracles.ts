@@ -1,4 +1,4 @@
-import { withheldPrefix, type HostileStatement } from '../../../src/contract-tests/index.ts';
+import { withheldPrefix, type HostileStatement } from '../../../test/contract/index.ts';
 
 const isWithheld = (column: string) => `${column} LIKE '${withheldPrefix}%'`;
 

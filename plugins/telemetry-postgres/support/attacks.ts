@@ -1,4 +1,4 @@
-import type { HostileStatement, IsolationTargets } from '../../../src/contract-tests/index.ts';
+import type { HostileStatement, IsolationTargets } from '../../../test/contract/index.ts';
 import { dangerousCalls, hiddenCalls, placesOfASubquery } from './attacks-calls.ts';
 import { admitted, oracles } from './attacks-oracles.ts';
 import { notSelects, otherRelations, shadowing, spellings } from './attacks-statements.ts';

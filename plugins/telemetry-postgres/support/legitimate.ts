@@ -1,5 +1,5 @@
-import { otelTables } from '../../../src/contract/index.ts';
-import type { LegitimateStatement } from '../../../src/contract-tests/index.ts';
+import { otelTables } from '../../../src/contract/telemetry/index.ts';
+import type { LegitimateStatement } from '../../../test/contract/index.ts';
 
 const { spans, logs } = otelTables;
 

@@ -1,4 +1,4 @@
-import type { Telemetry } from '../../../src/contract/index.ts';
+import type { Telemetry } from '../../../src/contract/telemetry/index.ts';
 
 /** The server as whoever is past the gate meets it: statements go to it as they are. */
 export function ungated(telemetry: Telemetry): Telemetry {

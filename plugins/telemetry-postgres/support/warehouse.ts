@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newId, type OrganizationId, type SetupScript, type Telemetry } from '../../../src/contract/index.ts';
-import { noOrganizations, testHost } from '../../../src/contract-tests/host.ts';
-import { telemetryHost } from '../../../src/app/telemetry-host.ts';
+import { newId, type OrganizationId } from '../../../src/contract/core/index.ts';
+import { type SetupScript, type Telemetry } from '../../../src/contract/telemetry/index.ts';
+import { noOrganizations, testHost } from '../../../test/contract/host.ts';
+import { telemetryHost } from '../../../src/gateway/wiring/telemetry-host.ts';
 import type { PostgresServer } from '../../../test/support/postgres.ts';
 import plugin from '../index.ts';
 

@@ -1,5 +1,5 @@
-import type { OpenWorkspace } from '../../app/workspace.ts';
-import type { Organization } from '../../contract/index.ts';
+import type { OpenWorkspace } from '../../gateway/wiring/workspace.ts';
+import type { Organization } from '../../contract/storage/index.ts';
 import { findOrganization } from '../command.ts';
 
 /** The one that is named, or all. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Settings } from '../../app/settings.ts';
-import { SightlineError } from '../../contract/index.ts';
-import type { Incident, WaitingOn, Workspace } from '../../contract/index.ts';
+import type { Settings } from '../../gateway/wiring/settings.ts';
+import { SightlineError } from '../../contract/core/index.ts';
+import type { Incident, WaitingOn, Workspace } from '../../contract/storage/index.ts';
 import { findOrganization, withWorkspace } from '../command.ts';
 import type { Output } from '../output.ts';
 

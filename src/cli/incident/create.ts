@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { severities, SightlineError } from '../../contract/index.ts';
+import { SightlineError } from '../../contract/core/index.ts';
+import { severities } from '../../contract/storage/index.ts';
 import { act, operator } from '../command.ts';
 import { readInput } from '../ingest.ts';
 import { collect, incidentJson, inOrganization, oneOf, orgOption, orgShape } from './common.ts';

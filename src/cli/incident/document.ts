@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SightlineError } from '../../contract/index.ts';
+import { SightlineError } from '../../contract/core/index.ts';
 import { act, operator } from '../command.ts';
 import { readInput } from '../ingest.ts';
 import { printable, table } from '../output.ts';

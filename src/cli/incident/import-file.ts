@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { incidentStatuses, severities, SightlineError, waitingParties } from '../../contract/index.ts';
-import type { NewIncident } from '../../contract/index.ts';
+import { SightlineError } from '../../contract/core/index.ts';
+import { incidentStatuses, severities, waitingParties } from '../../contract/storage/index.ts';
+import type { NewIncident } from '../../contract/storage/index.ts';
 
 const text = (longest: number) => z.string().min(1).max(longest);
 const time = z.iso.datetime({ offset: true }).transform((value) => new Date(value));

@@ -1,5 +1,5 @@
-import { incidentStatuses, severities } from '../../contract/index.ts';
-import type { IncidentStatusFilter } from '../../contract/index.ts';
+import { incidentStatuses, severities } from '../../contract/storage/index.ts';
+import type { IncidentStatusFilter } from '../../contract/storage/index.ts';
 import { act } from '../command.ts';
 import { table } from '../output.ts';
 import { incidentJson, inOrganization, oneOf, orgOption, orgShape } from './common.ts';

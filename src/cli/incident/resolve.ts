@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { resolutions } from '../../contract/index.ts';
+import { resolutions } from '../../contract/storage/index.ts';
 import { act, operator } from '../command.ts';
 import { findIncident, incidentJson, inOrganization, oneOf, orgOption, orgShape } from './common.ts';
 import type { Add } from './common.ts';

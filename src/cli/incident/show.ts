@@ -1,5 +1,5 @@
-import { chooseInvestigation } from '../../contract/index.ts';
-import type { Incident, Investigation } from '../../contract/index.ts';
+import { chooseInvestigation } from '../../contract/storage/index.ts';
+import type { Incident, Investigation } from '../../contract/storage/index.ts';
 import { act } from '../command.ts';
 import { printable } from '../output.ts';
 import { findIncident, incidentJson, inOrganization, orgOption, orgShape, waitingText } from './common.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { incidentStatuses, severities, SightlineError, waitingParties } from '../../contract/index.ts';
-import type { IncidentPatch } from '../../contract/index.ts';
+import { SightlineError } from '../../contract/core/index.ts';
+import { incidentStatuses, severities, waitingParties } from '../../contract/storage/index.ts';
+import type { IncidentPatch } from '../../contract/storage/index.ts';
 import { act, operator } from '../command.ts';
 import {
   collect,

@@ -1,4 +1,4 @@
-import type { Dialect, LogicalColumn, LogicalTable } from '../../contract/index.ts';
+import type { Dialect, LogicalColumn, LogicalTable } from '../../contract/telemetry/index.ts';
 
 /** Examples beyond these cost more tokens than they teach. */
 const mostExamples = 4;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { AroundRows, ToolResult } from '../../contract/index.ts';
-import type { QueryResult, QueryWindow } from '../../sql/result.ts';
+import type { AroundRows, ToolResult } from '../../contract/core/index.ts';
+import type { QueryResult, QueryWindow } from '../../telemetry/query/result.ts';
 import { formatTime } from '../time.ts';
 
 /** A query's result, or a page of a kept one, as the tool answers it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isId, SightlineError } from '../../contract/index.ts';
+import { isId, SightlineError } from '../../contract/core/index.ts';
 import { requireForm } from '../forms.ts';
 import { home } from '../home.ts';
 import { html } from '../html.ts';

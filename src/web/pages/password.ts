@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SightlineError } from '../../contract/index.ts';
-import type { User } from '../../contract/index.ts';
+import { SightlineError } from '../../contract/core/index.ts';
+import type { User } from '../../contract/storage/index.ts';
 import { field } from '../components.ts';
 import { refusal } from '../failure.ts';
 import { requireForm } from '../forms.ts';

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import plugin from '../../../plugins/storage-knex/index.ts';
 import type { ServerStore } from '../../../plugins/storage-knex/support/store.ts';
-import { verifyAudit } from '../../../src/audit/index.ts';
-import type { Head, Problem } from '../../../src/audit/index.ts';
-import { testHost } from '../../../src/contract-tests/host.ts';
-import type { AuditRecord, Host, OrganizationId, Storage, Vault } from '../../../src/contract/index.ts';
+import { verifyAudit } from '../../../src/records/audit/index.ts';
+import type { Head, Problem } from '../../../src/records/audit/index.ts';
+import { testHost } from '../../contract/host.ts';
+import type { Host, OrganizationId, Vault } from '../../../src/contract/core/index.ts';
+import type { AuditRecord, Storage } from '../../../src/contract/storage/index.ts';
 
 /** A database in which an audit is kept, and what somebody does who has the database alone. */
 export interface AuditStore {

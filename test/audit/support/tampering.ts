@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { testVault } from '../../../src/contract-tests/host.ts';
-import { verifyAudit } from '../../../src/audit/index.ts';
-import { auditSeals, chainRecords, chainRoot, newId } from '../../../src/contract/index.ts';
-import type { AuditRepository, OrganizationId, Storage, Vault } from '../../../src/contract/index.ts';
+import { testVault } from '../../contract/host.ts';
+import { verifyAudit } from '../../../src/records/audit/index.ts';
+import { newId } from '../../../src/contract/core/index.ts';
+import { auditSeals, chainRecords, chainRoot } from '../../../src/contract/storage/index.ts';
+import type { OrganizationId, Vault } from '../../../src/contract/core/index.ts';
+import type { AuditRepository, Storage } from '../../../src/contract/storage/index.ts';
 import { problemsOf, record, soon, verified } from './store.ts';
 import type { AuditStore } from './store.ts';
 

@@ -1,6 +1,6 @@
-import { newId } from '../../../src/contract/index.ts';
-import { testHost, testVault } from '../../../src/contract-tests/host.ts';
-import { createAuditWriter } from '../../../src/kernel/audit.ts';
+import { newId } from '../../../src/contract/core/index.ts';
+import { testHost, testVault } from '../../contract/host.ts';
+import { createAuditWriter } from '../../../src/records/audit/writer.ts';
 import plugin from '../../../plugins/storage-knex/index.ts';
 import { record, soon } from './store.ts';
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dataset } from '@google-cloud/bigquery';
-import type { TableName } from '../../../src/contract/index.ts';
-import type { Row } from '../../../src/contract-tests/telemetry-rows.ts';
+import type { TableName } from '../../../src/contract/telemetry/index.ts';
+import type { Row } from '../../contract/telemetry-rows.ts';
 import { collectorTables } from './layouts.ts';
 import type { Field } from './server.ts';
 

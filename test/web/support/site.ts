@@ -1,29 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
-import { createAlertSources } from '../../../src/alerts/sources.ts';
-import { describeIngest, ingestSource } from '../../../src/app/ingest-source.ts';
-import { issuerHost } from '../../../src/app/issuer-host.ts';
-import { createOrganizations } from '../../../src/app/organizations.ts';
-import { createApiKeys } from '../../../src/auth/api-keys.ts';
-import { createIngestTokens } from '../../../src/auth/ingest-tokens.ts';
-import { silentLogger, testHost } from '../../../src/contract-tests/host.ts';
-import type {
-  AuthorizationRequests,
-  Issuer,
-  Logger,
-  Organization,
-  Role,
-  SignIn,
-  Storage,
-  User,
-} from '../../../src/contract/index.ts';
-import { createHttpApp } from '../../../src/http/app.ts';
-import { clientAddress } from '../../../src/http/security.ts';
-import { cancelChat } from '../../../src/investigation/cancel.ts';
-import { createPeople } from '../../../src/people/create-people.ts';
-import { createPasswords } from '../../../src/people/passwords.ts';
-import type { People } from '../../../src/people/people.ts';
+import { createAlertSources } from '../../../src/incidents/alerts/sources.ts';
+import { describeIngest, ingestSource } from '../../../src/gateway/wiring/ingest-source.ts';
+import { issuerHost } from '../../../src/gateway/wiring/issuer-host.ts';
+import { createOrganizations } from '../../../src/gateway/wiring/organizations.ts';
+import { createApiKeys } from '../../../src/identity/verify/api-keys.ts';
+import { createIngestTokens } from '../../../src/identity/verify/ingest-tokens.ts';
+import { silentLogger, testHost } from '../../contract/host.ts';
+import type { Logger } from '../../../src/contract/core/index.ts';
+import type { AuthorizationRequests, Issuer, Role, SignIn } from '../../../src/contract/issuer/index.ts';
+import type { Organization, Storage, User } from '../../../src/contract/storage/index.ts';
+import { createHttpApp } from '../../../src/gateway/http/app.ts';
+import { clientAddress } from '../../../src/gateway/http/security.ts';
+import { cancelChat } from '../../../src/incidents/investigation/cancel.ts';
+import { createPeople } from '../../../src/identity/people/create-people.ts';
+import { createPasswords } from '../../../src/identity/people/passwords.ts';
+import type { People } from '../../../src/identity/people/people.ts';
 import { createPages } from '../../../src/web/pages.ts';
 import type { PageServices } from '../../../src/web/services.ts';
 import genericAlerts from '../../../plugins/alerts-generic/index.ts';

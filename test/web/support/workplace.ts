@@ -1,22 +1,15 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { collectorSource, describeIngest, ingestSource } from '../../../src/app/ingest-source.ts';
-import type { Collector } from '../../../src/app/ingest-source.ts';
-import { createIngestTokens } from '../../../src/auth/ingest-tokens.ts';
-import { createVerifier } from '../../../src/auth/verifier.ts';
-import { clients } from '../../../src/clients/index.ts';
-import { silentLogger } from '../../../src/contract-tests/host.ts';
-import { newId } from '../../../src/contract/index.ts';
-import type {
-  Actor,
-  Issuer,
-  Organization,
-  OrganizationId,
-  Principal,
-  Role,
-  User,
-  Workspace,
-} from '../../../src/contract/index.ts';
+import { collectorSource, describeIngest, ingestSource } from '../../../src/gateway/wiring/ingest-source.ts';
+import type { Collector } from '../../../src/gateway/wiring/ingest-source.ts';
+import { createIngestTokens } from '../../../src/identity/verify/ingest-tokens.ts';
+import { createVerifier } from '../../../src/identity/verify/verifier.ts';
+import { clients } from '../../../src/web/client-setup/index.ts';
+import { silentLogger } from '../../contract/host.ts';
+import { newId } from '../../../src/contract/core/index.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import type { Issuer, Principal, Role } from '../../../src/contract/issuer/index.ts';
+import type { Actor, Organization, User, Workspace } from '../../../src/contract/storage/index.ts';
 import { openSite, password } from './site.ts';
 import type { Site } from './site.ts';
 import type { TestBrowser } from './test-browser.ts';

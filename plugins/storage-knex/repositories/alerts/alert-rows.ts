@@ -1,12 +1,7 @@
-import { toId } from '../../../../src/contract/index.ts';
-import type {
-  Actor,
-  Alert,
-  AlertNotice,
-  AlertSource,
-  AlertSourceId,
-  IncidentId,
-} from '../../../../src/contract/index.ts';
+import { toId } from '../../../../src/contract/core/index.ts';
+import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
+import type { AlertSourceId, IncidentId } from '../../../../src/contract/core/index.ts';
+import type { Actor, Alert, AlertSource } from '../../../../src/contract/storage/index.ts';
 import { date, integer, optional, sha256 } from '../../columns.ts';
 import { alertStatusColumn, severityColumn } from '../../enums.ts';
 import { labelsJson } from '../../json.ts';

@@ -1,10 +1,6 @@
-import { SightlineError, toId } from '../../../../src/contract/index.ts';
-import type {
-  AlertSource,
-  AlertSourceId,
-  AlertSourceRepository,
-  NewAlertSource,
-} from '../../../../src/contract/index.ts';
+import { SightlineError, toId } from '../../../../src/contract/core/index.ts';
+import type { AlertSourceId } from '../../../../src/contract/core/index.ts';
+import type { AlertSource, AlertSourceRepository, NewAlertSource } from '../../../../src/contract/storage/index.ts';
 import { date } from '../../columns.ts';
 import type { Database, ScopedDatabase } from '../../database.ts';
 import { comparable, shortText } from '../../limits.ts';

@@ -1,14 +1,14 @@
-import { alertRules, openStatuses, severities } from '../../../../src/contract/index.ts';
+import { alertRules, openStatuses, severities } from '../../../../src/contract/storage/index.ts';
+import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
+import type { IncidentId } from '../../../../src/contract/core/index.ts';
 import type {
   Actor,
-  AlertNotice,
   AlertSource,
   Incident,
-  IncidentId,
   IncidentPatch,
   RecordedAlerts,
   Severity,
-} from '../../../../src/contract/index.ts';
+} from '../../../../src/contract/storage/index.ts';
 import type { IncidentRow } from '../../rows.ts';
 import type { Scope } from '../../scope.ts';
 import { applyPatch } from '../incident-changes.ts';

@@ -1,11 +1,11 @@
-import { alertRules } from '../../../../src/contract/index.ts';
+import { alertRules } from '../../../../src/contract/storage/index.ts';
+import type { IncidentId } from '../../../../src/contract/core/index.ts';
 import type {
   AlertDelivery,
   AlertRepository,
   IncidentAlerts,
-  IncidentId,
   RecordedAlerts,
-} from '../../../../src/contract/index.ts';
+} from '../../../../src/contract/storage/index.ts';
 import { integer } from '../../columns.ts';
 import type { ScopedDatabase } from '../../database.ts';
 import { alertsJson } from '../../json.ts';

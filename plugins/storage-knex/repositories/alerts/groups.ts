@@ -1,5 +1,7 @@
-import { alertRules, foldCase } from '../../../../src/contract/index.ts';
-import type { AlertSource, IncidentId } from '../../../../src/contract/index.ts';
+import { foldCase } from '../../../../src/contract/core/index.ts';
+import { alertRules } from '../../../../src/contract/storage/index.ts';
+import type { IncidentId } from '../../../../src/contract/core/index.ts';
+import type { AlertSource } from '../../../../src/contract/storage/index.ts';
 import { integer, sha256 } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
 

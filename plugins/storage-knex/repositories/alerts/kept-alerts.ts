@@ -1,5 +1,5 @@
-import { alertRules } from '../../../../src/contract/index.ts';
-import type { IncidentId } from '../../../../src/contract/index.ts';
+import { alertRules } from '../../../../src/contract/storage/index.ts';
+import type { IncidentId } from '../../../../src/contract/core/index.ts';
 import { integer } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
 import { alertColumns, toAlertValues, toKeptAlert, type KeptAlert } from './alert-rows.ts';

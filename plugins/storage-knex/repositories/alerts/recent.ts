@@ -1,5 +1,7 @@
-import { alertRules, toId } from '../../../../src/contract/index.ts';
-import type { AlertSource, IncidentId } from '../../../../src/contract/index.ts';
+import { toId } from '../../../../src/contract/core/index.ts';
+import { alertRules } from '../../../../src/contract/storage/index.ts';
+import type { IncidentId } from '../../../../src/contract/core/index.ts';
+import type { AlertSource } from '../../../../src/contract/storage/index.ts';
 import type { Scope } from '../../scope.ts';
 
 /** The incidents that alerts of this source came into within the window, the newest first; no more than the bound. */

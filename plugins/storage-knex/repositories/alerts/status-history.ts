@@ -1,4 +1,4 @@
-import type { IncidentId } from '../../../../src/contract/index.ts';
+import type { IncidentId } from '../../../../src/contract/core/index.ts';
 import { actorJson } from '../../json.ts';
 import type { Scope } from '../../scope.ts';
 

@@ -1,12 +1,7 @@
-import { alertRules } from '../../../../src/contract/index.ts';
-import type {
-  Actor,
-  AlertDelivery,
-  AlertNotice,
-  AlertSource,
-  IncidentId,
-  RecordedAlerts,
-} from '../../../../src/contract/index.ts';
+import { alertRules } from '../../../../src/contract/storage/index.ts';
+import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
+import type { IncidentId } from '../../../../src/contract/core/index.ts';
+import type { Actor, AlertDelivery, AlertSource, RecordedAlerts } from '../../../../src/contract/storage/index.ts';
 import type { Scope } from '../../scope.ts';
 import { alertKey, sourceActor, toAlertValues, type KeptAlert } from './alert-rows.ts';
 import { AlertedIncidents } from './alerted-incidents.ts';

@@ -1,4 +1,4 @@
-import type { AlertNotice } from '../../../../src/contract/index.ts';
+import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
 import type { KeptAlert } from './alert-rows.ts';
 
 /** What a notice says about an alert: that it begins to fire, goes on, ended, or nothing that is not known already. */

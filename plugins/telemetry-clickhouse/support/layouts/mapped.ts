@@ -1,4 +1,4 @@
-import { mappingSchema } from '../../../../src/contract/index.ts';
+import { mappingSchema } from '../../../../src/contract/telemetry/index.ts';
 import type {
   PhysicalColumns,
   ResolvedMapping,
@@ -6,8 +6,8 @@ import type {
   TableName,
   Tenancy,
   Tenant,
-} from '../../../../src/contract/index.ts';
-import { mappingHelpers } from '../../../../src/warehouse/mapping.ts';
+} from '../../../../src/contract/telemetry/index.ts';
+import { mappingHelpers } from '../../../../src/telemetry/mapping/mapping.ts';
 import { jsonColumns } from '../../json-attributes.ts';
 import { prewhereSources } from '../../prewhere.ts';
 import { presets } from '../../presets/index.ts';

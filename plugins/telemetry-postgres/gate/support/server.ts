@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { otelTables, type ColumnType, type TableName } from '../../../../src/contract/index.ts';
+import { otelTables, type ColumnType, type TableName } from '../../../../src/contract/telemetry/index.ts';
 
 const types: Readonly<Record<ColumnType, string>> = {
   timestamp: 'timestamptz',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isId, SightlineError } from '../../../contract/index.ts';
+import { isId, SightlineError } from '../../../contract/core/index.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage } from '../../page.ts';
 import { accountPath, revokeApplicationPath } from './view.ts';

@@ -1,4 +1,4 @@
-import type { Grant } from '../../../contract/index.ts';
+import type { Grant } from '../../../contract/storage/index.ts';
 import { field, moment, plainName, strangersName } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

@@ -1,9 +1,9 @@
-import type { Chat } from '../../../contract/index.ts';
+import type { Chat } from '../../../contract/storage/index.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
-import { SightlineError } from '../../../contract/index.ts';
+import { SightlineError } from '../../../contract/core/index.ts';
 import { findChat } from './find.ts';
 import { authorOf } from './message.ts';
 

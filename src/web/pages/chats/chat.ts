@@ -1,5 +1,5 @@
-import { asksToCancel } from '../../../contract/index.ts';
-import type { Chat, ChatMessage, Incident, MessagePart, User } from '../../../contract/index.ts';
+import { asksToCancel } from '../../../contract/storage/index.ts';
+import type { Chat, ChatMessage, Incident, MessagePart, User } from '../../../contract/storage/index.ts';
 import { copyable, moment, warning } from '../../components.ts';
 import { parseForm } from '../../forms.ts';
 import { html } from '../../html.ts';

@@ -1,5 +1,5 @@
-import { isId, SightlineError } from '../../../contract/index.ts';
-import type { Chat, Workspace } from '../../../contract/index.ts';
+import { isId, SightlineError } from '../../../contract/core/index.ts';
+import type { Chat, Workspace } from '../../../contract/storage/index.ts';
 
 /** One of another organization is answered like one that was never there. */
 export async function findChat(workspace: Workspace, id: string): Promise<Chat> {

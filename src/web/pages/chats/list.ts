@@ -1,4 +1,4 @@
-import type { ChatStatus } from '../../../contract/index.ts';
+import type { ChatStatus } from '../../../contract/storage/index.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';

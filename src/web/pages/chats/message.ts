@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Actor, User } from '../../../contract/index.ts';
+import type { Actor, User } from '../../../contract/storage/index.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { Visit } from '../../page.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { chatTitle } from '../../../contract/index.ts';
-import type { Incident } from '../../../contract/index.ts';
+import { chatTitle } from '../../../contract/storage/index.ts';
+import type { Incident } from '../../../contract/storage/index.ts';
 import { parseForm } from '../../forms.ts';
 import { html } from '../../html.ts';
 import { definePage } from '../../page.ts';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { pagePaths, scopes as allScopes, SightlineError } from '../../../contract/index.ts';
-import type { AuthorizationRequest, Membership } from '../../../contract/index.ts';
+import { SightlineError } from '../../../contract/core/index.ts';
+import { pagePaths, scopes as allScopes } from '../../../contract/issuer/index.ts';
+import type { AuthorizationRequest } from '../../../contract/issuer/index.ts';
+import type { Membership } from '../../../contract/storage/index.ts';
 import { alert } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage } from '../../page.ts';

@@ -1,4 +1,4 @@
-import type { AuthorizationClient } from '../../../contract/index.ts';
+import type { AuthorizationClient } from '../../../contract/issuer/index.ts';
 
 /** Where the answer to an authorization request goes, for a person and for the browser. */
 export interface Destination {

@@ -1,4 +1,5 @@
-import type { AuthorizationClient, AuthorizationRequest, Membership } from '../../../contract/index.ts';
+import type { AuthorizationClient, AuthorizationRequest } from '../../../contract/issuer/index.ts';
+import type { Membership } from '../../../contract/storage/index.ts';
 import { strangersName, warning } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

@@ -1,4 +1,4 @@
-import type { Chat, Incident } from '../../../contract/index.ts';
+import type { Chat, Incident } from '../../../contract/storage/index.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { MemberVisit } from '../../page.ts';

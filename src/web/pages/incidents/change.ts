@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { incidentStatuses, nextStatuses, resolutions, severities, waitingParties } from '../../../contract/index.ts';
-import type { Incident, IncidentPatch } from '../../../contract/index.ts';
+import {
+  incidentStatuses,
+  nextStatuses,
+  resolutions,
+  severities,
+  waitingParties,
+} from '../../../contract/storage/index.ts';
+import type { Incident, IncidentPatch } from '../../../contract/storage/index.ts';
 import { alert } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';

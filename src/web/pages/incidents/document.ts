@@ -1,4 +1,4 @@
-import type { IncidentDocument } from '../../../contract/index.ts';
+import type { IncidentDocument } from '../../../contract/storage/index.ts';
 import { moment } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

@@ -1,5 +1,5 @@
-import { chooseInvestigation } from '../../../contract/index.ts';
-import type { InvestigationStep } from '../../../contract/index.ts';
+import { chooseInvestigation } from '../../../contract/storage/index.ts';
+import type { InvestigationStep } from '../../../contract/storage/index.ts';
 import { copyable } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

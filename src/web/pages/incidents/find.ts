@@ -1,5 +1,5 @@
-import { isId, SightlineError } from '../../../contract/index.ts';
-import type { Incident, Workspace } from '../../../contract/index.ts';
+import { isId, SightlineError } from '../../../contract/core/index.ts';
+import type { Incident, Workspace } from '../../../contract/storage/index.ts';
 
 /** By key or id. One of another organization is answered like one that was never there. */
 export async function findIncident(workspace: Workspace, name: string): Promise<Incident> {

@@ -1,4 +1,4 @@
-import { chooseInvestigation } from '../../../contract/index.ts';
+import { chooseInvestigation } from '../../../contract/storage/index.ts';
 import type {
   Chat,
   Incident,
@@ -6,7 +6,7 @@ import type {
   IncidentDocument,
   Resolution,
   TimelineEntry,
-} from '../../../contract/index.ts';
+} from '../../../contract/storage/index.ts';
 import { moment } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

@@ -1,5 +1,5 @@
-import { chooseInvestigation } from '../../../contract/index.ts';
-import type { Incident, Investigation, InvestigationStatus } from '../../../contract/index.ts';
+import { chooseInvestigation } from '../../../contract/storage/index.ts';
+import type { Incident, Investigation, InvestigationStatus } from '../../../contract/storage/index.ts';
 import { moment } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

@@ -1,5 +1,5 @@
-import { incidentStatuses } from '../../../contract/index.ts';
-import type { Incident, IncidentStatusFilter } from '../../../contract/index.ts';
+import { incidentStatuses } from '../../../contract/storage/index.ts';
+import type { Incident, IncidentStatusFilter } from '../../../contract/storage/index.ts';
 import { moment } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

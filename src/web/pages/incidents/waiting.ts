@@ -1,5 +1,5 @@
-import { foldCase } from '../../../contract/index.ts';
-import type { Incident } from '../../../contract/index.ts';
+import { foldCase } from '../../../contract/core/index.ts';
+import type { Incident } from '../../../contract/storage/index.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 

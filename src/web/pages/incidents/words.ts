@@ -1,4 +1,4 @@
-import type { Alert, IncidentStatus, Resolution, Severity, WaitingParty } from '../../../contract/index.ts';
+import type { Alert, IncidentStatus, Resolution, Severity, WaitingParty } from '../../../contract/storage/index.ts';
 
 export const statusWords = {
   triage: 'Triage',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AlertSourceId } from '../../../contract/index.ts';
+import type { AlertSourceId } from '../../../contract/core/index.ts';
 import { copyable, field, moment, warning } from '../../components.ts';
 import { confirmation } from '../../confirmation.ts';
 import { requireForm } from '../../forms.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AlertSources } from '../../../alerts/sources.ts';
+import type { AlertSources } from '../../../incidents/alerts/sources.ts';
 import { field, moment, notice } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { parseForm } from '../../forms.ts';

@@ -1,5 +1,5 @@
-import { isId, SightlineError } from '../../../contract/index.ts';
-import type { Grant } from '../../../contract/index.ts';
+import { isId, SightlineError } from '../../../contract/core/index.ts';
+import type { Grant } from '../../../contract/storage/index.ts';
 import { moment, plainName, strangersName } from '../../components.ts';
 import { confirmation } from '../../confirmation.ts';
 import { html } from '../../html.ts';

@@ -1,5 +1,5 @@
-import { isId, SightlineError } from '../../../contract/index.ts';
-import type { ApiKey, Workspace } from '../../../contract/index.ts';
+import { isId, SightlineError } from '../../../contract/core/index.ts';
+import type { ApiKey, Workspace } from '../../../contract/storage/index.ts';
 
 /**
  * A key of this organization, which has to be asked before anything is done to it: the service changes whatever key it is

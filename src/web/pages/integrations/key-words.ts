@@ -1,4 +1,5 @@
-import type { KeyId, Scope } from '../../../contract/index.ts';
+import type { KeyId } from '../../../contract/core/index.ts';
+import type { Scope } from '../../../contract/issuer/index.ts';
 import { scopeWords } from '../../scope-words.ts';
 
 /** A key writes in its own name. */

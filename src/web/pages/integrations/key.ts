@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../../contract/index.ts';
+import type { ApiKey } from '../../../contract/storage/index.ts';
 import { copyable, moment, notice, warning } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

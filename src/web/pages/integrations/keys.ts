@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { scopes } from '../../../contract/index.ts';
-import type { Scope } from '../../../contract/index.ts';
+import { scopes } from '../../../contract/issuer/index.ts';
+import type { Scope } from '../../../contract/issuer/index.ts';
 import { field, moment, notice } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { parseForm } from '../../forms.ts';

@@ -1,4 +1,4 @@
-import type { Client, Connection } from '../../../clients/client.ts';
+import type { Client, Connection } from '../../client-setup/client.ts';
 import { copyable } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';

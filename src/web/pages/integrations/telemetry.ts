@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { IngestTokens } from '../../../auth/ingest-tokens.ts';
-import { isId, SightlineError } from '../../../contract/index.ts';
-import type { IngestTokenId } from '../../../contract/index.ts';
+import type { IngestTokens } from '../../../identity/verify/ingest-tokens.ts';
+import { isId, SightlineError } from '../../../contract/core/index.ts';
+import type { IngestTokenId } from '../../../contract/core/index.ts';
 import { copyable, notice, warning } from '../../components.ts';
 import { confirmation } from '../../confirmation.ts';
 import { requireForm } from '../../forms.ts';

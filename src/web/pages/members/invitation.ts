@@ -1,5 +1,5 @@
-import { isId, SightlineError } from '../../../contract/index.ts';
-import type { Invitation } from '../../../contract/index.ts';
+import { isId, SightlineError } from '../../../contract/core/index.ts';
+import type { Invitation } from '../../../contract/storage/index.ts';
 import { copyable, moment, warning } from '../../components.ts';
 import { confirmation } from '../../confirmation.ts';
 import { html } from '../../html.ts';

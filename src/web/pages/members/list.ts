@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SightlineError } from '../../../contract/index.ts';
-import type { Invitation, User } from '../../../contract/index.ts';
+import { SightlineError } from '../../../contract/core/index.ts';
+import type { Invitation, User } from '../../../contract/storage/index.ts';
 import { field, moment } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { parseForm } from '../../forms.ts';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { isId, roles, SightlineError } from '../../../contract/index.ts';
-import type { User, UserId } from '../../../contract/index.ts';
+import { isId, SightlineError } from '../../../contract/core/index.ts';
+import { roles } from '../../../contract/issuer/index.ts';
+import type { UserId } from '../../../contract/core/index.ts';
+import type { User } from '../../../contract/storage/index.ts';
 import { confirmation } from '../../confirmation.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';

@@ -1,4 +1,5 @@
-import type { InvitationId, Role } from '../../../contract/index.ts';
+import type { InvitationId } from '../../../contract/core/index.ts';
+import type { Role } from '../../../contract/issuer/index.ts';
 
 export const roleWords = { admin: 'Admin', member: 'Member' } as const satisfies Record<Role, string>;
 

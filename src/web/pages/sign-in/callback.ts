@@ -1,4 +1,4 @@
-import { pagePaths } from '../../../contract/index.ts';
+import { pagePaths } from '../../../contract/issuer/index.ts';
 import { refusal } from '../../failure.ts';
 import { home } from '../../home.ts';
 import { html } from '../../html.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pagePaths } from '../../../contract/index.ts';
+import { pagePaths } from '../../../contract/issuer/index.ts';
 import { field } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';

@@ -1,4 +1,4 @@
-import { pagePaths } from '../../../contract/index.ts';
+import { pagePaths } from '../../../contract/issuer/index.ts';
 import { definePage } from '../../page.ts';
 import { leadBack, ownPath } from '../../paths.ts';
 import { keepPending } from './pending.ts';

@@ -1,0 +1,81 @@
+import type { OrganizationId } from '../core/ids.ts';
+import type { ChatMessage, MessagePart } from '../storage/chat.ts';
+import type { Incident } from '../storage/incident.ts';
+import type { Conclusion, Investigation, InvestigationStep } from '../storage/investigation.ts';
+import type { Component, Host } from '../core/component.ts';
+import type { Dialect, QueryLimits, ResultColumn } from '../telemetry/telemetry.ts';
+
+/**
+ * Investigates one question over an organization's telemetry. It keeps nothing: the core stores what it yields, and after
+ * a crash calls it again with the recorded steps, which it must not repeat.
+ */
+export interface Agent extends Component {
+  /** Shown as the investigation's engine. */
+  readonly engine: string;
+  investigate(assignment: Assignment, signal: AbortSignal): AsyncIterable<AgentEvent>;
+}
+
+export interface Assignment {
+  readonly organizationId: OrganizationId;
+  /** The chat so far, oldest first; the last user message is the question. Empty when an alert began it. */
+  readonly messages: readonly ChatMessage[];
+  readonly incident?: Incident;
+  /** Steps already recorded, by seq. */
+  readonly steps: readonly InvestigationStep[];
+  /** What was found before in this chat, or about its incident: the newest first, at most five. */
+  readonly earlier?: readonly EarlierInvestigation[];
+  /**
+   * When the question was asked, or what the agent asked back was answered: "now" for the whole of it, so that one resumed
+   * after a crash looks at the same window.
+   */
+  readonly askedAt: Date;
+}
+
+/** One that came to a conclusion. */
+export interface EarlierInvestigation extends Pick<Investigation, 'askedAt'> {
+  readonly conclusion: Conclusion;
+  readonly steps: readonly InvestigationStep[];
+}
+
+export type AgentEvent =
+  /** Stored under the next seq before the agent goes on. */
+  | { readonly type: 'step'; readonly step: NewStep }
+  /** A sentence about what is being done, shown as progress until the next one. */
+  | { readonly type: 'progress'; readonly message: string }
+  /** The chat waits on a person; the reply starts the agent again. */
+  | { readonly type: 'question'; readonly question: string }
+  /** From what was found before: no finding of its own. */
+  | { readonly type: 'answer'; readonly answer: string; readonly parts?: readonly MessagePart[] }
+  | {
+      readonly type: 'conclusion';
+      readonly answer: string;
+      readonly conclusion: Conclusion;
+      readonly document?: string;
+    };
+
+export type NewStep = Omit<InvestigationStep, 'seq' | 'evidence_id' | 'recorded_at'> & {
+  readonly evidence_id?: string;
+};
+
+export interface AgentHost extends Host {
+  readonly dialect: Dialect;
+  /** Through the same gate, limits and boundary as `query_otel`. Rejects with a SightlineError. */
+  query(organizationId: OrganizationId, sql: string, options: AgentQueryOptions): Promise<AgentRows>;
+  /**
+   * The shipped agent that needs no model: made when it is first read in `create`, started before the agent that asked and
+   * stopped after it. Absent for that agent itself.
+   */
+  readonly baseline?: Agent;
+}
+
+export interface AgentQueryOptions {
+  readonly signal: AbortSignal;
+  readonly limits?: Partial<QueryLimits>;
+}
+
+export interface AgentRows {
+  readonly columns: readonly ResultColumn[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly truncated: boolean;
+  readonly elapsedMs: number;
+}

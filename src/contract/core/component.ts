@@ -1,0 +1,47 @@
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: object): Logger;
+}
+
+export interface Health {
+  readonly ok: boolean;
+  /** For an operator: what is wrong, without secrets. */
+  readonly detail?: string;
+}
+
+/** Anything with a life. `stop` is safe without `start`, safe twice, and leaves nothing running. */
+export interface Component {
+  /** Opens connections; rejects when it cannot serve, which stops the boot. */
+  start(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+  health(signal: AbortSignal): Promise<Health>;
+}
+
+/** What every plugin is given. */
+export interface Host {
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** {base_url}: no trailing slash. */
+  readonly publicUrl: string;
+  /** {auth_url}: no trailing slash. */
+  readonly authUrl: string;
+  /** Absolute; exists; mode 0700. A plugin keeps to a folder of its own in it. */
+  readonly dataDirectory: string;
+  /** Encrypts what is kept at rest; the context is bound in, so that one sealed value cannot be put in another's place. */
+  readonly vault: Vault;
+}
+
+export interface Vault {
+  seal(plain: Uint8Array, context: string): string;
+  /** Throws when the value is damaged, of another context, or sealed with a key that is gone. */
+  open(sealed: string, context: string): Uint8Array;
+  /** 32 hex digits that only the master key and the context yield: the same each time, until the master key is replaced. */
+  derive(context: string): string;
+  /** A signature of the text that only the master key can make, and that names its key. */
+  sign(text: string, context: string): string;
+  /** Whether the signature is of this text and context, by any master key that is known. Never throws. */
+  verifies(signature: string, text: string, context: string): boolean;
+}

@@ -1,0 +1,13 @@
+export { apiVersion, definePlugin } from './plugin.ts';
+export type { Component, Health, Host, Logger, Vault } from './component.ts';
+export type { Hosts, IssuerHost, PluginDefinition, PluginKind, Products, SolePluginKind } from './plugin.ts';
+export { errorStatus, SightlineError } from './errors.ts';
+export type { ErrorCode, ErrorDetails } from './errors.ts';
+export * from './ids.ts';
+export { foldCase } from './ids.ts';
+export * from './secrets.ts';
+export { code, fenced } from './quote.ts';
+export { flag } from './flag.ts';
+export type * from './instruments.ts';
+export { defineTool, toolNames } from './tool.ts';
+export type * from './tool.ts';

@@ -1,0 +1,121 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { flag } from '../core/flag.ts';
+import type { Scope } from './scopes.ts';
+import type { TokenTrust } from './tokens.ts';
+import type { OrganizationId, UserId } from '../core/ids.ts';
+import type { Component } from '../core/component.ts';
+
+/** Which OAuth clients may ask people for access. */
+export const clientsSchema = z
+  .strictObject({
+    metadataDocuments: z
+      .strictObject({
+        enabled: flag.default(true),
+        allowedHosts: z
+          .array(z.string().min(1))
+          .optional()
+          .meta({ description: 'Hosts whose documents are fetched; any public one when absent' }),
+      })
+      .prefault({})
+      .meta({ description: 'Client ID Metadata Documents: the client id is a URL' }),
+    registration: z
+      .strictObject({
+        enabled: flag.default(true),
+        unusedClients: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(100_000)
+          .default(1_000)
+          .meta({ description: 'Registrations kept that nobody has used; used ones are never removed' }),
+      })
+      .prefault({})
+      .meta({ description: 'Dynamic client registration (RFC 7591)' }),
+    registered: z
+      .array(
+        z.strictObject({
+          clientId: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 of A-Z a-z 0-9 _ -'),
+          clientName: z.string().min(1).max(100),
+          redirectUris: z.array(z.string().min(1)).min(1),
+          clientSecret: z.string().min(32).optional().meta({ description: 'Without one the client is public' }),
+        }),
+      )
+      .default([])
+      .meta({ description: 'Clients known beforehand' }),
+  })
+  .prefault({});
+
+/** What is configured of our own authorization server, whichever issuer plugin runs it. */
+export const authorizationServerSchema = z.strictObject({
+  signingKeyDays: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(365)
+    .default(30)
+    .meta({ description: 'Days after which another key signs the tokens' }),
+  clients: clientsSchema,
+});
+
+export type AuthorizationServerConfig = z.output<typeof authorizationServerSchema>;
+
+export interface AuthorizationServerOptions extends AuthorizationServerConfig {
+  /** Whether people may authorize clients here, or only API keys are exchanged. */
+  readonly people: boolean;
+  /** Identity providers whose ID-JAG assertions are taken for tokens (enterprise-managed authorization). */
+  readonly assertions?: readonly AssertionTrust[];
+}
+
+/** `claims` makes an `external` of an assertion's payload. The server checks the rest: type, audience, resource, client, replay. */
+export type AssertionTrust = Pick<TokenTrust, 'issuer' | 'algorithms' | 'keys' | 'claims'>;
+
+/** OAuth 2.1 as the host runs it for an issuer plugin. */
+export interface AuthorizationServer extends Component {
+  readonly trust: TokenTrust;
+  readonly issuer: string;
+  handle(request: IncomingMessage, response: ServerResponse, address?: string): boolean;
+  readonly authorizationRequests: AuthorizationRequests;
+}
+
+/** An OAuth client's wish for access that waits for a person. */
+export interface AuthorizationRequest {
+  readonly client: AuthorizationClient;
+  /** Of the redirect: `https://example.com`, `http://127.0.0.1:4711`, `cursor:`. What a form's CSP must name. */
+  readonly redirectOrigin: string;
+  /** In the order of the contract. */
+  readonly scopes: readonly Scope[];
+}
+
+export interface AuthorizationClient {
+  readonly id: string;
+  readonly name: string;
+  /** How it is known: by a document at its own https address, by having registered itself, or by the configuration. */
+  readonly known: 'document' | 'registration' | 'configuration';
+  /** Of the document. */
+  readonly host?: string;
+}
+
+/** Bound to the browser that began: another's request is not found. */
+export interface AuthorizationRequests {
+  find(request: IncomingMessage, response: ServerResponse): Promise<AuthorizationRequest | undefined>;
+  /** Keeps the grant and answers where the browser goes next. `not_found` when the request has ended. */
+  approve(request: IncomingMessage, response: ServerResponse, consent: Consent): Promise<string>;
+  deny(request: IncomingMessage, response: ServerResponse): Promise<string>;
+}
+
+export interface Consent {
+  readonly userId: UserId;
+  readonly organizationId: OrganizationId;
+  /** Some of those asked for; at least one. */
+  readonly scopes: readonly Scope[];
+}
+
+/** Where our pages stand, below authUrl. */
+export const pagePaths = {
+  /** With the request's id behind it. */
+  consent: '/consent',
+  signIn: '/sign-in',
+  /** Where an identity provider sends the browser back to. */
+  signInCallback: '/sign-in/callback',
+} as const;

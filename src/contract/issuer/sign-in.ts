@@ -1,0 +1,44 @@
+import type { Role } from './scopes.ts';
+
+/** How a person proves in a browser who they are: by a password kept here, or at an identity provider. */
+export type SignIn = PasswordSignIn | RedirectSignIn;
+
+export interface PasswordSignIn {
+  readonly kind: 'password';
+}
+
+/** The core keeps `state` in a sealed cookie of the browser that began, so that nobody can finish another's sign-in. */
+export interface RedirectSignIn {
+  readonly kind: 'redirect';
+  /** On the button: "Sign in with Okta". */
+  readonly name: string;
+  /** Where to send the browser, and what `finish` needs again. `redirectUri` is registered at the provider. */
+  begin(redirectUri: string): Promise<{ readonly url: string; readonly state: string }>;
+  /**
+   * @param callback the URL the browser came back to, as the provider was told.
+   * Throws `forbidden` with a sentence for the person, `unavailable` when the provider cannot be reached.
+   */
+  finish(callback: URL, state: string): Promise<ExternalIdentity>;
+}
+
+/** Who an identity provider says somebody is. `issuer` and `subject` are the identity; everything else may change. */
+export interface ExternalIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Only where the provider vouches for it. */
+  readonly email?: string;
+  readonly name?: string;
+  /** What the configured rules make of the claims. Nobody gets in without one, here or by invitation. */
+  readonly memberships: readonly ExternalMembership[];
+  /**
+   * An assertion made for one client, which says who somebody is and need not say the rest: memberships that the account
+   * has already stay as they are.
+   */
+  readonly partial?: boolean;
+}
+
+export interface ExternalMembership {
+  /** Name or id. */
+  readonly organization: string;
+  readonly role: Role;
+}

@@ -1,0 +1,80 @@
+import type { Role, Scope } from '../issuer/scopes.ts';
+import type { IngestTokenId, KeyId, OrganizationId, SecretId, UserId } from '../core/ids.ts';
+import type { User } from './organization.ts';
+
+export interface KeyRepository {
+  create(input: NewKey): Promise<ApiKey>;
+  list(): Promise<readonly ApiKey[]>;
+  get(id: KeyId): Promise<ApiKey | undefined>;
+  /** Adds a second secret. `conflict` when two are active, `not_found` when the key is not of this organization. */
+  addSecret(id: KeyId, secret: NewSecret): Promise<ApiKey>;
+  /** Deletes the older of two secrets. `conflict` when only one is left. */
+  retireOldest(id: KeyId): Promise<ApiKey>;
+  /** Deletes the key and its secrets; false when there was none. */
+  revoke(id: KeyId): Promise<boolean>;
+  /** Written at most once a minute a key; may be lost in a crash. */
+  markUsed(id: KeyId, at: Date): Promise<void>;
+}
+
+export interface NewSecret {
+  readonly id: SecretId;
+  /** SHA-256 of the secret, hex. The secret itself is never stored. */
+  readonly hash: string;
+}
+
+export interface NewKey {
+  readonly id: KeyId;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly secret: NewSecret;
+  readonly createdBy: string;
+}
+
+export interface ApiKey {
+  readonly id: KeyId;
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly createdBy: string;
+  readonly lastUsedAt?: Date;
+  /** Active ones, oldest first; one or two. */
+  readonly secrets: readonly { readonly id: SecretId; readonly createdAt: Date }[];
+}
+
+export interface ApiKeyWithHashes {
+  readonly id: KeyId;
+  readonly organizationId: OrganizationId;
+  readonly scopes: readonly Scope[];
+  readonly secrets: readonly NewSecret[];
+}
+
+/** `conflict` where nobody whose account is enabled would be left as admin, though there was one: in one transaction with the change. */
+export type AdminGuard = 'keep-an-admin';
+
+export interface MemberRepository {
+  /** Given here, and so not taken away by what an identity provider says. Adding a member again gives the role anew. */
+  add(userId: UserId, role: Role, guard?: AdminGuard): Promise<void>;
+  list(): Promise<readonly { readonly user: User; readonly role: Role }[]>;
+  /** Also ends what the person granted in this organization, and the invitations they made there. */
+  remove(userId: UserId, guard?: AdminGuard): Promise<boolean>;
+}
+
+export interface IngestTokenRepository {
+  create(input: NewIngestToken): Promise<void>;
+  /** The token senders are told to use: the newest. */
+  current(): Promise<IngestToken | undefined>;
+  revoke(id: IngestTokenId): Promise<boolean>;
+}
+
+export interface NewIngestToken {
+  readonly id: IngestTokenId;
+  /** SHA-256 hex, for look-up. */
+  readonly hash: string;
+  /** Sealed by the vault under context `ingest-token:<id>`, since `get_ingest_config` shows it again. */
+  readonly sealed: string;
+}
+
+export interface IngestToken extends NewIngestToken {
+  readonly createdAt: Date;
+}

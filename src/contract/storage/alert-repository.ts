@@ -1,0 +1,65 @@
+import type { AlertNotice } from '../alerts/alerts.ts';
+import type { AlertSource } from './alert-sources.ts';
+import type { IncidentId } from '../core/ids.ts';
+import type { Alert } from './incident.ts';
+
+/** What a source sent at once. */
+export interface AlertDelivery {
+  readonly source: Pick<AlertSource, 'id' | 'name'>;
+  /** In the order in which they are to be taken. */
+  readonly notices: readonly AlertNotice[];
+}
+
+export interface RecordedAlerts {
+  /** Keys of the incidents that were opened. */
+  readonly opened: readonly string[];
+  readonly reopened: readonly string[];
+  readonly resolved: readonly string[];
+  /** How many investigations were queued. */
+  readonly queued: number;
+}
+
+/**
+ * The alerts of an organization, and what becomes of its incidents by them.
+ *
+ * An alert is known by its source and fingerprint. One that begins to fire joins an incident: the one it was in before, else
+ * one of the same group of the same source, else one of the same services and environment that was opened within
+ * `alertRules.windowMs`. Incidents that are open are joined, and such as were resolved less than `alertRules.holdMs` ago, which
+ * are reopened. Otherwise it opens one, and queues an investigation of it. When the last alert of an incident that alerts
+ * opened is resolved, so is the incident, unless a person was the last to set its status.
+ */
+export interface AlertRepository {
+  /**
+   * In one transaction. What was recorded before changes nothing; nor does what comes too late: a start or an end of an alert
+   * that has since ended or begun again. Severity of incidents is only raised.
+   */
+  record(deliveries: readonly AlertDelivery[], engine: string): Promise<RecordedAlerts>;
+  /** Those that an incident was made with and those that came in: the ones that fire first, each in the order of coming. */
+  ofIncident(id: IncidentId): Promise<IncidentAlerts>;
+}
+
+export interface IncidentAlerts {
+  /** At most `alertRules.listed`. */
+  readonly listed: readonly Alert[];
+  readonly total: number;
+  /** Not resolved. */
+  readonly active: number;
+}
+
+export const alertRules = {
+  /** How long alerts of the same services and environment join an incident, from its opening. */
+  windowMs: 30 * 60_000,
+  /** How long an incident that was resolved is reopened by alerts, instead of a new one being opened. */
+  holdMs: 15 * 60_000,
+  /** Of the incidents that one source's alerts came into within the window; what comes beyond joins the newest of them that is open. */
+  incidents: 50,
+  /** Investigations of incidents that wait or run; an incident that is opened beyond waits for a person. */
+  investigations: 20,
+  /** How long the end of an alert is kept that never began here. */
+  strayMs: 24 * 3_600_000,
+  listed: 200,
+  /** Of one incident; beyond, the first stays and the oldest go, those that are resolved before those that fire. */
+  kept: 5_000,
+  /** Groups by which alerts find one incident; those that come beyond find it by their services alone. */
+  groups: 1_000,
+} as const;

@@ -1,0 +1,130 @@
+import type { OrganizationId } from '../core/ids.ts';
+
+/**
+ * Append-only; there is no update and no delete. Each process chains what it appends for an organization (audit-chain.ts), so
+ * that gateways over one storage wait for nobody.
+ */
+export interface AuditRepository {
+  /**
+   * All of the records or none, chained and sealed. An append that failed may be repeated with the same objects: what was
+   * written after all is not written again.
+   */
+  append(records: readonly AuditRecord[]): Promise<void>;
+  /** Newest first. */
+  list(options: { readonly limit: number; readonly before?: Date }): Promise<readonly AuditRecord[]>;
+  /** What is there to be verified. */
+  census(): Promise<AuditCensus>;
+  /** By number, those after this one. */
+  chains(options: { readonly after: number; readonly limit: number }): Promise<readonly AuditChainState[]>;
+  chain(number: number): Promise<AuditChainState | undefined>;
+  /** In the order of the chain, those after this position. */
+  records(options: {
+    readonly chain: number;
+    readonly after: number;
+    readonly limit: number;
+  }): Promise<readonly ChainedRecord[]>;
+}
+
+/** How many chains were opened, under a seal, so that none can be taken away whole. */
+export interface AuditRegister {
+  /** Chains are numbered from 1 to this. */
+  readonly chains: number;
+  /** Records that were there before the first chain. */
+  readonly unchained: number;
+  /** Once a register was found missing or with a wrong seal. */
+  readonly damaged: boolean;
+}
+
+export interface AuditCensus {
+  /** Undefined before the first chain. */
+  readonly register: (AuditRegister & { readonly seal: string }) | undefined;
+  /** Records in no chain. */
+  readonly unchained: number;
+  /** Records of chains that are not there. */
+  readonly astray: number;
+}
+
+/** What one process appends. */
+export interface AuditChain {
+  readonly number: number;
+  /** Host, process and a random id of whoever appends to it. */
+  readonly instance: string;
+  readonly openedAt: Date;
+}
+
+/** A place in a chain. */
+export interface AuditPlace {
+  /** From 1; 0 is before the first. */
+  readonly seq: number;
+  /** SHA-256 hex over the record here and the hash before it. */
+  readonly hash: string;
+}
+
+export type SealedPlace = AuditPlace & { readonly seal: string };
+
+export interface AuditChainState extends AuditChain {
+  readonly head: SealedPlace;
+  /** Retention removed the records up to here. */
+  readonly cut?: SealedPlace;
+}
+
+export interface ChainedRecord extends AuditPlace {
+  readonly record: AuditRecord;
+}
+
+export const auditEvents = [
+  'tool.call',
+  'token.issued',
+  'key.created',
+  'key.rotated',
+  'key.retired',
+  'key.revoked',
+  'grant.created',
+  'grant.revoked',
+  'person.signed_in',
+  'person.invited',
+  'person.joined',
+  'person.disabled',
+  'person.enabled',
+  'invitation.revoked',
+  'member.role_changed',
+  'member.removed',
+  'password.changed',
+  'ingest_token.created',
+  'ingest_token.revoked',
+  'alert_source.created',
+  'alert_source.rotated',
+  'alert_source.removed',
+  'webhook.created',
+  'webhook.removed',
+] as const;
+
+export type AuditEvent = (typeof auditEvents)[number];
+
+export interface AuditRecord {
+  readonly at: Date;
+  readonly event: AuditEvent;
+  readonly subject: string;
+  readonly requestId: string;
+  /** Tool name for a call. */
+  readonly target: string;
+  /** `ok` or an error code. */
+  readonly outcome: string;
+  /** SHA-256 hex of the canonical arguments; never the arguments. */
+  readonly argumentsHash?: string;
+  readonly durationMs?: number;
+  readonly rows?: number;
+  readonly bytes?: number;
+  readonly truncated?: boolean;
+  /** What a call asked for in SQL, where the config has it kept. */
+  readonly statement?: string;
+}
+
+/** Where what happens often is recorded, in batches. */
+export interface AuditLog {
+  /**
+   * A place for one record, taken before the work that it will tell of. Throws `unavailable` when records cannot be kept now:
+   * nothing happens unaudited. The answered function must be called exactly once.
+   */
+  reserve(organizationId: OrganizationId): (record: AuditRecord) => void;
+}

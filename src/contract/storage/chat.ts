@@ -1,0 +1,91 @@
+import type { ChatId, IncidentId, MessageId, OrganizationId } from '../core/ids.ts';
+import type { Actor, Page } from './record.ts';
+
+const titleLength = 80;
+
+export type ChatStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+
+export interface Chat {
+  readonly id: ChatId;
+  readonly organizationId: OrganizationId;
+  readonly title: string;
+  readonly status: ChatStatus;
+  readonly createdBy: Actor;
+  readonly incidentId?: IncidentId;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly lastSeq: number;
+}
+
+export interface ChatMessage {
+  readonly id: MessageId;
+  /** 1, 2, 3 … within the chat. */
+  readonly seq: number;
+  readonly role: 'user' | 'agent' | 'system';
+  readonly author: Actor;
+  readonly time: Date;
+  /** Markdown. */
+  readonly content: string;
+  readonly parts: readonly MessagePart[];
+}
+
+export type MessagePart =
+  | { readonly type: 'finding'; readonly evidence_id: string; readonly text: string }
+  | { readonly type: 'query'; readonly evidence_id: string; readonly sql: string }
+  | { readonly type: 'question'; readonly text: string };
+
+export interface ChatFilter {
+  readonly statuses?: readonly ChatStatus[];
+  /** Only chats this subject started. */
+  readonly createdBy?: string;
+  readonly incidentId?: IncidentId;
+  readonly query?: string;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export interface ChatRepository {
+  /** The chat, the message and a queued investigation, in one transaction; or the investigation that an alert began and that waits for an answer, whose question then stands before the message. The same key from the same author answers the first chat again. */
+  start(input: NewChat): Promise<{ readonly chat: Chat; readonly message: ChatMessage }>;
+  /** Adds a user's message and queues an investigation unless one is queued; reopens a finished chat. `forbidden` unless `author` started the chat. */
+  reply(id: ChatId, input: NewReply): Promise<{ readonly chat: Chat; readonly message: ChatMessage }>;
+  get(id: ChatId): Promise<Chat | undefined>;
+  /** Most recently changed first. */
+  list(filter: ChatFilter): Promise<Page<Chat>>;
+  messages(
+    id: ChatId,
+    options: { readonly afterSeq?: number; readonly limit: number },
+  ): Promise<readonly ChatMessage[]>;
+  message(id: ChatId, messageId: MessageId): Promise<ChatMessage | undefined>;
+  /** Ends what runs. */
+  cancel(id: ChatId, actor: Actor): Promise<Chat>;
+  /** Resolves when the chat may have changed since `seen` (its updatedAt), or when the signal aborts; never rejects for the latter. */
+  changed(id: ChatId, seen: Date, signal: AbortSignal): Promise<void>;
+}
+
+export interface NewChat {
+  readonly title: string;
+  readonly message: string;
+  readonly author: Actor;
+  readonly incidentId?: IncidentId;
+  readonly engine: string;
+  readonly idempotencyKey?: string;
+}
+
+export interface NewReply {
+  readonly message: string;
+  readonly author: Actor;
+  readonly engine: string;
+  readonly idempotencyKey?: string;
+}
+
+/** What a chat is called that was begun with this message and no title: its beginning, in one line. */
+export function chatTitle(message: string): string {
+  const line = message.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return line.length <= titleLength ? line : `${line.slice(0, titleLength - 1).replace(/[\u{D800}-\u{DBFF}]$/u, '')}…`;
+}
+
+/** Whether a reply asks the agent to stop and says nothing else. */
+export function asksToCancel(message: string): boolean {
+  return /^\s*(?:please\s+)?(?:cancel|stop)(?:\s+(?:it|this|that|please))?\s*[.!]*\s*$/i.test(message.slice(0, 100));
+}

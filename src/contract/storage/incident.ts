@@ -1,0 +1,207 @@
+import type { IncidentId, InvestigationId, OrganizationId } from '../core/ids.ts';
+import type { Actor, Page } from './record.ts';
+
+export const incidentStatuses = [
+  'triage',
+  'investigating',
+  'identified',
+  'mitigated',
+  'resolved',
+  'dismissed',
+] as const;
+export type IncidentStatus = (typeof incidentStatuses)[number];
+/** `open` stands for the first four. */
+export type IncidentStatusFilter = IncidentStatus | 'open';
+export const openStatuses = [
+  'triage',
+  'investigating',
+  'identified',
+  'mitigated',
+] as const satisfies readonly IncidentStatus[];
+
+export const severities = ['critical', 'high', 'medium', 'low', 'unknown'] as const;
+export type Severity = (typeof severities)[number];
+
+export const waitingParties = ['agent', 'human', 'external', 'none'] as const;
+export type WaitingParty = (typeof waitingParties)[number];
+
+export const resolutions = [
+  'fixed',
+  'self_recovered',
+  'false_positive',
+  'duplicate',
+  'accepted_risk',
+  'other',
+] as const;
+
+/** How an incident ended. */
+export interface Resolution {
+  readonly kind: (typeof resolutions)[number];
+  /** The key of the incident that a duplicate repeats. */
+  readonly duplicateOf?: string;
+}
+
+const transitions = {
+  triage: ['investigating', 'identified', 'mitigated', 'resolved', 'dismissed'],
+  investigating: ['triage', 'identified', 'mitigated', 'resolved', 'dismissed'],
+  identified: ['investigating', 'mitigated', 'resolved', 'dismissed'],
+  mitigated: ['investigating', 'identified', 'resolved'],
+  resolved: ['investigating'],
+  dismissed: ['triage', 'investigating'],
+} as const satisfies Record<IncidentStatus, readonly IncidentStatus[]>;
+
+/** Statuses an incident may go to from this one. */
+export function nextStatuses(from: IncidentStatus): readonly IncidentStatus[] {
+  return transitions[from];
+}
+
+export interface WaitingOn {
+  readonly party: WaitingParty;
+  /** A member's e-mail address or a vendor's name. */
+  readonly name?: string;
+  readonly reason?: string;
+  readonly since: Date;
+}
+
+export const alertStatuses = ['firing', 'acknowledged', 'resolved'] as const;
+
+export interface Alert {
+  readonly fingerprint: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly status: (typeof alertStatuses)[number];
+  readonly severity: Severity;
+  readonly startsAt: Date;
+  readonly endsAt?: Date;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly url?: string;
+}
+
+export interface Incident {
+  readonly id: IncidentId;
+  readonly organizationId: OrganizationId;
+  /** 1, 2, 3 … within the organization. */
+  readonly number: number;
+  /** `INC-12`. */
+  readonly key: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly status: IncidentStatus;
+  readonly severity: Severity;
+  readonly waitingOn: WaitingOn;
+  readonly services: readonly string[];
+  readonly environment: string;
+  readonly source: string;
+  readonly fingerprint?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly assignee?: string;
+  /** Of one that is resolved or dismissed, where somebody said how. */
+  readonly resolution?: Resolution;
+  readonly alerts: readonly Alert[];
+  readonly startedAt: Date;
+  readonly detectedAt: Date;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly mitigatedAt?: Date;
+  readonly resolvedAt?: Date;
+}
+
+export interface NewIncident {
+  readonly title: string;
+  readonly summary?: string;
+  readonly status?: IncidentStatus;
+  readonly severity: Severity;
+  readonly waitingOn?: Omit<WaitingOn, 'since'>;
+  readonly services?: readonly string[];
+  readonly environment?: string;
+  readonly source: string;
+  /** An open incident with the same one is returned instead of a second being made. */
+  readonly fingerprint?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly assignee?: string;
+  readonly alerts?: readonly Alert[];
+  readonly startedAt: Date;
+  readonly detectedAt?: Date;
+  /** Markdown; becomes version 1 of the document. */
+  readonly document?: string;
+}
+
+export interface IncidentPatch {
+  readonly title?: string;
+  readonly summary?: string;
+  readonly status?: IncidentStatus;
+  readonly severity?: Severity;
+  readonly waitingOn?: Omit<WaitingOn, 'since'>;
+  readonly services?: readonly string[];
+  /** Null for nobody. */
+  readonly assignee?: string | null;
+  /** Of one that is resolved or dismissed, or becomes so with this patch; else `conflict`. */
+  readonly resolution?: Resolution;
+  readonly alerts?: readonly Alert[];
+}
+
+/** What is kept of one incident, whoever changes it and however often. */
+export const incidentRules = {
+  /** The first, which says who opened it, the last change of status, and the newest; those of alerts and agents go first. */
+  timelineEntries: 1_000,
+  /** The first and the newest. */
+  documentVersions: 100,
+} as const;
+
+export interface IncidentFilter {
+  readonly statuses?: readonly IncidentStatusFilter[];
+  readonly severities?: readonly Severity[];
+  /** Parties, or e-mail addresses matched with the name waited on. */
+  readonly waitingOn?: readonly string[];
+  readonly service?: string;
+  /** Words looked for in title and summary, without case. */
+  readonly query?: string;
+  /** Of the start time. */
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly limit: number;
+  /** From the page before; another filter's cursor is `invalid_argument`. */
+  readonly cursor?: string;
+}
+
+export interface IncidentDocument {
+  readonly markdown: string;
+  readonly version: number;
+  readonly author: Actor;
+  readonly updatedAt: Date;
+}
+
+export type DocumentVersion = Omit<IncidentDocument, 'markdown'>;
+
+/** What has to be so at the moment in which a document is written. */
+export interface DocumentCondition {
+  /** The newest version's number; 0 where there is no document. */
+  readonly after: number;
+  /** An investigation, and who has to hold it. */
+  readonly held: { readonly id: InvestigationId; readonly holder: string };
+}
+
+export interface TimelineEntry {
+  readonly at: Date;
+  readonly actor: Actor;
+  readonly change: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface IncidentRepository {
+  create(input: NewIncident, actor: Actor): Promise<Incident>;
+  /** By id or key (`INC-12`, any case). */
+  get(idOrKey: string): Promise<Incident | undefined>;
+  /** Newest start first. */
+  list(filter: IncidentFilter): Promise<Page<Incident>>;
+  /** Checks the status transition (`conflict` with the allowed ones), sets its times, writes the timeline. */
+  update(id: IncidentId, patch: IncidentPatch, actor: Actor): Promise<Incident>;
+  /** The newest version, or the one of this number. */
+  document(id: IncidentId, version?: number): Promise<IncidentDocument | undefined>;
+  /** Newest first. */
+  documentVersions(id: IncidentId): Promise<readonly DocumentVersion[]>;
+  /** `conflict`, and nothing is written, where the condition is not met. */
+  writeDocument(id: IncidentId, markdown: string, author: Actor, only?: DocumentCondition): Promise<IncidentDocument>;
+  timeline(id: IncidentId): Promise<readonly TimelineEntry[]>;
+}

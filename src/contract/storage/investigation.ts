@@ -1,0 +1,122 @@
+import type { ChatId, IncidentId, InvestigationId, OrganizationId } from '../core/ids.ts';
+import type { MessagePart } from './chat.ts';
+import type { Actor } from './record.ts';
+
+export type InvestigationStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+
+export interface InvestigationStep {
+  readonly seq: number;
+  /** `E1`, `E2` …: what a claim cites. */
+  readonly evidence_id: string;
+  readonly question: string;
+  /** As it ran; works in `query_otel` as it stands. */
+  readonly sql: string;
+  readonly dialect: string;
+  readonly window: { readonly start: string; readonly end: string };
+  readonly columns: readonly string[];
+  /** At most 50. */
+  readonly rows: readonly (readonly unknown[])[];
+  readonly row_count: number;
+  readonly observation: string;
+  readonly verdict: 'supports' | 'refutes' | 'neutral';
+  readonly elapsed_ms: number;
+  readonly error?: string;
+  readonly recorded_at: string;
+}
+
+export interface Claim {
+  readonly text: string;
+  readonly status: 'supported' | 'hypothesis';
+  readonly evidence_ids: readonly string[];
+}
+
+export interface Conclusion {
+  readonly root_cause: string;
+  readonly category: string;
+  readonly service: string;
+  readonly confidence: 'high' | 'medium' | 'low' | 'none';
+  readonly claims: readonly Claim[];
+  readonly not_checked?: readonly string[];
+  /** Services that may be the cause, most likely first; begins with `service`. */
+  readonly suspects?: readonly string[];
+  /** When it began, RFC 3339. */
+  readonly onset?: string;
+  /** The stretch that was looked at, RFC 3339. */
+  readonly window?: { readonly start: string; readonly end: string };
+}
+
+export interface Investigation {
+  readonly id: InvestigationId;
+  readonly organizationId: OrganizationId;
+  readonly chatId?: ChatId;
+  readonly incidentId?: IncidentId;
+  readonly status: InvestigationStatus;
+  readonly engine: string;
+  readonly askedAt: Date;
+  readonly startedAt?: Date;
+  readonly finishedAt?: Date;
+  /** Absent also where it answered from what was found before. */
+  readonly conclusion?: Conclusion;
+  /** Safe to show. */
+  readonly failure?: string;
+  /** What it asked a person, while it waits for the answer. */
+  readonly question?: string;
+  /** The agent's last sentence about what it does, while it runs. */
+  readonly doing?: string;
+}
+
+export interface ClaimedInvestigation {
+  readonly id: InvestigationId;
+  readonly organizationId: OrganizationId;
+}
+
+export interface InvestigationRepository {
+  get(id: InvestigationId): Promise<Investigation | undefined>;
+  /** Newest first. */
+  ofIncident(id: IncidentId): Promise<readonly Investigation[]>;
+  ofChat(id: ChatId): Promise<readonly Investigation[]>;
+  steps(id: InvestigationId): Promise<readonly InvestigationStep[]>;
+  /** For work an alert began; a chat queues its own. */
+  enqueue(input: {
+    readonly incidentId?: IncidentId;
+    readonly chatId?: ChatId;
+    readonly engine: string;
+  }): Promise<Investigation>;
+  /**
+   * Stores the step under its seq; a second one with the same seq is ignored, so that a resumed run doubles nothing. With
+   * `holder`, `conflict` unless the investigation is leased to that one.
+   */
+  addStep(id: InvestigationId, step: InvestigationStep, holder?: string): Promise<void>;
+  /** Keeps the sentence about what a running investigation does. */
+  progress(id: InvestigationId, doing: string): Promise<void>;
+  /**
+   * Sets the status with what belongs to it; with a chat, the chat's status and its closing message in the same transaction.
+   * `holder` as for a step.
+   */
+  finish(id: InvestigationId, result: InvestigationResult, holder?: string): Promise<void>;
+}
+
+export type InvestigationResult =
+  | ({ readonly status: 'completed'; readonly conclusion?: Conclusion } & ClosingMessage)
+  | ({ readonly status: 'waiting' } & ClosingMessage)
+  | ({ readonly status: 'failed'; readonly failure: string } & ClosingMessage)
+  | { readonly status: 'cancelled' };
+
+/** What the chat is told at the end. */
+export interface ClosingMessage {
+  readonly message: string;
+  readonly author: Actor;
+  readonly parts?: readonly MessagePart[];
+}
+
+/**
+ * The one that tells about an incident, of its investigations, the newest first: the newest that works, waits or found
+ * something; else the newest. One that only answered from what was found before tells nothing new.
+ */
+export function chooseInvestigation(newestFirst: readonly Investigation[]): Investigation | undefined {
+  const telling = newestFirst.find(
+    ({ status, conclusion }) =>
+      status === 'queued' || status === 'running' || status === 'waiting' || conclusion !== undefined,
+  );
+  return telling ?? newestFirst[0];
+}

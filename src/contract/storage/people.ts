@@ -1,0 +1,176 @@
+import type { Role, Scope } from '../issuer/scopes.ts';
+import type { GrantId, InvitationId, OrganizationId, UserId } from '../core/ids.ts';
+import type { Organization, User } from './organization.ts';
+
+/** What a person granted to an OAuth client: a connected application. */
+export interface Grant {
+  readonly id: GrantId;
+  readonly organizationId: OrganizationId;
+  readonly user: Pick<User, 'id' | 'email' | 'name'>;
+  readonly clientId: string;
+  readonly clientName: string;
+  /** Host or scheme its answers go to. */
+  readonly redirectOrigin: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly lastUsedAt?: Date;
+}
+
+export type NewGrant = Omit<Grant, 'organizationId' | 'user' | 'createdAt' | 'lastUsedAt'> & {
+  readonly userId: UserId;
+};
+
+export interface GrantRepository {
+  create(input: NewGrant): Promise<void>;
+  /** Newest first; of everyone, or of one person. */
+  list(userId?: UserId): Promise<readonly Grant[]>;
+  /** Deletes it with every artifact of it, so that its tokens end with the next request; false when there was none. */
+  revoke(id: GrantId, userId?: UserId): Promise<boolean>;
+  /** Written at most once a minute; may be lost in a crash. */
+  markUsed(id: GrantId, at: Date): Promise<void>;
+}
+
+/** The person and the role behind a grant, while grant, account and membership live. */
+export interface LiveGrant {
+  readonly userId: UserId;
+  readonly organizationId: OrganizationId;
+  readonly email: string;
+  readonly role: Role;
+  readonly scopes: readonly Scope[];
+}
+
+export interface Invitation {
+  readonly id: InvitationId;
+  readonly organizationId: OrganizationId;
+  readonly email: string;
+  readonly role: Role;
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export interface NewInvitation {
+  readonly id: InvitationId;
+  readonly email: string;
+  readonly role: Role;
+  /** SHA-256 hex of the token in the link. */
+  readonly hash: string;
+  readonly createdBy: string;
+  readonly expiresAt: Date;
+}
+
+export interface InvitationRepository {
+  /** One open invitation an address: an older one ends. `conflict` when the address is a member already. */
+  create(input: NewInvitation): Promise<Invitation>;
+  /** Open ones, newest first. */
+  list(): Promise<readonly Invitation[]>;
+  revoke(id: InvitationId): Promise<boolean>;
+}
+
+export interface OpenInvitation extends Invitation {
+  readonly organization: Organization;
+  /** The account of the address, if there is one. */
+  readonly user?: User;
+}
+
+/** People as they sign in. Nothing here is bound to an organization, for they may belong to several. */
+export interface PeopleRepository {
+  /** The account with its password hash, for a sign-in; `hash` is absent where they sign in elsewhere. */
+  credentials(email: string): Promise<{ readonly user: User; readonly hash?: string } | undefined>;
+  /** Also ends every session of the person. */
+  setPassword(userId: UserId, hash: string): Promise<void>;
+  /** The same where the hash kept is still `before`, which the caller has looked at; else false, and nothing changes. */
+  replacePassword(userId: UserId, before: string, hash: string): Promise<boolean>;
+  /** Disabling also ends every session of the person. */
+  setEnabled(userId: UserId, enabled: boolean): Promise<boolean>;
+  memberships(userId: UserId): Promise<readonly Membership[]>;
+
+  /** By its token's hash, if it is open. */
+  invitation(hash: string): Promise<OpenInvitation | undefined>;
+  /**
+   * Makes the invited person a member, and an account where there is none: with a password hash, or with an identity. In
+   * one transaction, by exactly one of any number of callers; undefined when the invitation is no longer open.
+   */
+  acceptInvitation(hash: string, account: InvitedAccount): Promise<User | undefined>;
+
+  /** Whose identity this is. */
+  identity(issuer: string, subject: string): Promise<User | undefined>;
+  /** A new account with an identity and no password. `conflict` when address or identity is taken. */
+  createWithIdentity(input: NewIdentity): Promise<User>;
+  /** `conflict` when the identity is taken, or is to be the account's first and there is another. */
+  linkIdentity(userId: UserId, issuer: string, subject: string, which?: 'first' | 'another'): Promise<void>;
+  /** Whether an account is linked to any identity. */
+  hasIdentity(userId: UserId): Promise<boolean>;
+  /**
+   * Makes the memberships that come from an identity provider equal to these, and leaves those given here alone.
+   */
+  syncMemberships(
+    userId: UserId,
+    memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
+  ): Promise<void>;
+}
+
+/** For an account that exists: `existing`, who has signed in as it. */
+export type InvitedAccount =
+  | { readonly kind: 'existing'; readonly userId: UserId }
+  | { readonly kind: 'password'; readonly name: string; readonly hash: string }
+  | { readonly kind: 'identity'; readonly name: string; readonly issuer: string; readonly subject: string };
+
+export interface NewIdentity {
+  readonly email: string;
+  readonly name: string;
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+export interface Membership {
+  readonly organization: Organization;
+  readonly role: Role;
+}
+
+/** Browsers that are signed in. */
+export interface SessionRepository {
+  create(input: NewSession): Promise<void>;
+  /** In one look-up, with the person and the role in the chosen organization: absent when the account is disabled or it has ended. */
+  find(hash: string): Promise<LiveSession | undefined>;
+  /** Which organization its pages show; false when the person is not a member. */
+  choose(hash: string, organizationId: OrganizationId): Promise<boolean>;
+  remove(hash: string): Promise<void>;
+  /** All of a person's. */
+  removeOf(userId: UserId): Promise<void>;
+  removeExpired(before: Date): Promise<number>;
+}
+
+export interface NewSession {
+  /** SHA-256 hex of what the cookie holds. */
+  readonly hash: string;
+  readonly userId: UserId;
+  readonly organizationId?: OrganizationId;
+  readonly expiresAt: Date;
+}
+
+export interface LiveSession {
+  readonly user: User;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** The chosen organization, while the person is a member of it. */
+  readonly membership?: Membership;
+}
+
+/** Clients that registered themselves (RFC 7591). */
+export interface ClientRepository {
+  /**
+   * False when `mostUnused` registrations that nobody used are kept already. Of those, the oldest make room once they are
+   * a day old; one that was ever used is never removed, since its client could not get in again.
+   */
+  register(client: RegisteredClient, mostUnused: number): Promise<boolean>;
+  find(id: string): Promise<RegisteredClient | undefined>;
+  markUsed(id: string, at: Date): Promise<void>;
+}
+
+export interface RegisteredClient {
+  readonly id: string;
+  /** JSON text. */
+  readonly metadata: string;
+  readonly createdAt: Date;
+}

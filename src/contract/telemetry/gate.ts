@@ -1,0 +1,37 @@
+import type { SqlHelpers, TimeReach } from './statement.ts';
+import type { TableName } from './schema.ts';
+
+/** Gates for dialects whose own grammar is not at hand as a library: one reader and one writer, a policy each. */
+export interface SqlGates {
+  open(policy: GatePolicy, helpers: SqlHelpers): Promise<SqlGate>;
+}
+
+/** What a dialect lets through. Everything that is not named is refused. */
+export interface GatePolicy {
+  /** Whose grammar it is. */
+  readonly dialect: 'clickhouse' | 'bigquery';
+  /** For messages. */
+  readonly title: string;
+  /** Lower case unless the dialect's functions are case-sensitive. */
+  readonly functions: ReadonlySet<string>;
+  readonly functionNamesAreCaseSensitive: boolean;
+  /** What to write instead of a function that is not there. */
+  readonly functionHints?: Readonly<Record<string, string>>;
+  /** Of casts, lower case, without arguments. */
+  readonly types: ReadonlySet<string>;
+  /** Also allowed in FROM: functions of literal arguments and columns (`numbers`, `UNNEST`). */
+  readonly tableFunctions: ReadonlySet<string>;
+}
+
+export interface SqlGate {
+  /** Throws sql_syntax, sql_multiple_statements, sql_not_read_only, sql_refused, unknown_table, unknown_function. */
+  admit(sql: string, signal: AbortSignal): Promise<GatedStatement>;
+}
+
+/** A statement written anew from its checked tree, with holes where telemetry tables stand. */
+export interface GatedStatement {
+  readonly tables: readonly TableName[];
+  readonly reaches: readonly TimeReach[];
+  /** `relation` writes what a table stands for; the statement's own alias, or the table's name, follows it. */
+  write(relation: (table: TableName) => string): string;
+}

@@ -1,0 +1,12 @@
+export * from './schema.ts';
+export { repairedJson } from './repaired-json.ts';
+export type * from './telemetry.ts';
+export type * from './statement.ts';
+export type * from './gate.ts';
+export { mappingSchema } from './mapping.ts';
+export type * from './mapping.ts';
+export { tenancySchema } from './tenancy.ts';
+export type * from './tenancy.ts';
+export type * from './warehouse.ts';
+export type * from './batch-codec.ts';
+export { decodeBatch, encodeBatch } from './batch-codec.ts';

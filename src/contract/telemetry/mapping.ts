@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { ReadRules, StatementBinding } from './statement.ts';
+import type { ColumnType, LogicalColumn, TableName } from './schema.ts';
+
+const source = z.strictObject({
+  from: z
+    .string()
+    .min(1)
+    .meta({ description: 'A FROM item of the warehouse; {tenant} where the tenancy says so' })
+    .optional(),
+  columns: z
+    .record(z.string(), z.string().min(1))
+    .default({})
+    .meta({ description: 'SQL expression by logical column; others come from the preset or are empty' }),
+  where: z.string().min(1).optional().meta({ description: 'A predicate that always holds' }),
+  timeBounds: z
+    .array(z.string().min(1))
+    .optional()
+    .meta({ description: 'Predicates with {start} or {end} that reach the sort key or the partitions' }),
+});
+
+/** The `mapping` section of a telemetry plugin's config. */
+export const mappingSchema = z.strictObject({
+  preset: z.string().min(1).optional().meta({ description: 'See: sightline telemetry inspect' }),
+  names: z
+    .record(z.string(), z.string().min(1))
+    .default({})
+    .meta({ description: "The preset's own names that differ: database, tables" }),
+  tables: z
+    .strictObject({
+      spans: z.union([z.literal(false), source]).optional(),
+      metrics: z.union([z.literal(false), source]).optional(),
+      logs: z.union([z.literal(false), source]).optional(),
+    })
+    .default({})
+    .meta({ description: 'false: the warehouse has none' }),
+});
+
+export type MappingConfig = z.output<typeof mappingSchema>;
+
+/** Where one logical table comes from. Expressions are SQL of the warehouse, written by its operator or by a preset. */
+export interface TableSource {
+  readonly from: string;
+  /** By logical column. Never wrap `time`, `trace_id` or `service_name` in a function: indexes would be lost. */
+  readonly columns: Readonly<Record<string, string>>;
+  readonly where?: string;
+  /** Beside the window on `time` itself, for tables whose sort key or partition is another expression. */
+  readonly timeBounds?: readonly string[];
+}
+
+/** Several sources are one UNION ALL. Absent: the warehouse holds none. */
+export type TableSources = { readonly [Name in TableName]?: readonly TableSource[] };
+
+/** The columns of a physical table with the engine's names of their types; undefined when it does not exist. */
+export type PhysicalColumns = (table: string) => Promise<ReadonlyMap<string, string> | undefined>;
+
+export interface MappingPreset {
+  readonly name: string;
+  readonly title: string;
+  /** Names that the config may change, with what they usually are. */
+  readonly names: Readonly<Record<string, string>>;
+  /** What is there of it; a table of which nothing is there is left out. Names are unquoted. */
+  sources(names: Readonly<Record<string, string>>, columns: PhysicalColumns): Promise<TableSources>;
+}
+
+export interface ResolvedMapping {
+  readonly preset: string | undefined;
+  /** Every source has an expression for every logical column. */
+  readonly tables: TableSources;
+  /** Columns that the warehouse lacks, served as empties of their type. */
+  readonly empties: readonly { readonly table: TableName; readonly column: string }[];
+}
+
+/** How a dialect writes what stands beneath a telemetry table. */
+export interface RelationWriter {
+  identifier(name: string): string;
+  /** A moment as the dialect compares it with `time`. */
+  timestamp(time: Date): string;
+  /** Empty value of a column: '' 0 false, NULL where `nullable`, an empty map or array, typed. */
+  empty(column: LogicalColumn): string;
+  /** `mask` and `hash` of a text expression. */
+  text(expression: string, action: 'mask' | 'hash', salt: string): string;
+  /** A map, events or links expression with the rules applied to its attributes. */
+  attributes(expression: string, type: Extract<ColumnType, 'map' | 'events' | 'links'>, rules: AttributeRules): string;
+  /** The clauses after FROM: `tenant` must be evaluated before anything of the caller's (PREWHERE, a barrier). */
+  filter(tenant: string | undefined, others: readonly string[]): string;
+  /**
+   * The whole SELECT over one source, for dialects where an alias of the list stands for a column of the table in the
+   * filter, or where what comes before the caller's predicates depends on the source. Without it:
+   * `SELECT <expression> AS <column>, … FROM <from> <filter(tenant, others)>`.
+   */
+  select?(
+    columns: readonly (readonly [column: string, expression: string])[],
+    from: string,
+    tenant: string | undefined,
+    others: readonly string[],
+  ): string;
+}
+
+export type AttributeRules = Pick<ReadRules, 'salt'> & Pick<ReadRules['tables'][TableName], 'attributes'>;
+
+export interface MappingHelpers {
+  /** The config over the preset. Throws config_invalid naming the key: unknown preset, name, column, or a table without `from`. */
+  resolve(
+    config: MappingConfig,
+    presets: readonly MappingPreset[],
+    columns: PhysicalColumns,
+    writer: Pick<RelationWriter, 'empty'>,
+  ): Promise<ResolvedMapping>;
+  /**
+   * `(SELECT … FROM … tenant, window)`: what a telemetry table of a statement stands for. `tenant` is the predicate that
+   * keeps organizations apart, undefined where the boundary lies elsewhere. Throws unknown_table for one that is absent.
+   */
+  relation(
+    mapping: ResolvedMapping,
+    table: TableName,
+    bound: { readonly binding: StatementBinding; readonly tenant: string | undefined },
+    writer: RelationWriter,
+  ): string;
+}

@@ -1,0 +1,102 @@
+import type { ErrorCode, ErrorDetails, SightlineError } from '../core/errors.ts';
+import type { OrganizationId } from '../core/ids.ts';
+import type { LogicalTable, TableName } from './schema.ts';
+
+export interface StatementContext {
+  readonly organizationId: OrganizationId;
+  /** Aborted when the caller left or the deadline passed; the engine's work must stop. */
+  readonly signal: AbortSignal;
+  /**
+   * Sent to the warehouse with the statement (SQL comment, log_comment, job label), so that its owner sees who asked. `open`
+   * and `estimate` send it; what `render` wrote is kept and run again for others.
+   */
+  readonly label?: StatementLabel;
+}
+
+/** Plain text; whoever writes it into a statement escapes it for its place. */
+export interface StatementLabel {
+  /** The key's `ak_…`, the person's `usr_…`, or `agent`. */
+  readonly principal: string;
+  readonly tool: string;
+  /** W3C trace id of the request where it came with one, else the request's own id. */
+  readonly traceId: string;
+}
+
+/** The plugin's own tree; the core only carries it and may keep it in a cache. */
+export interface ParsedStatement {
+  readonly tree: unknown;
+}
+
+export interface CheckedStatement extends ParsedStatement {
+  /** Telemetry tables the statement reads. */
+  readonly tables: readonly TableName[];
+  /**
+   * One for each place in the statement that reads a telemetry table: what its own predicates on `time` leave of it. An
+   * end is left out where nothing certain is known, so a plugin may know little, but never claim too narrow a reach. Kept
+   * for later runs of the statement: what counts from now is never made absolute.
+   */
+  readonly reaches: readonly TimeReach[];
+}
+
+/** `start` inclusive, `end` exclusive. */
+export interface TimeReach {
+  readonly start?: TimePoint;
+  readonly end?: TimePoint;
+}
+
+/** A moment written in SQL: absolute, or so many milliseconds from the moment it runs (negative: before). */
+export type TimePoint = { readonly at: Date } | { readonly fromNowMs: number };
+
+export interface StatementBinding {
+  /** Rows outside are invisible to the statement. Both ends optional: from inclusive, to exclusive. */
+  readonly window?: { readonly start?: Date; readonly end?: Date };
+  /** What this caller may not read as it is. Bound beneath the statement like the window. */
+  readonly rules?: ReadRules;
+  /** Columns that the statement may name: of the others it shows nothing, and they are left out. Without it, all. */
+  readonly columns?: ReadonlySet<string>;
+}
+
+/**
+ * `deny`: the column or key is not there. `mask`: text becomes `***`, anything else its empty value (NULL where the column
+ * may be NULL). `hash`: text becomes 16 hex digits of SHA-256 over salt and text, so that equal values stay equal; '' stays ''.
+ */
+export type RuleAction = 'deny' | 'mask' | 'hash';
+
+export interface ReadRules {
+  /** Equal keys, equal rules: part of a cache's key. */
+  readonly key: string;
+  /** 32 hex digits, the organization's own; only for `hash`. */
+  readonly salt: string;
+  readonly tables: Readonly<Record<TableName, TableRules>>;
+}
+
+export interface TableRules {
+  /** By logical column; `hash` only of text columns. */
+  readonly columns: ReadonlyMap<string, RuleAction>;
+  /** Of `attributes`, `resource_attributes`, and the attributes inside `events` and `links`. The first that fits applies. */
+  readonly attributes: readonly AttributeRule[];
+}
+
+export interface AttributeRule {
+  /** A key, or with `prefix` how keys begin. */
+  readonly key: string;
+  readonly prefix: boolean;
+  readonly action: RuleAction;
+}
+
+/** What all dialects share, given to plugins so that they say the same things in the same words. */
+export interface SqlHelpers {
+  readonly tables: Readonly<Record<TableName, LogicalTable>>;
+  /** The candidates nearest to a misspelt name, best first, at most three. */
+  nearest(name: string, candidates: Iterable<string>): readonly string[];
+  refuse(
+    code: Extract<ErrorCode, `sql_${string}` | `unknown_${string}`>,
+    message: string,
+    details?: ErrorDetails,
+  ): SightlineError;
+  unknownTable(name: string, details?: ErrorDetails): SightlineError;
+  /** Nearest functions of the dialect go into the hint, unless `details` bring their own. */
+  unknownFunction(name: string, functions: Iterable<string>, details?: ErrorDetails): SightlineError;
+  /** Nearest columns and the table's whole list go into the hint. */
+  unknownColumn(name: string, tables: readonly TableName[], details?: ErrorDetails): SightlineError;
+}

@@ -1,0 +1,198 @@
+import type { Component, Host } from '../core/component.ts';
+import type { OrganizationId } from '../core/ids.ts';
+import type { SqlGates } from './gate.ts';
+import type { MappingHelpers } from './mapping.ts';
+import type { ColumnType, LogicalTable, TableName } from './schema.ts';
+import type { CheckedStatement, ParsedStatement, SqlHelpers, StatementBinding, StatementContext } from './statement.ts';
+import type { TenancyHelpers } from './tenancy.ts';
+import type { WarehouseOperations } from './warehouse.ts';
+
+/**
+ * A warehouse behind `query_otel`. The core owns the pipeline (size → parse → check → render → open → capped rows → error
+ * → audit, in src/telemetry/query); a plugin supplies the four steps in the middle for its dialect. It fails closed: what `check`
+ * does not know it refuses, and only what `render` wrote is ever sent to the engine.
+ */
+export interface Telemetry extends Component {
+  /** Complete once started: which tables there are and how attributes are read may depend on the warehouse. */
+  readonly dialect: Dialect;
+  /** Parses one statement with the engine's own grammar. Throws sql_syntax, sql_multiple_statements or sql_refused. */
+  parse(sql: string, context: StatementContext): Promise<ParsedStatement>;
+  /** Walks the tree against the plugin's allow-lists. Throws sql_refused, sql_not_read_only, unknown_table, unknown_function, each with a hint. */
+  check(parsed: ParsedStatement): CheckedStatement;
+  /** Writes the SQL that is sent, from the checked tree alone, with the window bound beneath every telemetry table. */
+  render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string>;
+  /** Runs rendered SQL inside the organization's boundary, read-only. Throws a SightlineError; the engine's own message stays in `cause`. */
+  open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor>;
+  /**
+   * As `open`, together with others of the same asker that are under way, where the statement is known to be small and quick;
+   * undefined where it is not, or they failed: it is opened by itself then. Those that run together take one place, which one
+   * of them asks for. Absent where an engine would gain nothing by it.
+   */
+  openWithOthers?(
+    rendered: string,
+    limits: QueryLimits,
+    context: StatementContext,
+    take: TakePlace,
+  ): Promise<Cursor | undefined>;
+  /** What running rendered SQL would read, asked of the engine without running it. Absent where the engine cannot tell. */
+  estimate?(rendered: string, context: StatementContext): Promise<ScanEstimate>;
+  /**
+   * How many statements it runs at once, for all and for one organization, where more would only wait in it: no more come, and
+   * those that wait take turns by organization.
+   */
+  readonly atOnce?: { readonly all?: number; readonly organization?: number };
+  /** How many engines of its own run; absent where there are none to count. */
+  readonly enginesOpen?: number;
+  /** Whether telemetry lies in the data directory, where no gateway on another one sees it. */
+  readonly inDataDirectory?: boolean;
+  /** Absent where telemetry reaches the warehouse by another way than our receiver. */
+  readonly sink?: TelemetrySink;
+  /**
+   * Fills an organization that has nothing yet from Parquet files whose columns are named as the logical ones; what a file
+   * lacks is absent. Answers the stretches of time there are. Absent where the engine cannot.
+   */
+  importParquet?(
+    organizationId: OrganizationId,
+    files: Readonly<Partial<Record<TableName, string>>>,
+  ): Promise<readonly ImportedStretch[]>;
+  /** What an operator does with a warehouse that is not ours: `sightline telemetry …` and `sightline doctor`. */
+  readonly operations?: WarehouseOperations;
+}
+
+/**
+ * Takes one of the organization's places among what runs at once: at once, or in turn with whoever waits for one. Rejects where
+ * too many wait, with what the caller is told, and when the caller leaves.
+ */
+export type TakePlace = () => StatementPlace | Promise<StatementPlace>;
+
+export interface StatementPlace {
+  /** Nothing runs in it any more. Safe twice. */
+  leave(): void;
+}
+
+export interface ScanEstimate {
+  /** Of storage that would be read; compressed or not as the engine counts. */
+  readonly bytes: number;
+  readonly rows?: number;
+}
+
+export interface QueryLimits {
+  readonly maxRows: number;
+  /** Of serialized rows, UTF-8. */
+  readonly maxBytes: number;
+  /** Of one serialized cell; a longer one is cut and marked. */
+  readonly maxCellBytes: number;
+  readonly timeoutMs: number;
+}
+
+export interface ResultColumn {
+  readonly name: string;
+  /** The engine's own name for the type. */
+  readonly type: string;
+}
+
+/**
+ * Rows already serialized: each a JSON array, in the cell rules of TOOLS.md (64-bit integers and decimals as strings, NaN
+ * and infinities as strings, binary as hex, timestamps RFC 3339 UTC, maps as objects). The engine stops reading when a
+ * limit is met; what is cut is said in `end`.
+ */
+export interface Cursor {
+  readonly columns: readonly ResultColumn[];
+  /** The next rows, or undefined at the end; at once where they are there. */
+  read(): Promise<RowChunk | undefined> | RowChunk | undefined;
+  /** Known once `read` has answered undefined. */
+  readonly end: CursorEnd | undefined;
+  /** Stops the engine's work if it is not done. Safe twice. Undefined where there is nothing to wait for. */
+  close(): Promise<void> | undefined;
+}
+
+export interface RowChunk {
+  readonly rows: number;
+  /** `[…],[…]`: row arrays joined by commas, no outer brackets. */
+  readonly json: Uint8Array;
+}
+
+export interface CursorEnd {
+  /** Which limit ended the result early. */
+  readonly truncated?: 'rows' | 'bytes';
+  readonly cutCells: number;
+  readonly bytesScanned?: number;
+}
+
+/** How this warehouse is written to and asked. Shown to models, and used by the agent to write its SQL. */
+export interface Dialect {
+  /** `duckdb`, `postgres`, `clickhouse`, `bigquery`. */
+  readonly name: string;
+  readonly version: string;
+  readonly tables: readonly LogicalTable[];
+  /** The engine's name for a logical type, as DESCRIBE answers it. */
+  typeName(type: ColumnType): string;
+  /** One line: how to read an attribute, e.g. `attributes['http.route']`. */
+  readonly attributeHint: string;
+  /** Working queries over otel.*, each with what it answers. */
+  readonly examples: readonly { readonly question: string; readonly sql: string }[];
+  readonly functions: readonly string[];
+  readonly write: DialectWriter;
+}
+
+/**
+ * The dozen things the investigator's SQL needs that dialects spell differently. `literal`'s value, a `key`, a `pattern`, a
+ * `replacement` and an `alias` are plain text, which the writer quotes; all other arguments are SQL.
+ */
+export interface DialectWriter {
+  literal(value: string | number | boolean | Date): string;
+  attribute(map: string, key: string): string;
+  /** Start of the bucket of `seconds` that `time` falls into. */
+  bucket(time: string, seconds: number): string;
+  quantile(expression: string, fraction: number): string;
+  countIf(condition: string): string;
+  /** `a / b` as a float, NULL when b is 0. */
+  ratio(numerator: string, denominator: string): string;
+  replaceRegexp(text: string, pattern: string, replacement: string): string;
+  /** A FROM item giving `key` and `value` for each entry of the map: `unnestMap('s.attributes', 'a')` → `… AS a(key, value)`. */
+  unnestMap(map: string, alias: string): string;
+}
+
+/** Rows of one table without a gap of more than ten minutes. */
+export interface ImportedStretch {
+  readonly table: TableName;
+  /** Of the column `phase`; '' where the file has none. */
+  readonly phase: string;
+  readonly start: Date;
+  /** Exclusive. */
+  readonly end: Date;
+  readonly rows: number;
+}
+
+/** Where the OTLP receiver's rows go. */
+export interface TelemetrySink {
+  /** The last position whose rows are in the warehouse for good; undefined when nothing of this log ever was. */
+  committed(organizationId: OrganizationId, log: string): Promise<LogPosition | undefined>;
+  /** Loads the batches and the position in one transaction: after a crash both are there or neither. */
+  load(load: TelemetryLoad, signal: AbortSignal): Promise<void>;
+  /** Deletes rows older than the date and lets the space be used again. */
+  retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<void>;
+}
+
+export interface LogPosition {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export interface TelemetryLoad {
+  readonly organizationId: OrganizationId;
+  /** Names the log, since each worker of a machine keeps its own. */
+  readonly log: string;
+  /** Encoded TelemetryBatches (batch-codec.ts), in order. */
+  readonly batches: readonly Uint8Array[];
+  /** The position after the last batch. */
+  readonly upTo: LogPosition;
+}
+
+export interface TelemetryHost extends Host {
+  readonly sql: SqlHelpers;
+  readonly mapping: MappingHelpers;
+  readonly tenancy: TenancyHelpers;
+  /** For dialects whose grammar no engine at hand can parse for us. */
+  readonly gates: SqlGates;
+}

@@ -1,0 +1,99 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { cosmiconfig, defaultLoaders } from 'cosmiconfig';
+import type { Loader } from 'cosmiconfig';
+import { z } from 'zod';
+import { SightlineError } from '../../contract/core/index.ts';
+import { expandConfig } from './expand.ts';
+import { configSchema } from './schema.ts';
+import type { Config } from './schema.ts';
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Absolute; undefined when the gateway runs on its defaults. */
+  readonly file: string | undefined;
+}
+
+export interface ReadConfig extends LoadedConfig {
+  /** The file says nothing: all is as by default. */
+  readonly empty: boolean;
+}
+
+/** What comes from the command line or the environment and beats the file. */
+export interface Overrides {
+  readonly dataDirectory?: string;
+  readonly port?: number;
+}
+
+const searchPlaces = ['yaml', 'yml', 'json', 'ts', 'js'].map((extension) => `sightline.config.${extension}`);
+
+/** Finds the config from `cwd` up (or reads `file`), expands references and validates it. Errors name every bad key path. */
+export async function loadConfig(options: {
+  file?: string | undefined;
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  overrides: Overrides;
+}): Promise<ReadConfig> {
+  const { file, raw, empty } = await read(options.file, options.cwd);
+  const parsed = configSchema.safeParse(expandConfig(raw, options.env));
+  if (!parsed.success) {
+    throw new SightlineError(
+      'config_invalid',
+      `${file ?? 'The config'} is not valid:\n${z.prettifyError(parsed.error)}`,
+    );
+  }
+  const { dataDirectory, port } = options.overrides;
+  const base = dataDirectory === undefined && file !== undefined ? dirname(file) : options.cwd;
+  return {
+    file,
+    empty,
+    config: {
+      ...parsed.data,
+      dataDirectory: resolve(base, dataDirectory ?? parsed.data.dataDirectory),
+      listen: { ...parsed.data.listen, ...(port === undefined ? {} : { port }) },
+    },
+  };
+}
+
+/**
+ * Whether a config, which can name code to run, may be another user's. The search looks into every folder above the
+ * working directory, and some of them, such as /tmp, are open to all.
+ * @param user of this process; undefined where the system has no such numbers.
+ */
+export function isStrangers({ uid, mode }: { uid: number; mode: number }, user: number | undefined): boolean {
+  if (user === undefined) return false;
+  return (uid !== user && uid !== 0) || (mode & 0o002) !== 0;
+}
+
+/** For what a search finds: a file in the working directory itself is meant, one above it must be ours. */
+function cautious(load: Loader, cwd: string): Loader {
+  return (path, content) => {
+    if (dirname(path) !== resolve(cwd) && isStrangers(statSync(path), process.getuid?.())) {
+      throw new Error(`${path} lies above the working directory and others may write it; name it with --config`);
+    }
+    return load(path, content);
+  };
+}
+
+async function read(
+  file: string | undefined,
+  cwd: string,
+): Promise<Pick<ReadConfig, 'file' | 'empty'> & { raw: unknown }> {
+  const named = file !== undefined;
+  const explorer = cosmiconfig('sightline', {
+    searchPlaces,
+    searchStrategy: 'project',
+    mergeImportArrays: true,
+    loaders: Object.fromEntries(
+      Object.entries(defaultLoaders).map(([kind, load]) => [kind, named ? load : cautious(load, cwd)]),
+    ),
+  });
+  try {
+    const found = file === undefined ? await explorer.search(cwd) : await explorer.load(resolve(cwd, file));
+    if (!found || found.isEmpty) return { file: found?.filepath, empty: true, raw: {} };
+    return { file: found.filepath, empty: false, raw: found.config };
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+    throw new SightlineError('config_invalid', `The config ${file ?? 'file'} cannot be read: ${message}`, { cause });
+  }
+}

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { logLevels } from '../process/logger.ts';
+import { flag, toolNames } from '../../contract/core/index.ts';
+import { governanceSchema } from './governance.ts';
+import { ownTelemetrySchema } from './own-telemetry.ts';
+import { byteSize } from './size.ts';
+import { headerName, headerText, url } from './values.ts';
+
+const section = (plugin: string) => z.looseObject({ plugin: z.string().min(1).default(plugin) }).prefault({});
+
+/** Days, or for ever. */
+const kept = z.union([z.literal('forever'), z.coerce.number().int().min(1).max(36_500)]);
+
+/** The core's own keys. What stands beside `plugin` in a section is that plugin's, and checked by its own schema. */
+export const configSchema = z
+  .strictObject({
+    $schema: z.string().optional(),
+    publicUrl: url.optional().meta({ description: 'Where clients reach the gateway; https://mcp.example.com' }),
+    authUrl: url.optional().meta({ description: 'Where tokens are had, if not at publicUrl' }),
+    trustProxy: z
+      // As `${env:…}` gives it, 1 is a number: a flag would take it for `true`, and believe whatever a client writes.
+      .union([z.boolean(), z.coerce.number().int().min(1).max(8), z.stringbool({ truthy: ['true'], falsy: ['false'] })])
+      .default(false)
+      .meta({ description: 'How many reverse proxies to believe about the client address' }),
+    listen: z
+      .strictObject({
+        host: z.string().min(1).default('127.0.0.1'),
+        port: z.coerce.number().int().min(0).max(65_535).default(8080),
+        leaveSeconds: z.coerce.number().int().min(0).max(300).default(0).meta({
+          description: 'After SIGTERM: how long /readyz says no while requests are still served, for load balancers',
+        }),
+      })
+      .prefault({}),
+    allowedHosts: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({ description: 'Host names beside those of publicUrl, authUrl and loopback' }),
+    allowedOrigins: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({ description: 'Browser origins beside that of publicUrl' }),
+    dataDirectory: z.string().min(1).default('.sightline'),
+    log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
+    limits: z
+      .strictObject({
+        requestsPerMinute: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .default(600)
+          .meta({ description: 'Of one key or person; a sixth of it, at least 20, at once' }),
+        organizationRequestsPerMinute: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .optional()
+          .meta({ description: 'Of all keys and people of one organization; by default ten times requestsPerMinute' }),
+        toolCallsPerMinute: z.partialRecord(z.enum(toolNames), z.coerce.number().int().min(1)).default({}).meta({
+          description: 'Calls of a tool by all of one organization; without an entry only the limits above hold',
+        }),
+        callsAtOnce: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(100_000)
+          .default(128)
+          .meta({ description: 'Tool calls of one key or person that one process runs at once' }),
+        toolCallsAtOnce: z.partialRecord(z.enum(toolNames), z.coerce.number().int().min(1)).default({}).meta({
+          description: 'Calls of a tool by all of one organization that one process runs at once',
+        }),
+        requestsAtOnce: z.coerce.number().int().min(1).max(100_000).default(256).meta({
+          description:
+            'Requests that one process answers at once, those aside that have waited for seconds; more are told to come again',
+        }),
+        queriesAtOnce: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(10_000)
+          .default(32)
+          .meta({ description: 'Queries that run at once in one process; more wait, organizations in turn' }),
+        organizationQueriesAtOnce: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(10_000)
+          .default(8)
+          .meta({ description: 'Of these, queries of one organization' }),
+        queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30),
+        maxCellBytes: z.coerce.number().int().min(256).max(4_194_304).default(16_384),
+        defaultWindowHours: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(8_760)
+          .default(24)
+          .meta({ description: 'How far back a query reads that says nothing about time' }),
+      })
+      .prefault({}),
+    governance: governanceSchema,
+    costGuard: z
+      .strictObject({
+        mode: z
+          .enum(['off', 'shadow', 'enforce'])
+          .default('shadow')
+          .meta({ description: 'shadow: what would be refused is only logged' }),
+        maxQueryBytes: byteSize
+          .optional()
+          .meta({ description: 'What one query may read, as the warehouse estimates it' }),
+        dailyBytes: byteSize
+          .optional()
+          .meta({ description: 'What an organization may read from midnight to midnight UTC' }),
+      })
+      .prefault({}),
+    ingest: z
+      .strictObject({
+        enabled: flag.default(true),
+        retentionDays: z.coerce.number().int().min(1).max(3_650).default(30),
+        collector: z
+          .strictObject({
+            endpoint: url,
+            protocol: z.enum(['http/protobuf', 'grpc']).default('http/protobuf'),
+            token: headerText.optional().meta({ description: 'May hold {organization} and {organization_id}' }),
+            tokens: z
+              .record(z.string(), headerText)
+              .default({})
+              .meta({ description: 'By organization (name or id), where `token` is not for all' }),
+            headers: z
+              .record(headerName, headerText)
+              .default({ Authorization: 'Bearer {token}' })
+              .meta({ description: 'May hold {token}, {organization} and {organization_id}' }),
+          })
+          .optional()
+          .meta({ description: 'Your own collector, which feeds the warehouse: what get_ingest_config tells senders' }),
+      })
+      .prefault({}),
+    audit: z
+      .strictObject({
+        statements: flag
+          .default(false)
+          .meta({ description: 'Whether the SQL of a call is kept with its record; it may hold personal data' }),
+      })
+      .prefault({}),
+    ownTelemetry: ownTelemetrySchema,
+    retention: z
+      .strictObject({
+        auditDays: kept.default(400).meta({ description: 'How long audit records are kept' }),
+        chatDays: kept.default('forever').meta({
+          description: 'How long chats are kept after their last change, once they are completed, failed or cancelled',
+        }),
+        incidentDays: kept.default('forever').meta({
+          description: 'How long incidents are kept after their last change, once they are resolved or dismissed',
+        }),
+      })
+      .prefault({}),
+    storage: section('knex'),
+    issuer: section('builtin'),
+    telemetry: section('duckdb'),
+    agent: section('playbook'),
+    alerts: z
+      .array(z.looseObject({ plugin: z.string().min(1) }))
+      .max(20)
+      .default(['generic', 'alertmanager', 'pagerduty', 'datadog'].map((plugin) => ({ plugin })))
+      .meta({ description: 'What alerts can come from' }),
+  })
+  .meta({ id: 'SightlineConfig' });
+
+export type Config = z.output<typeof configSchema>;

@@ -1,0 +1,76 @@
+import type { Attributes, Meter } from '@opentelemetry/api';
+import type { Instruments } from '../../contract/core/index.ts';
+import { httpMethod } from './names.ts';
+import { Operations } from './operations.ts';
+import type { Traces } from './operations.ts';
+import { Queries } from './queries.ts';
+
+/** As each convention advises. */
+const buckets = {
+  mcp: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300],
+  http: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+  database: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+  investigation: [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_200],
+} as const;
+
+export interface InstrumentsParts {
+  readonly meter: Meter;
+  /** Undefined where no spans are made. */
+  readonly traces: Traces | undefined;
+  /** Whether spans hold the SQL of a query. */
+  readonly statements: boolean;
+}
+
+export function createInstruments({ meter, traces, statements }: InstrumentsParts): Instruments {
+  const seconds = (name: string, description: string, boundaries: readonly number[]) =>
+    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: [...boundaries] } });
+
+  const operations = new Operations(
+    seconds('mcp.server.operation.duration', 'From an MCP request or notification to its answer', buckets.mcp),
+    traces,
+  );
+  const queries = new Queries(
+    seconds('db.client.operation.duration', 'A statement at the warehouse, with reading its rows', buckets.database),
+    traces?.tracer,
+    statements,
+  );
+  const http = seconds('http.server.request.duration', 'From an HTTP request to the end of its answer', buckets.http);
+  const waits = seconds(
+    'sightline.query.queue.wait.duration',
+    'How long queries waited for a place, of those that had to wait',
+    buckets.database,
+  );
+  const investigations = seconds(
+    'sightline.investigation.duration',
+    'A run of an investigation, to its answer or its failure',
+    buckets.investigation,
+  );
+  const refused = meter.createCounter('sightline.requests.refused', {
+    description: 'Requests answered with 429 or 503, by who refused and why',
+    unit: '{request}',
+  });
+  const records = meter.createCounter('sightline.ingest.records', {
+    description: 'Spans, data points and log records that were sent here',
+    unit: '{record}',
+  });
+
+  return {
+    operation: (facts) => operations.begin(facts),
+    queried: (facts, since, outcome) => queries.record(facts, since, outcome),
+    queued: (since) => waits.record((performance.now() - since) / 1_000),
+    httpRequest(method, route, status, since) {
+      const attributes: Attributes = { 'http.request.method': httpMethod(method), 'url.scheme': 'http' };
+      if (route !== undefined) attributes['http.route'] = route;
+      if (status === undefined) attributes['error.type'] = 'client_gone';
+      else attributes['http.response.status_code'] = status;
+      if (status !== undefined && status >= 500) attributes['error.type'] = String(status);
+      http.record((performance.now() - since) / 1_000, attributes);
+    },
+    refused: (by, reason) => refused.add(1, { 'sightline.refused.by': by, 'sightline.error.code': reason }),
+    ingested(signal, accepted, rejected) {
+      if (accepted > 0) records.add(accepted, { 'sightline.signal': signal, outcome: 'accepted' });
+      if (rejected > 0) records.add(rejected, { 'sightline.signal': signal, outcome: 'rejected' });
+    },
+    investigated: (outcome, since) => investigations.record((performance.now() - since) / 1_000, { outcome }),
+  };
+}

@@ -1,0 +1,110 @@
+import { createTraceState, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
+import type { Attributes, Context, Histogram, Span, Tracer } from '@opentelemetry/api';
+import type { ErrorCode, Operation, OperationFacts, SpanIds, TraceParent } from '../../contract/core/index.ts';
+import { mcpMethod } from './names.ts';
+import { wallClockAt } from './wall-clock.ts';
+
+export interface Traces {
+  readonly tracer: Tracer;
+  /** Of traces that begin here; those of a caller are kept as it decided. */
+  readonly sampleRatio: number;
+}
+
+/** MCP operations by the MCP semantic conventions: a span of kind SERVER, where there is a tracer, and a duration. */
+export class Operations {
+  readonly #duration: Histogram;
+  readonly #traces: Traces | undefined;
+
+  constructor(duration: Histogram, traces: Traces | undefined) {
+    this.#duration = duration;
+    this.#traces = traces;
+  }
+
+  begin(facts: OperationFacts): RecordedOperation {
+    const method = mcpMethod(facts.method);
+    const common: Attributes = { 'mcp.method.name': method, 'network.transport': 'tcp' };
+    if (facts.tool !== undefined) {
+      common['gen_ai.tool.name'] = facts.tool;
+      common['gen_ai.operation.name'] = 'execute_tool';
+    }
+    if (facts.protocolVersion !== undefined) common['mcp.protocol.version'] = facts.protocolVersion;
+    const span =
+      this.#traces && isKept(this.#traces, facts) ? startSpan(this.#traces.tracer, method, common, facts) : undefined;
+    return new RecordedOperation(this.#duration, common, facts.since, span);
+  }
+}
+
+/** Decided before a span is made: one that is not kept would cost nearly as much. */
+function isKept({ sampleRatio }: Traces, { parent }: OperationFacts): boolean {
+  return parent === undefined ? Math.random() < sampleRatio : parent.sampled;
+}
+
+function startSpan(tracer: Tracer, method: string, common: Attributes, facts: OperationFacts): Span {
+  const attributes: Attributes = {
+    ...common,
+    'sightline.organization.id': facts.organizationId,
+    'sightline.request.id': facts.requestId,
+  };
+  if (facts.rpcId !== undefined) attributes['jsonrpc.request.id'] = String(facts.rpcId);
+  if (facts.sessionId !== undefined) attributes['mcp.session.id'] = facts.sessionId;
+  return tracer.startSpan(
+    facts.tool === undefined ? method : `${method} ${facts.tool}`,
+    { kind: SpanKind.SERVER, attributes, startTime: wallClockAt(facts.since) },
+    facts.parent === undefined ? ROOT_CONTEXT : under(facts.parent),
+  );
+}
+
+function under({ traceId, spanId, sampled, state }: TraceParent): Context {
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+    ...(state !== undefined && { traceState: createTraceState(state) }),
+  });
+}
+
+export class RecordedOperation implements Operation {
+  readonly #duration: Histogram;
+  readonly #attributes: Attributes;
+  readonly #since: number;
+  readonly #span: Span | undefined;
+  readonly span: SpanIds | undefined;
+  #failure: ErrorCode | undefined;
+  #ended = false;
+
+  constructor(duration: Histogram, attributes: Attributes, since: number, span: Span | undefined) {
+    this.#duration = duration;
+    this.#attributes = attributes;
+    this.#since = since;
+    this.#span = span;
+    this.span = span?.spanContext();
+  }
+
+  /** What spans of this operation are children of; undefined where it has none itself. */
+  get context(): Context | undefined {
+    return this.#span && trace.setSpan(ROOT_CONTEXT, this.#span);
+  }
+
+  toolFailed(code: ErrorCode): void {
+    this.#failure = code;
+  }
+
+  end(rpcCode?: number): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const now = performance.now();
+    const failed = failureAttributes(rpcCode, this.#failure);
+    this.#duration.record((now - this.#since) / 1_000, { ...this.#attributes, ...failed });
+    if (failed !== undefined) {
+      // No description: an error's message may quote what the caller sent.
+      this.#span?.setAttributes(failed).setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.#span?.end(wallClockAt(now));
+  }
+}
+
+function failureAttributes(rpcCode: number | undefined, tool: ErrorCode | undefined): Attributes | undefined {
+  if (rpcCode !== undefined) return { 'error.type': String(rpcCode), 'rpc.response.status_code': String(rpcCode) };
+  return tool && { 'error.type': 'tool_error', 'sightline.error.code': tool };
+}

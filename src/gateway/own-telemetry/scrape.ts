@@ -1,0 +1,63 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { MetricReader } from '@opentelemetry/sdk-metrics';
+import type { MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import type { Logger } from '../../contract/core/index.ts';
+
+/** Collects when it is asked, and never by itself. */
+export class ScrapedReader extends MetricReader {
+  readonly #serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+
+  async text(): Promise<string> {
+    const { resourceMetrics } = await this.collect({ timeoutMillis: 5_000 });
+    return this.#serializer.serialize(withUnits(resourceMetrics));
+  }
+
+  protected override async onForceFlush(): Promise<void> {}
+  protected override async onShutdown(): Promise<void> {}
+}
+
+const suffixes: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes', '1': '_ratio' };
+
+/** The unit in the name, as the OpenTelemetry collector and Prometheus' own rules have it; the serializer leaves it out. */
+function withUnits({ resource, scopeMetrics }: ResourceMetrics): ResourceMetrics {
+  const named = (metric: MetricData): MetricData => {
+    const { descriptor } = metric;
+    return { ...metric, descriptor: { ...descriptor, name: descriptor.name + (suffixes[descriptor.unit] ?? '') } };
+  };
+  return { resource, scopeMetrics: scopeMetrics.map((each) => ({ ...each, metrics: each.metrics.map(named) })) };
+}
+
+/** GET /metrics and nothing else, on a server of its own. */
+export function createScrapeServer(reader: Pick<ScrapedReader, 'text'>, logger: Logger): Server {
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, maxHeaderSize: 8 * 1024 });
+  server.maxConnections = 32;
+  server.setTimeout(30_000);
+  server.on('request', (request, response) => void answer(reader, request, response, logger));
+  return server;
+}
+
+async function answer(
+  reader: Pick<ScrapedReader, 'text'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  logger: Logger,
+): Promise<void> {
+  const [path] = (request.url ?? '/').split('?', 1);
+  if (path !== '/metrics') return void response.writeHead(404).end();
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
+  }
+  try {
+    const text = await reader.text();
+    response.writeHead(200, {
+      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+      'cache-control': 'no-store',
+    });
+    response.end(text);
+  } catch (error) {
+    logger.warn({ error }, 'metrics could not be collected');
+    response.writeHead(500).end();
+  }
+}

@@ -1,0 +1,132 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { apiVersion, SightlineError } from '../../contract/core/index.ts';
+import type { Hosts, PluginKind, Products } from '../../contract/core/index.ts';
+
+export interface PluginReference {
+  readonly kind: PluginKind;
+  /** Short name (`duckdb`), package (`@acme/telemetry-snowflake`) or path (`./my-plugin.ts`). */
+  readonly plugin: string;
+  /** The section of the config file without `plugin`. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** A plugin found, checked and with its config validated: all that is left is to create it. */
+export interface LoadedPlugin<Kind extends PluginKind> {
+  /** For messages: `telemetry plugin "duckdb"`. */
+  readonly label: string;
+  /** As the plugin calls itself. */
+  readonly name: string;
+  create(host: Hosts[Kind]): Products[Kind];
+}
+
+const pluginsDirectory = fileURLToPath(new URL('../../../plugins/', import.meta.url));
+const extension = extname(import.meta.url);
+
+const definitionShape = z.object({
+  kind: z.string(),
+  name: z.string(),
+  apiVersion: z.number(),
+  configSchema: z.custom<z.ZodType>((value) => value instanceof z.ZodType || isZodLike(value)),
+  create: z.custom<(config: unknown, host: unknown) => unknown>((value) => typeof value === 'function'),
+});
+export type AnyDefinition = z.infer<typeof definitionShape>;
+
+/** Finds, imports and checks a plugin. Every failure is one sentence that names the plugin, the config key and the cause. */
+export async function loadPlugin<Kind extends PluginKind>(
+  kind: Kind,
+  reference: PluginReference,
+  configFile: string | undefined,
+): Promise<LoadedPlugin<Kind>> {
+  const label = `${kind} plugin "${reference.plugin}"`;
+  const definition = await importDefinition(kind, reference.plugin, configFile);
+  const parsed = definition.configSchema.safeParse(reference.config);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${[kind, ...issue.path].join('.')}: ${issue.message}`);
+    throw new SightlineError('config_invalid', `The config of ${label} is not valid: ${problems.join('; ')}`);
+  }
+  return {
+    label,
+    name: definition.name,
+    create(host) {
+      try {
+        // The definition's own types tie kind, config and product together; here only the kind is known.
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+        return definition.create(parsed.data, host) as Products[Kind];
+      } catch (cause) {
+        throw failed(label, kind, cause);
+      }
+    },
+  };
+}
+
+/** The definition alone, as the JSON Schema of the config needs it. */
+export async function importDefinition(
+  kind: PluginKind,
+  plugin: string,
+  configFile: string | undefined,
+): Promise<AnyDefinition> {
+  const label = `${kind} plugin "${plugin}"`;
+  let module: unknown;
+  try {
+    module = await import(pathToFileURL(locate(kind, plugin, configFile)).href);
+  } catch (cause) {
+    throw failed(label, kind, cause);
+  }
+  const definition = definitionShape.safeParse(
+    typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined,
+  );
+  if (!definition.success) {
+    throw failed(label, kind, new Error('its default export is not a plugin definition (see definePlugin)'));
+  }
+  if (definition.data.kind !== kind) {
+    throw failed(label, kind, new Error(`it is a ${definition.data.kind} plugin`));
+  }
+  if (definition.data.apiVersion !== apiVersion) {
+    throw failed(label, kind, new Error(`it is made for API ${definition.data.apiVersion}, this is ${apiVersion}`));
+  }
+  return definition.data;
+}
+
+function locate(kind: PluginKind, plugin: string, configFile: string | undefined): string {
+  if (/^[a-z][a-z0-9-]*$/.test(plugin)) {
+    const file = join(pluginsDirectory, `${kind}-${plugin}`, `index${extension}`);
+    if (existsSync(file)) return file;
+    const shipped = readdirSync(pluginsDirectory).filter((folder) => folder.startsWith(`${kind}-`));
+    const names = shipped.map((folder) => folder.slice(kind.length + 1));
+    if (!isInstalled(plugin, configFile)) throw new Error(`there is no such plugin; shipped are: ${names.join(', ')}`);
+  }
+  return requireFrom(configFile).resolve(plugin);
+}
+
+/** Resolves from the config file's folder, as its reader would expect. */
+function requireFrom(configFile: string | undefined): NodeJS.Require {
+  return createRequire(join(configFile === undefined ? process.cwd() : dirname(configFile), 'noop.js'));
+}
+
+function isInstalled(plugin: string, configFile: string | undefined): boolean {
+  try {
+    requireFrom(configFile).resolve(plugin);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function failed(label: string, key: string, cause: unknown): SightlineError {
+  const message = cause instanceof Error ? (cause.message.split('\n', 1)[0] ?? '') : String(cause);
+  // What a plugin says of its own config names the key and what to do.
+  if (cause instanceof SightlineError) return cause;
+  return new SightlineError('plugin_failed', `${label} (config key ${key}.plugin) cannot be used: ${message}`, {
+    cause,
+    hint: 'Give the short name of a shipped plugin, an installed package, or a path relative to the config file.',
+  });
+}
+
+/** A third-party plugin may bring its own copy of zod: what counts is that it parses. */
+function isZodLike(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'safeParse' in value && typeof value.safeParse === 'function';
+}

@@ -1,0 +1,258 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Component } from '../../contract/core/index.ts';
+import { createAcceptors } from '../http/acceptors.ts';
+import { createHttpServer, serverLimits } from '../http/server.ts';
+import { holdExclusively, joinHold } from '../process/exclusive.ts';
+import type { Exclusive } from '../process/exclusive.ts';
+import { createLifecycle } from '../process/lifecycle.ts';
+import type { Lifecycle } from '../process/lifecycle.ts';
+import type { OwnTelemetry } from '../own-telemetry/index.ts';
+import { loadPlugin } from '../process/registry.ts';
+import type { HttpRequest, HttpResponse } from '../../mcp/http-message.ts';
+import { loadAlertInputs } from './alert-inputs.ts';
+import { holdBoundary } from './boundary.ts';
+import { callPaths } from './calls.ts';
+import type { Calls } from './calls.ts';
+import { Connections } from './connections.ts';
+import { createGatewayContainer } from './container.ts';
+import type { Given, LoadedPlugins } from './container.ts';
+import type { Cradle, Router } from './cradle.ts';
+import { receivingSink } from './ingest-source.ts';
+import { createConfiguredTelemetry, observeGateway, ownTelemetryPart } from './own-telemetry.ts';
+import { listen, listenTogether, localUrl } from './listen.ts';
+import { longestCallMs } from './serving.ts';
+import type { Serving } from './serving.ts';
+import type { Settings } from './settings.ts';
+import { basePathOf, deriveUrls } from './urls.ts';
+import { leaveToOthers } from '../workers/leave-to-others.ts';
+import type { Seat } from '../workers/seat.ts';
+import { layFoundation } from './workspace.ts';
+import type { Foundation } from './workspace.ts';
+
+export interface Gateway {
+  /** Resolves once requests are served. A failure names the part, the config key and the cause; `stop` then clears up. */
+  start(): Promise<void>;
+  /** Finishes the requests in flight, then stops the parts in reverse order. Safe unstarted, safe twice. */
+  stop(): Promise<void>;
+  /** Reads the configuration anew and takes of it what can be taken; the log says what that is. Never rejects. */
+  reload(): Promise<void>;
+  /** Stops as one of several processes, of which the others are ready. */
+  retire(): Promise<void>;
+  /** {base_url}; known once started. */
+  readonly url: string;
+  /** Whether telemetry can be sent to it; false where a warehouse is fed by another way. Known once started. */
+  readonly receives: boolean;
+  /** The config file in use, if there is one. */
+  readonly configFile: string | undefined;
+  readonly dataDirectory: string;
+  /** For the first start: what the workspace is set up with. Known once started. */
+  readonly workspace: Pick<Cradle, 'storage' | 'keys' | 'ingestTokens' | 'organizations' | 'worker' | 'agent'>;
+}
+
+const startTimeoutMs = 30_000;
+/** The storage's schema is brought up to date meanwhile. A server that does not answer is known by the plugin's own time-outs. */
+const migrationMs = 24 * 3_600_000;
+const stopTimeoutMs = 10_000;
+
+/** @param seat where several processes are one gateway: the place of this one, which another process holds the data for. */
+export async function createGateway(settings: Settings, seat?: Seat): Promise<Gateway> {
+  return new RunningGateway(await layFoundation(settings, seat && { worker: seat.number }), seat);
+}
+
+class RunningGateway implements Gateway {
+  readonly #foundation: Foundation;
+  readonly #lifecycle: Lifecycle;
+  readonly #serving: Serving;
+  readonly #seat: Seat | undefined;
+  #connections: Connections | undefined;
+  #hold: Exclusive | undefined;
+  #cradle: Cradle | undefined;
+  #own: OwnTelemetry | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(foundation: Foundation, seat: Seat | undefined) {
+    this.#foundation = foundation;
+    this.#seat = seat;
+    this.#lifecycle = createLifecycle({ logger: foundation.logger, startTimeoutMs, stopTimeoutMs });
+    this.#serving = { ready: false, health: () => this.#lifecycle.health() };
+  }
+
+  get url(): string {
+    return this.#started().urls.publicUrl;
+  }
+
+  get receives(): boolean {
+    return receivingSink(this.#foundation.config, this.#started().telemetry) !== undefined;
+  }
+
+  get workspace(): Gateway['workspace'] {
+    return this.#started();
+  }
+
+  get configFile(): string | undefined {
+    return this.#foundation.file;
+  }
+
+  get dataDirectory(): string {
+    return this.#foundation.dataDirectory;
+  }
+
+  async start(): Promise<void> {
+    const { config, dataDirectory, file } = this.#foundation;
+    const seat = this.#seat;
+    if (seat) joinHold(dataDirectory);
+    else this.#hold = holdExclusively(dataDirectory);
+    const plugins = await loadPlugins(this.#foundation);
+    let router: Router = notYet;
+    let calls: Calls = notYet;
+    const server = createHttpServer(silentMs(config), serverLimits, {
+      paths: callPaths(basePathOf(config)),
+      onCall(request, answer, socket) {
+        connections.answers(socket, answer);
+        calls(request, answer);
+      },
+    });
+    this.#foundation.onReload(() => server.setTimeout(silentMs(this.#foundation.config)));
+    // Workers share one queue of connections.
+    const acceptors = seat ? [] : createAcceptors(server);
+    const connections = new Connections(server, acceptors);
+    const route = (request: IncomingMessage, response: ServerResponse, waits: boolean): void => {
+      connections.answers(request.socket, response);
+      router(request, response, waits);
+    };
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => route(request, response, false));
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => route(request, response, true));
+    this.#connections = connections;
+    if (seat) leaveToOthers(server);
+    // Listening first: the port, when it is a free one, is part of the issuer's name, and a port in use is told at once.
+    // A worker has its port from the primary, and takes no request that another one could answer before it can.
+    const port = seat ? seat.port : await listenTogether(server, acceptors, config.listen);
+    const urls = deriveUrls(config, port);
+    this.#own = await createConfiguredTelemetry(this.#foundation);
+    const given: Given = {
+      foundation: this.#foundation,
+      urls,
+      serving: this.#serving,
+      instruments: this.#own?.instruments,
+      plugins,
+      baseline: await loadPlugin('agent', { kind: 'agent', plugin: 'playbook', config: {} }, undefined),
+      seat,
+    };
+    const { cradle } = createGatewayContainer(given);
+    this.#cradle = cradle;
+
+    const start = (name: string, component: Component): Promise<void> => this.#lifecycle.start({ name, component });
+    if (this.#own) await start('own telemetry', ownTelemetryPart(this.#own, this.#foundation, seat));
+    const storage = { name: plugins.storage.label, component: cradle.storage, startTimeoutMs: migrationMs };
+    await this.#lifecycle.start(storage);
+    await cradle.storage.migrate();
+    if (cradle.replicas) {
+      this.#sayWhatMayNotBeTwo(cradle);
+      await start('the other gateways', cradle.replicas);
+    }
+    await start('the audit', partOf({ stop: () => cradle.audit.stop() }));
+    await start(plugins.issuer.label, cradle.issuer);
+    await start(plugins.telemetry.label, cradle.telemetry);
+    await holdBoundary(cradle.telemetry, plugins.telemetry.label, this.#foundation.logger);
+    await start(plugins.agent.label, cradle.agent);
+    await start('retention', partOf({ start: () => cradle.retention.start(), stop: () => cradle.retention.stop() }));
+    await start('the OTLP receiver', cradle.receiver);
+    await start(
+      'the investigation worker',
+      partOf({ start: () => cradle.worker.start(), stop: () => cradle.worker.stop() }),
+    );
+    const { webhookSender } = cradle;
+    if (webhookSender) {
+      await start(
+        'the webhook sender',
+        partOf({ start: () => webhookSender.start(), stop: () => webhookSender.stop() }),
+      );
+    }
+    await start('kept results', partOf({ stop: async () => cradle.keptResults.clear() }));
+
+    if (this.#own) observeGateway(this.#own, cradle);
+    ({ router, calls } = cradle);
+    this.#serving.ready = true;
+    if (seat) {
+      await listen(server, { host: config.listen.host, port });
+      seat.tell({ kind: 'serving' });
+      this.#foundation.logger.info({ pid: process.pid }, 'a worker serves');
+      return;
+    }
+    this.#hold?.announce(localUrl(config.listen.host, port));
+    this.#foundation.logger.info({ url: urls.publicUrl, config: file ?? 'defaults', dataDirectory }, 'serving');
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#leave().then(() => this.#stop());
+    return this.#stopped;
+  }
+
+  async reload(): Promise<void> {
+    await this.#foundation.reload();
+  }
+
+  retire(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  /** Whoever asks whether we are ready is told so before the first connection is refused. */
+  async #leave(): Promise<void> {
+    const { leaveSeconds } = this.#foundation.config.listen;
+    if (this.#serving.ready && leaveSeconds > 0) {
+      this.#serving.ready = false;
+      await delay(leaveSeconds * 1_000);
+    }
+    this.#serving.ready = false;
+  }
+
+  async #stop(): Promise<void> {
+    // Before nobody is let in any more: it may be sent to this gateway itself.
+    await this.#own?.flush();
+    await this.#connections?.drain(longestCallMs(this.#foundation.config) + 5_000);
+    await this.#lifecycle.stop();
+    this.#hold?.release();
+  }
+
+  #sayWhatMayNotBeTwo({ storage, telemetry }: Cradle): void {
+    if (telemetry.inDataDirectory !== true || storage.inDataDirectory === true) return;
+    this.#foundation.logger.warn(
+      {},
+      'storage is on a server, but telemetry is in the data directory of this machine: run one gateway, or give telemetry a warehouse (telemetry.plugin: clickhouse, bigquery or postgres)',
+    );
+  }
+
+  #started(): Cradle {
+    if (!this.#cradle) throw new Error('the gateway has not been started');
+    return this.#cradle;
+  }
+}
+
+/** Before what answers is there. */
+function notYet(_request: HttpRequest, response: HttpResponse): void {
+  response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
+}
+
+/** Of a connection: a call may be silent to its end. */
+function silentMs(config: Foundation['config']): number {
+  return longestCallMs(config) + 60_000;
+}
+
+async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins> {
+  const { config, file } = foundation;
+  const { storage, issuer, telemetry, agent } = config;
+  const reference = ({ plugin, ...rest }: typeof storage) => ({ plugin, config: rest });
+  return {
+    storage: await loadPlugin('storage', { kind: 'storage', ...reference(storage) }, file),
+    issuer: await loadPlugin('issuer', { kind: 'issuer', ...reference(issuer) }, file),
+    telemetry: await loadPlugin('telemetry', { kind: 'telemetry', ...reference(telemetry) }, file),
+    agent: await loadPlugin('agent', { kind: 'agent', ...reference(agent) }, file),
+    alerts: await loadAlertInputs(foundation),
+  };
+}
+
+function partOf(life: { start?: () => void; stop: () => Promise<void> }): Component {
+  return { start: async () => life.start?.(), stop: life.stop, health: async () => ({ ok: true }) };
+}

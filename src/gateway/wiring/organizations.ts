@@ -1,0 +1,23 @@
+import type { IngestTokens } from '../../identity/verify/ingest-tokens.ts';
+import type { Organization, Storage } from '../../contract/storage/index.ts';
+
+export interface Organizations {
+  /** With its ingest token, so that reading the ingest configuration never has to make one. `conflict` when the name is taken. */
+  create(name: string): Promise<Organization>;
+}
+
+export function createOrganizations({
+  storage,
+  ingestTokens,
+}: {
+  readonly storage: Storage;
+  readonly ingestTokens: IngestTokens;
+}): Organizations {
+  return {
+    async create(name) {
+      const organization = await storage.directory.createOrganization({ name });
+      await ingestTokens.ensure(organization.id);
+      return organization;
+    },
+  };
+}

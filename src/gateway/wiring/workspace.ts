@@ -1,0 +1,152 @@
+import { createAlertSources } from '../../incidents/alerts/sources.ts';
+import type { AlertSources } from '../../incidents/alerts/sources.ts';
+export type { AddressedSource, SourceWithSecret } from '../../incidents/alerts/sources.ts';
+import { createApiKeys } from '../../identity/verify/api-keys.ts';
+import type { ApiKeys } from '../../identity/verify/api-keys.ts';
+import { createIngestTokens } from '../../identity/verify/ingest-tokens.ts';
+import type { IngestTokens } from '../../identity/verify/ingest-tokens.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Host, Logger, Vault } from '../../contract/core/index.ts';
+import type { MigrationPlan, MigrationReport, Storage } from '../../contract/storage/index.ts';
+import { readHolder } from '../process/exclusive.ts';
+import type { Holder } from '../process/exclusive.ts';
+import { createLogger } from '../process/logger.ts';
+import { loadPlugin } from '../process/registry.ts';
+import { createVault, loadMasterKeys } from '../process/vault.ts';
+import { createPeople } from '../../identity/people/create-people.ts';
+import type { People } from '../../identity/people/people.ts';
+import { createAlertInputs, loadAlertInputs } from './alert-inputs.ts';
+import { prepareDirectory } from './data-directory.ts';
+import { createLiveConfig } from './reload.ts';
+import type { LiveConfig } from './reload.ts';
+import { createOrganizations } from './organizations.ts';
+import type { Organizations } from './organizations.ts';
+import { loadSettings } from './settings.ts';
+import type { Settings } from './settings.ts';
+import { createWebhooks } from '../../incidents/webhooks/index.ts';
+import type { Webhooks } from '../../incidents/webhooks/index.ts';
+import { deriveUrls } from './urls.ts';
+
+/** Config, keys and storage, before anything is started: what the gateway and the commands have in common. */
+export interface Foundation extends LoadedConfig, LiveConfig {
+  readonly dataDirectory: string;
+  readonly logger: Logger;
+  readonly vault: Vault;
+  readonly now: () => Date;
+  /** What every plugin is given, once the port is known. */
+  host(port: number, label: string): Host;
+}
+
+/** @param logged on every line of the log. */
+export async function layFoundation(settings: Settings, logged: object = {}): Promise<Foundation> {
+  const loaded = await loadSettings(settings);
+  const { dataDirectory, log } = loaded.config;
+  prepareDirectory(dataDirectory);
+  const leveled = createLogger(log);
+  const logger = leveled.child(logged);
+  const live = createLiveConfig(settings, loaded, logger);
+  live.onReload(() => leveled.setLevel(live.config.log.level));
+  const vault = createVault(await loadMasterKeys(dataDirectory, process.env['SIGHTLINE_MASTER_KEY']));
+  const now = (): Date => new Date();
+  return {
+    file: loaded.file,
+    get config() {
+      return live.config;
+    },
+    reload: () => live.reload(),
+    onReload: (listener) => live.onReload(listener),
+    dataDirectory,
+    logger,
+    vault,
+    now,
+    host(port, label) {
+      const { publicUrl, authUrl } = deriveUrls(loaded.config, port);
+      return { logger: logger.child({ part: label }), now, publicUrl, authUrl, dataDirectory, vault };
+    },
+  };
+}
+
+/** A workspace opened by a command, beside a running gateway or without one. */
+export interface OpenWorkspace extends Foundation {
+  readonly storage: Storage;
+  readonly migrations: MigrationReport;
+  readonly keys: ApiKeys;
+  readonly ingestTokens: IngestTokens;
+  readonly people: People;
+  readonly organizations: Organizations;
+  readonly webhooks: Webhooks;
+  /** Loads the alert plugins, which few commands need. */
+  alertSources(): Promise<AlertSources>;
+  /** The gateway that holds this data directory, if it answers. */
+  runningGateway(): Promise<Holder | undefined>;
+  close(): Promise<void>;
+}
+
+async function createStorage(foundation: Foundation): Promise<Storage> {
+  const { config, file } = foundation;
+  const { plugin, ...section } = config.storage;
+  const loaded = await loadPlugin('storage', { kind: 'storage', plugin, config: section }, file);
+  return loaded.create(foundation.host(config.listen.port, loaded.label));
+}
+
+/** What a migration of the storage would do; nothing is changed. */
+export async function planMigration(settings: Settings): Promise<MigrationPlan> {
+  const storage = await createStorage(await layFoundation(settings));
+  try {
+    return await storage.planMigration();
+  } finally {
+    await storage.stop();
+  }
+}
+
+export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> {
+  const foundation = await layFoundation(settings);
+  const { now, vault, dataDirectory, logger, config } = foundation;
+  const storage = await createStorage(foundation);
+  const migrations = await opened(storage);
+  const ingestTokens = createIngestTokens({ storage, vault });
+  const runningGateway = async (): Promise<Holder | undefined> => {
+    const holder = readHolder(dataDirectory);
+    return holder && (await answers(holder.url)) ? holder : undefined;
+  };
+  return {
+    ...foundation,
+    storage,
+    migrations,
+    keys: createApiKeys({ storage, now }),
+    ingestTokens,
+    people: createPeople({ storage, logger, now }),
+    organizations: createOrganizations({ storage, ingestTokens }),
+    webhooks: createWebhooks({ storage, vault, now }),
+    async alertSources() {
+      const host = (label: string): Host => foundation.host(config.listen.port, label);
+      const inputs = createAlertInputs(await loadAlertInputs(foundation), host);
+      const running = config.publicUrl === undefined ? await runningGateway() : undefined;
+      return createAlertSources({ storage, vault, inputs, publicUrl: running?.url ?? host('cli').publicUrl, now });
+    },
+    runningGateway,
+    close: () => storage.stop(),
+  };
+}
+
+/** What its start had to migrate. */
+async function opened(storage: Storage): Promise<MigrationReport> {
+  try {
+    const migrations = await storage.migrate();
+    await storage.start(AbortSignal.timeout(30_000));
+    return migrations;
+  } catch (error) {
+    await storage.stop();
+    throw error;
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

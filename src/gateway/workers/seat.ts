@@ -1,0 +1,89 @@
+import { resultExpired } from '../../telemetry/query/kept-results.ts';
+import type { KeptPages, ReadPage } from '../../telemetry/query/kept-results.ts';
+import { assignmentShape, assignmentVariable, fromPrimary } from './messages.ts';
+import type { Admitted, Assignment, Cancelled, FromPrimary, FromWorker } from './messages.ts';
+
+/** A worker's place in its gateway, and its line to the primary. */
+export interface Seat extends Assignment {
+  tell(message: FromWorker): void;
+  /** What other workers said. */
+  hear(listener: (message: Admitted | Cancelled) => void): void;
+  readonly keptPages: KeptPages;
+  /** What the primary asks of the process itself; what it asked before is said first. */
+  orders(listener: (order: Order) => void): void;
+}
+
+export type Order = 'stop' | 'retire' | 'greet' | 'reload';
+
+type Waiting = (answer: Extract<FromPrimary, { readonly call: number }>) => void;
+
+/** Takes the seat that the primary started this process for. */
+export function takeSeat(): Seat {
+  const assignment = assignmentShape.parse(JSON.parse(process.env[assignmentVariable] ?? 'null'));
+  const listeners: ((message: Admitted | Cancelled) => void)[] = [];
+  const waiting = new Map<number, Waiting>();
+  const given: Order[] = [];
+  let obey = (order: Order): void => void given.push(order);
+  let calls = 0;
+
+  process.on('message', (received) => {
+    const message = fromPrimary.parse(received);
+    switch (message.kind) {
+      case 'stop':
+      case 'retire':
+      case 'greet':
+      case 'reload':
+        obey(message.kind);
+        break;
+      case 'kept':
+      case 'page':
+        waiting.get(message.call)?.(message);
+        waiting.delete(message.call);
+        break;
+      default:
+        for (const listener of listeners) listener(message);
+    }
+  });
+
+  // Where the primary is gone, this process ends by itself at once.
+  const tell = (message: FromWorker): void => void process.send?.(message, undefined, {}, () => undefined);
+
+  function ask(question: (call: number) => FromWorker): Promise<Parameters<Waiting>[0]> {
+    calls += 1;
+    const { promise, resolve } = Promise.withResolvers<Parameters<Waiting>[0]>();
+    waiting.set(calls, resolve);
+    tell(question(calls));
+    return promise;
+  }
+
+  return {
+    ...assignment,
+    tell,
+    hear: (listener) => void listeners.push(listener),
+    orders(listener) {
+      obey = listener;
+      for (const order of given.splice(0)) listener(order);
+    },
+    keptPages: {
+      async keep({ organizationId, subject, role }, result) {
+        const holder = { organizationId, subject, role };
+        const answer = await ask((call) => ({ kind: 'keep', call, holder, result }));
+        return answer.kind === 'kept' ? answer.id : undefined;
+      },
+      async page({ organizationId, subject, role }, id, request) {
+        const holder = { organizationId, subject, role };
+        const answer = await ask((call) => ({ kind: 'page', call, holder, id, request }));
+        if (answer.kind !== 'page' || answer.page === undefined) throw resultExpired();
+        return withBuffer(answer.page);
+      },
+      // They are everybody's.
+      clear: () => undefined,
+    },
+  };
+}
+
+/** The channel gives bytes back as plain arrays of them. */
+export function withBuffer<Result extends Pick<ReadPage, 'rows'>>(result: Result): Result {
+  const { json, ends } = result.rows;
+  return { ...result, rows: { json: Buffer.from(json.buffer, json.byteOffset, json.byteLength), ends } };
+}

@@ -1,0 +1,134 @@
+import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
+import { z } from 'zod';
+import { hashSecret, SightlineError } from '../../contract/core/index.ts';
+import type { Logger, Vault } from '../../contract/core/index.ts';
+import type { Artifact, ArtifactRepository } from '../../contract/storage/index.ts';
+import type { Reach } from './failures.ts';
+
+/**
+ * How long a refresh token that was just used still works. Clients refresh in several calls or processes at once and keep
+ * the last answer: with strict rotation five of six calls in flight failed and a browser opened again.
+ */
+export const graceMs = 30_000;
+
+export interface AdapterOptions {
+  /** Asked anew each time: storage may be opened after this is made. */
+  readonly artifacts: () => ArtifactRepository;
+  readonly findClient: (id: string) => Promise<AdapterPayload | undefined>;
+  /** Ends a grant with everything that came of it, access tokens too. */
+  readonly revokeGrant: (id: string) => Promise<void>;
+  readonly reach: Reach;
+  readonly vault: Vault;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+/** We wrote it ourselves, and the library checks what it needs of it. */
+const payloadSchema = z.custom<AdapterPayload>((value) => typeof value === 'object' && value !== null);
+
+/**
+ * What oidc-provider keeps, in our storage. Its ids are what a bearer shows (codes, refresh tokens, the interaction's
+ * cookie), so they are stored as hashes; an interaction, which tells its own id and the client's `state`, is sealed.
+ */
+export function createAdapter(options: AdapterOptions): (model: string) => Adapter {
+  return (model) => {
+    if (model === 'Client') return clientAdapter(options);
+    return model === 'Session' ? forgetful : artifactAdapter(model, options);
+  };
+}
+
+function artifactAdapter(model: string, options: AdapterOptions): Adapter {
+  const { artifacts, revokeGrant, reach, vault, now, logger } = options;
+  const idOf = (id: string) => (model === 'Grant' ? id : hashSecret(id));
+  const sealed = model === 'Interaction';
+  const context = (stored: string) => `oauth:${model}:${stored}`;
+
+  /** Sealed with a master key that is gone: as if it had expired. */
+  function read({ payload, id }: Artifact): AdapterPayload | undefined {
+    try {
+      return payloadSchema.parse(
+        JSON.parse(sealed ? Buffer.from(vault.open(payload, context(id))).toString() : payload),
+      );
+    } catch (error) {
+      if (!(error instanceof SightlineError)) throw error;
+      logger.warn({ error, model }, 'An authorization under way does not open with this master key.');
+      return undefined;
+    }
+  }
+
+  return {
+    async upsert(id, { jti: _id, ...payload }, expiresIn) {
+      const key = idOf(id);
+      const text = JSON.stringify(payload);
+      // A grant belongs to itself, so that revoking it removes it with all that hangs on it.
+      const grantId = model === 'Grant' ? id : payload.grantId;
+      await reach(
+        artifacts().upsert({
+          model,
+          id: key,
+          payload: sealed ? vault.seal(Buffer.from(text), context(key)) : text,
+          ...(grantId === undefined ? {} : { grantId }),
+          ...(expiresIn === undefined ? {} : { expiresAt: new Date(now().getTime() + expiresIn * 1000) }),
+        }),
+      );
+      // A client's assertion, which the library found unused a moment ago: one of those who did may go on.
+      if (model === 'ReplayDetection' && !(await reach(artifacts().consume(model, key, now())))) {
+        throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
+      }
+    },
+    async find(id) {
+      const found = await reach(artifacts().find(model, idOf(id)));
+      const payload = found && read(found);
+      if (!found || !payload) return undefined;
+      const usedAt = found.consumedAt?.getTime();
+      const inGrace = model === 'RefreshToken' && usedAt !== undefined && now().getTime() - usedAt <= graceMs;
+      const consumed = usedAt === undefined || inGrace ? {} : { consumed: Math.floor(usedAt / 1000) };
+      return { ...payload, jti: id, ...consumed };
+    },
+    async consume(id) {
+      if (await reach(artifacts().consume(model, idOf(id), now()))) return;
+      // Somebody was first since `find`: for a refresh token that is within its grace, for a code it is a replay.
+      if (model === 'RefreshToken') return;
+      const grantId = (await reach(artifacts().find(model, idOf(id))))?.grantId;
+      if (grantId !== undefined) await reach(revokeGrant(grantId));
+      throw new errors.InvalidGrant('already used');
+    },
+    async destroy(id) {
+      // Both go with what `revokeByGrantId` ends, and no sooner: were the token gone and its grant still there, for storage
+      // failed between, the next try would find nothing to end.
+      if (model === 'Grant' || model === 'RefreshToken') return;
+      // The browser goes on: of several who found the same request, one, or each would get a code or a request of its own.
+      if (model === 'Interaction' && !(await reach(artifacts().consume(model, idOf(id), now())))) {
+        throw new errors.SessionNotFound('the request was answered already');
+      }
+      await reach(artifacts().destroy(model, idOf(id)));
+    },
+    async revokeByGrantId(grantId) {
+      // The library asks each kind of token in turn, always access tokens, and one answer ends them all.
+      if (model === 'AccessToken') await reach(revokeGrant(grantId));
+    },
+    findByUid: async () => undefined,
+    findByUserCode: async () => undefined,
+  };
+}
+
+const nothing = async (): Promise<undefined> => undefined;
+
+/** The library's own session is never kept: who somebody is, only the consent page says, each time anew. */
+const forgetful: Adapter = {
+  upsert: nothing,
+  find: nothing,
+  findByUid: nothing,
+  findByUserCode: nothing,
+  consume: nothing,
+  destroy: nothing,
+  revokeByGrantId: nothing,
+};
+
+/** Clients are read here and written elsewhere. */
+function clientAdapter({ findClient, reach }: AdapterOptions): Adapter {
+  const refuse = async () => {
+    throw new Error('a client is not written through the protocol library');
+  };
+  return { ...forgetful, find: (id) => reach(findClient(id)), upsert: refuse, consume: refuse, destroy: refuse };
+}

@@ -1,0 +1,88 @@
+import { hashSecret } from '../../contract/core/index.ts';
+import type { BucketRepository } from '../../contract/storage/index.ts';
+
+/** How many wrong secrets one address may show for one client id before it is told to slow down. */
+const allowed = 10;
+const windowMs = 60_000;
+/** Counters kept; the oldest go first. An attacker who fills them only loses count of their own failures. */
+const capacity = 10_000;
+const prefix = 'wrong-secret ';
+const tellAfterMs = 1_000;
+/** In one telling. What a flood has beyond them stays with this gateway, so that it does not become one of writes. */
+const toldAtOnce = 200;
+
+/**
+ * Counts failed attempts by address and client id. It never refuses a good secret: secrets are 256 random bits, so the
+ * danger is not a guess but a key locked out by a stranger who knows its id, or by one stale copy behind the same address.
+ * Gateways over one storage tell each other a moment later.
+ */
+export interface Attempts {
+  /** Notes a failure. Answers how many seconds to wait once there were too many, else undefined. */
+  fail(address: string, clientId: string): number | undefined;
+}
+
+export interface AttemptsOptions {
+  readonly now: () => Date;
+  /** Asked anew each time: storage may be opened after this is made. */
+  readonly buckets: () => Pick<BucketRepository, 'pour'>;
+  /** Told what could not be told to the others. */
+  readonly failed: (error: unknown) => void;
+}
+
+interface Counter {
+  count: number;
+  readonly endsAt: number;
+}
+
+export function createAttempts({ now, buckets, failed }: AttemptsOptions): Attempts {
+  const counters = new Map<string, Counter>();
+  /** Milliseconds to pour, by name. */
+  const untold = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function counterOf(name: string): Counter {
+    const time = now().getTime();
+    const known = counters.get(name);
+    if (known !== undefined && known.endsAt > time) return known;
+    counters.delete(name);
+    const counter = { count: 0, endsAt: time + windowMs };
+    counters.set(name, counter);
+    if (counters.size > capacity) {
+      for (const oldest of counters.keys()) {
+        counters.delete(oldest);
+        break;
+      }
+    }
+    return counter;
+  }
+
+  async function tell(): Promise<void> {
+    timer = undefined;
+    const told = new Map(untold);
+    untold.clear();
+    try {
+      for (const [name, emptyAt] of await buckets().pour(told, now())) {
+        const counter = counterOf(name);
+        // What all have counted, but for what has leaked away since.
+        const level = Math.ceil(((emptyAt.getTime() - now().getTime()) * allowed) / windowMs);
+        counter.count = Math.max(counter.count, level);
+      }
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  return {
+    fail(address, clientId) {
+      const name = `${prefix}${hashSecret(`${address} ${clientId}`)}`;
+      const counter = counterOf(name);
+      counter.count += 1;
+      if (counter.count > allowed) return Math.ceil((counter.endsAt - now().getTime()) / 1_000);
+      if (untold.has(name) || untold.size < toldAtOnce) {
+        untold.set(name, (untold.get(name) ?? 0) + windowMs / allowed);
+        timer ??= setTimeout(() => void tell(), tellAfterMs).unref();
+      }
+      return undefined;
+    },
+  };
+}

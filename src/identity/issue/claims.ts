@@ -1,0 +1,67 @@
+import type { JWTPayload } from 'jose';
+import { isId } from '../../contract/core/index.ts';
+import type { GrantId } from '../../contract/core/index.ts';
+import type { KeyTokenClaims, TokenClaims, UserTokenClaims } from '../../contract/issuer/index.ts';
+import type { Account } from './account.ts';
+import type { ProvenKey } from './exchange.ts';
+import { knownScopes } from './scopes.ts';
+
+/** What we say in a token about the key that minted it, beside the registered claims. */
+export interface ClaimsOfKey {
+  readonly sub: string;
+  readonly client_id: string;
+  /** The organization's id. */
+  readonly org: string;
+  readonly kind: 'key';
+  /** Which of the key's secrets was shown, so that retiring that secret ends the token. */
+  readonly secret_id: string;
+}
+
+/** What we say in a token about the person who granted it. `client_id` and `scope` the library writes. */
+export interface ClaimsOfPerson {
+  readonly sub: string;
+  /** The id of the organization they chose. */
+  readonly org: string;
+  readonly kind: 'user';
+  /** The grant, so that revoking it ends the token. */
+  readonly grant: string;
+}
+
+/** Everything is read from the key as it is stored: what a client says about itself has no part in it. */
+export function claimsOfKey(key: ProvenKey): ClaimsOfKey {
+  return { sub: key.id, client_id: key.id, org: key.organizationId, kind: 'key', secret_id: key.secretId };
+}
+
+export function claimsOfPerson({ userId, organizationId }: Account, grantId: GrantId): ClaimsOfPerson {
+  return { sub: userId, org: organizationId, kind: 'user', grant: grantId };
+}
+
+/** The way back, from a payload that the core has verified. Undefined for anything this issuer does not mint. */
+export function tokenClaims(payload: JWTPayload): TokenClaims | undefined {
+  switch (payload['kind']) {
+    case 'key':
+      return keyClaims(payload);
+    case 'user':
+      return userClaims(payload);
+    default:
+      return undefined;
+  }
+}
+
+function keyClaims(payload: JWTPayload): KeyTokenClaims | undefined {
+  const { sub, org, client_id: clientId, secret_id: secretId, scope } = payload;
+  if (typeof sub !== 'string' || !isId('ak', sub) || clientId !== sub) return undefined;
+  if (typeof org !== 'string' || !isId('org', org)) return undefined;
+  if (typeof secretId !== 'string' || !isId('sec', secretId)) return undefined;
+  if (typeof scope !== 'string') return undefined;
+  return { kind: 'key', subject: sub, organizationId: org, scopes: knownScopes(scope), clientId: sub, secretId };
+}
+
+function userClaims(payload: JWTPayload): UserTokenClaims | undefined {
+  const { sub, org, client_id: clientId, grant, scope } = payload;
+  if (typeof sub !== 'string' || !isId('usr', sub)) return undefined;
+  if (typeof org !== 'string' || !isId('org', org)) return undefined;
+  if (typeof grant !== 'string' || !isId('gra', grant)) return undefined;
+  if (typeof clientId !== 'string' || clientId === '' || typeof scope !== 'string') return undefined;
+  return { kind: 'user', subject: sub, organizationId: org, scopes: knownScopes(scope), clientId, grantId: grant };
+}

@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errors } from 'oidc-provider';
+import type Provider from 'oidc-provider';
+import { z } from 'zod';
+import { SightlineError } from '../../contract/core/index.ts';
+import type { GrantId } from '../../contract/core/index.ts';
+import type { AuthorizationRequest, AuthorizationRequests, Consent } from '../../contract/issuer/index.ts';
+import { accountId } from './account.ts';
+import type { Clients } from './clients/index.ts';
+import type { GrantRecords } from './grant-records.ts';
+import { knownScopes } from './scopes.ts';
+
+export interface ConsentOptions {
+  readonly provider: () => Provider;
+  readonly grants: Pick<GrantRecords, 'begin' | 'end'>;
+  /** The MCP endpoint. */
+  readonly resource: string;
+  readonly clients: Pick<Clients, 'describe' | 'markUsed'>;
+}
+
+const paramsSchema = z.object({ client_id: z.string(), redirect_uri: z.url(), scope: z.string() });
+
+type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+type Result = Parameters<Provider['interactionResult']>[2];
+
+/**
+ * What waits for a person's word. A request is found by the cookie of the browser that began it, which the library signs
+ * and binds to the consent page's own path, and by the id in that path.
+ */
+export function createAuthorizationRequests(options: ConsentOptions): AuthorizationRequests {
+  const { grants, resource, clients } = options;
+
+  async function interactionOf(request: IncomingMessage, response: ServerResponse): Promise<Interaction | undefined> {
+    try {
+      const interaction = await options.provider().interactionDetails(request, response);
+      // Not only by the cookie, which a site beside ours can put in the place of another while the page is looked at.
+      return interaction.uid === lastSegment(request.url ?? '') ? interaction : undefined;
+    } catch (error) {
+      if (error instanceof errors.SessionNotFound) return undefined;
+      throw error;
+    }
+  }
+
+  async function read(interaction: Interaction): Promise<AuthorizationRequest | undefined> {
+    const { client_id: id, redirect_uri: redirectUri, scope } = paramsSchema.parse(interaction.params);
+    const client = await clients.describe(id);
+    return client && { client, redirectOrigin: originOf(redirectUri), scopes: knownScopes(scope) };
+  }
+
+  async function open(request: IncomingMessage, response: ServerResponse) {
+    const interaction = await interactionOf(request, response);
+    const asked = interaction && (await read(interaction));
+    if (!interaction || !asked) throw ended();
+    return { interaction, asked };
+  }
+
+  async function keepGrant(id: GrantId, asked: AuthorizationRequest, consent: Consent): Promise<void> {
+    const { Grant } = options.provider();
+    const grant = new Grant({ accountId: accountId(consent), clientId: asked.client.id });
+    grant.jti = id;
+    grant.addResourceScope(resource, [...consent.scopes]);
+    await grant.save();
+  }
+
+  const finish = (request: IncomingMessage, response: ServerResponse, result: Result) =>
+    options.provider().interactionResult(request, response, result, { mergeWithLastSubmission: false });
+
+  return {
+    find: inOurWords(async (request, response) => {
+      const interaction = await interactionOf(request, response);
+      return interaction && interaction.result === undefined ? read(interaction) : undefined;
+    }),
+    approve: inOurWords(async (request, response, consent) => {
+      const { interaction, asked } = await open(request, response);
+      const granted = asked.scopes.filter((scope) => consent.scopes.includes(scope));
+      if (granted.length === 0 || granted.length !== new Set(consent.scopes).size) {
+        throw new SightlineError('invalid_argument', 'Choose some of what the application asks for, and nothing else.');
+      }
+      const account = accountId(consent);
+      if (interaction.result) {
+        // A form sent twice: the browser goes where the first answer sends it.
+        if (interaction.result.login?.accountId === account) return interaction.returnTo;
+        throw ended();
+      }
+      const { client, redirectOrigin } = asked;
+      const grantId = await grants.begin({ ...consent, scopes: granted, client, redirectOrigin });
+      try {
+        await keepGrant(grantId, asked, { ...consent, scopes: granted });
+        await clients.markUsed(client.id);
+        return await finish(request, response, { login: { accountId: account }, consent: { grantId } });
+      } catch (error) {
+        // No code comes of it: among the person's connected applications it would be one that nobody can use.
+        await grants.end(grantId).catch(() => {});
+        throw error;
+      }
+    }),
+    deny: inOurWords(async (request, response) => {
+      const interaction = await interactionOf(request, response);
+      if (!interaction || interaction.result) throw ended();
+      return finish(request, response, { error: 'access_denied', error_description: 'the person said no' });
+    }),
+  };
+}
+
+function lastSegment(url: string): string {
+  const [path = ''] = url.split('?');
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function ended(cause?: unknown): SightlineError {
+  return new SightlineError('not_found', 'This request has ended.', { cause });
+}
+
+/** The protocol's errors are for clients: a person is told to come back, or that there is nothing to answer any more. */
+function inOurWords<Arguments extends unknown[], Result>(
+  work: (...given: Arguments) => Promise<Result>,
+): (...given: Arguments) => Promise<Result> {
+  return async (...given) => {
+    try {
+      return await work(...given);
+    } catch (error) {
+      if (!(error instanceof errors.OIDCProviderError)) throw error;
+      if (error.statusCode < 500) throw ended(error);
+      throw new SightlineError('unavailable', 'This request cannot be answered at the moment.', {
+        retryAfterSeconds: 5,
+        cause: error,
+      });
+    }
+  };
+}
+
+/** What a page's CSP can name: an origin, or the scheme of an application's own. */
+function originOf(redirectUri: string): string {
+  const { origin, protocol } = new URL(redirectUri);
+  return protocol === 'https:' || protocol === 'http:' ? origin : protocol;
+}

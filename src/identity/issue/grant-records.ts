@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { isId, newId } from '../../contract/core/index.ts';
+import type { GrantId } from '../../contract/core/index.ts';
+import type { AuthorizationClient, Scope } from '../../contract/issuer/index.ts';
+import type { AuditRecord, Storage } from '../../contract/storage/index.ts';
+import type { Account } from './account.ts';
+
+/** What people granted, as they see it among their connected applications: every access token lives by one of these. */
+export interface GrantRecords {
+  /** Rejects with `not_found` where the person is no member of the organization. */
+  begin(granted: Granted): Promise<GrantId>;
+  /** One that says the same already, or a new one. */
+  beginOrGoOn(granted: Granted): Promise<GrantId>;
+  /** Refresh tokens go with it, and access tokens at the next request, since each looks its grant up. */
+  end(id: string): Promise<void>;
+}
+
+export interface Granted extends Account {
+  readonly client: Pick<AuthorizationClient, 'id' | 'name'>;
+  readonly redirectOrigin: string;
+  readonly scopes: readonly Scope[];
+}
+
+export function createGrantRecords(storage: Pick<Storage, 'directory' | 'workspace'>, now: () => Date): GrantRecords {
+  const record = (event: AuditRecord['event'], subject: string, target: GrantId): AuditRecord => ({
+    at: now(),
+    event,
+    subject,
+    requestId: randomUUID(),
+    target,
+    outcome: 'ok',
+  });
+
+  async function begin({ userId, organizationId, client, redirectOrigin, scopes }: Granted): Promise<GrantId> {
+    const id = newId('gra', now().getTime());
+    const { grants, audit } = storage.workspace(organizationId);
+    await grants.create({ id, userId, clientId: client.id, clientName: client.name, redirectOrigin, scopes });
+    await audit.append([record('grant.created', userId, id)]);
+    return id;
+  }
+
+  return {
+    begin,
+    async beginOrGoOn(granted) {
+      const { userId, organizationId, client, redirectOrigin, scopes } = granted;
+      const found = (await storage.workspace(organizationId).grants.list(userId)).find(
+        (each) =>
+          each.clientId === client.id &&
+          each.redirectOrigin === redirectOrigin &&
+          each.scopes.join(' ') === scopes.join(' '),
+      );
+      return found?.id ?? begin(granted);
+    },
+    async end(id) {
+      if (!isId('gra', id)) return;
+      const grant = await storage.directory.liveGrant(id);
+      await storage.directory.revokeGrant(id);
+      if (!grant) return;
+      await storage.workspace(grant.organizationId).audit.append([record('grant.revoked', grant.userId, id)]);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { errors, type TokenEndpointGrantContext } from 'oidc-provider';
+import { hashSecret, SightlineError } from '../../../contract/core/index.ts';
+import type { GrantId, Logger } from '../../../contract/core/index.ts';
+import type { AssertionTrust, ExternalTokenClaims, Scope } from '../../../contract/issuer/index.ts';
+import type { ArtifactRepository } from '../../../contract/storage/index.ts';
+import { accountId, type Account } from '../account.ts';
+import { temporarily, type Reach } from '../failures.ts';
+import type { GrantRecords } from '../grant-records.ts';
+import { assertionGrant } from '../protocol.ts';
+import { isOurResource } from '../resource.ts';
+import { knownScopes } from '../scopes.ts';
+import { AssertionRefused, createAssertionCheck, KeysOutOfReach, type Assertion } from './assertion.ts';
+
+export interface AssertionGrantOptions {
+  readonly issuer: string;
+  /** The MCP endpoint. */
+  readonly resource: string;
+  readonly trusts: readonly AssertionTrust[];
+  readonly admit: (claims: ExternalTokenClaims) => Promise<Account>;
+  readonly grants: Pick<GrantRecords, 'beginOrGoOn'>;
+  /** Asked anew each time: storage may be opened after this is made. */
+  readonly artifacts: () => ArtifactRepository;
+  readonly reach: Reach;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+/** Decides about a token request. What it answers is granted, and stands in the person's connected applications. */
+export type AssertionGrant = (ctx: TokenEndpointGrantContext) => Promise<{
+  readonly accountId: string;
+  readonly grantId: GrantId;
+  readonly scope: string;
+}>;
+
+/**
+ * Enterprise-managed authorization: a company's identity provider says by an ID-JAG that a person may use a client here,
+ * and nobody is asked in a browser. What comes of it is a grant like any other, to be seen and revoked, without a refresh
+ * token: the client comes back with another assertion.
+ */
+export function createAssertionGrant(options: AssertionGrantOptions): AssertionGrant {
+  const { resource, admit, grants, artifacts, reach, now, logger } = options;
+  const check = createAssertionCheck(options);
+
+  const recordOf = ({ issuer, id }: Assertion) => ({ model: 'IdJag', id: hashSecret(`${issuer} ${id}`) });
+
+  /** Looked at before the person is let in, for that alone may make an account and memberships. */
+  async function refuseSpent(assertion: Assertion): Promise<void> {
+    const { model, id } = recordOf(assertion);
+    if ((await reach(artifacts().find(model, id)))?.consumedAt !== undefined) throw usedBefore();
+  }
+
+  /** Throws unless this assertion was never taken before, by any instance. */
+  async function spend(assertion: Assertion): Promise<void> {
+    const record = recordOf(assertion);
+    await reach(artifacts().upsert({ ...record, payload: '{}', expiresAt: assertion.expiresAt }));
+    if (!(await reach(artifacts().consume(record.model, record.id, now())))) throw usedBefore();
+  }
+
+  return async (ctx) => {
+    const { client, params } = ctx.oidc;
+    const asserted = params['assertion'];
+    if (typeof asserted !== 'string') throw new errors.InvalidRequest('missing required parameter(s) assertion');
+    const { resource: asked = resource, scope } = params;
+    if (!(Array.isArray(asked) ? asked : [asked]).every((each) => isOurResource(each, resource))) {
+      throw new errors.InvalidTarget(`the only resource here is ${resource}`);
+    }
+    try {
+      const assertion = await check(asserted, client.clientId);
+      const scopes = grantedScopes(assertion.claims.scopes, scope);
+      await refuseSpent(assertion);
+      const account = await admit(assertion.claims);
+      await spend(assertion);
+      const grantId = await grants.beginOrGoOn({
+        ...account,
+        client: { id: client.clientId, name: client.clientName ?? client.clientId },
+        redirectOrigin: new URL(assertion.issuer).origin,
+        scopes,
+      });
+      return { accountId: accountId(account), grantId, scope: scopes.join(' ') };
+    } catch (error) {
+      throw inProtocol(error, client.clientId, logger);
+    }
+  };
+}
+
+function usedBefore(): AssertionRefused {
+  return new AssertionRefused('it was used before');
+}
+
+function grantedScopes(asserted: readonly Scope[], asked: string | undefined): readonly Scope[] {
+  const granted = knownScopes(asserted.join(' '));
+  const wanted = asked === undefined ? granted : knownScopes(asked);
+  const both = granted.filter((scope) => wanted.includes(scope));
+  if (both.length === 0) throw new errors.InvalidScope('the assertion gives none of these scopes', asked ?? '');
+  return both;
+}
+
+/** What the client is told: of a refusal no more than that it is one, but for our own words about the person. */
+function inProtocol(error: unknown, clientId: string, logger: Logger): unknown {
+  if (error instanceof errors.OIDCProviderError) return error;
+  if (error instanceof AssertionRefused) {
+    logger.info({ clientId, reason: error.message, error: error.cause }, 'An ID-JAG was refused.');
+    return new errors.InvalidGrant(error.message);
+  }
+  if (error instanceof SightlineError && error.code === 'forbidden') {
+    logger.info({ clientId, reason: error.message }, 'The person of an ID-JAG is not let in.');
+    const refused = new errors.InvalidGrant(error.message);
+    refused.error_description = error.message;
+    return refused;
+  }
+  logger.error({ clientId, error }, 'An ID-JAG cannot be judged.');
+  const what = error instanceof KeysOutOfReach ? 'the keys of the identity provider' : 'the account';
+  return temporarily(`${what} cannot be looked up at the moment`, 503, 'temporarily_unavailable', error);
+}
+
+/** A client may show assertions if it can prove that it is the one they are made for. */
+export function withAssertionGrant<Metadata extends { token_endpoint_auth_method: string }>(
+  client: Metadata & { grant_types: readonly string[] },
+): Metadata & { grant_types: readonly string[] } {
+  if (client.token_endpoint_auth_method === 'none') return client;
+  return { ...client, grant_types: [...client.grant_types, assertionGrant] };
+}

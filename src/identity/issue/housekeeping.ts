@@ -1,0 +1,62 @@
+import type { Logger } from '../../contract/core/index.ts';
+import type { Storage } from '../../contract/storage/index.ts';
+import { lifetimes } from './protocol.ts';
+
+const everyMs = 600_000;
+const grantsEveryMs = 86_400_000;
+/** A grant not used for longer than its refresh token lives cannot be used any more; a day is for marks that were lost. */
+const idleMs = (lifetimes.RefreshToken + 86_400) * 1000;
+
+export interface Housekeeping {
+  start(): void;
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void>;
+  /** Removes what has expired, now. */
+  run(): Promise<void>;
+}
+
+/** Removes what has expired: codes, refresh tokens, requests nobody answered, and grants that nobody can use any more. */
+export function createHousekeeping(
+  storage: Pick<Storage, 'directory' | 'workspace'>,
+  now: () => Date,
+  logger: Logger,
+): Housekeeping {
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  let grantsAt = Number.NEGATIVE_INFINITY;
+
+  async function removeIdleGrants(time: number): Promise<void> {
+    for (const { id } of await storage.directory.organizations()) {
+      const { grants } = storage.workspace(id);
+      for (const grant of await grants.list()) {
+        if (time - (grant.lastUsedAt ?? grant.createdAt).getTime() > idleMs) await grants.revoke(grant.id);
+      }
+    }
+  }
+
+  async function run(): Promise<void> {
+    try {
+      const time = now();
+      await storage.directory.artifacts.removeExpired(time);
+      if (time.getTime() - grantsAt < grantsEveryMs) return;
+      await removeIdleGrants(time.getTime());
+      grantsAt = time.getTime();
+    } catch (error) {
+      logger.warn({ error }, 'What has expired of authorizations could not be removed; it is tried again.');
+    }
+  }
+
+  return {
+    start() {
+      timer = setInterval(() => {
+        running = running.then(run);
+      }, everyMs).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      timer = undefined;
+      await running;
+    },
+    run,
+  };
+}

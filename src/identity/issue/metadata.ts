@@ -1,0 +1,60 @@
+import { scopes } from '../../contract/issuer/index.ts';
+import type { AssertionTrust, AuthorizationServerOptions } from '../../contract/issuer/index.ts';
+import type { Clients } from './clients/index.ts';
+import { assertionGrant, authorizePath, jwksPath, revocationPath, tokenPath } from './protocol.ts';
+
+/** RFC 8414 metadata, which serves as OpenID discovery too. It offers what there is. */
+export function authorizationServerMetadata(
+  issuer: string,
+  options: Pick<AuthorizationServerOptions, 'people' | 'assertions'>,
+  clients: Pick<Clients, 'metadata'>,
+): object {
+  return {
+    issuer,
+    token_endpoint: `${issuer}${tokenPath}`,
+    jwks_uri: `${issuer}${jwksPath}`,
+    // The official MCP clients refuse a document without it, also where only API keys are exchanged.
+    authorization_endpoint: `${issuer}${authorizePath}`,
+    scopes_supported: scopes,
+    ...(options.people ? forPeople(issuer, options.assertions ?? [], clients) : forKeys),
+    code_challenge_methods_supported: ['S256'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    claims_parameter_supported: false,
+  };
+}
+
+/** That there is no response type says beforehand what the authorization endpoint answers. */
+const forKeys = {
+  grant_types_supported: ['client_credentials'],
+  response_types_supported: [],
+  response_modes_supported: [],
+  token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+};
+
+/** What of the library's signature algorithms a client may authenticate with. */
+export const clientSigningAlgorithms = ['ES256', 'RS256', 'PS256', 'EdDSA'] as const;
+
+function forPeople(
+  issuer: string,
+  assertions: readonly AssertionTrust[],
+  { metadata }: Pick<Clients, 'metadata'>,
+): object {
+  const grants = ['authorization_code', 'refresh_token', 'client_credentials'];
+  return {
+    grant_types_supported: assertions.length > 0 ? [...grants, assertionGrant] : grants,
+    ...(assertions.length > 0
+      ? { authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'] }
+      : {}),
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    authorization_response_iss_parameter_supported: true,
+    ...metadata,
+    token_endpoint_auth_signing_alg_values_supported: clientSigningAlgorithms,
+    revocation_endpoint: `${issuer}${revocationPath}`,
+    revocation_endpoint_auth_methods_supported: metadata['token_endpoint_auth_methods_supported'],
+    revocation_endpoint_auth_signing_alg_values_supported: clientSigningAlgorithms,
+  };
+}

@@ -1,0 +1,201 @@
+import Provider, {
+  errors,
+  type Adapter,
+  type Configuration,
+  type KoaContextWithOIDC,
+  type ResourceServer,
+  type TokenEndpointGrantContext,
+} from 'oidc-provider';
+import { isId } from '../../contract/core/index.ts';
+import type { Logger, OrganizationId } from '../../contract/core/index.ts';
+import { claimsOfKey, claimsOfPerson } from './claims.ts';
+import { clientSecretMatches } from './clients/index.ts';
+import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
+import type { AssertionGrant } from './grants/id-jag.ts';
+import { apiKeyClient, type KeyExchange } from './key-exchange.ts';
+import { grantedToken, type peopleConfiguration, settleTokenRequest } from './people-grants.ts';
+import { assertionGrant, authorizePath, lifetimes, revocationPath, tokenLifetime, tokenPath } from './protocol.ts';
+import { isOurResource, isLoopback } from './resource.ts';
+import { everyScope } from './scopes.ts';
+import type { SigningKey } from './signing-keys.ts';
+
+/** A token that is about to be given out. */
+export interface Issued {
+  readonly organizationId: OrganizationId;
+  /** The key or the person. */
+  readonly subject: string;
+  /** What made it possible: the key's secret, or the grant. */
+  readonly target: string;
+}
+
+export interface ProviderOptions {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly signingKey: SigningKey;
+  readonly keys: KeyExchange;
+  readonly adapter: (model: string) => Adapter;
+  /** Absent where only API keys are exchanged. */
+  readonly people: ReturnType<typeof peopleConfiguration> | undefined;
+  /** Absent where no identity provider's assertions are taken. */
+  readonly assertion: AssertionGrant | undefined;
+  /** Whether a client is one of the configuration, whose addresses an operator has chosen. */
+  readonly isConfigured: (clientId: string) => boolean;
+  /** Throws where it must not be given out. */
+  readonly issued: (token: Issued) => void;
+  readonly logger: Logger;
+}
+
+/** oidc-provider, in our terms. It is cheap to make (a millisecond), so a new signing key gets a new Provider. */
+export function createProvider(options: ProviderOptions): Provider {
+  const { issuer, resource, signingKey, keys, adapter, people, issued, logger } = options;
+
+  const endpoint = (scope: string): ResourceServer => ({
+    scope,
+    audience: resource,
+    accessTokenTTL: tokenLifetime,
+    accessTokenFormat: 'jwt',
+    jwt: { sign: { alg: 'ES256', kid: signingKey.kid } },
+  });
+
+  const configuration = {
+    adapter,
+    clients: [apiKeyClient],
+    jwks: { keys: [{ ...signingKey.privateJwk, kid: signingKey.kid, use: 'sig', alg: 'ES256' }] },
+    responseTypes: [],
+    // No `offline_access`: who gets a refresh token is said by the client's metadata.
+    scopes: [],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
+    ...people,
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    clientBasedCORS: () => true,
+    routes: { authorization: authorizePath, token: tokenPath, revocation: revocationPath },
+    ttl: lifetimes,
+    features: {
+      clientCredentials: { enabled: true },
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      registration: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        getResourceServerInfo: (ctx, indicator) => {
+          if (!isOurResource(indicator, resource)) {
+            throw new errors.InvalidTarget(`the only resource here is ${resource}`);
+          }
+          // What a person's token may do, their grant says.
+          return endpoint(keys.is(ctx) ? keys.grantedScope(ctx) : everyScope);
+        },
+      },
+      revocation: {
+        enabled: people !== undefined,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      rpInitiatedLogout: { enabled: false },
+      userinfo: { enabled: false },
+    },
+    formats: {
+      customizers: {
+        jwt: (ctx, token, { payload }) => {
+          if (token.kind === 'AccessToken') {
+            const { grantId, ...account } = grantedToken(token);
+            Object.assign(payload, claimsOfPerson(account, grantId));
+          } else {
+            Object.assign(payload, claimsOfKey(keys.keyOf(ctx)));
+          }
+        },
+      },
+    },
+    renderError: (ctx, out, error) => {
+      if (!browserRoutes.has(ctx.oidc.route)) {
+        ctx.body = out;
+        return;
+      }
+      // The library counts some errors as redirects, which this is not.
+      if (ctx.status < 400) ctx.status = 400;
+      ctx.set(errorPageHeaders);
+      const code = error instanceof errors.SessionNotFound ? 'session_not_found' : out.error;
+      ctx.body = errorPage(failureOf(code, out.error_description));
+    },
+  } satisfies Configuration;
+
+  const provider = new Provider(issuer, configuration);
+  if (options.assertion) {
+    const grant = options.assertion;
+    const mint = async (ctx: TokenEndpointGrantContext) => {
+      const { scope, ...granted } = await grant(ctx);
+      const token = new provider.AccessToken({ ...granted, client: ctx.oidc.client, gty: 'id-jag', scope });
+      token.resourceServer = new provider.ResourceServer(resource, endpoint(scope));
+      ctx.oidc.entity('AccessToken', token);
+      ctx.body = { access_token: await token.save(), expires_in: tokenLifetime, token_type: 'Bearer', scope };
+    };
+    provider.registerGrantType(assertionGrant, mint, ['assertion', 'scope', 'resource'], 'resource');
+  }
+  // Host and X-Forwarded-Proto are the issuer's by the time the library sees them.
+  provider.proxy = true;
+  authenticateClients(provider, options);
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.status === 503) ctx.set('Retry-After', '2');
+  });
+
+  provider.on('grant.success', (ctx) => {
+    const token = ctx.oidc.entities.AccessToken;
+    if (token) {
+      const { grantId, userId, organizationId } = grantedToken(token);
+      issued({ organizationId, subject: userId, target: grantId });
+    } else {
+      const { id, organizationId, secretId } = keys.keyOf(ctx);
+      issued({ organizationId, subject: id, target: secretId });
+    }
+  });
+  // Before the person has said anything, a link could use us to send them to any page that registered itself (RFC 9700
+  // §4.11.2): there they are told of the error here.
+  provider.on('authorization.error', (ctx, error) => {
+    if (leadsAway(ctx, options.isConfigured)) error.allow_redirect = false;
+  });
+  provider.on('authorization.success', (ctx) => {
+    // The library would send a cookie for a session that is not kept.
+    Object.assign(ctx.oidc.session ?? {}, { destroyed: true });
+  });
+  // These events carry the whole request, with the secret in its body: of it nothing but the error may reach the log.
+  provider.on('server_error', (_ctx, error) => logger.error({ error }, 'The authorization server failed.'));
+  provider.onerror = (error) => logger.warn({ error }, 'An answer of the authorization server could not be sent.');
+  return provider;
+}
+
+const browserRoutes = new Set(['authorization', 'resume']);
+/** Where clients authenticate. */
+const clientRoutes = new Set(['token', 'revocation']);
+
+function authenticateClients({ Client }: Provider, { keys, resource }: ProviderOptions): void {
+  const findRegistered = Client.find.bind(Client);
+  let apiKey: Awaited<ReturnType<typeof findRegistered>>;
+
+  Client.find = async (shown) => {
+    const ctx = Provider.ctx;
+    const known = isId('ak', shown) || shown === apiKeyClient.client_id ? undefined : await findRegistered(shown);
+    if (!ctx || !clientRoutes.has(ctx.oidc.route)) return known;
+    if (known) {
+      settleTokenRequest(ctx.oidc, resource);
+      return known;
+    }
+    keys.begin(ctx, shown);
+    return (apiKey ??= await findRegistered(apiKeyClient.client_id));
+  };
+
+  Client.prototype.compareClientSecret = async function compareClientSecret(shown: string) {
+    const ctx = Provider.ctx;
+    if (!ctx) return false;
+    if (keys.is(ctx)) return keys.authenticate(ctx, shown);
+    return clientSecretMatches(this, shown) || keys.refuse(ctx, this.clientId);
+  };
+}
+
+function leadsAway({ oidc }: KoaContextWithOIDC, isConfigured: (clientId: string) => boolean): boolean {
+  if (oidc.route !== 'authorization' || (oidc.client && isConfigured(oidc.client.clientId))) return false;
+  const target = oidc.params?.['redirect_uri'];
+  if (typeof target !== 'string' || !URL.canParse(target)) return true;
+  const { protocol, hostname } = new URL(target);
+  return (protocol === 'https:' || protocol === 'http:') && !isLoopback(hostname);
+}

@@ -1,0 +1,145 @@
+import { importJWK, errors, type CryptoKey, type JWTVerifyGetKey } from 'jose';
+import { SightlineError } from '../../contract/core/index.ts';
+import type { Vault } from '../../contract/core/index.ts';
+import type { Directory, SigningKeyRecord } from '../../contract/storage/index.ts';
+import { planKeys, type KeySchedule } from './key-schedule.ts';
+import { newSigningKey, openSigningKey, type PrivateJwk, type PublicJwk, publicPart } from './signing-key.ts';
+
+/** The keys our tokens are signed with: kept in storage, sealed, shared by every instance, replaced on a schedule. */
+export interface SigningKeys {
+  /** Reads the keys, and makes or replaces those that are due. Rejects when they cannot be read or opened. */
+  refresh(): Promise<void>;
+  /** The key to sign with. Throws before the first `refresh`. */
+  current(): SigningKey;
+  /** All that may be met in a token, current first: what is published. */
+  published(): readonly PublishedKey[];
+  /** For a verifier; reads storage again for a kid it does not know, at most once in `unknownKidCooldownMs`. */
+  readonly verificationKey: JWTVerifyGetKey;
+}
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly privateJwk: PrivateJwk;
+}
+
+export type PublishedKey = PublicJwk & { readonly kid: string; readonly use: 'sig'; readonly alg: 'ES256' };
+
+export interface SigningKeysOptions {
+  /** Asked anew each time: it may be opened after this is made. */
+  readonly storage: { readonly directory: Pick<Directory, 'signingKeys' | 'replaceSigningKeys'> };
+  readonly vault: Vault;
+  readonly now: () => Date;
+  readonly schedule: KeySchedule;
+  /** Called after each reading, whether anything changed or not. */
+  readonly onRead: () => void;
+}
+
+/** Forged kids must not become storage reads: between two of these, an unknown kid is refused from memory. */
+const unknownKidCooldownMs = 10_000;
+
+interface OpenedKey {
+  readonly privateJwk: PrivateJwk;
+  readonly verifier: CryptoKey;
+}
+
+export function createSigningKeys({ storage, vault, now, schedule, onRead }: SigningKeysOptions): SigningKeys {
+  let records: readonly SigningKeyRecord[] = [];
+  let opened: ReadonlyMap<string, OpenedKey> = new Map();
+  let lastRead = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  let failure: { readonly error: unknown } | undefined;
+
+  /** Opening and importing cost more than the rest of a refresh, so a key once opened is kept. */
+  async function openAll(found: readonly SigningKeyRecord[]): Promise<ReadonlyMap<string, OpenedKey>> {
+    const next = new Map<string, OpenedKey>();
+    for (const record of found) next.set(record.kid, opened.get(record.kid) ?? (await openOne(record)));
+    return next;
+  }
+
+  async function openOne(record: SigningKeyRecord): Promise<OpenedKey> {
+    // The public half is taken out of the sealed one: whoever can write to the database but has not the master key
+    // cannot put in a key of their own for us to believe.
+    const privateJwk = await openSigningKey(record, vault);
+    const verifier = await importJWK(publicPart(privateJwk), 'ES256');
+    if (verifier instanceof Uint8Array) throw new TypeError('an elliptic-curve key is never a byte string');
+    return { privateJwk, verifier };
+  }
+
+  async function read(): Promise<void> {
+    // Another instance may change the set between our reading and our writing; then its set is read and judged again.
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      lastRead = now().getTime();
+      const found = await storage.directory.signingKeys();
+      const keys = await openAll(found);
+      const planned = await planKeys(found, now(), schedule, () => newSigningKey(vault));
+      if (!planned) {
+        records = found;
+        opened = keys;
+        onRead();
+        return;
+      }
+      await storage.directory.replaceSigningKeys(
+        found.map(({ kid }) => kid),
+        planned,
+      );
+    }
+    throw new SightlineError('unavailable', 'The signing keys in storage would not settle.', {
+      hint: 'Too many instances are starting at once, or one has a clock that is far off.',
+    });
+  }
+
+  const refresh = (): Promise<void> => {
+    reading ??= read()
+      .then(
+        () => (failure = undefined),
+        (error: unknown) => {
+          failure = { error };
+          throw error;
+        },
+      )
+      .finally(() => (reading = undefined));
+    return reading;
+  };
+
+  /** That storage cannot be read says nothing about the token: not a refusal, but an answer to come back for. */
+  async function lookAgain(): Promise<void> {
+    if (reading || now().getTime() - lastRead >= unknownKidCooldownMs) await refresh().catch(() => {});
+    if (failure) {
+      throw new SightlineError('unavailable', 'The signing keys cannot be read at the moment.', {
+        cause: failure.error,
+      });
+    }
+  }
+
+  function current(): SigningKey {
+    const record = records.find(({ state }) => state === 'current');
+    const key = record && opened.get(record.kid);
+    if (!record || !key) throw new SightlineError('unavailable', 'The issuer has no signing key yet.');
+    return { kid: record.kid, privateJwk: key.privateJwk };
+  }
+
+  return {
+    refresh,
+    current,
+    published: () => {
+      const order = { current: 0, next: 1, retired: 2 };
+      return records
+        .toSorted((left, right) => order[left.state] - order[right.state])
+        .flatMap(({ kid }) => {
+          const key = opened.get(kid);
+          return key ? [{ ...publicPart(key.privateJwk), kid, use: 'sig' as const, alg: 'ES256' as const }] : [];
+        });
+    },
+    verificationKey: async ({ alg, kid }) => {
+      if (alg !== 'ES256') throw new errors.JOSEAlgNotAllowed('tokens of this issuer are signed with ES256');
+      if (kid === undefined) throw new errors.JWKSNoMatchingKey();
+      let key = opened.get(kid);
+      if (!key) {
+        await lookAgain();
+        key = opened.get(kid);
+      }
+      if (!key) throw new errors.JWKSNoMatchingKey();
+      return key.verifier;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { SightlineError } from '../../contract/core/index.ts';
+import type { Logger, UserId } from '../../contract/core/index.ts';
+import type { Actor, Storage } from '../../contract/storage/index.ts';
+import { createAdmit } from './admission.ts';
+import { createApplications } from './applications.ts';
+import { createIdentities } from './identity-sign-in.ts';
+import { createInvitations } from './invitations.ts';
+import { createLeakyBuckets } from '../../limits/leaky-buckets.ts';
+import { createMembers } from './members.ts';
+import { createPasswordLinks } from './password-links.ts';
+import { createPasswordSignIns } from './password-sign-in.ts';
+import { createPasswords } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
+import type { People } from './people.ts';
+import { createSessions } from './sessions.ts';
+import { createThrottle } from './throttle.ts';
+import { createTrail } from './trail.ts';
+
+export interface PeopleOptions {
+  readonly storage: Storage;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  readonly passwords?: Passwords;
+}
+
+export function createPeople({ storage, logger, now, passwords = createPasswords() }: PeopleOptions): People {
+  const { people } = storage.directory;
+  const trail = createTrail({ storage, now });
+  const repository = () => storage.directory.buckets;
+  const buckets = createLeakyBuckets({ repository, now });
+  const throttle = createThrottle({ buckets, repository, logger });
+  const signIns = createPasswordSignIns({ storage, passwords, throttle, buckets, trail, logger });
+  const links = createPasswordLinks({ storage, passwords, signIns, now });
+  const sessions = createSessions({ storage, logger, now });
+  const invitations = createInvitations({ storage, passwords, trail, now });
+  const members = createMembers({ storage, trail });
+  const applications = createApplications({ storage, trail });
+  const identities = createIdentities({ storage, invitations, trail, logger });
+
+  async function setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void> {
+    if (!(await people.setEnabled(userId, enabled))) {
+      throw new SightlineError('not_found', 'There is no such account.');
+    }
+    if (!enabled) await links.endPasswordLinks(userId);
+    const event = enabled ? 'person.enabled' : 'person.disabled';
+    await trail.recordOf(userId, { event, subject: actor.id, target: userId });
+  }
+
+  return {
+    ...sessions,
+    ...invitations,
+    ...members,
+    ...applications,
+    admit: createAdmit({ identities, now }),
+    memberships: (userId) => people.memberships(userId),
+    setEnabled,
+    createPasswordLink: (userId) => links.createPasswordLink(userId),
+    passwordLink: (token) => links.passwordLink(token),
+    setPasswordByLink: (token, next) => links.setPasswordByLink(token, next),
+    signInWithPassword: (attempt) => signIns.signInWithPassword(attempt),
+    async signInWithIdentity(identity, invitationToken) {
+      const { user } = await identities.account(identity, invitationToken);
+      await trail.recordOf(user.id, { event: 'person.signed_in', subject: user.id, target: identity.issuer });
+      return user;
+    },
+    async changePassword(userId, current, next) {
+      await signIns.changePassword(userId, current, next);
+      await links.endPasswordLinks(userId);
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { SightlineError } from '../../contract/core/index.ts';
+import type { Logger } from '../../contract/core/index.ts';
+import type { Storage, User } from '../../contract/storage/index.ts';
+import type { BucketKind, LeakyBuckets } from '../../limits/leaky-buckets.ts';
+import { checkPassword } from './password-rules.ts';
+import type { Passwords } from './passwords.ts';
+import type { People } from './people.ts';
+import { tooMany } from './throttle.ts';
+import type { Throttle } from './throttle.ts';
+import type { Trail } from './trail.ts';
+
+export interface PasswordSignIns extends Pick<People, 'signInWithPassword' | 'changePassword'> {
+  /** Keeps the hash of another password. Whoever calls has made sure of the person and of the rules. */
+  keep(user: User, hash: string): Promise<void>;
+}
+
+export interface PasswordSignInsOptions {
+  readonly storage: Storage;
+  readonly passwords: Passwords;
+  readonly throttle: Throttle;
+  readonly buckets: LeakyBuckets;
+  readonly trail: Trail;
+  readonly logger: Logger;
+}
+
+/** What the storage keeps of an address. */
+const longestEmail = 320;
+/** At the current password, by somebody who has come by a signed-in browser. */
+const changes: BucketKind = { prefix: 'password-change ', size: 10, leakMs: 900_000 };
+
+export function createPasswordSignIns(options: PasswordSignInsOptions): PasswordSignIns {
+  const { storage, passwords, throttle, buckets, trail, logger } = options;
+  const { directory } = storage;
+
+  async function keep(user: User, hash: string): Promise<void> {
+    await directory.people.setPassword(user.id, hash);
+    await changed(user);
+  }
+
+  async function changed(user: User): Promise<void> {
+    await throttle.forget(user.email);
+    await trail.recordOf(user.id, { event: 'password.changed', subject: user.id, target: user.id });
+  }
+
+  /** The same password at today's cost, which ends sessions as any other does, once. A sign-in does not fail for it. */
+  async function renew(user: User, password: string, hash: string): Promise<void> {
+    try {
+      await directory.people.replacePassword(user.id, hash, await passwords.hash(password, user.id));
+    } catch (error) {
+      logger.warn({ err: error, userId: user.id }, 'a password could not be hashed anew');
+    }
+  }
+
+  /** Whether the account has this password and is enabled, now that computing and waiting for a turn took their time. */
+  async function isStill({ email }: User, hash: string): Promise<boolean> {
+    const kept = await directory.people.credentials(email);
+    return kept?.hash === hash && kept.user.enabled;
+  }
+
+  return {
+    keep,
+
+    async signInWithPassword({ email, password, address }) {
+      const attempt = await throttle.begin(email, address);
+      let account;
+      let verdict;
+      let passes;
+      try {
+        account = email.length > longestEmail ? undefined : await directory.people.credentials(email);
+        verdict = await passwords.verify(password, account?.hash, attempt.place);
+        passes = verdict.right && account?.hash !== undefined && (await isStill(account.user, account.hash));
+      } catch (error) {
+        attempt.abandoned();
+        throw error;
+      }
+      if (account?.hash === undefined || !passes) {
+        // The account only where there is one: what was typed as the address is now and then the password.
+        logger.info({ userId: account?.user.id, address }, 'sign-in with a password refused');
+        await attempt.failed();
+        throw new SightlineError('forbidden', 'The e-mail address or the password is wrong.');
+      }
+      await attempt.succeeded();
+      const { user, hash } = account;
+      if (verdict.outdated) await renew(user, password, hash);
+      await trail.recordOf(user.id, { event: 'person.signed_in', subject: user.id, target: 'password' });
+      return user;
+    },
+
+    async changePassword(userId, current, next) {
+      const user = await directory.findUser(userId);
+      if (user === undefined) throw new SightlineError('not_found', 'There is no such account.');
+      checkPassword(next, user.email);
+      const tries = await buckets.look([[changes, userId]]);
+      for (const bucket of tries) if (bucket.wait() > 0) throw tooMany(bucket.wait());
+      const end = buckets.hold(tries);
+      let hash;
+      let verdict;
+      try {
+        hash = (await directory.people.credentials(user.email))?.hash;
+        verdict = await passwords.verify(current, hash, { lane: 'known', party: userId });
+        if (!verdict.right) await buckets.add(tries);
+      } finally {
+        end();
+      }
+      if (!verdict.right || hash === undefined || !user.enabled) throw wrongCurrent();
+      for (const bucket of tries) await buckets.empty(bucket);
+      // An operator's link may have set another meanwhile: who knows the one before must not have the last word.
+      if (!(await directory.people.replacePassword(userId, hash, await passwords.hash(next, userId))))
+        throw wrongCurrent();
+      await changed(user);
+    },
+  };
+}
+
+function wrongCurrent(): SightlineError {
+  return new SightlineError('forbidden', 'The current password is wrong.');
+}

@@ -1,0 +1,92 @@
+import type { GrantId, InvitationId, OrganizationId, UserId } from '../../contract/core/index.ts';
+import type { ExternalIdentity, ExternalTokenClaims, Role } from '../../contract/issuer/index.ts';
+import type {
+  Actor,
+  Grant,
+  Invitation,
+  LiveSession,
+  Membership,
+  OpenInvitation,
+  User,
+} from '../../contract/storage/index.ts';
+
+/** Who may do what in a browser. Each change is in the audit log before its promise resolves. */
+export interface People {
+  /**
+   * Rejects with `forbidden` in the same words and time for an unknown address, a wrong password and a disabled account;
+   * `rate_limited` after too many failures from the address or network, which never locks out who shows the right password.
+   */
+  signInWithPassword(attempt: PasswordAttempt): Promise<User>;
+  /**
+   * Finds, links or makes the account of an identity. `forbidden`, with a sentence for the person, where nothing lets them in.
+   * With the token of the invitation's link that the person came by, the invitation is accepted too.
+   */
+  signInWithIdentity(identity: ExternalIdentity, invitationToken?: string): Promise<User>;
+  /** The account and organization of an identity provider's token. `forbidden` where there is none. */
+  admit(claims: Pick<ExternalTokenClaims, 'identity' | 'organization'>): Promise<Admission>;
+
+  /** A browser is signed in: `token` is its cookie's value. Where the person has one organization it is chosen. */
+  openSession(userId: UserId): Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  session(token: string): Promise<LiveSession | undefined>;
+  /** False where the person is no member. */
+  chooseOrganization(token: string, organizationId: OrganizationId): Promise<boolean>;
+  signOut(token: string): Promise<void>;
+  /** Every browser of the person. */
+  signOutEverywhere(userId: UserId): Promise<void>;
+
+  memberships(userId: UserId): Promise<readonly Membership[]>;
+  /** `forbidden` unless `current` is right. Ends all sessions. */
+  changePassword(userId: UserId, current: string, next: string): Promise<void>;
+  /** By the token of a link that an operator made; works once. */
+  setPasswordByLink(token: string, next: string): Promise<User>;
+  /** Whether the link still works, and whose it is. */
+  passwordLink(token: string): Promise<User | undefined>;
+  /**
+   * For the operator: a token with which the person sets a password, for an hour; one made before ends. `conflict` where the
+   * account is disabled.
+   */
+  createPasswordLink(userId: UserId): Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void>;
+
+  invite(input: InvitationInput): Promise<{ readonly invitation: Invitation; readonly token: string }>;
+  invitations(organizationId: OrganizationId): Promise<readonly Invitation[]>;
+  revokeInvitation(organizationId: OrganizationId, id: InvitationId, actor: Actor): Promise<void>;
+  invitation(token: string): Promise<OpenInvitation | undefined>;
+  /** `forbidden` where the account signed in is not the invited one; `not_found` when the invitation has ended. */
+  acceptInvitation(token: string, as: InvitationAcceptance): Promise<User>;
+
+  members(organizationId: OrganizationId): Promise<readonly { readonly user: User; readonly role: Role }[]>;
+  /** For the operator. Somebody who is a member gets the role anew, as by `changeRole`. */
+  addMember(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;
+  /** `conflict` where nobody would be left as admin. */
+  changeRole(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;
+  /** `conflict` where nobody would be left as admin. Their applications end with the next request. */
+  removeMember(organizationId: OrganizationId, userId: UserId, actor: Actor): Promise<void>;
+
+  /** Applications that people connected; of one person where `userId` is given. */
+  applications(organizationId: OrganizationId, userId?: UserId): Promise<readonly Grant[]>;
+  revokeApplication(organizationId: OrganizationId, id: GrantId, actor: Actor, userId?: UserId): Promise<void>;
+}
+
+export interface PasswordAttempt {
+  readonly email: string;
+  readonly password: string;
+  /** The caller's network address. */
+  readonly address: string;
+}
+
+export interface Admission {
+  readonly userId: UserId;
+  readonly organizationId: OrganizationId;
+}
+
+export interface InvitationInput {
+  readonly organizationId: OrganizationId;
+  readonly email: string;
+  readonly role: Role;
+  readonly actor: Actor;
+}
+
+export type InvitationAcceptance =
+  | { readonly kind: 'existing'; readonly userId: UserId }
+  | { readonly kind: 'password'; readonly name: string; readonly password: string };

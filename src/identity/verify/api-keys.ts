@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { generateSecret, hashSecret, isId, newId, SightlineError } from '../../contract/core/index.ts';
+import { scopes as allScopes } from '../../contract/issuer/index.ts';
+import type { KeyId, OrganizationId } from '../../contract/core/index.ts';
+import type { Scope } from '../../contract/issuer/index.ts';
+import type { Actor, ApiKey, AuditRecord, Storage } from '../../contract/storage/index.ts';
+
+/** A key's pair. The secret is shown this once: only its hash is kept. */
+export interface KeyCredentials {
+  readonly clientId: KeyId;
+  readonly clientSecret: string;
+}
+
+export interface NewApiKey {
+  readonly organizationId: OrganizationId;
+  /** A label for people, 1 to 100 characters. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly actor: Actor;
+}
+
+/** The life of API keys. Each change is in the audit log before its promise resolves; so is each refusal. */
+export interface ApiKeys {
+  create(input: NewApiKey): Promise<KeyCredentials & { readonly key: ApiKey }>;
+  /** Adds a second secret; the first goes on working. `conflict` when two are active already. */
+  rotate(clientId: string, actor: Actor): Promise<KeyCredentials>;
+  /** Deletes the older of two secrets. `conflict` when there is but one. */
+  retire(clientId: string, actor: Actor): Promise<void>;
+  /** Deletes the key with every secret on it; the tokens it minted end with the next request. */
+  revoke(clientId: string, actor: Actor): Promise<void>;
+  list(organizationId: OrganizationId): Promise<readonly ApiKey[]>;
+}
+
+type KeyEvent = Extract<AuditRecord['event'], `key.${string}`>;
+
+export function createApiKeys({ storage, now }: { readonly storage: Storage; readonly now: () => Date }): ApiKeys {
+  const newSecret = () => {
+    const secret = generateSecret('aks');
+    return { secret, stored: { id: newId('sec'), hash: hashSecret(secret) } };
+  };
+
+  async function recorded<Result>(
+    organizationId: OrganizationId,
+    event: KeyEvent,
+    target: KeyId,
+    actor: Actor,
+    change: () => Promise<Result>,
+  ): Promise<Result> {
+    const { audit } = storage.workspace(organizationId);
+    const record = { event, subject: actor.id, requestId: randomUUID(), target };
+    try {
+      const result = await change();
+      await audit.append([{ ...record, at: now(), outcome: 'ok' }]);
+      return result;
+    } catch (error) {
+      if (error instanceof SightlineError) await audit.append([{ ...record, at: now(), outcome: error.code }]);
+      throw error;
+    }
+  }
+
+  /** Keys are named by their id alone on the command line, so the organization is looked up. */
+  async function locate(clientId: string): Promise<{ readonly id: KeyId; readonly organizationId: OrganizationId }> {
+    const found = isId('ak', clientId) ? await storage.directory.keyForExchange(clientId) : undefined;
+    if (!found) {
+      throw new SightlineError('not_found', `There is no API key ${JSON.stringify(clientId.slice(0, 64))}.`, {
+        hint: 'A client id looks like ak_01hx… and is listed by: sightline key list',
+      });
+    }
+    return found;
+  }
+
+  return {
+    async create({ organizationId, name, scopes, actor }) {
+      const label = checkedName(name);
+      const granted = checkedScopes(scopes);
+      const id = newId('ak');
+      const { secret, stored } = newSecret();
+      const key = await recorded(organizationId, 'key.created', id, actor, () =>
+        storage
+          .workspace(organizationId)
+          .keys.create({ id, name: label, scopes: granted, secret: stored, createdBy: actor.id }),
+      );
+      return { clientId: id, clientSecret: secret, key };
+    },
+
+    async rotate(clientId, actor) {
+      const { id, organizationId } = await locate(clientId);
+      const { secret, stored } = newSecret();
+      await recorded(organizationId, 'key.rotated', id, actor, () =>
+        reworded(
+          storage.workspace(organizationId).keys.addSecret(id, stored),
+          'This key has two active secrets already, which is the most it can have.',
+          `Once the newer one is deployed, delete the older: sightline key retire ${id}`,
+        ),
+      );
+      return { clientId: id, clientSecret: secret };
+    },
+
+    async retire(clientId, actor) {
+      const { id, organizationId } = await locate(clientId);
+      await recorded(organizationId, 'key.retired', id, actor, () =>
+        reworded(
+          storage.workspace(organizationId).keys.retireOldest(id),
+          'This key has one active secret; retiring it would leave the key without any.',
+          `Make a new one first with: sightline key rotate ${id} — or delete the key with: sightline key revoke ${id}`,
+        ),
+      );
+    },
+
+    async revoke(clientId, actor) {
+      const { id, organizationId } = await locate(clientId);
+      await recorded(organizationId, 'key.revoked', id, actor, async () => {
+        // Another operator may have been first.
+        if (!(await storage.workspace(organizationId).keys.revoke(id))) {
+          throw new SightlineError('not_found', `There is no API key "${id}".`);
+        }
+      });
+    },
+
+    list: (organizationId) => storage.workspace(organizationId).keys.list(),
+  };
+}
+
+/** The store knows that it is a conflict; what to do about it is known here. */
+async function reworded<Result>(change: Promise<Result>, message: string, hint: string): Promise<Result> {
+  try {
+    return await change;
+  } catch (cause) {
+    if (cause instanceof SightlineError && cause.code === 'conflict') {
+      throw new SightlineError('conflict', message, { hint, cause });
+    }
+    throw cause;
+  }
+}
+
+function checkedName(name: string): string {
+  const label = name.trim();
+  if (label.length < 1 || label.length > 100 || /\p{Cc}/u.test(label)) {
+    throw new SightlineError(
+      'invalid_argument',
+      'A key needs a name of 1 to 100 characters, without control characters.',
+    );
+  }
+  return label;
+}
+
+/** In the order of the contract and each once, so that equal grants are written equally. */
+function checkedScopes(requested: readonly string[]): readonly Scope[] {
+  const known: readonly string[] = allScopes;
+  const unknown = requested.find((scope) => !known.includes(scope));
+  if (unknown !== undefined || requested.length === 0) {
+    const message =
+      unknown === undefined
+        ? 'A key needs at least one scope.'
+        : `${JSON.stringify(unknown.slice(0, 64))} is not a scope.`;
+    throw new SightlineError('invalid_argument', message, { hint: `Scopes: ${allScopes.join(', ')}` });
+  }
+  return allScopes.filter((scope) => requested.includes(scope));
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { generateSecret, hashSecret, newId, SightlineError } from '../../contract/core/index.ts';
+import type { IngestTokenId, OrganizationId, Vault } from '../../contract/core/index.ts';
+import type { Actor, AuditRecord, Storage } from '../../contract/storage/index.ts';
+
+/**
+ * What senders of telemetry show at the OTLP receiver, and good for nothing else: a token is found by its hash among
+ * ingest tokens alone, and no API accepts it. It is kept sealed too, since `get_ingest_config` shows it again.
+ */
+export interface IngestTokens {
+  /** The organization's token; the first one is made when there is none. */
+  ensure(organizationId: OrganizationId): Promise<string>;
+  /** The token senders are told to use, the newest; undefined when none was ever made. */
+  current(organizationId: OrganizationId): Promise<string | undefined>;
+  /** A new token from now on. The one before, named in `previous`, goes on working until it is revoked. */
+  rotate(
+    organizationId: OrganizationId,
+    actor: Actor,
+  ): Promise<{ readonly token: string; readonly previous?: IngestTokenId }>;
+  /** `not_found` when the organization has no such token. */
+  revoke(organizationId: OrganizationId, id: IngestTokenId, actor: Actor): Promise<void>;
+}
+
+export interface IngestTokensOptions {
+  readonly storage: Storage;
+  readonly vault: Vault;
+  readonly now?: () => Date;
+}
+
+type TokenEvent = Extract<AuditRecord['event'], `ingest_token.${string}`>;
+
+export function createIngestTokens({ storage, vault, now = () => new Date() }: IngestTokensOptions): IngestTokens {
+  const tokensOf = (organizationId: OrganizationId) => storage.workspace(organizationId).ingestTokens;
+
+  const record = (organizationId: OrganizationId, event: TokenEvent, target: IngestTokenId, subject: string) =>
+    storage
+      .workspace(organizationId)
+      .audit.append([{ at: now(), event, subject, requestId: randomUUID(), target, outcome: 'ok' }]);
+
+  async function create(organizationId: OrganizationId, subject: string): Promise<string> {
+    const id = newId('it');
+    const token = generateSecret('it');
+    await tokensOf(organizationId).create({
+      id,
+      hash: hashSecret(token),
+      sealed: vault.seal(Buffer.from(token), context(id)),
+    });
+    await record(organizationId, 'ingest_token.created', id, subject);
+    return token;
+  }
+
+  async function open(organizationId: OrganizationId): Promise<string | undefined> {
+    const kept = await tokensOf(organizationId).current();
+    return kept && Buffer.from(vault.open(kept.sealed, context(kept.id))).toString();
+  }
+
+  async function first(organizationId: OrganizationId): Promise<string> {
+    return (await open(organizationId)) ?? (await create(organizationId, 'system'));
+  }
+
+  /** Two who ask at once get one token: a second one would be valid and in nobody's sight. */
+  const making = new Map<OrganizationId, Promise<string>>();
+
+  return {
+    ensure(organizationId) {
+      const running = making.get(organizationId);
+      if (running) return running;
+      const made = first(organizationId).finally(() => making.delete(organizationId));
+      making.set(organizationId, made);
+      return made;
+    },
+
+    current: open,
+
+    async rotate(organizationId, actor) {
+      const previous = await tokensOf(organizationId).current();
+      const token = await create(organizationId, actor.id);
+      return previous ? { token, previous: previous.id } : { token };
+    },
+
+    async revoke(organizationId, id, actor) {
+      if (!(await tokensOf(organizationId).revoke(id))) {
+        throw new SightlineError('not_found', `There is no ingest token "${id}".`);
+      }
+      await record(organizationId, 'ingest_token.revoked', id, actor.id);
+    },
+  };
+}
+
+function context(id: IngestTokenId): string {
+  return `ingest-token:${id}`;
+}

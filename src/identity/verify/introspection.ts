@@ -1,0 +1,115 @@
+import type { JWTPayload } from 'jose';
+import { z } from 'zod';
+import type { TokenClaims, TokenIntrospection } from '../../contract/issuer/index.ts';
+import { SightlineError } from '../../contract/core/index.ts';
+
+export interface IntrospectionOptions {
+  readonly introspection: TokenIntrospection;
+  /** What `aud` must be where the issuer says no other. */
+  readonly resource: string;
+  readonly now: () => Date;
+  readonly clockToleranceSeconds: number;
+}
+
+/**
+ * Asks the issuer about a token that only it can read (RFC 7662). Rejects with `invalid_token` when it is not active, not
+ * for us or over, and with `unavailable` when nothing can be known about it now.
+ */
+export type Introspect = (token: string) => Promise<Introspected>;
+
+export interface Introspected {
+  readonly claims: TokenClaims;
+  /** Epoch milliseconds until which the answer is believed: revocation is learnt of no sooner. */
+  readonly expiresAt: number;
+}
+
+const believedMs = 30_000;
+const retryAfterSeconds = 5;
+const timeoutMs = 5_000;
+const maxBytes = 64 * 1024;
+/** Whoever sends tokens at random makes us ask; so many questions at once and no more. */
+const maxQuestions = 64;
+
+const answerSchema = z.looseObject({ active: z.boolean() });
+/** RFC 7662 §2.2 leaves all optional; without them a token would have no end, or be for anybody. */
+const activeSchema = z.looseObject({
+  iss: z.string().optional(),
+  aud: z.union([z.string(), z.array(z.string())]).optional(),
+  exp: z.number(),
+  nbf: z.number().optional(),
+});
+
+export function createIntrospection(options: IntrospectionOptions): Introspect {
+  const { introspection, now, clockToleranceSeconds } = options;
+  const audiences = introspection.audiences ?? [options.resource];
+  let questions = 0;
+
+  async function ask(token: string): Promise<z.output<typeof answerSchema>> {
+    if (questions >= maxQuestions) throw new Error('too many tokens are being asked about');
+    questions += 1;
+    try {
+      const response = await fetch(introspection.endpoint, {
+        method: 'POST',
+        headers: { authorization: introspection.authorization, accept: 'application/json' },
+        body: new URLSearchParams({ token, token_type_hint: 'access_token' }),
+        // A redirect would carry our credentials elsewhere.
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (response.status !== 200) {
+        await response.body?.cancel();
+        throw new Error(`the introspection endpoint answered ${response.status}`);
+      }
+      return answerSchema.parse(JSON.parse(await readText(response)));
+    } finally {
+      questions -= 1;
+    }
+  }
+
+  return async (token) => {
+    const answer = await ask(token).catch((cause: unknown) => {
+      throw new SightlineError('unavailable', 'the token cannot be checked now', { retryAfterSeconds, cause });
+    });
+    if (!answer.active) throw invalid('the access token is not valid');
+    const { data } = activeSchema.safeParse(answer);
+    if (data === undefined) throw invalid('the access token lacks a claim');
+    const { iss, aud, exp, nbf } = data;
+    const time = now().getTime();
+    const seconds = time / 1_000;
+    if (exp + clockToleranceSeconds <= seconds) throw invalid('the access token has expired');
+    if (nbf !== undefined && nbf - clockToleranceSeconds > seconds) throw invalid('the access token is not valid');
+    if (iss !== undefined && iss !== introspection.issuer) throw invalid('the access token is not valid');
+    if (![aud].flat().some((audience) => audience !== undefined && audiences.includes(audience))) {
+      throw invalid('the access token is for another audience');
+    }
+    const claims = introspection.claims(payloadOf(data));
+    if (claims === undefined) throw invalid('the access token lacks a claim');
+    return { claims, expiresAt: Math.min((exp + clockToleranceSeconds) * 1_000, time + believedMs) };
+  };
+}
+
+/** `undefined` is not the same as absent to those who read claims. */
+function payloadOf({ iss, aud, nbf, ...rest }: z.output<typeof activeSchema>): JWTPayload {
+  return {
+    ...rest,
+    ...(iss === undefined ? {} : { iss }),
+    ...(aud === undefined ? {} : { aud }),
+    ...(nbf === undefined ? {} : { nbf }),
+  };
+}
+
+async function readText(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop early cancels the body.
+  for await (const part of response.body ?? []) {
+    size += part.byteLength;
+    if (size > maxBytes) throw new Error('the introspection endpoint answered too much');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function invalid(message: string): SightlineError {
+  return new SightlineError('invalid_token', message);
+}

@@ -1,0 +1,309 @@
+import type { IncomingMessage } from 'node:http';
+import { decodeJwt, errors, jwtVerify } from 'jose';
+import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
+import type {
+  ExternalTokenClaims,
+  Issuer,
+  KeyTokenClaims,
+  Principal,
+  Role,
+  Scope,
+  TokenClaims,
+  TokenTrust,
+  UserTokenClaims,
+} from '../../contract/issuer/index.ts';
+import { scopes } from '../../contract/issuer/index.ts';
+import { SightlineError } from '../../contract/core/index.ts';
+import type { GrantId, KeyId, Logger, OrganizationId, UserId } from '../../contract/core/index.ts';
+import type { Directory } from '../../contract/storage/index.ts';
+import { isBearerToken, readBearer } from './bearer.ts';
+import { createIntrospection } from './introspection.ts';
+import { createTokenCache } from './token-cache.ts';
+import type { TokenMemo } from './token-cache.ts';
+
+export interface VerifierOptions {
+  readonly issuer: Pick<Issuer, 'trusts' | 'introspection'>;
+  /** The MCP endpoint. A token's audience must be exactly this (RFC 8707), trailing slash and all. */
+  readonly resource: string;
+  readonly directory: Pick<Directory, 'liveKey' | 'liveGrant' | 'liveMember'>;
+  /** The account behind an identity provider's token. Rejects with `forbidden` where there is none and none may be made. */
+  readonly admit: (claims: ExternalTokenClaims) => Promise<Admitted>;
+  /** Notes that a key or grant was used; called about once a minute for each token, and not waited for. */
+  readonly markUsed: (organizationId: OrganizationId, used: KeyId | GrantId) => void;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+/**
+ * Identifies the caller. Never throws. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
+ * @param about under whose id the log has why a token is refused.
+ */
+export type Verifier = (request: Bearing, about?: Identified) => Promise<Principal>;
+
+interface Identified {
+  readonly requestId: string;
+}
+
+export interface Bearing extends Pick<IncomingMessage, 'headers'> {
+  /** Goes with the very header fields. */
+  readonly memo?: TokenMemo;
+}
+
+export interface Admitted {
+  readonly userId: UserId;
+  readonly organizationId: OrganizationId;
+}
+
+/** A token's claims, with an external identity replaced by the account it stands for. */
+type KnownClaims = KeyTokenClaims | UserTokenClaims | MemberClaims;
+
+interface MemberClaims extends Pick<UserTokenClaims, 'subject' | 'organizationId' | 'scopes' | 'clientId'> {
+  readonly kind: 'member';
+}
+
+interface Known {
+  readonly claims: KnownClaims;
+  /** The last principal made from these claims, used again while the live record says the same. */
+  latest?: Latest;
+}
+
+interface Latest {
+  readonly live: Live;
+  readonly principal: Principal;
+  /** Of the directory. The very same object again says the same again. */
+  answer: object;
+}
+
+interface Live {
+  readonly role: Role;
+  /** Undefined where the token alone says what may be done. */
+  readonly scopes?: readonly Scope[];
+  readonly email?: string;
+}
+
+const tokenRequired = 'a bearer token is required';
+const clockToleranceSeconds = 5;
+const retryAfterSeconds = 5;
+
+/**
+ * Bearer verification. Signature, issuer, audience, expiry, algorithm and type are checked here, or its issuer is asked about
+ * a token that is no JWT, and what was found is kept in a cache; whether the key or account behind the token lives is looked
+ * up on every request, so that revoking takes effect on the next one.
+ */
+export function createVerifier(options: VerifierOptions): Verifier {
+  const { issuer, resource, directory, admit, markUsed, now, logger } = options;
+  const cache = createTokenCache<Known>({ now: () => now().getTime() });
+  const trusted = new Map(issuer.trusts.map((trust) => [trust.issuer, checksOf(trust, resource)]));
+
+  const introspect =
+    issuer.introspection &&
+    createIntrospection({ introspection: issuer.introspection, resource, now, clockToleranceSeconds });
+
+  async function verify(token: string, about?: Identified): Promise<{ value: Known; expiresAt: number }> {
+    // Here and not with each request: what is known was looked at.
+    if (!isBearerToken(token)) throw invalid(tokenRequired);
+    const named = readUnchecked(token);
+    if (named === undefined && introspect !== undefined) {
+      const { claims, expiresAt } = await introspect(token);
+      return { value: { claims: await known(claims) }, expiresAt };
+    }
+    const trust = trusted.get(named?.iss ?? '');
+    if (trust === undefined) throw invalid('the access token is not valid');
+    const { payload, protectedHeader } = await jwtVerify(token, trust.keys, {
+      ...trust.checks,
+      currentDate: now(),
+    }).catch((error: unknown) => {
+      throw tokenError(error, logger, about?.requestId);
+    });
+    if (isOfAnotherKind(protectedHeader.typ)) throw invalid('the access token is not valid');
+    const claims = trust.claims(payload);
+    if (claims === undefined || payload.exp === undefined) throw invalid('the access token lacks a claim');
+    return { value: { claims: await known(claims) }, expiresAt: (payload.exp + clockToleranceSeconds) * 1_000 };
+  }
+
+  async function known(claims: TokenClaims): Promise<KnownClaims> {
+    if (claims.kind !== 'external') return claims;
+    const { userId, organizationId } = await admit(claims);
+    return { kind: 'member', subject: userId, organizationId, scopes: claims.scopes, clientId: claims.clientId };
+  }
+
+  function identify(known: Known): Promise<Principal> {
+    const { claims } = known;
+    switch (claims.kind) {
+      case 'member':
+        return settle(
+          known,
+          () => directory.liveMember(claims.subject, claims.organizationId),
+          (member) => member,
+        );
+      case 'user':
+        return settle(
+          known,
+          () => directory.liveGrant(claims.grantId),
+          (grant) =>
+            grant.userId === claims.subject && grant.organizationId === claims.organizationId ? grant : undefined,
+        );
+      case 'key':
+        return settle(
+          known,
+          () => directory.liveKey(claims.subject, claims.secretId),
+          ({ organizationId, scopes }) =>
+            organizationId === claims.organizationId ? { role: 'member', scopes } : undefined,
+        );
+    }
+  }
+
+  async function settle<Answer extends object>(
+    known: Known,
+    ask: () => Promise<Answer | undefined>,
+    liveOf: (answer: Answer) => Live | undefined,
+  ): Promise<Principal> {
+    let answer: Answer | undefined;
+    try {
+      answer = await ask();
+    } catch (error) {
+      throw unanswered(error);
+    }
+    const { claims, latest } = known;
+    if (answer !== undefined && latest?.answer === answer) return latest.principal;
+    const live = answer && liveOf(answer);
+    if (answer === undefined || live === undefined) {
+      throw invalid('the key or account of this access token is no longer active');
+    }
+    if (latest !== undefined && isSame(latest.live, live)) {
+      latest.answer = answer;
+      return latest.principal;
+    }
+    const principal = createPrincipal(claims, live);
+    known.latest = { live, principal, answer };
+    // Only here, which costs the other requests nothing: the cache forgets a token every minute.
+    if (claims.kind === 'key') markUsed(claims.organizationId, claims.subject);
+    if (claims.kind === 'user') markUsed(claims.organizationId, claims.grantId);
+    return principal;
+  }
+
+  return (request, about) => {
+    const token = readBearer(request);
+    if (token === undefined) return Promise.reject(invalid(tokenRequired));
+    const known = cache.get(token, () => verify(token, about), request.memo);
+    return known instanceof Promise ? known.then(identify) : identify(known);
+  };
+}
+
+function unanswered(cause: unknown): SightlineError {
+  return new SightlineError('unavailable', 'the token cannot be checked now', { retryAfterSeconds, cause });
+}
+
+function isSame(one: Live, other: Live): boolean {
+  return one.role === other.role && one.email === other.email && areSame(one.scopes, other.scopes);
+}
+
+function areSame(some: readonly Scope[] | undefined, others: readonly Scope[] | undefined): boolean {
+  if (some === others) return true;
+  return some?.length === others?.length && some?.every((scope, index) => scope === others?.[index]) === true;
+}
+
+function createPrincipal(claims: KnownClaims, live: Live): Principal {
+  const { kind, subject, organizationId, clientId } = claims;
+  const granted = live.scopes;
+  return Object.freeze({
+    kind: kind === 'key' ? 'key' : 'user',
+    subject,
+    organizationId,
+    clientId,
+    role: live.role,
+    scopes: setOf(granted === undefined ? claims.scopes : claims.scopes.filter((scope) => granted.includes(scope))),
+    ...(live.email === undefined ? {} : { email: live.email }),
+  });
+}
+
+/** One for each choice, of which there are few: every token that is known has one. */
+const scopeSets = new Map<string, ReadonlySet<Scope>>();
+
+function setOf(chosen: readonly Scope[]): ReadonlySet<Scope> {
+  const ordered = scopes.filter((scope) => chosen.includes(scope));
+  const name = ordered.join(' ');
+  let set = scopeSets.get(name);
+  if (set === undefined) scopeSets.set(name, (set = new Set(ordered)));
+  return set;
+}
+
+function checksOf(trust: TokenTrust, resource: string) {
+  if (trust.algorithms.length === 0) throw new Error('the issuer trusts no algorithm');
+  const checks = {
+    issuer: trust.issuer,
+    audience: trust.audiences === undefined ? resource : [...trust.audiences],
+    algorithms: [...trust.algorithms],
+    clockTolerance: clockToleranceSeconds,
+    ...(trust.type === undefined ? {} : { typ: trust.type }),
+  } satisfies JWTVerifyOptions;
+  return { keys: guardKeySet(trust.keys), checks, claims: (payload: JWTPayload) => trust.claims(payload) };
+}
+
+/**
+ * Few providers write `at+jwt` (RFC 9068), so that not all can be held to it; but what calls itself another kind (RFC 8725
+ * §3.11) is one: an assertion, a logout token.
+ */
+function isOfAnotherKind(type: string | undefined): boolean {
+  return type !== undefined && /\+jwt$/i.test(type) && !/^(application\/)?at\+jwt$/i.test(type);
+}
+
+/** Read before anything is checked, only to know whose keys to check with. Undefined where the token is no JWT. */
+function readUnchecked(token: string): JWTPayload | undefined {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The set of keys could not be had: says nothing about the token. */
+class KeySetOutage extends Error {
+  constructor(cause: unknown) {
+    super('the signing keys could not be fetched', { cause });
+    this.name = 'KeySetOutage';
+  }
+}
+
+/** Tells "there is no such key" from "the keys could not be asked for". */
+function guardKeySet(keys: JWTVerifyGetKey): JWTVerifyGetKey {
+  return async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      const aboutTheToken =
+        error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWKSMultipleMatchingKeys ||
+        error instanceof errors.JOSENotSupported;
+      throw aboutTheToken ? error : new KeySetOutage(error);
+    }
+  };
+}
+
+function tokenError(error: unknown, logger: Logger, requestId: string | undefined): SightlineError {
+  if (error instanceof KeySetOutage) {
+    return new SightlineError('unavailable', 'the token cannot be checked now', {
+      retryAfterSeconds,
+      cause: error.cause,
+    });
+  }
+  // Without the error, which holds all that the token says of the person.
+  const code = error instanceof errors.JOSEError ? error.code : 'unknown';
+  logger.debug(
+    {
+      code,
+      ...(error instanceof errors.JWTClaimValidationFailed && { claim: error.claim }),
+      ...(requestId !== undefined && { request_id: requestId }),
+    },
+    'access token refused',
+  );
+  if (error instanceof errors.JWTExpired) return invalid('the access token has expired');
+  if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud') {
+    return invalid('the access token is for another audience');
+  }
+  return invalid('the access token is not valid');
+}
+
+function invalid(message: string): SightlineError {
+  return new SightlineError('invalid_token', message);
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { alertNotice } from '../../contract/alerts/index.ts';
+import { isId, SightlineError } from '../../contract/core/index.ts';
+import type { AlertInput, AlertNotice } from '../../contract/alerts/index.ts';
+import type { Logger } from '../../contract/core/index.ts';
+import type { AlertSource, Directory } from '../../contract/storage/index.ts';
+import { createRateLimit } from '../../limits/rate-limit.ts';
+import { answer, ClientGone, notFound, Refusal, refuse, tooMany } from './answers.ts';
+import { parseBody, readBody } from './body.ts';
+import { limits } from './limits.ts';
+import type { AlertRecorder } from './recorder.ts';
+import { Places } from './places.ts';
+import { named } from './services.ts';
+
+export interface AlertReceiverOptions {
+  readonly directory: () => Pick<Directory, 'alertSource'>;
+  /** By plugin name. */
+  readonly inputs: ReadonlyMap<string, AlertInput>;
+  /** Opens a source's sealed secret. */
+  readonly secretOf: (source: AlertSource) => string;
+  readonly recorder: AlertRecorder;
+  /** The caller's network address, as `trustProxy` says. */
+  readonly clientAddress: (request: IncomingMessage) => string | undefined;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+/**
+ * Takes every request below /alerts/, and answers it. 200 means that the alerts survive any crash. Give `waits` for a request
+ * that came by the server's `checkContinue`: it is told to go on only when it is let in.
+ */
+export type AlertReceiver = (request: IncomingMessage, response: ServerResponse, waits: boolean) => void;
+
+export function createAlertReceiver(options: AlertReceiverOptions): AlertReceiver {
+  const { directory, inputs, secretOf, recorder, clientAddress, now, logger } = options;
+  const requests = createRateLimit(limits.requests);
+  const wrongSecrets = createRateLimit(limits.wrongSecrets);
+  const places = new Places();
+
+  /** What happens to a request, in this order. */
+  async function receive(request: IncomingMessage, response: ServerResponse, waits: boolean): Promise<number> {
+    const source = await findSource(request);
+    const caller = { organizationId: source.organizationId, subject: `${source.id} ${clientAddress(request) ?? ''}` };
+    admit(requests.take(caller));
+    const leave = places.enter(caller);
+    try {
+      if (waits) response.writeContinue();
+      const body = await readBody(request, limits);
+      const input = inputOf(source);
+      if (!input.verify({ headers: request.headers, body }, secretOf(source))) {
+        admit(wrongSecrets.take(caller));
+        throw new Refusal(401, 'invalid_token', 'The secret or signature of this alert source is wrong or missing.');
+      }
+      const notices = normalize(source, input, parseBody(body, limits.depth));
+      if (notices.length > 0) await recorder.record(source, notices);
+      return notices.length;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Asked anew each time: a source that was removed is gone from the next request on. */
+  async function findSource(request: IncomingMessage): Promise<AlertSource> {
+    const id = idOf(request.url ?? '');
+    const source = isId('als', id) ? await directory().alertSource(id) : undefined;
+    if (source === undefined) throw notFound();
+    if (request.method === 'POST') return source;
+    throw new Refusal(405, 'invalid_argument', 'Alerts are sent by POST.', { allow: 'POST' });
+  }
+
+  function inputOf({ id, plugin }: AlertSource): AlertInput {
+    const input = inputs.get(plugin);
+    if (input !== undefined) return input;
+    logger.error({ source: id, plugin }, 'alerts cannot be read: their plugin is not in the config (alerts)');
+    throw new SightlineError('unavailable', 'The plugin of this alert source is not configured.');
+  }
+
+  function normalize(source: AlertSource, input: AlertInput, body: unknown): readonly AlertNotice[] {
+    const notices = read(source, input, body);
+    if (notices.length > limits.notices) {
+      throw new Refusal(413, 'payload_too_large', `A request brings at most ${limits.notices} alerts.`);
+    }
+    // In bounds, whoever wrote the plugin.
+    return notices.map((notice) => named(alertNotice({ ...notice, urls: [notice.url] }, now())));
+  }
+
+  function read({ id, plugin }: AlertSource, input: AlertInput, body: unknown): readonly AlertNotice[] {
+    try {
+      return input.normalize(body);
+    } catch (error) {
+      if (error instanceof SightlineError && error.code === 'invalid_argument') throw error;
+      logger.error({ source: id, plugin, error }, 'an alert plugin failed on what was sent to it');
+      throw new Refusal(400, 'invalid_argument', 'The body could not be understood.');
+    }
+  }
+
+  return (request, response, waits) => {
+    receive(request, response, waits).then(
+      (accepted) => answer(response, 200, { accepted }),
+      (error: unknown) => {
+        if (error instanceof ClientGone) return;
+        const told = error instanceof SightlineError && error.code === 'invalid_argument';
+        if (!told && !(error instanceof Refusal)) logger.error({ error }, 'alerts could not be taken');
+        refuse(request, response, error);
+      },
+    );
+  };
+}
+
+function admit(waitSeconds: number): void {
+  if (waitSeconds > 0) throw tooMany(waitSeconds);
+}
+
+/** `/alerts/<id>`; whatever stands behind a `?` is not ours. */
+function idOf(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  return path.slice('/alerts/'.length);
+}

@@ -1,0 +1,112 @@
+import type { Component, Logger, Vault } from '../../contract/core/index.ts';
+import type { ClaimedWebhookMessage, Lease, Storage, WebhookOutcome } from '../../contract/storage/index.ts';
+import { messageBody } from './message.ts';
+import { post } from './post.ts';
+import { nextAttempt } from './retry.ts';
+import { openSecret } from './webhooks.ts';
+
+const pollMs = 1_000;
+/** Longer than an attempt takes at most. */
+const leaseMs = 30_000;
+const atOnce = 8;
+
+export interface WebhookSenderOptions {
+  readonly directory: () => Pick<Storage['directory'], 'claimWebhookMessage' | 'settleWebhookMessage'>;
+  readonly vault: Vault;
+  /** Names this sender among all that share the storage. */
+  readonly holder: string;
+  /** {auth_url}, where the pages are. */
+  readonly authUrl: string;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+/**
+ * Sends what storage has for webhooks, at least once each: who dies in the middle of an attempt leaves a lease that ends,
+ * and another one sends it again.
+ */
+export function createWebhookSender(options: WebhookSenderOptions): Pick<Component, 'stop'> & { start(): void } {
+  const { directory, vault, holder, authUrl, now, logger } = options;
+  const running = new Set<Promise<void>>();
+  let stopping = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | undefined;
+
+  const lease = (): Lease => {
+    const time = now();
+    return { holder, now: time, until: new Date(time.getTime() + leaseMs) };
+  };
+
+  async function attempt(message: ClaimedWebhookMessage): Promise<WebhookOutcome> {
+    const { webhook } = message;
+    const failure = await post({
+      url: webhook.url,
+      secret: openSecret(vault, webhook.id, webhook.sealedSecret),
+      id: message.id,
+      body: messageBody(message, authUrl),
+      now: now(),
+      signal: stopping.signal,
+    });
+    if (failure === undefined) return { kind: 'delivered' };
+    const at = nextAttempt(message.attempts + 1, now());
+    const about = { organizationId: webhook.organizationId, webhook: webhook.id, message: message.id, failure };
+    if (at) {
+      logger.info({ ...about, at }, 'a webhook did not take an event; it is tried again');
+      return { kind: 'retry', at };
+    }
+    logger.warn(about, 'a webhook did not take an event in three days; it is given up');
+    return { kind: 'abandoned', failure };
+  }
+
+  async function send(message: ClaimedWebhookMessage): Promise<void> {
+    try {
+      await directory().settleWebhookMessage(message, lease(), await attempt(message));
+    } catch (error) {
+      if (stopping.signal.aborted) {
+        // Another gateway need not wait for the lease to end.
+        await directory()
+          .settleWebhookMessage(message, lease(), { kind: 'returned' })
+          .catch(() => {});
+        return;
+      }
+      logger.error({ error, message: message.id }, 'an event could not be sent; it is sent when its lease has ended');
+    }
+  }
+
+  async function look(): Promise<void> {
+    try {
+      while (running.size < atOnce && !stopping.signal.aborted) {
+        const message = await directory().claimWebhookMessage(lease());
+        if (message === undefined) return;
+        const sending = send(message).finally(() => {
+          running.delete(sending);
+          wake();
+        });
+        running.add(sending);
+      }
+    } catch (error) {
+      logger.warn({ error }, 'events for webhooks could not be looked for; it is tried again');
+    }
+  }
+
+  function wake(): void {
+    if (stopping.signal.aborted) return;
+    looking ??= look().finally(() => (looking = undefined));
+  }
+
+  return {
+    start() {
+      if (timer !== undefined) return;
+      stopping = new AbortController();
+      timer = setInterval(wake, pollMs).unref();
+      wake();
+    },
+    async stop() {
+      clearInterval(timer);
+      timer = undefined;
+      stopping.abort();
+      await looking;
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { isId, newId, SightlineError } from '../../contract/core/index.ts';
+import type { OrganizationId, Vault } from '../../contract/core/index.ts';
+import type { Actor, Storage, Webhook, WebhookEvent, WebhookId } from '../../contract/storage/index.ts';
+import { post } from './post.ts';
+import { newSecret } from './signature.ts';
+
+export interface Webhooks {
+  /** The secret is shown this once. */
+  add(input: {
+    readonly organizationId: OrganizationId;
+    readonly url: string;
+    readonly events: readonly WebhookEvent[];
+    readonly actor: Actor;
+  }): Promise<{ readonly webhook: Webhook; readonly secret: string }>;
+  /** `not_found` when the organization has no such webhook. */
+  remove(organizationId: OrganizationId, id: string, actor: Actor): Promise<void>;
+  /** Sends an event of no consequence now: undefined when it was taken, else why not. */
+  test(organizationId: OrganizationId, id: string): Promise<string | undefined>;
+}
+
+export interface WebhooksOptions {
+  readonly storage: Storage;
+  readonly vault: Vault;
+  readonly now: () => Date;
+}
+
+export function createWebhooks({ storage, vault, now }: WebhooksOptions): Webhooks {
+  const record = (
+    organizationId: OrganizationId,
+    event: 'webhook.created' | 'webhook.removed',
+    subject: string,
+    target: string,
+  ) =>
+    storage
+      .workspace(organizationId)
+      .audit.append([{ at: now(), event, subject, requestId: randomUUID(), target, outcome: 'ok' }]);
+
+  const find = async (organizationId: OrganizationId, id: string): Promise<Webhook> => {
+    const found = isId('whk', id) ? await storage.workspace(organizationId).webhooks.get(id) : undefined;
+    if (found) return found;
+    throw new SightlineError('not_found', `There is no webhook ${JSON.stringify(id.slice(0, 60))}.`, {
+      hint: 'sightline webhook list names those there are.',
+    });
+  };
+
+  return {
+    async add({ organizationId, url, events, actor }) {
+      const id = newId('whk', now().getTime());
+      const secret = newSecret();
+      const webhook = await storage.workspace(organizationId).webhooks.create({
+        id,
+        url: checkedUrl(url),
+        events,
+        sealedSecret: vault.seal(Buffer.from(secret), context(id)),
+      });
+      await record(organizationId, 'webhook.created', actor.id, id);
+      return { webhook, secret };
+    },
+
+    async remove(organizationId, id, actor) {
+      const webhook = await find(organizationId, id);
+      await storage.workspace(organizationId).webhooks.remove(webhook.id);
+      await record(organizationId, 'webhook.removed', actor.id, webhook.id);
+    },
+
+    async test(organizationId, id) {
+      const webhook = await find(organizationId, id);
+      const time = now();
+      return post({
+        url: webhook.url,
+        secret: openSecret(vault, webhook.id, webhook.sealedSecret),
+        id: newId('whm', time.getTime()),
+        body: JSON.stringify({ type: 'webhook.test', timestamp: time.toISOString(), data: {} }),
+        now: time,
+        signal: new AbortController().signal,
+      });
+    },
+  };
+}
+
+export function openSecret(vault: Vault, id: WebhookId, sealed: string): string {
+  return Buffer.from(vault.open(sealed, context(id))).toString();
+}
+
+function context(id: WebhookId): string {
+  return `webhook:${id}`;
+}
+
+const longestUrl = 2_000;
+
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const wrong = (what: string, hint: string) => new SightlineError('invalid_argument', `The URL ${what}.`, { hint });
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw wrong(
+      'is none that can be posted to',
+      'Give the whole address, such as https://hooks.example.com/sightline.',
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw wrong('holds a user name or password', 'Who receives it knows Sightline by the signature; leave them out.');
+  }
+  if (url.href.length > longestUrl) throw wrong(`is longer than ${longestUrl} characters`, 'Use a shorter one.');
+  url.hash = '';
+  return url.href;
+}

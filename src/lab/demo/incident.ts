@@ -1,0 +1,126 @@
+import type { NewIncident } from '../../contract/storage/index.ts';
+import type { DemoFigures, Figures } from './tally.ts';
+import { planTimeline, type DemoOptions } from './timeline.ts';
+import type { FaultCategory } from './scenario.ts';
+import type { ServiceName } from './shop.ts';
+
+export interface GroundTruth {
+  /** Where the cause is; undefined when nothing is wrong. */
+  readonly service?: ServiceName;
+  readonly category: FaultCategory;
+  readonly description: string;
+  /** Minutes from the onset to `end`. */
+  readonly onsetMinutes: number;
+  readonly onset: Date;
+}
+
+/** What an investigation should find. */
+export function groundTruth(options: DemoOptions): GroundTruth {
+  const { scenario, onset, end } = planTimeline(options);
+  const { service, category, description } = scenario;
+  return {
+    ...(service !== undefined && { service }),
+    category,
+    description,
+    onsetMinutes: (end - onset) / 60_000,
+    onset: new Date(onset),
+  };
+}
+
+/** What a person would ask the agent about it. */
+export function demoQuestion(options: DemoOptions): string {
+  return planTimeline(options).scenario.alert.question;
+}
+
+/**
+ * The incident as it stands when an alert was looked at by a person who does not know the cause: the document tells what
+ * was seen and asks. It gives the cause away nowhere.
+ */
+export function demoIncident(options: DemoOptions, figures: DemoFigures): NewIncident {
+  const { scenario, onset, end, distractions, start } = planTimeline(options);
+  const { harmlessRelease } = distractions;
+  const { alert } = scenario;
+  const detected = Math.min(onset + 3 * 60_000, end);
+  const [startedAt, detectedAt] = [new Date(onset), new Date(detected)];
+  const fingerprint = `demo:${scenario.name}:${options.seed}:${end}`;
+  const labels = { alertname: alert.title, service: alert.service, environment: 'production' };
+  return {
+    title: alert.title,
+    summary: alert.summary,
+    status: 'investigating',
+    severity: alert.severity,
+    waitingOn: { party: 'human', reason: 'Somebody has to decide whether to start an investigation.' },
+    services: [alert.service],
+    environment: 'production',
+    source: 'demo',
+    fingerprint,
+    labels: { demo: 'true' },
+    alerts: [
+      { fingerprint, title: alert.title, status: 'firing', severity: alert.severity, startsAt: detectedAt, labels },
+    ],
+    startedAt,
+    detectedAt,
+    document: `## Summary
+
+${alert.summary}
+
+## Impact
+
+| ${alert.operation === undefined ? alert.service : `${alert.service}, \`${alert.operation}\``} | requests | errors | p95 |
+|---|---|---|---|
+| ${time(start)} to ${time(onset)} | ${row(figures.before)} |
+| since ${time(onset)} | ${row(figures.after)} |
+
+## Timeline
+
+- ${time(harmlessRelease.at)}: ${harmlessRelease.service} ${harmlessRelease.version} was released.
+- ${time(onset)}: the figures change.
+- ${time(detected)}: the alert “${alert.title}” fired.
+
+## Root cause
+
+Not known yet.
+
+## Evidence
+
+E1. Requests, errors and p95 of ${alert.service} by minute:
+
+\`\`\`sql
+SELECT date_trunc('minute', time) AS minute, count(*) AS requests,
+  count(*) FILTER (WHERE status_code = 'ERROR') AS errors,
+  round(quantile_cont(duration_nano / 1e6, 0.95), 1) AS p95_ms
+FROM otel.spans
+WHERE service_name = '${alert.service}' AND kind IN ('SERVER', 'CONSUMER')${alert.operation === undefined ? '' : ` AND name = '${alert.operation}'`}
+  AND time >= TIMESTAMP '${sqlTime(start)}' AND time < TIMESTAMP '${sqlTime(end)}'
+GROUP BY 1 ORDER BY 1
+\`\`\`
+
+## Ruled out
+
+Nothing yet.
+
+## Next steps
+
+- Ask the agent: “${alert.question}”
+- Compare the traces since ${time(onset)} with those before.
+
+## Open questions
+
+- Did the release of ${harmlessRelease.service} ${harmlessRelease.version} have a part in it?
+- Who is affected, and who is not?
+`,
+  };
+}
+
+function row({ requests, errors, p95 }: Figures): string {
+  const share = requests === 0 ? 0 : (errors / requests) * 100;
+  return `${requests} | ${errors} (${share.toFixed(1)} %) | ${p95.toFixed(0)} ms`;
+}
+
+function time(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+function sqlTime(at: number): string {
+  return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+}

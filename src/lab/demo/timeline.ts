@@ -1,0 +1,135 @@
+import { SightlineError } from '../../contract/core/index.ts';
+import { Random } from './random.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios, type ScenarioName } from './scenarios.ts';
+import { planDistractions, type Distractions } from './distractions.ts';
+import { nextPatch, nodes, rollOut, serviceNames, services, type Pod, type ServiceName } from './shop.ts';
+
+export interface DemoOptions {
+  readonly scenario: ScenarioName;
+  /** Any integer from 0 to 2^53 - 1. */
+  readonly seed: number;
+  /** How much telemetry, 5 to 10,080 minutes, ending at `end`. */
+  readonly minutes: number;
+  readonly end: Date;
+  /** Requests of visitors a minute, on average; a request makes about ten spans. */
+  readonly rate?: number;
+}
+
+interface Release {
+  readonly from: number;
+  readonly pods: readonly [Pod, ...Pod[]];
+}
+
+/** Everything decided beforehand: when the fault begins, which pods there are, and what else goes on beside it. */
+export interface Timeline {
+  readonly scenario: Scenario;
+  /** Epoch milliseconds, as all times here. */
+  readonly start: number;
+  readonly end: number;
+  readonly onset: number;
+  readonly rate: number;
+  readonly releases: ReadonlyMap<ServiceName, readonly [Release, ...Release[]]>;
+  readonly distractions: Distractions;
+  /** What the shop of this seed is like. */
+  readonly build: Build;
+}
+
+/** No two shops are built alike: the same services, but not the same speed, placement and calls. */
+export interface Build {
+  /** How long a service's own work takes, 1 on average. */
+  readonly pace: ReadonlyMap<ServiceName, number>;
+  readonly nodeOffset: number;
+  /** Product pages ask currency for the price; cart pages ask inventory for the stock. */
+  readonly pricedPages: boolean;
+  readonly stockedCarts: boolean;
+}
+
+const minute = 60_000;
+
+/** Throws `invalid_argument` for options out of range. */
+export function planTimeline(options: DemoOptions): Timeline {
+  const { seed, minutes, rate = defaultRate } = options;
+  check('seed', seed, 0, Number.MAX_SAFE_INTEGER);
+  check('minutes', minutes, 5, 7 * 24 * 60);
+  check('rate', rate, 1, 20_000);
+  const end = options.end.getTime();
+  if (!Number.isSafeInteger(end)) throw new SightlineError('invalid_argument', 'end is not a valid time.');
+
+  const scenario: Scenario = scenarios[options.scenario];
+  const random = new Random(seed, 1);
+  const start = end - minutes * minute;
+  const faulty = Math.max(3, Math.round(minutes / 3) + (minutes >= 30 ? random.integer(-2, 2) : 0));
+  const onset = end - faulty * minute;
+
+  const guilty = [scenario.service, scenario.alert.service, ...(scenario.restarted?.services ?? [])];
+  const distractions = planDistractions(random, { start, onset, end, guilty });
+  const { harmlessRelease } = distractions;
+  const build = buildOf(random);
+
+  const releases = new Map<ServiceName, readonly [Release, ...Release[]]>();
+  for (const service of serviceNames) {
+    const pods = (version: string, from: number) => podsOf({ service, version, from, build }, random);
+    const { version } = services[service];
+    const first: Release = { from: start, pods: pods(version, start) };
+    const later: Release[] = [];
+    if (service === harmlessRelease.service) {
+      const { version: patched, at } = harmlessRelease;
+      later.push({ from: at, pods: pods(patched, at) });
+    }
+    const from = onset - minute;
+    if (scenario.restarted?.services.includes(service) === true) {
+      later.push({ from, pods: pods(scenario.restarted.patched ? nextPatch(version) : version, from) });
+    }
+    if (service === scenario.service && scenario.deployment !== undefined) {
+      const [pod, ...rest] = pods(scenario.deployment, from);
+      later.push({ from, pods: scenario.canary === true ? [pod] : [pod, ...rest] });
+    }
+    releases.set(service, [first, ...later]);
+  }
+  return { scenario, start, end, onset, rate, releases, distractions, build };
+}
+
+function buildOf(random: Random): Build {
+  const pace = new Map(
+    serviceNames.map((service) => [service, Math.min(1.8, Math.max(0.6, random.lognormal(1, 0.2)))]),
+  );
+  return {
+    pace,
+    nodeOffset: random.integer(0, nodes.length - 1),
+    pricedPages: random.chance(0.5),
+    stockedCarts: random.chance(0.5),
+  };
+}
+
+/** Makes about 23,000 spans in an hour. */
+export const defaultRate = 25;
+
+/** The pods that serve at this time; during a release old and new ones. */
+export function podsAt(timeline: Timeline, service: ServiceName, at: number): readonly [Pod, ...Pod[]] {
+  const [first, ...later] = timeline.releases.get(service) ?? missing(service);
+  const latest = later.findLast((release) => at >= release.from);
+  if (latest === undefined) return first.pods;
+  const alive = first.pods.map((old, index) => {
+    const replacement = latest.pods[index];
+    return replacement !== undefined && at >= replacement.startedAt ? replacement : old;
+  });
+  return [alive[0] ?? first.pods[0], ...alive.slice(1)];
+}
+
+function podsOf(
+  { service, version, from, build }: { service: ServiceName; version: string; from: number; build: Build },
+  random: Random,
+): readonly [Pod, ...Pod[]] {
+  const [first, ...rest] = rollOut(service, version, { from, nodeOffset: build.nodeOffset }, random);
+  return first === undefined ? missing(service) : [first, ...rest];
+}
+
+function missing(service: ServiceName): never {
+  throw new TypeError(`${service} has no pods`);
+}
+
+function check(name: string, value: number, low: number, high: number): void {
+  if (Number.isSafeInteger(value) && value >= low && value <= high) return;
+  throw new SightlineError('invalid_argument', `${name} must be a whole number from ${low} to ${high}.`);
+}

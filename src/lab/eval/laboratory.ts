@@ -1,0 +1,54 @@
+import { agentQuery } from '../../gateway/wiring/agent-query.ts';
+import { telemetryHost } from '../../gateway/wiring/telemetry-host.ts';
+import { SightlineError } from '../../contract/core/index.ts';
+import type { Agent } from '../../contract/agent/index.ts';
+import type { Host, Logger } from '../../contract/core/index.ts';
+import type { Telemetry } from '../../contract/telemetry/index.ts';
+import { loadPlugin } from '../../gateway/process/registry.ts';
+import { createQueryPipeline } from '../../telemetry/query/pipeline.ts';
+
+/** The parts of a gateway that an investigation needs, on a folder of their own: no storage, no network. */
+export interface Laboratory {
+  readonly telemetry: Telemetry;
+  readonly agent: Agent;
+  close(): Promise<void>;
+}
+
+const silent: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silent,
+};
+
+/** Opens the telemetry plugin and the playbook on `directory`. */
+export async function openLaboratory(directory: string): Promise<Laboratory> {
+  const host: Host = {
+    logger: silent,
+    now: () => new Date(),
+    publicUrl: 'http://127.0.0.1',
+    authUrl: 'http://127.0.0.1',
+    dataDirectory: directory,
+    vault: { seal: noSecrets, open: noSecrets, derive: noSecrets, sign: noSecrets, verifies: noSecrets },
+  };
+  const duckdb = await loadPlugin('telemetry', { kind: 'telemetry', plugin: 'duckdb', config: {} }, undefined);
+  const telemetry = duckdb.create(telemetryHost(host, { findOrganization: async () => undefined }));
+  await telemetry.start(AbortSignal.timeout(30_000));
+  const pipeline = createQueryPipeline({ telemetry, logger: silent, now: host.now });
+  const playbook = await loadPlugin('agent', { kind: 'agent', plugin: 'playbook', config: {} }, undefined);
+  const agent = playbook.create({ ...host, dialect: telemetry.dialect, query: agentQuery(pipeline) });
+  await agent.start(AbortSignal.timeout(30_000));
+  return {
+    telemetry,
+    agent,
+    async close() {
+      await agent.stop();
+      await telemetry.stop();
+    },
+  };
+}
+
+function noSecrets(): never {
+  throw new SightlineError('internal', 'Nothing is sealed here.');
+}

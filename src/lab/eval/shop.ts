@@ -1,0 +1,71 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { SightlineError, toId } from '../../contract/core/index.ts';
+import type { OrganizationId } from '../../contract/core/index.ts';
+import { demoQuestion, groundTruth, isScenario, scenarios } from '../demo/index.ts';
+import type { DemoOptions } from '../demo/index.ts';
+import type { Prepared } from './data-set.ts';
+import { openCache } from './cache.ts';
+import type { EvalCase } from './case.ts';
+import { openLaboratory } from './laboratory.ts';
+import { loadShop } from './load-shop.ts';
+
+export interface ShopOptions {
+  /** One shop of every scenario for each. */
+  readonly seeds: readonly number[];
+  /** Called with 0 to 1 while shops are generated. */
+  readonly onProgress?: (progress: number) => void;
+}
+
+const end = new Date('2026-03-01T12:00:00Z');
+const minutes = 60;
+
+/** Every scenario of the demo shop, asked about as a person would ask, without a time. */
+export async function prepareShop({ seeds, onProgress }: ShopOptions): Promise<Prepared> {
+  const names = Object.keys(scenarios).filter(isScenario);
+  const wanted = seeds.flatMap((seed) => names.map((scenario): DemoOptions => ({ scenario, seed, minutes, end })));
+  const cache = openCache(['shop', ...seeds.map(String), ...generatorFiles()]);
+  const laboratory = await openLaboratory(cache.directory);
+  try {
+    const kept = cache.read(keptShape) ?? {};
+    const organizations = new Map(Object.entries(kept).map(([name, id]) => [name, toId('org', id)]));
+    for (const [index, options] of wanted.entries()) {
+      if (organizations.has(nameOf(options))) continue;
+      organizations.set(nameOf(options), await loadShop(laboratory.telemetry, options));
+      onProgress?.((index + 1) / wanted.length);
+    }
+    cache.write(Object.fromEntries(organizations));
+    return { laboratory, cases: wanted.map((options) => caseOf(options, organizations.get(nameOf(options)))) };
+  } catch (error) {
+    await laboratory.close();
+    throw error;
+  }
+}
+
+const keptShape = z.record(z.string(), z.string());
+
+function nameOf({ scenario, seed }: DemoOptions): string {
+  return `${scenario}/${seed}`;
+}
+
+/** When the generator changes, its shops are made anew. */
+function generatorFiles(): readonly string[] {
+  const folder = fileURLToPath(new URL('../demo/', import.meta.url));
+  return readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`);
+}
+
+function caseOf(options: DemoOptions, organizationId: OrganizationId | undefined): EvalCase {
+  if (organizationId === undefined) throw new SightlineError('internal', 'A shop was not generated.');
+  const { service, onset } = groundTruth(options);
+  return {
+    name: nameOf(options),
+    type: options.scenario,
+    service,
+    organizationId,
+    question: demoQuestion(options),
+    askedAt: end,
+    onset,
+  };
+}

@@ -1,0 +1,108 @@
+import type { BucketRepository } from '../contract/storage/index.ts';
+
+export interface BucketKind {
+  /** How the storage's names of this kind begin. */
+  readonly prefix: string;
+  readonly size: number;
+  /** One leaks away in this time. */
+  readonly leakMs: number;
+}
+
+/**
+ * What leaks away again, counted by name and together with all gateways over one storage. A full bucket takes no more, so that
+ * nobody waits longer than `leakMs` for a place. Nothing is written but what is added.
+ */
+export interface LeakyBuckets {
+  look(of: readonly (readonly [kind: BucketKind, name: string])[]): Promise<readonly Bucket[]>;
+  /** Adds one to each. */
+  add(buckets: readonly Bucket[]): Promise<void>;
+  empty(bucket: Bucket): Promise<void>;
+  /** Counts one in each at this gateway, until the answered function is called. */
+  hold(buckets: readonly Bucket[]): () => void;
+}
+
+/** A bucket as it was when it was looked at. */
+export interface Bucket {
+  readonly kind: BucketKind;
+  /** In the storage. */
+  readonly name: string;
+  /** Of what is held, too. */
+  readonly level: number;
+  /** How many are held at this gateway. */
+  readonly held: number;
+  /** How full, in milliseconds until it is empty. */
+  readonly content: number;
+  /** Seconds until there is a place, or until fewer than `size` are in it; 0 where that is so now. */
+  wait(size?: number): number;
+}
+
+interface LeakyBucketsOptions {
+  /** Asked anew each time: storage may be opened after this is made. */
+  readonly repository: () => BucketRepository;
+  readonly now: () => Date;
+}
+
+export function createLeakyBuckets({ repository, now }: LeakyBucketsOptions): LeakyBuckets {
+  const held = new Map<string, number>();
+  const emptyAt = new WeakMap<Bucket, number>();
+
+  function bucket(kind: BucketKind, name: string): Bucket {
+    const heldNow = (): number => held.get(name) ?? 0;
+    const content = (): number => Math.max(0, (emptyAt.get(one) ?? 0) - now().getTime());
+    const withHeld = (): number => Math.min(kind.size * kind.leakMs, content() + heldNow() * kind.leakMs);
+    const one: Bucket = {
+      kind,
+      name,
+      get level() {
+        return Math.ceil(withHeld() / kind.leakMs);
+      },
+      get held() {
+        return heldNow();
+      },
+      get content() {
+        return content();
+      },
+      wait: (places = kind.size) => Math.max(0, Math.ceil((withHeld() - (places - 1) * kind.leakMs) / 1_000)),
+    };
+    return one;
+  }
+
+  return {
+    async look(of) {
+      const buckets = of.map(([kind, name]) => bucket(kind, `${kind.prefix}${name}`));
+      const found = await repository().read(
+        buckets.map(({ name }) => name),
+        now(),
+      );
+      for (const one of buckets) emptyAt.set(one, found.get(one.name)?.getTime() ?? 0);
+      return buckets;
+    },
+    async add(buckets) {
+      const amounts = buckets.map(({ name, kind, content }) => {
+        return [name, Math.max(0, Math.min(kind.leakMs, kind.size * kind.leakMs - content))] as const;
+      });
+      const poured = await repository().pour(new Map(amounts.filter(([, amount]) => amount > 0)), now());
+      for (const one of buckets) {
+        const at = poured.get(one.name);
+        if (at !== undefined) emptyAt.set(one, at.getTime());
+      }
+    },
+    async empty(one) {
+      if (one.content > 0) await repository().empty([one.name]);
+      emptyAt.delete(one);
+    },
+    hold(buckets) {
+      for (const { name } of buckets) held.set(name, (held.get(name) ?? 0) + 1);
+      let open = true;
+      return () => {
+        if (!open) return;
+        open = false;
+        for (const { name } of buckets) {
+          const left = (held.get(name) ?? 1) - 1;
+          if (left === 0) held.delete(name);
+          else held.set(name, left);
+        }
+      };
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../contract/core/index.ts';
+import type { RetentionRepository, Storage } from '../contract/storage/index.ts';
+
+const askEveryMs = 600_000;
+const turnMs = 3_600_000;
+const dayMs = 86_400_000;
+/** Between two batches, in which whoever waits for the storage gets it. */
+const pauseMs = 50;
+
+export interface Keep {
+  /** How long records are kept; undefined: for ever. */
+  readonly auditDays: number | undefined;
+  /** How long chats are kept after their last change, once nothing runs in them; undefined: for ever. */
+  readonly chatDays: number | undefined;
+  /** How long incidents are kept after their last change, once they are resolved or dismissed; undefined: for ever. */
+  readonly incidentDays: number | undefined;
+}
+
+export interface RetentionOptions {
+  readonly storage: Pick<Storage, 'directory' | 'workspace'>;
+  /** Asked before each run. */
+  readonly keep: () => Keep;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+export interface Retention {
+  start(): void;
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void>;
+}
+
+/** Removes what is older than configured: once an hour, by whichever gateway of the storage asks first. */
+export function createRetention(options: RetentionOptions): Retention {
+  const { storage, keep, now, logger } = options;
+  let stopping = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+
+  async function clear(
+    { retention }: { readonly retention: RetentionRepository },
+    remove: keyof RetentionRepository,
+    days: number | undefined,
+  ): Promise<number> {
+    if (days === undefined) return 0;
+    const before = new Date(now().getTime() - days * dayMs);
+    let removed = 0;
+    while (!stopping.signal.aborted) {
+      const batch = await retention[remove](before);
+      if (batch === 0) break;
+      removed += batch;
+      await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+    return removed;
+  }
+
+  async function run(): Promise<void> {
+    try {
+      const { directory } = storage;
+      const { auditDays, chatDays, incidentDays } = keep();
+      if ([auditDays, chatDays, incidentDays].every((days) => days === undefined)) return;
+      if (!(await directory.takeTurn('retention', now(), turnMs))) return;
+      for (const { id } of await directory.organizations()) {
+        const workspace = storage.workspace(id);
+        const records = await clear(workspace, 'removeAudit', auditDays);
+        const chats = await clear(workspace, 'removeChats', chatDays);
+        const incidents = await clear(workspace, 'removeIncidents', incidentDays);
+        if (records + chats + incidents > 0)
+          logger.info({ organizationId: id, records, chats, incidents }, 'removed what is past its retention');
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'what is past its retention could not be removed; it is tried again');
+    }
+  }
+
+  return {
+    start() {
+      stopping = new AbortController();
+      const ask = () => {
+        running ??= run().finally(() => (running = undefined));
+      };
+      ask();
+      timer = setInterval(ask, askEveryMs).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
+}

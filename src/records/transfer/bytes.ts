@@ -1,0 +1,48 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { SightlineError } from '../../contract/core/index.ts';
+import { damaged } from './format.ts';
+
+/** What is in the file, unpacked where it is gzipped. Throws SightlineErrors alone. */
+export async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    const packed = await isGzipped(file);
+    const source = createReadStream(file, { highWaterMark: 256 * 1024 });
+    if (!packed) {
+      yield* source;
+      return;
+    }
+    const unpacked = createGunzip();
+    // Whoever reads hears of its failure.
+    pipeline(source, unpacked).catch(() => {});
+    yield* unpacked;
+  } catch (cause) {
+    if (cause instanceof SightlineError) throw cause;
+    const code = codeOf(cause);
+    if (code === 'Z_BUF_ERROR') throw damaged('it ends too early', cause);
+    if (typeof code === 'string' && code.startsWith('Z_'))
+      throw damaged('what is packed in it cannot be unpacked', cause);
+    throw new SightlineError(
+      'invalid_argument',
+      `The file ${file} ${code === 'ENOENT' ? 'does not exist' : 'cannot be read'}.`,
+      { cause },
+    );
+  }
+}
+
+/** The operating system's or zlib's code for the failure. */
+export function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
+async function isGzipped(file: string): Promise<boolean> {
+  const handle = await open(file, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+  } finally {
+    await handle.close();
+  }
+}

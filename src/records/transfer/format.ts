@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { SightlineError } from '../../contract/core/index.ts';
+
+/*
+ * An export is lines of JSON, gzipped where its name ends in `.gz`: a header, the rows, and an end with the digest of all
+ * bytes before it. The digest is an HMAC under a key of the file's own, which stands in the header sealed with the master
+ * key: who does not have that key can neither read an export's secrets nor change or make one.
+ */
+
+export const format = 'sightline-export';
+/** Of the lines; what rows mean is said by the schema. */
+export const formatVersion = 1;
+export const sealContext = 'export';
+export const digestAlgorithm = 'sha256';
+/** Far above what any row of ours takes: a statement's result, a document. */
+export const longestLine = 64 * 1024 * 1024;
+
+const count = z.int().min(0);
+
+const headerSchema = z.strictObject({
+  format: z.literal(format),
+  version: z.literal(formatVersion),
+  schema: z.string().max(200),
+  exportedAt: z.iso.datetime(),
+  key: z.string().max(1_000),
+  /** Rows by table. */
+  counts: z.record(z.string().max(100), count),
+});
+
+/** Table, organization or null, row. */
+const rowSchema = z.tuple([
+  z.string(),
+  z.string().nullable(),
+  z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+]);
+
+const endSchema = z.strictObject({ end: z.literal(true), rows: count, digest: z.string().regex(/^[0-9a-f]{64}$/) });
+
+export type Header = z.output<typeof headerSchema>;
+export type RowLine = z.output<typeof rowSchema>;
+export type End = z.output<typeof endSchema>;
+
+export function parseHeader(line: Buffer): Header {
+  const value = json(line);
+  const begun = z.looseObject({ format: z.literal(format), version: z.number() }).safeParse(value);
+  if (begun.success && begun.data.version !== formatVersion) {
+    throw new SightlineError(
+      'invalid_argument',
+      `The export is of version ${begun.data.version}; this version of Sightline reads version ${formatVersion}.`,
+      { hint: 'Import it with the version of Sightline that wrote it, then upgrade.' },
+    );
+  }
+  const header = headerSchema.safeParse(value);
+  if (header.success) return header.data;
+  throw new SightlineError('invalid_argument', 'The file is no export of Sightline.', {
+    hint: 'sightline export FILE writes one.',
+  });
+}
+
+/** A row, or the end. */
+export function parseLine(line: Buffer, number: number): RowLine | End {
+  const value = json(line);
+  const end = endSchema.safeParse(value);
+  if (end.success) return end.data;
+  const row = rowSchema.safeParse(value);
+  if (row.success) return row.data;
+  throw damaged(`line ${number} is not as it was written`);
+}
+
+export function damaged(why: string, cause?: unknown): SightlineError {
+  return new SightlineError('invalid_argument', `The export cannot be used: ${why}.`, {
+    hint: 'It was cut short, damaged or changed. Nothing was written; take another copy.',
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+function json(line: Buffer): unknown {
+  try {
+    return JSON.parse(line.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

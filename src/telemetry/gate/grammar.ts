@@ -1,0 +1,92 @@
+import type { GatePolicy } from '../../contract/telemetry/index.ts';
+
+/** How tightly operators bind: a higher number binds tighter. Both sides of one number bind to the left. */
+export interface Grammar {
+  /** Text in double quotes is a string, not a name. */
+  readonly doubleQuotedStrings: boolean;
+  /** `#` begins a comment anywhere, not only before a blank. */
+  readonly hashComments: boolean;
+  /** `r'…'` and `'''…'''`. */
+  readonly rawAndTripleStrings: boolean;
+  /** ORDER BY and LIMIT after a UNION belong to all of it, not to its last branch. */
+  readonly orderOfWholeUnion: boolean;
+  readonly namesAreCaseSensitive: boolean;
+  readonly operators: ReadonlySet<string>;
+  readonly binary: Readonly<Record<string, number>>;
+  /** LIKE and IN. */
+  readonly predicate: number;
+  readonly between: number;
+  /** IS NULL, IS DISTINCT FROM. */
+  readonly is: number;
+  readonly not: number;
+  readonly sign: number;
+}
+
+const clickhouse: Grammar = {
+  doubleQuotedStrings: false,
+  hashComments: false,
+  rawAndTripleStrings: false,
+  orderOfWholeUnion: false,
+  namesAreCaseSensitive: true,
+  operators: new Set('<=> :: -> || == != <> <= >= + - * / % = < > ( ) [ ] , . ? :'.split(' ')),
+  binary: {
+    OR: 3,
+    AND: 4,
+    '=': 9,
+    '!=': 9,
+    '<': 9,
+    '>': 9,
+    '<=': 9,
+    '>=': 9,
+    '<=>': 9,
+    '||': 10,
+    '+': 11,
+    '-': 11,
+    '*': 12,
+    '/': 12,
+    '%': 12,
+    DIV: 12,
+    MOD: 12,
+  },
+  predicate: 9,
+  between: 7,
+  is: 6,
+  not: 5,
+  sign: 13,
+};
+
+const bigquery: Grammar = {
+  doubleQuotedStrings: true,
+  hashComments: true,
+  rawAndTripleStrings: true,
+  orderOfWholeUnion: true,
+  namesAreCaseSensitive: false,
+  operators: new Set('|| << >> != <> <= >= + - * / = < > & | ^ ~ ( ) [ ] , .'.split(' ')),
+  binary: {
+    OR: 3,
+    AND: 4,
+    '=': 6,
+    '!=': 6,
+    '<': 6,
+    '>': 6,
+    '<=': 6,
+    '>=': 6,
+    '|': 7,
+    '^': 8,
+    '&': 9,
+    '<<': 10,
+    '>>': 10,
+    '+': 11,
+    '-': 11,
+    '*': 12,
+    '/': 12,
+    '||': 12,
+  },
+  predicate: 6,
+  between: 6,
+  is: 6,
+  not: 5,
+  sign: 13,
+};
+
+export const grammars: Readonly<Record<GatePolicy['dialect'], Grammar>> = { clickhouse, bigquery };

@@ -1,0 +1,48 @@
+import type { GatedStatement, GatePolicy, SqlGate, SqlGates, SqlHelpers } from '../../contract/telemetry/index.ts';
+import { checkExpansion } from './expansion.ts';
+import { Faults } from './fault.ts';
+import { FunctionNames } from './function-names.ts';
+import { Output } from './output.ts';
+import { parse } from './parse.ts';
+import { foldName, Scope } from './scope.ts';
+import { surveyed } from './walk.ts';
+import { writeExpression } from './write-expression.ts';
+import { writeQuery } from './write-query.ts';
+
+/**
+ * Reads a statement into a tree that has no node for what is not let through, and writes it anew from that tree. Nothing of
+ * the caller's text is sent as it came: names are quoted, strings escaped by us, operators bracketed.
+ */
+export const sqlGates: SqlGates = {
+  open: async (policy, helpers) => openGate(policy, helpers),
+};
+
+function openGate(policy: GatePolicy, helpers: SqlHelpers): SqlGate {
+  const functions = FunctionNames.of(policy);
+  return {
+    async admit(sql, signal): Promise<GatedStatement> {
+      signal.throwIfAborted();
+      const faults = new Faults(helpers, sql);
+      const query = parse(sql, policy.dialect, faults);
+      const aliases = surveyed(query, faults);
+      checkExpansion(query, aliases, faults);
+      const output = new Output({
+        policy,
+        functions,
+        faults,
+        aliases,
+        writers: { expression: writeExpression, query: writeQuery },
+      });
+      const fold = output.grammar.namesAreCaseSensitive ? (name: string) => name : foldName;
+      writeQuery(output, new Scope(fold), query);
+      output.finish();
+      const { pieces, tables, reaches } = output;
+      return {
+        tables: [...tables],
+        reaches,
+        write: (relation) =>
+          pieces.map((piece) => (typeof piece === 'string' ? piece : relation(piece.table))).join(''),
+      };
+    },
+  };
+}

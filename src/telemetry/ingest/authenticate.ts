@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { OrganizationId } from '../../contract/core/index.ts';
+import { hashSecret } from '../../contract/core/index.ts';
+import type { Directory } from '../../contract/storage/index.ts';
+import { OtlpRefusal } from './answers.ts';
+
+const longestToken = 512;
+
+/**
+ * Whose telemetry this is: by the ingest token alone, never by what is in the body. Looked up for every request, so that a
+ * revoked token ends with the next one.
+ */
+export async function authenticate(
+  headers: IncomingHttpHeaders,
+  directory: Pick<Directory, 'ingestTokenByHash'>,
+): Promise<OrganizationId> {
+  const token = tokenOf(headers);
+  if (token === undefined) {
+    throw unauthenticated('an ingest token is needed: Authorization: Bearer, Basic with it as password, or x-api-key');
+  }
+  const found = await directory.ingestTokenByHash(hashSecret(token));
+  if (found === undefined) throw unauthenticated('the ingest token is not valid, or was revoked');
+  return found.organizationId;
+}
+
+function tokenOf(headers: IncomingHttpHeaders): string | undefined {
+  const { authorization } = headers;
+  const key = headers['x-api-key'];
+  const token = authorization === undefined ? key : ofAuthorization(authorization);
+  return typeof token === 'string' && token !== '' && token.length <= longestToken ? token : undefined;
+}
+
+function ofAuthorization(value: string): string | undefined {
+  const match = /^(bearer|basic) +(\S+) *$/i.exec(value.slice(0, 2 * longestToken));
+  const [, scheme, credentials] = match ?? [];
+  if (scheme === undefined || credentials === undefined) return undefined;
+  if (scheme.toLowerCase() === 'bearer') return credentials;
+  const pair = Buffer.from(credentials, 'base64').toString('utf8');
+  const colon = pair.indexOf(':');
+  return colon === -1 ? undefined : pair.slice(colon + 1);
+}
+
+function unauthenticated(message: string): OtlpRefusal {
+  return new OtlpRefusal(401, message, { 'www-authenticate': 'Bearer realm="otlp"' });
+}

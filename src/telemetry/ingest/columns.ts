@@ -1,0 +1,228 @@
+import { writeFrame, type FrameColumn } from '../../contract/telemetry/batch-frame.ts';
+import { otelTables, type TableName } from '../../contract/telemetry/index.ts';
+import { batchRows, batchTextBytes, requestTextBytes, type RecordLimits } from './limits.ts';
+import { TextColumn } from './text.ts';
+import { noLosses, ValueWriter, type Losses } from './values.ts';
+import type { WireReader } from './wire.ts';
+
+/** Rows of one request that belong together in the log and in the warehouse. */
+export interface EncodedBatch {
+  readonly table: TableName;
+  readonly rows: number;
+  /** Of the rows written out, before what they share was folded together. */
+  readonly textBytes: number;
+  readonly frame: Uint8Array<ArrayBuffer>;
+}
+
+export interface Column {
+  finish(): FrameColumn;
+  reset(): void;
+}
+
+/** A request whose rows would take more than `requestTextBytes`. */
+export class OtlpTooLargeError extends Error {}
+
+/** What the three decoders share while they read one request. */
+export class Intake {
+  readonly reader: WireReader;
+  readonly values: ValueWriter;
+  readonly limits: RecordLimits;
+  readonly losses: Losses = noLosses();
+  readonly batches: EncodedBatch[] = [];
+  /** Epoch microseconds: stands in for a time that the sender left out. */
+  readonly now: number;
+  accepted = 0;
+  rejected = 0;
+  /** Why, with how often. */
+  readonly reasons = new Map<string, number>();
+  #textBytes = 0;
+
+  constructor(reader: WireReader, limits: RecordLimits, now: number) {
+    this.reader = reader;
+    this.limits = limits;
+    this.now = now;
+    this.values = new ValueWriter(reader, limits, this.losses);
+  }
+
+  reject(reason: string, count = 1): void {
+    this.rejected += count;
+    this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + count);
+  }
+
+  /** Why a record of that time is not kept, if so. Such a time is a unit mistaken or a clock that is wrong by far. */
+  impossibleTime(micros: number): string | undefined {
+    if (micros > this.now + latestAhead) return 'time more than a day in the future';
+    return micros < earliest ? 'time before the year 2000; is it in nanoseconds?' : undefined;
+  }
+
+  add(batch: EncodedBatch): void {
+    this.#textBytes += batch.textBytes;
+    if (this.#textBytes > requestTextBytes)
+      throw new OtlpTooLargeError('the records of this request are too large together');
+    this.batches.push(batch);
+  }
+}
+
+const latestAhead = 24 * 3600 * 1e6;
+const earliest = Date.UTC(2000, 0, 1) * 1000;
+
+/** Columns that every table has, filled from resource and scope: one entry for each of them, one code a row. */
+export class ContextColumns {
+  readonly service_name = new TextColumn('string');
+  readonly service_version = new TextColumn('string');
+  readonly deployment_environment = new TextColumn('string');
+  readonly resource_attributes = new TextColumn('json');
+  readonly scope_name = new TextColumn('string');
+  readonly scope_version = new TextColumn('string');
+  /** Bytes of text that a row has from here. */
+  rowBytes = 0;
+  #resource: Range = nowhere;
+  #scope: Range = nowhere;
+  #resourceEntry = 0;
+  #scopeEntry = 0;
+  #resourceBytes = 0;
+
+  resource(intake: Intake, range: Range): void {
+    this.#resource = range;
+    this.#writeResource(intake);
+  }
+
+  scope(intake: Intake, range: Range): void {
+    this.#scope = range;
+    this.#writeScope(intake);
+  }
+
+  /** After the columns were reset in the middle of a scope. */
+  again(intake: Intake): void {
+    this.#writeResource(intake);
+    this.#writeScope(intake);
+  }
+
+  row(): void {
+    this.service_name.code(this.#resourceEntry);
+    this.service_version.code(this.#resourceEntry);
+    this.deployment_environment.code(this.#resourceEntry);
+    this.resource_attributes.code(this.#resourceEntry);
+    this.scope_name.code(this.#scopeEntry);
+    this.scope_version.code(this.#scopeEntry);
+  }
+
+  #writeResource(intake: Intake): void {
+    const { reader, values } = intake;
+    const { from, to } = this.#resource;
+    const attributes = this.resource_attributes;
+    const derived: { [Key in (typeof derivedKeys)[number]]?: Range } = {};
+    values.openSet(attributes);
+    for (reader.at = from; reader.at < to;) {
+      const tag = reader.tag(to);
+      if (tag !== 0x0a) {
+        reader.skip(tag, to);
+        continue;
+      }
+      reader.span(to);
+      const range = { from: reader.from, to: reader.at };
+      values.attribute(attributes, range.from, range.to);
+      const key = derivedKeys.find((name) => values.hasKey(range.from, range.to, name));
+      if (key !== undefined) derived[key] ??= range;
+      reader.at = range.to;
+    }
+    values.closeSet(attributes);
+    this.#resourceBytes = attributes.pending;
+    this.#resourceEntry = attributes.entry();
+    this.#derive(intake, this.service_name, derived['service.name']);
+    this.#derive(intake, this.service_version, derived['service.version']);
+    const environment = derived['deployment.environment.name'] ?? derived['deployment.environment'];
+    this.#derive(intake, this.deployment_environment, environment);
+    this.rowBytes = this.#resourceBytes;
+  }
+
+  #derive(intake: Intake, column: TextColumn, attribute: Range | undefined): void {
+    if (attribute !== undefined) intake.values.valueOf(column, attribute.from, attribute.to);
+    this.#resourceBytes += column.pending;
+    column.entry();
+  }
+
+  #writeScope(intake: Intake): void {
+    const { reader, values } = intake;
+    const { from, to } = this.#scope;
+    let name = nowhere;
+    let version = nowhere;
+    for (reader.at = from; reader.at < to;) {
+      const tag = reader.tag(to);
+      reader.skip(tag, to);
+      if (tag === 0x0a) name = { from: reader.from, to: reader.at };
+      else if (tag === 0x12) version = { from: reader.from, to: reader.at };
+    }
+    values.string(this.scope_name, name.from, name.to);
+    values.string(this.scope_version, version.from, version.to);
+    this.rowBytes = this.#resourceBytes + this.scope_name.pending + this.scope_version.pending;
+    this.#scopeEntry = this.scope_name.entry();
+    this.scope_version.entry();
+  }
+}
+
+const derivedKeys = [
+  'service.name',
+  'service.version',
+  'deployment.environment.name',
+  'deployment.environment',
+] as const;
+
+/** Where a message lies in the request. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+export const nowhere: Range = { from: 0, to: 0 };
+
+/** Counts rows, and closes the batch when it is large enough. */
+export class TableWriter {
+  readonly context = new ContextColumns();
+  readonly #table: TableName;
+  readonly #columns: readonly Column[];
+  #rows = 0;
+  #textBytes = 0;
+
+  constructor(table: TableName, columns: Readonly<Record<string, Column>>) {
+    this.#table = table;
+    const all: Readonly<Record<string, Column>> = { ...columns, ...contextRecord(this.context) };
+    this.#columns = otelTables[table].columns.map(({ name }) => {
+      const column = all[name];
+      if (column === undefined) throw new TypeError(`no column ${table}.${name}`);
+      return column;
+    });
+  }
+
+  /** The other columns have their value of this row already; `bytes` of text are in them. */
+  row(intake: Intake, bytes: number): void {
+    this.context.row();
+    this.#rows += 1;
+    this.#textBytes += bytes + this.context.rowBytes;
+    intake.accepted += 1;
+    if (this.#rows < batchRows && this.#textBytes < batchTextBytes) return;
+    this.flush(intake);
+    this.context.again(intake);
+  }
+
+  flush(intake: Intake): void {
+    if (this.#rows > 0) {
+      const columns = this.#columns.map((column) => column.finish());
+      const frame = writeFrame({ table: this.#table, rows: this.#rows, columns });
+      intake.add({ table: this.#table, rows: this.#rows, textBytes: this.#textBytes, frame });
+    }
+    this.reset();
+  }
+
+  reset(): void {
+    this.#rows = 0;
+    this.#textBytes = 0;
+    for (const column of this.#columns) column.reset();
+  }
+}
+
+function contextRecord(context: ContextColumns): Record<string, Column> {
+  const { service_name, service_version, deployment_environment, resource_attributes, scope_name, scope_version } =
+    context;
+  return { service_name, service_version, deployment_environment, resource_attributes, scope_name, scope_version };
+}

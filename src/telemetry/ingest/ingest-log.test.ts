@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { appendFile, mkdir, mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { LogPosition } from '../../contract/telemetry/index.ts';
+import type { EncodedBatch } from './columns.ts';
+import { IngestLog, LogWriteError } from './ingest-log.ts';
+import { silent } from '../../../test/support/otlp/gateway.ts';
+
+const everything = { rows: 1e9, bytes: 1e9, textBytes: 1e9 };
+let directory = '';
+const logs: IngestLog[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sightline-log-'));
+});
+afterEach(async () => {
+  for (const log of logs.splice(0)) await log.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function openLog(): Promise<IngestLog> {
+  const log = await IngestLog.open(directory, 'log', silent);
+  logs.push(log);
+  return log;
+}
+
+/** A batch whose frame carries `text`, in as many bytes as wanted; the log does not look into it. */
+function batch(text: string, size = 64): EncodedBatch {
+  const frame = new Uint8Array(Math.ceil(size / 8) * 8);
+  frame.set(Buffer.from(text));
+  return { table: 'spans', rows: 1, textBytes: size, frame };
+}
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8').replace(/\0+$/, '');
+
+async function drain(log: IngestLog, from: LogPosition = log.start, most = everything): Promise<string[]> {
+  const texts: string[] = [];
+  for (let position = from; ;) {
+    const chunk = await log.read(position, most);
+    if (chunk === undefined) return texts;
+    texts.push(...chunk.batches.map(textOf));
+    position = chunk.upTo;
+  }
+}
+const newest = async () => join(directory, 'log', (await readdir(join(directory, 'log'))).sort().at(-1) ?? '');
+
+describe('ingest log', () => {
+  it('gives back what was appended, in order, however many append at once', async () => {
+    const log = await openLog();
+    const names = Array.from({ length: 700 }, (_, index) => `request ${index}`);
+    await Promise.all(names.map((name) => log.append([batch(name), batch(`${name} more`)])));
+    expect(await drain(log)).toEqual(names.flatMap((name) => [name, `${name} more`]));
+    expect(log.bytesAfter(log.start)).toBe((await stat(await newest())).size);
+    expect(log.bytesAfter(log.end)).toBe(0);
+  });
+
+  it('reads on from any position it gave, in pieces as small as asked', async () => {
+    const log = await openLog();
+    const names = Array.from({ length: 20 }, (_, index) => `r${index}`);
+    for (const name of names) await log.append([batch(name, name === 'r7' ? 5000 : 64)]);
+    for (const most of [
+      { ...everything, rows: 3 },
+      { ...everything, bytes: 200 },
+      { ...everything, textBytes: 100 },
+    ]) {
+      expect(await drain(log, log.start, most)).toEqual(names);
+    }
+    const first = await log.read(log.start, { ...everything, rows: 5 });
+    expect(await drain(log, first?.upTo)).toEqual(names.slice(5));
+  });
+
+  it('goes on in a new segment after a restart, and deletes those that were loaded but for the newest', async () => {
+    for (const name of ['a', 'b', 'c']) {
+      const log = await openLog();
+      await log.append([batch(name)]);
+      await log.close();
+    }
+    const log = await openLog();
+    expect(await drain(log)).toEqual(['a', 'b', 'c']);
+    const first = await log.read(log.start, everything);
+    await log.release(first?.upTo ?? log.start);
+    expect(await readdir(join(directory, 'log'))).toEqual(['000000000002.log', '000000000003.log']);
+    expect(await drain(log)).toEqual(['b', 'c']);
+    await log.release(log.end);
+    expect(await readdir(join(directory, 'log'))).toEqual(['000000000003.log']);
+    await log.append([batch('d')]);
+    expect(await drain(log, log.start)).toEqual(['c', 'd']);
+    expect(await newest()).toContain('000000000004.log');
+  });
+
+  it('starts a new segment when one is full', async () => {
+    const log = await openLog();
+    for (let index = 0; index < 5; index += 1) await log.append([batch(`large ${index}`, 20 * 1024 * 1024)]);
+    expect(await readdir(join(directory, 'log'))).toHaveLength(2);
+    expect(await drain(log)).toEqual([0, 1, 2, 3, 4].map((index) => `large ${index}`));
+  });
+
+  it('cuts a torn tail at every byte to the requests that are whole', async () => {
+    const log = await openLog();
+    await log.append([batch('first')]);
+    const whole = log.end.offset;
+    await log.append([batch('second'), batch('of two')]);
+    await log.close();
+    const path = await newest();
+    const bytes = await readFile(path);
+    for (let length = bytes.length; length >= 0; length -= 11) {
+      await truncate(path, 0);
+      await writeFile(path, bytes.subarray(0, length));
+      const again = await IngestLog.open(directory, 'log', silent);
+      const expected = length === bytes.length ? ['first', 'second', 'of two'] : length >= whole ? ['first'] : [];
+      expect(await drain(again)).toEqual(expected);
+      await again.append([batch('after')]);
+      expect(await drain(again)).toEqual([...expected, 'after']);
+      await again.close();
+      await rm(join(directory, 'log', '000000000002.log'));
+    }
+  });
+
+  it('does not take garbage behind the last request for one', async () => {
+    const log = await openLog();
+    await log.append([batch('good')]);
+    await log.close();
+    await appendFile(await newest(), Buffer.alloc(500, 0x53));
+    expect(await drain(await openLog())).toEqual(['good']);
+  });
+
+  it('passes over what the disk damaged, keeps a copy, and goes on with the next segment', async () => {
+    const log = await openLog();
+    for (const name of ['a', 'b', 'c']) await log.append([batch(name)]);
+    const path = await newest();
+    await log.close();
+    const later = await openLog();
+    await later.append([batch('d')]);
+    const file = await open(path, 'r+');
+    await file.write(Buffer.from([0xff]), 0, 1, log.end.offset / 3 + 40);
+    await file.close();
+    expect(await drain(later)).toEqual(['a', 'd']);
+    expect(await readdir(join(directory, 'log'))).toContain('000000000001.log.damaged');
+  });
+
+  it('says that nothing was stored when a segment cannot be made, and serves again when it can', async () => {
+    const log = await openLog();
+    await rm(join(directory, 'log'), { recursive: true });
+    expect(await log.append([batch('lost')]).catch((caught: unknown) => caught)).toBeInstanceOf(LogWriteError);
+    await mkdir(join(directory, 'log'));
+    await log.append([batch('after')]);
+    expect(await drain(log)).toEqual(['after']);
+    await log.close();
+    expect(await log.append([batch('closed')]).catch((caught: unknown) => caught)).toBeInstanceOf(LogWriteError);
+  });
+
+  it('keeps nothing of a request whose write failed halfway, and all of those before and after', async () => {
+    // A file may not grow beyond 64 blocks of 512 bytes here, so that a write is cut short as on a full disk.
+    const script = `
+      import { IngestLog } from ${JSON.stringify(new URL('./ingest-log.ts', import.meta.url).href)};
+      process.on('SIGXFSZ', () => {});
+      const logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => logger };
+      const log = await IngestLog.open(process.argv[1], 'log', logger);
+      const batch = (text) => {
+        const frame = new Uint8Array(8000);
+        frame.set(Buffer.from(text));
+        return { table: 'spans', rows: 1, textBytes: 1, frame };
+      };
+      const kept = [];
+      for (let index = 0; index < 20; index += 1) {
+        const names = [index + ' one', index + ' two', index + ' three'];
+        await log.append(names.map(batch)).then(() => kept.push(...names), () => {});
+      }
+      await log.close();
+      process.stdout.write(JSON.stringify(kept));
+    `;
+    const { stdout } = await promisify(execFile)('sh', [
+      '-c',
+      'ulimit -f 64; exec "$0" --input-type=module -e "$1" "$2"',
+      process.execPath,
+      script,
+      directory,
+    ]);
+    const kept: unknown = JSON.parse(stdout);
+    const stored = await drain(await openLog());
+    expect(stored).toEqual(kept);
+    expect(stored.length).toBeGreaterThan(6);
+    expect(stored.length).toBeLessThan(60);
+  });
+});

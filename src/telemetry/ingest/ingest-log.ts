@@ -1,0 +1,352 @@
+import { randomBytes } from 'node:crypto';
+import { open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Logger } from '../../contract/core/index.ts';
+import type { LogPosition } from '../../contract/telemetry/index.ts';
+import type { EncodedBatch } from './columns.ts';
+import { errorCode, makeDirectory, syncDirectory, writeAll } from './files.ts';
+import { encodeRecords, readRecord, recordHeaderBytes } from './log-record.ts';
+
+/** The log could not be written; the request is not stored and may be sent again. */
+export class LogWriteError extends Error {
+  /** No space is left. */
+  readonly full: boolean;
+
+  constructor(cause: unknown) {
+    super('the ingest log cannot be written', { cause });
+    this.name = 'LogWriteError';
+    this.full = ['ENOSPC', 'EDQUOT'].some((code) => code === errorCode(cause));
+  }
+}
+
+export interface LogChunk {
+  readonly batches: readonly Uint8Array[];
+  readonly rows: number;
+  readonly upTo: LogPosition;
+}
+
+interface Segment {
+  readonly number: number;
+  /** Bytes that are on the disk for good. */
+  end: number;
+}
+
+interface Waiting {
+  readonly records: readonly Uint8Array[];
+  readonly bytes: number;
+  readonly rows: number;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+const segmentBytes = 64 * 1024 * 1024;
+/** What one fsync covers at most, so that a burst does not make the first wait for the last. */
+const groupBytes = 16 * 1024 * 1024;
+const groupRequests = 256;
+
+/** The random part keeps positions that the warehouse remembers from being taken for those of another log. */
+export function newLogName(): string {
+  return `log-${randomBytes(6).toString('hex')}`;
+}
+
+export function isLogName(name: string): boolean {
+  return /^log-[0-9a-f]{12}$/.test(name);
+}
+
+/**
+ * The write-ahead log between the sender's answer and the warehouse: append-only segments in one directory. What `append`
+ * resolved for survives a kill at any point; a tail that was never acknowledged is cut off at the next start.
+ */
+export class IngestLog {
+  #name: string;
+  #directory: string;
+  readonly #logger: Logger;
+  /** Oldest first. The newest is kept even when it is empty: its number says where the next one goes on. */
+  readonly #segments: Segment[];
+  #writing: FileHandle | undefined;
+  #reading: { readonly number: number; readonly file: FileHandle } | undefined;
+  #waiting: Waiting[] = [];
+  #commit: Promise<void> | undefined;
+  #closed = false;
+
+  private constructor(directory: string, name: string, segments: Segment[], logger: Logger) {
+    this.#directory = directory;
+    this.#name = name;
+    this.#segments = segments;
+    this.#logger = logger;
+  }
+
+  /** Opens the log in `directory`/`name`, making it if there is none; cuts a torn tail. */
+  static async open(directory: string, name: string, logger: Logger): Promise<IngestLog> {
+    const path = join(directory, name);
+    await makeDirectory(path);
+    const numbers = (await readdir(path)).flatMap((file) => {
+      const match = /^(\d{12})\.log$/.exec(file);
+      return match === null ? [] : [Number(match[1])];
+    });
+    numbers.sort((a, b) => a - b);
+    const segments: Segment[] = [];
+    for (const number of numbers) segments.push({ number, end: (await stat(segmentPath(path, number))).size });
+    const newest = segments.at(-1);
+    if (newest !== undefined) newest.end = await cutTornTail(segmentPath(path, newest.number), logger);
+    return new IngestLog(path, name, segments, logger);
+  }
+
+  /** What the warehouse knows it by. */
+  get name(): string {
+    return this.#name;
+  }
+
+  /** Goes on under another name, with all its records. An append at this very moment may fail, and is then not acknowledged. */
+  async rename(name: string): Promise<void> {
+    const parent = dirname(this.#directory);
+    const renamed = join(parent, name);
+    await rename(this.#directory, renamed);
+    await syncDirectory(parent);
+    this.#directory = renamed;
+    this.#name = name;
+  }
+
+  /** Before the first record. */
+  get start(): LogPosition {
+    return { segment: this.#segments[0]?.number ?? 0, offset: 0 };
+  }
+
+  /** Behind the last record that is on the disk for good. */
+  get end(): LogPosition {
+    const newest = this.#segments.at(-1);
+    return { segment: newest?.number ?? 0, offset: newest?.end ?? 0 };
+  }
+
+  /** Bytes that lie behind the position. */
+  bytesAfter(position: LogPosition): number {
+    return this.#segments.reduce((sum, { number, end }) => {
+      if (number < position.segment) return sum;
+      return sum + (number === position.segment ? Math.max(0, end - position.offset) : end);
+    }, 0);
+  }
+
+  /** Resolves when the batches are on the disk, all of them; rejects with LogWriteError, and then none of them counts. */
+  append(batches: readonly EncodedBatch[]): Promise<void> {
+    if (this.#closed) return Promise.reject(new LogWriteError(new Error('the log is closed')));
+    const records = encodeRecords(batches);
+    const bytes = records.reduce((sum, record) => sum + record.length, 0);
+    const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+    const done = new Promise<void>((resolve, reject) => this.#waiting.push({ records, bytes, rows, resolve, reject }));
+    this.#commit ??= this.#commitWaiting();
+    return done;
+  }
+
+  /** What follows the position, at most about so much; undefined when there is nothing yet. */
+  async read(
+    from: LogPosition,
+    most: { readonly rows: number; readonly bytes: number; readonly textBytes: number },
+  ): Promise<LogChunk | undefined> {
+    const segment = this.#segments.find(({ number, end }) =>
+      number === from.segment ? end > from.offset : number > from.segment && end > 0,
+    );
+    if (segment === undefined) return undefined;
+    const offset = segment.number === from.segment ? from.offset : 0;
+    const file = await this.#readable(segment.number);
+    let bytes = await readAt(file, offset, Math.min(segment.end - offset, most.bytes));
+    if (bytes.length >= recordHeaderBytes && readRecord(bytes, 0) === undefined) {
+      // The first record alone is longer than `most.bytes`.
+      const whole = recordHeaderBytes + bytes.readUInt32LE(8);
+      if (whole <= segment.end - offset) bytes = await readAt(file, offset, whole);
+    }
+    const batches: Uint8Array[] = [];
+    let rows = 0;
+    let textBytes = 0;
+    let at = 0;
+    while (rows < most.rows && textBytes < most.textBytes) {
+      const record = readRecord(bytes, at);
+      if (record === undefined || record === 'damaged') {
+        if (batches.length > 0) break;
+        return this.#skipDamaged(segment, offset);
+      }
+      batches.push(record.payload);
+      rows += record.rows;
+      textBytes += record.textBytes;
+      at = record.end;
+      if (at === bytes.length) break;
+    }
+    return { batches, rows, upTo: { segment: segment.number, offset: offset + at } };
+  }
+
+  /** Deletes the segments that lie before the position with all they hold. */
+  async release(position: LogPosition): Promise<void> {
+    while (this.#segments.length > 1) {
+      const oldest = this.#segments[0];
+      if (oldest === undefined || oldest.number > position.segment) return;
+      if (oldest.number === position.segment && position.offset < oldest.end) return;
+      this.#segments.shift();
+      if (this.#reading?.number === oldest.number) await this.#closeReading();
+      await rm(segmentPath(this.#directory, oldest.number), { force: true });
+    }
+  }
+
+  /** Puts batches aside, beside the log, for the operator; answers where. */
+  async keepRefused(batches: readonly Uint8Array[], upTo: LogPosition): Promise<string> {
+    const path = join(this.#directory, `refused-${upTo.segment}-${upTo.offset}.batch`);
+    const file = await open(path, 'w', 0o600);
+    try {
+      await writeAll(file, batches, 0);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return path;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#commit;
+    await this.#closeReading();
+    await this.#writing?.close();
+    this.#writing = undefined;
+  }
+
+  /** Deletes the log, whose records must all be in the warehouse; what was put aside for the operator stays. */
+  async remove(): Promise<void> {
+    await this.close();
+    for (const { number } of this.#segments.splice(0)) await rm(segmentPath(this.#directory, number), { force: true });
+    await rmdir(this.#directory).catch(() => undefined);
+  }
+
+  async #commitWaiting(): Promise<void> {
+    // What arrives in this turn of the event loop shares the first fsync, too.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      try {
+        await this.#write(group.flatMap(({ records }) => records));
+        for (const { resolve } of group) resolve();
+      } catch (cause) {
+        await this.#abandonSegment(cause);
+        const error = new LogWriteError(cause);
+        for (const { reject } of group) reject(error);
+      }
+    }
+    this.#commit = undefined;
+  }
+
+  #takeGroup(): Waiting[] {
+    let count = 0;
+    let bytes = 0;
+    for (const request of this.#waiting) {
+      if (count > 0 && (count === groupRequests || bytes + request.bytes > groupBytes)) break;
+      count += 1;
+      bytes += request.bytes;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #write(records: readonly Uint8Array[]): Promise<void> {
+    let segment = this.#segments.at(-1);
+    if (segment === undefined || this.#writing === undefined || segment.end >= segmentBytes) {
+      segment = await this.#startSegment((segment?.number ?? 0) + 1);
+    }
+    if (this.#writing === undefined) throw new Error('no segment to write to');
+    const written = await writeAll(this.#writing, records, segment.end);
+    await this.#writing.datasync();
+    segment.end += written;
+  }
+
+  async #startSegment(number: number): Promise<Segment> {
+    await this.#writing?.close();
+    this.#writing = undefined;
+    const file = await open(segmentPath(this.#directory, number), 'wx', 0o600);
+    this.#writing = file;
+    const segment = { number, end: 0 };
+    this.#segments.push(segment);
+    await syncDirectory(this.#directory);
+    return segment;
+  }
+
+  /** After a failed write or fsync nobody knows what the disk holds, so the segment ends at what it held for sure. */
+  async #abandonSegment(cause: unknown): Promise<void> {
+    const segment = this.#segments.at(-1);
+    this.#logger.error({ error: cause, log: this.name, segment: segment?.number }, 'ingest log write failed');
+    const file = this.#writing;
+    this.#writing = undefined;
+    if (file === undefined || segment === undefined) return;
+    try {
+      await file.truncate(segment.end);
+    } catch (error) {
+      this.#logger.warn(
+        { error, log: this.name },
+        'a failed write could not be cut off; a retried request may appear twice',
+      );
+    }
+    await file.close().catch(() => undefined);
+  }
+
+  async #readable(number: number): Promise<FileHandle> {
+    if (this.#reading?.number === number) return this.#reading.file;
+    await this.#closeReading();
+    const file = await open(segmentPath(this.#directory, number), 'r');
+    this.#reading = { number, file };
+    return file;
+  }
+
+  async #closeReading(): Promise<void> {
+    const reading = this.#reading;
+    this.#reading = undefined;
+    await reading?.file.close();
+  }
+
+  /** The disk gave back other bytes than were written. The segment's rest is passed over and kept for the operator. */
+  async #skipDamaged(segment: Segment, offset: number): Promise<LogChunk> {
+    const kept = `${segmentPath(this.#directory, segment.number)}.damaged`;
+    this.#logger.error(
+      { log: this.name, segment: segment.number, offset, kept },
+      'ingest log damaged; rest of segment skipped',
+    );
+    const file = await this.#readable(segment.number);
+    const copy = await open(kept, 'w', 0o600);
+    try {
+      await writeAll(copy, [await readAt(file, offset, segment.end - offset)], 0);
+    } finally {
+      await copy.close();
+    }
+    return { batches: [], rows: 0, upTo: { segment: segment.number, offset: segment.end } };
+  }
+}
+
+function segmentPath(directory: string, number: number): string {
+  return join(directory, `${String(number).padStart(12, '0')}.log`);
+}
+
+async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await file.read(buffer, done, length - done, offset + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return buffer.subarray(0, done);
+}
+
+/** Answers the size that is left: whole requests only. */
+async function cutTornTail(path: string, logger: Logger): Promise<number> {
+  const file = await open(path, 'r+');
+  try {
+    const { size } = await file.stat();
+    const bytes = await readAt(file, 0, size);
+    let whole = 0;
+    for (let at = 0; ;) {
+      const record = readRecord(bytes, at);
+      if (record === undefined || record === 'damaged') break;
+      at = record.end;
+      if (record.last) whole = at;
+    }
+    if (whole === size) return size;
+    logger.warn({ segment: path, cut: size - whole }, 'cut off the tail of the ingest log that was never acknowledged');
+    await file.truncate(whole);
+    await file.sync();
+    return whole;
+  } finally {
+    await file.close();
+  }
+}

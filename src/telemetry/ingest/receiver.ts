@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { Component, Health, Instruments, Logger, OrganizationId } from '../../contract/core/index.ts';
+import type { Directory } from '../../contract/storage/index.ts';
+import type { TelemetrySink } from '../../contract/telemetry/index.ts';
+import { answerRefusal, answerSuccess, OtlpRefusal, retryLater } from './answers.ts';
+import { authenticate } from './authenticate.ts';
+import { ClientGoneError, inflate, readBody } from './body.ts';
+import { Budget, type Share } from './budget.ts';
+import { DecodePool } from './decode-pool.ts';
+import { signals, type Decoded, type Encoding, type Signal } from './decode.ts';
+import { LogWriteError } from './ingest-log.ts';
+import { receiverLimits, type ReceiverLimits } from './intake-limits.ts';
+import { OrganizationLogs } from './logs-of-organizations.ts';
+import { Retention } from './retention.ts';
+import { leftDirectories, removeEmptied, workerDirectory } from './worker-directories.ts';
+import type { WorkerPlace } from './worker-directories.ts';
+
+export interface OtlpReceiverOptions {
+  readonly directory: Pick<Directory, 'ingestTokenByHash' | 'organizations'>;
+  /** Undefined where telemetry reaches the warehouse by another way: then everything is answered 404. */
+  readonly sink: TelemetrySink | undefined;
+  readonly dataDirectory: string;
+  /** How long rows are kept. */
+  readonly retentionDays: () => number;
+  /** Where several processes are one gateway; by default this one is it. */
+  readonly worker?: WorkerPlace;
+  readonly logger: Logger;
+  /** Undefined where nothing is recorded. */
+  readonly instruments?: Instruments | undefined;
+  readonly now: () => Date;
+  readonly limits?: Partial<ReceiverLimits>;
+}
+
+export interface OtlpReceiver extends Component {
+  /** Received and not yet in the warehouse. */
+  readonly waitingBytes: number;
+  /**
+   * Takes everything under /v1/; false, and nothing is done, for another path. Give `waitsToContinue` for a request that
+   * came by the server's `checkContinue`: it is told to go on only when it is let in.
+   */
+  handle(request: IncomingMessage, response: ServerResponse, waitsToContinue?: boolean): boolean;
+}
+
+/** OTLP over HTTP (opentelemetry-proto, docs/specification.md). 200 means that the records will survive any crash. */
+export function createOtlpReceiver(options: OtlpReceiverOptions): OtlpReceiver {
+  return new Receiver(options);
+}
+
+const unreadGraceMs = 1000;
+const unreadBytes = 1024 * 1024;
+
+class Receiver implements OtlpReceiver {
+  readonly #options: OtlpReceiverOptions;
+  readonly #logger: Logger;
+  readonly #limits: ReceiverLimits;
+  readonly #budget: Budget;
+  readonly #pool = new DecodePool();
+  readonly #worker: WorkerPlace;
+  readonly #logs: OrganizationLogs | undefined;
+  /** Loaded and never written, by their directories. */
+  readonly #left = new Map<string, OrganizationLogs>();
+  readonly #retention: Retention | undefined;
+  #serving = false;
+
+  constructor(options: OtlpReceiverOptions) {
+    this.#options = options;
+    this.#logger = options.logger.child({ component: 'otlp' });
+    this.#limits = { ...receiverLimits, ...options.limits };
+    this.#budget = new Budget(this.#limits.total, this.#limits.organization);
+    const { sink, directory, retentionDays, now, worker = { number: 1, of: 1 } } = options;
+    this.#worker = worker;
+    if (sink === undefined) return;
+    this.#logs = new OrganizationLogs(workerDirectory(this.#ingest, worker), sink, this.#logger);
+    if (worker.number > 1) return;
+    this.#retention = new Retention({ sink, directory, days: retentionDays, now, logger: this.#logger });
+  }
+
+  get waitingBytes(): number {
+    return this.#all.reduce((sum, logs) => sum + logs.totalBehindBytes, 0);
+  }
+
+  get #all(): readonly OrganizationLogs[] {
+    return [...(this.#logs === undefined ? [] : [this.#logs]), ...this.#left.values()];
+  }
+
+  get #ingest(): string {
+    return join(this.#options.dataDirectory, 'ingest');
+  }
+
+  async start(): Promise<void> {
+    if (this.#serving) return;
+    await this.#logs?.recover();
+    await this.#adopt();
+    this.#retention?.start();
+    this.#serving = true;
+  }
+
+  /** Loads what workers left that there are no more. */
+  async #adopt(): Promise<void> {
+    const { sink } = this.#options;
+    if (sink === undefined) return;
+    for (const directory of await leftDirectories(this.#ingest, this.#worker)) {
+      const logs = new OrganizationLogs(directory, sink, this.#logger);
+      this.#left.set(directory, logs);
+      await logs.recover();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#serving = false;
+    await this.#retention?.stop();
+    await this.#logs?.stop();
+    for (const [directory, logs] of this.#left) {
+      await logs.stop();
+      await removeEmptied(directory);
+    }
+    this.#left.clear();
+    await this.#pool.stop();
+  }
+
+  async health(): Promise<Health> {
+    if (this.#logs === undefined) return { ok: true, detail: 'no telemetry is received here' };
+    const failing = [...new Set(this.#all.flatMap((logs) => logs.failing))];
+    if (failing.length === 0) return { ok: true };
+    // One organization's damaged file must not take the gateway away from all: what is received is safe in the log.
+    return {
+      ok: true,
+      detail: `the warehouse does not take loads of ${failing.join(', ')}; ${this.waitingBytes} bytes wait`,
+    };
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse, waitsToContinue = false): boolean {
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    if (!path.startsWith('/v1/')) return false;
+    const signal = signals.find((name) => path === `/v1/${name}`);
+    const encoding = encodingOf(request.headers['content-type']);
+    void this.#serve(request, response, signal, encoding, waitsToContinue);
+    return true;
+  }
+
+  async #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    signal: Signal | undefined,
+    encoding: Encoding | undefined,
+    waitsToContinue: boolean,
+  ): Promise<void> {
+    try {
+      if (signal === undefined || this.#logs === undefined) throw notHere(signal);
+      if (request.method !== 'POST') throw new OtlpRefusal(405, 'OTLP is sent by POST', { allow: 'POST' });
+      const decoded = await this.#receive(request, response, this.#logs, signal, encoding, waitsToContinue);
+      this.#options.instruments?.ingested(signal, decoded.accepted, decoded.rejected);
+      if (encoding !== undefined) answerSuccess(response, encoding, signal, decoded);
+    } catch (error) {
+      if (error instanceof ClientGoneError) return;
+      leaveUnread(request, response);
+      const refusal = this.#refusalOf(error);
+      const { status } = refusal;
+      if (status === 429 || status === 503) {
+        this.#options.instruments?.refused('ingest', status === 429 ? 'rate_limited' : 'unavailable');
+      }
+      answerRefusal(response, encoding ?? 'json', refusal);
+    }
+  }
+
+  async #receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    logs: OrganizationLogs,
+    signal: Signal,
+    encoding: Encoding | undefined,
+    waitsToContinue: boolean,
+  ): Promise<Extract<Decoded, { ok: true }>> {
+    if (!this.#serving) throw retryLater(503, 'the receiver is not running', 1);
+    const organizationId = await authenticate(request.headers, this.#options.directory);
+    if (encoding === undefined) {
+      throw new OtlpRefusal(415, 'the content type must be application/x-protobuf or application/json in UTF-8');
+    }
+    const compressed = isGzip(request.headers['content-encoding']);
+    this.#refuseWhenBehind(logs, organizationId);
+    const share = this.#budget.enter(organizationId);
+    if (share === 'organization') throw retryLater(429, 'too many requests of this organization at once', 1);
+    if (share === 'total') throw retryLater(503, 'too many requests at once', 1);
+    try {
+      if (waitsToContinue) response.writeContinue();
+      const body = await this.#body(request, compressed, share);
+      const decoded = await this.#pool.decode(signal, encoding, body, this.#options.now().getTime());
+      if (!decoded.ok) throw new OtlpRefusal(decoded.tooLarge ? 413 : 400, decoded.message);
+      if (decoded.batches.length > 0) await logs.append(organizationId, decoded.batches);
+      return decoded;
+    } finally {
+      share.leave();
+    }
+  }
+
+  async #body(request: IncomingMessage, compressed: boolean, share: Share): Promise<Buffer> {
+    const body = await readBody(request, this.#limits.body, share);
+    return compressed && body.length > 0 ? inflate(body, this.#limits.body, share) : body;
+  }
+
+  #refuseWhenBehind(logs: OrganizationLogs, organizationId: OrganizationId): void {
+    const { behindOrganization, behindTotal } = this.#limits;
+    if (logs.behindBytes(organizationId) < behindOrganization && logs.totalBehindBytes < behindTotal) return;
+    throw retryLater(503, 'the warehouse cannot keep up; as much as may wait for it waits already', 10);
+  }
+
+  #refusalOf(error: unknown): OtlpRefusal {
+    if (error instanceof OtlpRefusal) return error;
+    if (error instanceof LogWriteError) {
+      const message = error.full
+        ? 'the disk is full; nothing of this request was stored'
+        : 'the request could not be stored';
+      return retryLater(503, message, error.full ? 30 : 5);
+    }
+    const id = randomUUID();
+    this.#logger.error({ error, request_id: id }, 'an OTLP request failed');
+    return retryLater(503, `the request could not be taken; its cause is in the log under ${id}`, 5);
+  }
+}
+
+function notHere(signal: Signal | undefined): OtlpRefusal {
+  return signal === undefined
+    ? new OtlpRefusal(404, 'there is /v1/traces, /v1/metrics and /v1/logs')
+    : new OtlpRefusal(404, 'this gateway receives no telemetry; it is sent to the warehouse by another way');
+}
+
+function encodingOf(contentType: string | undefined): Encoding | undefined {
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const utf8 = parameters.every((parameter) => !/^\s*charset=(?!"?utf-?8"?\s*$)/.test(parameter));
+  switch (type.trim()) {
+    case 'application/x-protobuf':
+      return 'protobuf';
+    case 'application/json':
+      return utf8 ? 'json' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function isGzip(contentEncoding: string | undefined): boolean {
+  const encoding = contentEncoding?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'gzip' && encoding !== 'identity' && encoding !== '') {
+    throw new OtlpRefusal(415, 'the content encoding must be gzip or identity', {
+      'accept-encoding': 'gzip, identity',
+    });
+  }
+  return encoding === 'gzip';
+}
+
+/** Answers before the body has come: lets the sender see the answer, but not go on sending for long. */
+function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete) return;
+  response.shouldKeepAlive = false;
+  const cut = setTimeout(() => request.destroy(), unreadGraceMs);
+  let thrown = 0;
+  request.on('data', (chunk: Buffer) => {
+    thrown += chunk.length;
+    if (thrown > unreadBytes) request.pause();
+  });
+  request.on('error', () => undefined);
+  request.once('close', () => clearTimeout(cut));
+  request.resume();
+}

@@ -1,0 +1,72 @@
+import { SightlineError } from '../../contract/core/index.ts';
+import { otelTables, tableNames } from '../../contract/telemetry/index.ts';
+import type { LogicalTable, ReadRules, SqlHelpers, TableName } from '../../contract/telemetry/index.ts';
+import { readableTable } from './governance.ts';
+import { nearest } from './nearest.ts';
+
+/** A name out of a caller's SQL as our messages show it: short, on one line, without control characters. */
+export function quoteName(name: string): string {
+  const plain = name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
+  return `"${plain.length > 80 ? `${plain.slice(0, 80)}…` : plain}"`;
+}
+
+/** Names that were not found, so that the pipeline, which knows the statement's tables, can say more than a plugin could. */
+const unknownColumns = new WeakMap<SightlineError, string>();
+
+/** The name that an error of `unknownColumn` is about. */
+export function unknownColumnOf(error: SightlineError): string | undefined {
+  return unknownColumns.get(error);
+}
+
+const allTables = tableNames.map((table) => `otel.${table}`).join(', ');
+
+/** What every telemetry plugin says in the same words: see the contract. */
+export const sqlHelpers: SqlHelpers = {
+  tables: otelTables,
+  nearest,
+  refuse: (code, message, details) => new SightlineError(code, message, details),
+  unknownTable(name, details) {
+    const [near] = nearest(lastPart(name), tableNames);
+    return new SightlineError('unknown_table', `There is no table ${quoteName(name)}.`, {
+      hint: `${near === undefined ? '' : `Did you mean otel.${near}? `}The tables are ${allTables}.`,
+      ...details,
+    });
+  },
+  unknownFunction(name, functions, details) {
+    const near = nearest(name, functions);
+    return new SightlineError(
+      'unknown_function',
+      `The function ${quoteName(name)} does not exist or is not available here.`,
+      {
+        ...(near.length === 0 ? {} : { hint: `Did you mean ${near.join(' or ')}?` }),
+        ...details,
+      },
+    );
+  },
+  unknownColumn(name, tables, details) {
+    const error = new SightlineError('unknown_column', `There is no column ${quoteName(name)}.`, {
+      hint: columnHint(name, tables, undefined),
+      ...details,
+    });
+    unknownColumns.set(error, name);
+    return error;
+  },
+};
+
+/** The nearest columns and all there are, without those that the rules deny. */
+export function columnHint(name: string, tables: readonly TableName[], rules: ReadRules | undefined): string {
+  const asked = (tables.length === 0 ? tableNames : tables).map((table) => readableTable(otelTables[table], rules));
+  const near = nearest(lastPart(name), asked.flatMap(columnNames));
+  const lists = asked.map((table) => `Columns of otel.${table.name}: ${columnNames(table).join(', ')}.`);
+  return [...(near.length === 0 ? [] : [`Did you mean ${near.join(' or ')}?`]), ...lists].join(' ');
+}
+
+function columnNames({ columns }: LogicalTable): readonly string[] {
+  return columns.map((column) => column.name);
+}
+
+/** `otel.traces`, `"otel"."traces"` → `traces`. */
+export function lastPart(name: string): string {
+  const bare = name.replace(/["`[\]]/g, '');
+  return bare.slice(bare.lastIndexOf('.') + 1);
+}

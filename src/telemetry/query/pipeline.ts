@@ -1,0 +1,288 @@
+import type { Instruments, Logger, Operation, OrganizationId, QueryOutcome } from '../../contract/core/index.ts';
+import type { QueryLimits, ReadRules, StatementLabel, Telemetry } from '../../contract/telemetry/index.ts';
+import type { ServiceAnswer } from './catalog.ts';
+import type { Admission, CostGuard } from './cost-guard.ts';
+import { startDeadline } from './deadline.ts';
+import { execute, executeWithOthers } from './execute.ts';
+import type { Execution } from './execute.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { Progress } from './explain-failure.ts';
+import type { Governance, Reader } from './governance.ts';
+import { defaultQueryPlaces, PlaceRefusal, placesIn, QueryPlaces } from './places.ts';
+import type { Place, QueryPlacesOptions } from './places.ts';
+import { Preparation } from './prepare.ts';
+import type { Prepared, Preparing, Unprepared } from './prepare.ts';
+import type { ReadRows } from './read-rows.ts';
+import { narrower } from './repair.ts';
+import { rowSetOf } from './rows.ts';
+import { ServiceAnswers } from './service-answers.ts';
+import { parseServiceCommand } from './service-command.ts';
+import { checkText } from './statement-text.ts';
+import type { QueryResult } from './result.ts';
+import { shapeResult } from './shape-result.ts';
+import type { ResultFacts } from './shape-result.ts';
+import { checkWindow, defaultWindowWarning, windowOf } from './window.ts';
+import type { TimeBounds } from './window.ts';
+
+/** Upper bounds; a request may ask for less, never for more. */
+export interface PipelineLimits extends QueryLimits {
+  /** Of a statement, UTF-8. */
+  readonly maxSqlBytes: number;
+  /** How far back a statement reads that does not say. */
+  readonly defaultWindowMs: number;
+}
+
+export const defaultPipelineLimits: PipelineLimits = {
+  maxSqlBytes: 64_000,
+  defaultWindowMs: 86_400_000,
+  maxRows: 10_000,
+  maxBytes: 5_000_000,
+  maxCellBytes: 16_000,
+  timeoutMs: 30_000,
+};
+
+export interface QueryRequest {
+  readonly organizationId: OrganizationId;
+  readonly sql: string;
+  /** Who will read the rows: decides what of them may be read. */
+  readonly reader: Reader;
+  /** Sent to the warehouse with the statement. */
+  readonly label: StatementLabel;
+  readonly window?: TimeBounds | undefined;
+  readonly limits?: Partial<QueryLimits>;
+  /** Reads on behind what is returned, ten times as far and for a second at most, so that it can be kept. */
+  readonly readAhead?: boolean;
+  readonly signal: AbortSignal;
+  /** Under which a failure's true cause is logged. */
+  readonly requestId?: string;
+  /** Under which it is recorded. */
+  readonly operation?: Operation | undefined;
+}
+
+export interface QueryPipeline {
+  /** Rejects with a SightlineError that may be shown; whatever else happened is in the log. */
+  run(request: QueryRequest): Promise<QueryResult>;
+}
+
+export interface PipelineParts {
+  readonly telemetry: Telemetry;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  readonly limits?: PipelineLimits;
+  /** Without it everybody reads everything of their organization. */
+  readonly governance?: Governance | undefined;
+  readonly costGuard?: CostGuard | undefined;
+  /** How many queries run at once, if the warehouse takes so many. */
+  readonly places?: QueryPlacesOptions | QueryPlaces;
+  /** Undefined where nothing is recorded. */
+  readonly instruments?: Instruments | undefined;
+}
+
+/**
+ * The one way to a warehouse: size → service command → a place → parse → check → render → cost → open → capped rows → result.
+ * What was rendered before may go with others, in their place.
+ */
+export function createQueryPipeline(parts: PipelineParts): QueryPipeline {
+  const pipeline = new Pipeline(parts);
+  return { run: (request) => pipeline.run(request) };
+}
+
+/** One request on its way. */
+interface Run extends Preparing {
+  readonly request: QueryRequest;
+  readonly rules: ReadRules | undefined;
+  readonly returned: QueryLimits;
+  /** Of its own. */
+  place: Place | undefined;
+  /** When it had its place, or was sent with others; 0 while it is not. */
+  sentAt: number;
+}
+
+class Pipeline {
+  readonly #telemetry: Telemetry;
+  readonly #logger: Logger;
+  readonly #now: () => Date;
+  readonly #limits: PipelineLimits;
+  readonly #governance: Governance | undefined;
+  readonly #costGuard: CostGuard | undefined;
+  readonly #places: QueryPlaces;
+  readonly #preparation: Preparation;
+  readonly #answers: ServiceAnswers;
+  readonly #instruments: Instruments | undefined;
+
+  constructor(parts: PipelineParts) {
+    const { telemetry, logger, now, limits = defaultPipelineLimits, governance, costGuard } = parts;
+    this.#telemetry = telemetry;
+    this.#logger = logger;
+    this.#now = now;
+    this.#limits = limits;
+    this.#preparation = new Preparation(telemetry, limits.defaultWindowMs);
+    this.#governance = governance;
+    this.#costGuard = costGuard;
+    this.#instruments = parts.instruments;
+    const { places = defaultQueryPlaces } = parts;
+    this.#places = places instanceof QueryPlaces ? places : new QueryPlaces(placesIn(telemetry, places));
+    this.#answers = new ServiceAnswers(telemetry.dialect, now, (request) => this.run(request, false));
+  }
+
+  async run(request: QueryRequest, remember = true): Promise<QueryResult> {
+    const started = performance.now();
+    const { organizationId } = request;
+    const limits = this.#bounded(request.limits);
+    const asked = windowOf(request.window);
+    const facts = { dialect: this.#telemetry.dialect.name, limits, most: this.#limits, started };
+    const progress: Progress = { step: 'size', tables: undefined, window: asked };
+    let rules: ReadRules | undefined;
+    let run: Run | undefined;
+    using deadline = startDeadline(request.signal, limits.timeoutMs);
+    try {
+      checkText(request.sql, this.#limits.maxSqlBytes);
+      checkWindow(request.window);
+      rules = this.#governance?.rulesFor(request.reader, organizationId);
+      progress.step = 'command';
+      const command = parseServiceCommand(request.sql);
+      if (command !== undefined) {
+        const own = { ...request, signal: deadline.signal, limits: { timeoutMs: deadline.remainingMs } };
+        return serviceResult(await this.#answers.answer(command, own, rules), { ...facts, window: asked });
+      }
+      const context = { organizationId, signal: deadline.signal, label: request.label };
+      run = { request, rules, returned: limits, context, deadline, progress, remember, place: undefined, sentAt: 0 };
+      const read = (await this.#withOthers(run)) ?? (await this.#alone(run));
+      progress.step = 'result';
+      const result = shapeResult(read, { ...facts, window: progress.window });
+      this.#record(run, { rows: result.rowCount });
+      if (progress.window?.source !== 'default') return result;
+      const warning = defaultWindowWarning(progress.window, this.#limits.defaultWindowMs);
+      return { ...result, warnings: [warning, ...result.warnings] };
+    } catch (error) {
+      const failure = explainFailure(error, {
+        ...progress,
+        sql: request.sql,
+        rules,
+        dialect: this.#telemetry.dialect,
+        now: this.#now(),
+        timeoutMs: limits.timeoutMs,
+        endedBy: deadline.endedBy,
+        organizationId,
+        requestId: request.requestId,
+        span: request.operation?.span,
+        logger: this.#logger,
+      });
+      if (run !== undefined) this.#record(run, { failed: failure.code });
+      throw failure;
+    } finally {
+      run?.place?.leave();
+    }
+  }
+
+  /** Where what was made of the statement before can be sent as it is; undefined where it must go alone. */
+  async #withOthers(run: Run): Promise<ReadRows | undefined> {
+    if (this.#telemetry.openWithOthers === undefined || this.#costGuard !== undefined) return undefined;
+    const prepared = this.#preparation.known(this.#unprepared(run));
+    if (prepared === undefined) return undefined;
+    run.sentAt = performance.now();
+    let read: ReadRows | undefined;
+    try {
+      read = await executeWithOthers(this.#execution(run, prepared), () => this.#take(run));
+    } catch (error) {
+      // There was no place: it was never sent.
+      if (error instanceof PlaceRefusal) run.sentAt = 0;
+      throw error;
+    }
+    if (read !== undefined) return read;
+    const notYet: Progress = { step: 'command', tables: undefined, window: windowOf(run.request.window) };
+    Object.assign(run.progress, notYet);
+    run.sentAt = 0;
+    return undefined;
+  }
+
+  /** In a place of its own. */
+  async #alone(run: Run): Promise<ReadRows> {
+    const { deadline } = run;
+    const taken = this.#take(run);
+    const place = taken instanceof Promise ? await taken : taken;
+    run.place = place;
+    run.sentAt = performance.now();
+    const statement = this.#unprepared(run);
+    const prepared = this.#preparation.known(statement) ?? (await this.#preparation.prepare(statement, run));
+    const execution = this.#execution(run, prepared);
+    const admission = this.#costGuard && (await this.#admit(run, statement.now, prepared.rendered, this.#costGuard));
+    const read = await execute(execution, place);
+    // A storage that cannot count it in time does not keep the answer back.
+    if (admission !== undefined) await deadline.race(admission.settle(read.end.bytesScanned)).catch(() => {});
+    return read;
+  }
+
+  #take({ request: { organizationId, label }, context }: Run): Place | Promise<Place> {
+    const taken = this.#places.take(organizationId, label.principal, context.signal);
+    return taken instanceof Promise && this.#instruments !== undefined ? this.#waited(taken, this.#instruments) : taken;
+  }
+
+  #unprepared({ request: { organizationId, sql, window }, rules }: Run): Unprepared {
+    return { organizationId, sql, window, rules, now: this.#now() };
+  }
+
+  #execution(run: Run, { rendered, tables, shown }: Prepared): Execution {
+    const { request, returned, context, deadline, progress } = run;
+    progress.step = 'open';
+    progress.tables = tables;
+    progress.window = shown?.window;
+    const readTo = request.readAhead === true ? this.#aheadOf(returned) : returned;
+    return { telemetry: this.#telemetry, logger: this.#logger, context, rendered, returned, readTo, deadline };
+  }
+
+  #record({ request: { sql, organizationId, operation }, sentAt }: Run, outcome: QueryOutcome): void {
+    if (sentAt === 0) return;
+    const dialect = this.#telemetry.dialect.name;
+    this.#instruments?.queried({ dialect, sql, organizationId, operation }, sentAt, outcome);
+  }
+
+  async #waited(taking: Promise<Place>, instruments: Instruments): Promise<Place> {
+    const since = performance.now();
+    const place = await taking;
+    instruments.queued(since);
+    return place;
+  }
+
+  #admit(
+    { request, context, deadline, progress }: Run,
+    now: Date,
+    rendered: string,
+    costGuard: CostGuard,
+  ): Promise<Admission | undefined> {
+    const { sql, requestId } = request;
+    const { tables, window } = progress;
+    return deadline.race(
+      costGuard.admit({
+        rendered,
+        context,
+        requestId,
+        narrower: (share) => narrower({ sql, window, tables, now }, Math.min(1 / 4, share * 0.8)),
+      }),
+    );
+  }
+
+  #bounded(asked: Partial<QueryLimits> = {}): QueryLimits {
+    const { maxRows, maxBytes, maxCellBytes, timeoutMs } = this.#limits;
+    return {
+      maxRows: Math.min(asked.maxRows ?? maxRows, maxRows),
+      maxBytes: Math.min(asked.maxBytes ?? maxBytes, maxBytes),
+      maxCellBytes: Math.min(asked.maxCellBytes ?? maxCellBytes, maxCellBytes),
+      timeoutMs: Math.min(asked.timeoutMs ?? timeoutMs, timeoutMs),
+    };
+  }
+
+  /** All the rows the pipeline may read, but not so many bytes that a wide result costs far more than what is returned. */
+  #aheadOf(limits: QueryLimits): QueryLimits {
+    const { maxRows, maxBytes } = this.#limits;
+    return { ...limits, maxRows, maxBytes: Math.min(maxBytes, Math.max(1_000_000, limits.maxBytes * 10)) };
+  }
+}
+
+function serviceResult({ columns, rows, warnings }: ServiceAnswer, facts: ResultFacts): QueryResult {
+  const result = shapeResult(
+    { columns, untrusted: [], rows: rowSetOf(rows), end: { cutCells: 0 }, overran: false },
+    facts,
+  );
+  return { ...result, columns, warnings: [...warnings, ...result.warnings] };
+}

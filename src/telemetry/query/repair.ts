@@ -1,0 +1,137 @@
+import { SightlineError } from '../../contract/core/index.ts';
+import type { ErrorDetails } from '../../contract/core/index.ts';
+import type { Dialect, ReadRules, TableName } from '../../contract/telemetry/index.ts';
+import { attributeAdvice } from './catalog.ts';
+import { isDenied } from './governance.ts';
+import { columnHint, lastPart, quoteName, sqlHelpers, unknownColumnOf } from './helpers.ts';
+import type { QueryWindow } from './result.ts';
+
+/** Where a statement was when it failed, as far as a better error needs it. */
+export interface FailedQuery {
+  readonly sql: string;
+  readonly window: QueryWindow | undefined;
+  readonly dialect: Dialect;
+  readonly now: Date;
+  readonly timeoutMs: number;
+  /** Once the statement was checked. */
+  readonly tables: readonly TableName[] | undefined;
+  /** What the caller may not read as it is. */
+  readonly rules: ReadRules | undefined;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** The same failure with what the caller needs to mend it: place, nearest names, what to write, or a narrower call. */
+export function repair(error: SightlineError, query: FailedQuery): SightlineError {
+  switch (error.code) {
+    case 'query_timeout':
+    case 'query_memory':
+      return withLessTime(error, query);
+    case 'unknown_table':
+      return error.hint === undefined ? placed(error, query, sqlHelpers.unknownTable('').hint) : placed(error, query);
+    case 'unknown_column':
+      return unknownColumn(error, query);
+    case 'unknown_function':
+    case 'sql_syntax':
+    case 'sql_failed':
+      return placed(error, query, error.hint ?? `Write ${query.dialect.name} ${query.dialect.version} SQL.`);
+    case 'sql_refused':
+    case 'sql_not_read_only':
+    case 'sql_multiple_statements':
+      return placed(
+        error,
+        query,
+        error.hint ?? 'Send one SELECT (WITH is allowed) that reads otel.spans, otel.metrics or otel.logs.',
+      );
+    default:
+      return error;
+  }
+}
+
+/** The statement ran longer than `timeoutMs`. */
+export function timedOut(query: FailedQuery, cause?: unknown): SightlineError {
+  const seconds = query.timeoutMs / 1000;
+  return withLessTime(
+    new SightlineError('query_timeout', `The query was stopped after ${seconds} s.`, { cause }),
+    query,
+  );
+}
+
+function unknownColumn(error: SightlineError, query: FailedQuery): SightlineError {
+  const { dialect, tables = [], rules } = query;
+  const attributes = `${attributeAdvice(dialect)} SHOW ATTRIBUTES FROM otel.${tables[0] ?? 'spans'} lists them.`;
+  const name = unknownColumnOf(error);
+  if (name !== undefined && isDenied(lastPart(name).toLowerCase(), tables, rules)) {
+    const denied = copy(error, {
+      message: `Your role may not read the column ${quoteName(name)}.`,
+      details: error.position === undefined ? {} : { position: error.position },
+    });
+    return placed(denied, query, `Leave it out. ${columnHint('', tables, rules)}`);
+  }
+  const listed = name === undefined && error.hint !== undefined ? error.hint : columnHint(name ?? '', tables, rules);
+  return placed(error, query, `${listed} ${attributes}`);
+}
+
+/** Adds a hint and turns the position into line, column and what stands there. */
+function placed(error: SightlineError, { sql }: FailedQuery, hint = error.hint): SightlineError {
+  const place = placeOf(sql, error.position, error.message);
+  return copy(error, {
+    message: place === undefined ? error.message : `${error.message.replace(/[.\s]+$/, '')} (${place}).`,
+    details: {
+      ...(hint === undefined ? {} : { hint }),
+      ...(place === undefined || error.position === undefined ? {} : { position: error.position }),
+      ...(error.retry === undefined ? {} : { retry: error.retry }),
+    },
+  });
+}
+
+/** A quarter of the window, its newest part; without a window the last hour. */
+function withLessTime(error: SightlineError, query: FailedQuery): SightlineError {
+  const less = narrower(query, 1 / 4);
+  const details = less.retry === undefined && error.hint !== undefined ? { hint: error.hint } : less;
+  return copy(error, { message: error.message, details });
+}
+
+/** How to read that share of the window, its newest part; without one, of the last four hours. No retry where little is left. */
+export function narrower(
+  { sql, window, tables, now }: Pick<FailedQuery, 'sql' | 'window' | 'tables' | 'now'>,
+  share: number,
+): ErrorDetails {
+  // What lies ahead of now holds nothing worth a second call.
+  const end = window?.end !== undefined && window.end < now ? window.end : now;
+  const width = (window?.start === undefined ? 4 * hour : end.getTime() - window.start.getTime()) * share;
+  const readsTables = tables === undefined || tables.length > 0;
+  if (!readsTables || !(width >= minute)) {
+    return { hint: 'Group or filter earlier, select fewer columns, or join less.' };
+  }
+  const start = new Date(Math.floor((end.getTime() - width) / 1000) * 1000);
+  return {
+    hint: `Look at less time: send the arguments in retry (start ${start.toISOString()}), then widen. Filtering on time, service_name or trace_id first helps too.`,
+    retry: { sql, start: start.toISOString(), end: end.toISOString() },
+  };
+}
+
+function copy(
+  error: SightlineError,
+  { message, details }: { readonly message: string; readonly details: ErrorDetails },
+): SightlineError {
+  return new SightlineError(error.code, message, {
+    ...details,
+    ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
+    cause: error.cause ?? error,
+  });
+}
+
+/** `line 2, column 8, near "FORM"`, the last part only where `said` quotes nothing; undefined for a position outside. */
+function placeOf(sql: string, position: number | undefined, said: string): string | undefined {
+  if (position === undefined || !Number.isInteger(position) || position < 1 || position > sql.length + 1)
+    return undefined;
+  const before = sql.slice(0, position - 1);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  const line = before.split('\n').length;
+  const near = /^\s*(\S{1,40})/.exec(sql.slice(position - 1))?.[1]?.replace(/[\p{C}"]/gu, '');
+  const at = `line ${line}, column ${before.length - lineStart + 1}`;
+  if (near === undefined || near === '') return `${at}, at the end`;
+  return said.includes('"') ? at : `${at}, near "${near}"`;
+}
