@@ -67,7 +67,7 @@ describe('the package that npm packs', () => {
       expect.arrayContaining(['LICENSE', 'README.md', 'bin/sightline.js', 'config/sightline.schema.json']),
     );
     const allowed =
-      /^(bin\/|dist\/(src|plugins)\/.*\.js$|dist\/src\/.*\.d\.ts$|config\/|docs\/|examples\/|deploy\/|[^/]+$)/;
+      /^(bin\/|dist\/(src|plugins|test\/contract)\/.*\.js$|dist\/(src|test\/contract)\/.*\.d\.ts$|config\/|docs\/|examples\/|deploy\/|[^/]+$)/;
     expect(paths.filter((path) => !allowed.test(path) || /\.test\.|\/support\/|\/golden\//.test(path))).toEqual([]);
   });
 
@@ -122,8 +122,8 @@ describe('the package that npm packs', () => {
       await writeFile(
         project('uses.ts'),
         [
-          `import { definePlugin, SightlineError } from 'sightline/contract';`,
-          `import type { Agent } from 'sightline/contract';`,
+          `import { definePlugin, SightlineError } from 'sightline/contract/core';`,
+          `import type { Agent } from 'sightline/contract/agent';`,
           `import { agentContract } from 'sightline/contract-tests';`,
           `import { createGateway } from 'sightline/gateway';`,
           `import type { Gateway } from 'sightline/gateway';`,
@@ -160,7 +160,9 @@ describe('the package that npm packs', () => {
         (failure: { stdout: string }) => failure,
       );
       expect(checked.stdout).toBe('');
-      const loaded = ['contract', 'contract-tests', 'gateway', 'telemetry-host'].map((name) => `sightline/${name}`);
+      // Of an agent the contract has types alone.
+      const kinds = ['core', 'storage', 'telemetry', 'issuer', 'alerts'].map((kind) => `contract/${kind}`);
+      const loaded = [...kinds, 'contract-tests', 'gateway', 'telemetry-host'].map((name) => `sightline/${name}`);
       const script = `for (const name of ${JSON.stringify(loaded)}) console.log(Object.keys(await import(name)).length > 0)`;
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: project() });
       expect(stdout).toBe('true\n'.repeat(loaded.length));
