@@ -23,7 +23,7 @@ import { issuerHost } from '../src/gateway/wiring/issuer-host.ts';
 import { createApiKeys } from '../src/identity/verify/api-keys.ts';
 import { silentLogger, testHost } from '../test/contract/host.ts';
 import { newId } from '../src/contract/core/index.ts';
-import { createHttpApp } from '../src/gateway/http/app.ts';
+import { createSiteApp } from '../test/support/http-app.ts';
 import { createAuditWriter } from '../src/records/audit/writer.ts';
 
 const rounds = Number(process.argv[2] ?? 7);
@@ -164,19 +164,12 @@ const serveOurs = () =>
       scopes: ['telemetry:read'],
       actor: { kind: 'operator', id: 'bench', name: 'bench' },
     });
-    const handler = createHttpApp({
+    const handler = createSiteApp({
       issuer,
       pages: (_request, _response, next) => next(),
-      publicUrl: url,
       authUrl: url,
       resource,
-      resourceName: 'bench',
-      resourceMetadata: {},
-      health: async () => ({ ok: true, components: {} }),
-      ready: () => true,
       allowedHosts: [new URL(url).host],
-      trustProxy: false,
-      requestId: () => '',
       logger: silentLogger,
     });
     const stop = async () => {

@@ -2,7 +2,6 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { nestsDeeperThan, opensAtMost } from '../contract/core/json-depth.ts';
 import { ClientGone, RequestFailure } from './failure.ts';
-import type { HttpRequest } from './http-message.ts';
 import { rpcCode } from './protocol.ts';
 
 export interface BodyLimits {
@@ -17,28 +16,30 @@ const nothing = Buffer.alloc(0);
  * The parsed body, or a promise of it where it has not all come yet. Throws or rejects with 408, 413, 415 or a JSON-RPC parse error.
  * Call it once the caller is known.
  */
-export function readMessage(request: HttpRequest, limits: BodyLimits): unknown {
+export function readMessage(request: IncomingMessage, limits: BodyLimits): unknown {
   checkContentType(request);
-  if ('whole' in request) {
-    const { whole, bodyAt } = request;
-    if (whole.length - bodyAt > limits.maxBodyBytes) throw tooLarge(limits);
-    return parse(whole, bodyAt, limits);
-  }
   if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) throw tooLarge(limits);
   // Mounted behind a body parser: 'end' has passed and would never come again.
   if (request.readableEnded) throw new Error('the request body was read before it reached the MCP handler');
   if (request.destroyed) throw new ClientGone();
   const body = arrived(request, limits);
   return body === undefined
-    ? arriving(request, limits).then((arrivedLater) => parse(arrivedLater, 0, limits))
-    : parse(body, 0, limits);
+    ? arriving(request, limits).then((arrivedLater) => parse(arrivedLater, limits))
+    : parse(body, limits);
 }
 
 /** A body that has come while the caller was identified, as nearly all have: nothing needs to be listened for. */
 function arrived(request: IncomingMessage, { maxBodyBytes }: BodyLimits): Buffer | undefined {
   if (!request.complete || request.readableLength > maxBodyBytes) return undefined;
-  const body: unknown = request.read();
-  return body instanceof Buffer ? body : nothing;
+  // Up to Node 24 one read gives all that is buffered, from Node 26 on one piece of it.
+  const pieces: Buffer[] = [];
+  for (let piece: unknown = request.read(); piece instanceof Buffer; piece = request.read()) pieces.push(piece);
+  return joined(pieces);
+}
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [first = nothing] = pieces;
+  return pieces.length > 1 ? Buffer.concat(pieces) : first;
 }
 
 function arriving(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
@@ -51,8 +52,7 @@ class BodyReader {
   readonly #resolve: (body: Buffer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
-  #first: Buffer | undefined;
-  #rest: Buffer[] | undefined;
+  readonly #pieces: Buffer[] = [];
   #size = 0;
   #settled = false;
 
@@ -81,15 +81,13 @@ class BodyReader {
     this.#size += chunk.length;
     if (this.#settled) return;
     if (this.#size > this.#limits.maxBodyBytes) this.#fail(tooLarge(this.#limits));
-    else if (this.#first === undefined) this.#first = chunk;
-    else (this.#rest ??= []).push(chunk);
+    else this.#pieces.push(chunk);
   }
 
   #end(): void {
     if (this.#settled) return;
     this.#settle();
-    const first = this.#first ?? nothing;
-    this.#resolve(this.#rest === undefined ? first : Buffer.concat([first, ...this.#rest]));
+    this.#resolve(joined(this.#pieces));
   }
 
   #fail(error: Error): void {
@@ -104,12 +102,10 @@ class BodyReader {
   }
 }
 
-/** @param from where the body begins, behind ASCII. */
-function parse(bytes: Buffer, from: number, { maxDepth }: BodyLimits): unknown {
+function parse(body: Buffer, { maxDepth }: BodyLimits): unknown {
   // As most are, and then neither characters nor nesting need a closer look.
-  const plain = isAscii(bytes) ? bytes.toString('latin1', from) : undefined;
+  const plain = isAscii(body) ? body.toString('latin1') : undefined;
   if (plain !== undefined && opensAtMost(plain, maxDepth)) return parseText(plain);
-  const body = bytes.subarray(from);
   if (!isUtf8(body)) throw new RequestFailure(400, rpcCode.parseError, 'the body is not valid UTF-8');
   if (nestsDeeperThan(body, maxDepth)) {
     throw new RequestFailure(400, rpcCode.invalidRequest, `the body nests deeper than ${maxDepth} levels`);
@@ -136,7 +132,7 @@ function tooLarge({ maxBodyBytes }: BodyLimits): RequestFailure {
   });
 }
 
-function checkContentType(request: HttpRequest): void {
+function checkContentType(request: IncomingMessage): void {
   const type = request.headers['content-type'];
   const encoding = request.headers['content-encoding'];
   const json =

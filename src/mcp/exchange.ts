@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { ServerResponse } from 'node:http';
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Operation } from '../contract/core/index.ts';
+import { endEarly } from '../limits/early-answer.ts';
 import { acceptsGzip } from './accept.ts';
 import type { Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
 import { giveBack } from './answer-memory.ts';
 import type { Borrowed } from './answer-memory.ts';
-import type { HttpRequest, HttpResponse } from './http-message.ts';
 import type { RequestId } from './message.ts';
 import type { PreparedResult } from './prepared.ts';
 
@@ -20,11 +20,8 @@ export interface ExchangeLimits {
 const largeAnswer = 64 * 1024;
 const shortAnswer = 16 * 1024;
 const slowReaderMs = 30_000;
-const lingerMs = 1_000;
-const lingerBytes = 16 * 1024 * 1024;
 
 const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-/** The very same objects with each answer: how one is written is kept. */
 const asJson = Object.freeze({ ...always, 'content-type': 'application/json' });
 const asPackedJson = Object.freeze({ ...asJson, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
 const asEvents = Object.freeze({ ...always, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
@@ -36,8 +33,8 @@ const exposedHeaders = 'Mcp-Session-Id, WWW-Authenticate, Retry-After';
  * nothing but an event stream. After the answer nothing more is written.
  */
 export class Exchange {
-  readonly request: HttpRequest;
-  readonly response: HttpResponse;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   /** Known once the body is parsed; every error carries it from then on. */
   id: RequestId | undefined;
   /** An allowed browser origin. */
@@ -51,7 +48,7 @@ export class Exchange {
   #requestId: string | undefined;
   #keepAlive: NodeJS.Timeout | undefined;
 
-  constructor(request: HttpRequest, response: HttpResponse, limits: ExchangeLimits) {
+  constructor(request: IncomingMessage, response: ServerResponse, limits: ExchangeLimits) {
     this.request = request;
     this.response = response;
     this.#limits = limits;
@@ -86,7 +83,8 @@ export class Exchange {
   prepared(result: PreparedResult): void {
     const { id, request } = this;
     const compressed = this.accepted.json && !this.#streaming && acceptsGzip(request.headers['accept-encoding']);
-    if (compressed && id !== undefined) this.#writeCompressed(result, id);
+    const packed = compressed && id !== undefined ? result.compressed(id) : undefined;
+    if (packed !== undefined) this.#write(200, asPackedJson, packed);
     else this.result(result.json);
   }
 
@@ -104,7 +102,9 @@ export class Exchange {
   empty(status: number, headers?: OutgoingHttpHeaders): void {
     if (this.done) return;
     this.#done = true;
-    this.response.writeHead(status, this.#headers(always, headers)).end();
+    this.response
+      .writeHead(status, this.#headers(always, { ...(status === 202 && { 'content-length': 0 }), ...headers }))
+      .end();
   }
 
   /** A message ahead of the answer; turns the response into an event stream. */
@@ -150,24 +150,13 @@ export class Exchange {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     if (!close) {
       this.#watchReader(length);
-      this.response.writeHead(status, this.#headersOf(length, as, headers)).end(body);
+      this.response.writeHead(status, this.#headers(as, { ...headers, 'content-length': length })).end(body);
       return length;
     }
     const all = this.#headers(as, { ...headers, 'content-length': length, connection: 'close' });
-    this.response.writeHead(status, all).write(body);
-    this.#linger();
+    this.response.writeHead(status, all);
+    endEarly(this.request, this.response, body);
     return length;
-  }
-
-  #writeCompressed(result: PreparedResult, id: RequestId): void {
-    if (this.done) return;
-    this.#done = true;
-    const { response } = this;
-    const packed = result.compressed(id);
-    response.writeHead(200, this.#headersOf(packed.length, asPackedJson));
-    if (response.endBehindHead === undefined) response.end(packed.body);
-    else response.endBehindHead(packed);
-    if (this.#isTaken()) result.giveBack(packed);
   }
 
   /** The bytes are not copied, and go out together with what surrounds them. */
@@ -190,38 +179,13 @@ export class Exchange {
    * whatever has put itself before the response, as what compresses does.
    */
   #isTaken(): boolean {
-    const { request, response } = this;
+    const { response } = this;
     if (response.writableLength > 0) return false;
-    if ('whole' in request) return true;
-    if (!(response instanceof ServerResponse)) return false;
     const own = response.write === ServerResponse.prototype.write && response.end === ServerResponse.prototype.end;
     return own && response.socket !== null;
   }
 
-  /**
-   * Closing at once under a sender that still writes resets the connection, and the answer is lost on the way. So what is
-   * still coming is thrown away for a moment.
-   */
-  #linger(): void {
-    const { request, response } = this;
-    if ('whole' in request) return void response.end();
-    let dropped = 0;
-    const end = (): void => {
-      clearTimeout(timer);
-      response.end();
-    };
-    const timer = setTimeout(end, lingerMs);
-    request.on('data', (chunk: Buffer) => {
-      dropped += chunk.length;
-      if (dropped > lingerBytes) end();
-    });
-    request.once('end', end).once('close', end).once('error', end);
-    if (request.complete && request.readableEnded) end();
-    else request.resume();
-  }
-
   #hasUnboundedRest(): boolean {
-    if ('whole' in this.request) return false;
     const { complete, headers } = this.request;
     if (complete) return false;
     return (
@@ -231,12 +195,6 @@ export class Exchange {
 
   #watchReader(bytes: number): void {
     if (bytes > largeAnswer) this.response.setTimeout(slowReaderMs, () => this.response.destroy());
-  }
-
-  /** Of an answer that ends at once. The length of one to a whole request is known to whoever writes it. */
-  #headersOf(length: number, as: OutgoingHttpHeaders, extra?: OutgoingHttpHeaders): OutgoingHttpHeaders {
-    if (extra === undefined && this.origin === undefined && 'whole' in this.request) return as;
-    return this.#headers(as, { ...extra, 'content-length': length });
   }
 
   #headers(as: OutgoingHttpHeaders, extra?: OutgoingHttpHeaders): OutgoingHttpHeaders {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../contract/issuer/index.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { ErrorCode, Instruments, Logger, Operation, OperationFacts, Tool } from '../contract/core/index.ts';
@@ -13,7 +14,6 @@ import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
 import { ClientGone, RequestFailure, requestFailure } from './failure.ts';
 import { createGate } from './host-check.ts';
-import type { HttpRequest, HttpResponse } from './http-message.ts';
 import { peekId, readRpcMessage } from './message.ts';
 import type { RpcMessage } from './message.ts';
 import { isObject, latestLegacyVersion, legacyVersions, meta, modernVersion, quote, rpcCode } from './protocol.ts';
@@ -29,7 +29,7 @@ export interface McpHandlerOptions {
   /** How to use the tools together, for the model. */
   readonly instructions: string;
   /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
-  readonly authenticate: (request: HttpRequest, about: { readonly requestId: string }) => Promise<Principal>;
+  readonly authenticate: (request: IncomingMessage, about: { readonly requestId: string }) => Promise<Principal>;
   readonly challenge: Challenge;
   /** `name` (any port) or `name:port`. */
   readonly allowedHosts: readonly string[];
@@ -45,10 +45,12 @@ export interface McpHandlerOptions {
   readonly instruments?: Instruments | undefined;
   /** Where other processes serve the same clients: knows their calls, too. */
   readonly running?: RunningCalls;
+  /** Asked once the caller is known: false where too much is under way, which is answered 503. */
+  readonly admission?: (request: IncomingMessage, response: ServerResponse) => boolean;
   readonly limits?: Partial<McpLimits>;
 }
 
-export type McpListener = (request: HttpRequest, response: HttpResponse) => void;
+export type McpListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface McpLimits {
   /** 1 MiB. */
@@ -72,14 +74,14 @@ const defaultLimits: McpLimits = {
 const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The MCP endpoint, both eras, as a plain request listener: it runs on node:http, mounts in an Express app ahead of any body
- * parser, and takes requests that are whole already. Everything that does not depend on the request is computed here, once;
- * misuse throws here, too.
+ * The MCP endpoint, both eras, as a plain request listener: it runs on node:http and mounts in an Express app ahead of any body
+ * parser. Everything that does not depend on the request is computed here, once; misuse throws here, too.
  */
 export function createMcpHandler(options: McpHandlerOptions): McpListener {
   const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;
   const { rateLimit, callsAtOnce, audit, auditStatements = false, logger, instruments } = options;
   const limits: McpLimits = { ...defaultLimits, ...options.limits };
+  const { admission } = options;
 
   const catalog = createCatalog(tools, serverInfo);
   const gate = createGate(allowedHosts, allowedOrigins);
@@ -155,6 +157,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       } catch (error) {
         throw unidentified(error, exchange);
       }
+      if (admission?.(request, exchange.response) === false) throw overloaded();
       exchange.accepted = readAccept(request.headers.accept);
       const body = readMessage(request, limits);
       const called = dispatch(exchange, principal, body instanceof Promise ? await body : body, since);
@@ -289,6 +292,15 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     const since = instruments === undefined ? 0 : performance.now();
     void serve(new Exchange(request, response, limits), since);
   };
+}
+
+function overloaded(): RequestFailure {
+  return requestFailure(
+    new SightlineError('overloaded', 'This gateway has more requests than it can answer at once.', {
+      hint: 'Wait a second, then send the request again.',
+      retryAfterSeconds: 1,
+    }),
+  );
 }
 
 /** One of the three that a refusal for want of room can be. */

@@ -1,7 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { SightlineError } from '../contract/core/index.ts';
 import type { OrganizationId } from '../contract/core/index.ts';
 import { requestFailure } from './failure.ts';
-import type { HttpResponse } from './http-message.ts';
 
 const mebibyte = 1024 * 1024;
 const most = 256 * mebibyte;
@@ -28,7 +28,7 @@ export class HeldAnswers {
   }
 
   /** Counts an answer until it is with the operating system, or its reader is gone. */
-  add(organizationId: OrganizationId, bytes: number, response: HttpResponse): void {
+  add(organizationId: OrganizationId, bytes: number, response: ServerResponse): void {
     if (bytes <= smallBytes || response.closed || response.destroyed) return;
     this.#count(organizationId, bytes);
     response.once('close', () => this.#count(organizationId, -bytes));

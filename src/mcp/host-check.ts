@@ -1,9 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import { RequestFailure } from './failure.ts';
-import type { HttpRequest } from './http-message.ts';
 
 export interface Gate {
   /** The browser origin to answer with CORS headers, or undefined where there is none. Throws 403. */
-  check(request: HttpRequest): string | undefined;
+  check(request: IncomingMessage): string | undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose';
 import { protectedResourceMetadata } from '../../src/identity/verify/challenge.ts';
 import { silentLogger } from '../contract/host.ts';
 import type { Issuer } from '../../src/contract/issuer/index.ts';
-import { createHttpApp } from '../../src/gateway/http/app.ts';
+import { createSiteApp } from '../support/http-app.ts';
 import {
   everything,
   listen,
@@ -30,24 +30,18 @@ describe('the official MCP clients', () => {
     issuer = makeIssuer(store, { authUrl: server.url });
     await issuer.start(signal());
     const resource = `${server.url}/mcp`;
-    const app = createHttpApp({
+    const app = createSiteApp({
       issuer,
       pages: (_request, _response, next) => next(),
-      publicUrl: server.url,
       authUrl: server.url,
       resource,
-      resourceName: 'Sightline',
       resourceMetadata: protectedResourceMetadata({
         resource,
         authorizationServers: issuer.authorizationServers,
         scopes: everything,
         name: 'Sightline',
       }),
-      health: async () => ({ ok: true, components: {} }),
-      ready: () => true,
       allowedHosts: [new URL(server.url).host],
-      trustProxy: false,
-      requestId: () => 'req-1',
       logger: silentLogger,
     });
     server.serve(app);

@@ -16,9 +16,9 @@ import type { AuditRecord, LiveKey } from '../../src/contract/storage/index.ts';
 import { limitCallsAtOnce } from '../../src/limits/calls-at-once.ts';
 import { createRateLimit } from '../../src/limits/rate-limit.ts';
 import type { RateLimitOptions } from '../../src/limits/rate-limit.ts';
-import { createHttpServer, serverLimits } from '../../src/gateway/http/server.ts';
+import { createHttpServer } from '../../src/gateway/http/server.ts';
 import { createMcpHandler } from '../../src/mcp/handler.ts';
-import type { McpHandlerOptions, McpListener } from '../../src/mcp/handler.ts';
+import type { McpHandlerOptions } from '../../src/mcp/handler.ts';
 import { listen } from './listen.ts';
 
 export interface LogLine {
@@ -111,20 +111,9 @@ export interface TestServerOptions extends Partial<
   readonly beside?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-/**
- * Whether calls are read by node:http alone, as where the handler is mounted in somebody's server, and not straight from their
- * sockets, as the gateway's are where they can be.
- */
-export const reading = { byNodeHttpAlone: false };
-
 /** The MCP handler on a real socket, with signed tokens verified by the real verifier against a directory in memory. */
 export async function startMcpServer(options: TestServerOptions): Promise<TestServer> {
-  let calls: McpListener = (_request, response) => void response.destroy();
-  const direct = {
-    paths: reading.byNodeHttpAlone ? [] : ['/mcp'],
-    onCall: (...[request, answer]: Parameters<McpListener>) => calls(request, answer),
-  };
-  const server = createHttpServer(60_000, serverLimits, direct);
+  const server = createHttpServer(() => 60_000);
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => void sockets.add(socket));
   const port = await listen(server);
@@ -166,7 +155,6 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     logger,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
-  calls = handler;
   const metadata = protectedResourceMetadata({
     resource: url,
     authorizationServers: [origin],

@@ -1,11 +1,17 @@
-import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { silentLogger } from '../../../test/contract/host.ts';
 import { SightlineError } from '../../contract/core/index.ts';
 import type { Logger } from '../../contract/core/index.ts';
 import type { Issuer } from '../../contract/issuer/index.ts';
-import { createHttpApp, type HttpAppOptions } from './app.ts';
+import { createSiteApp } from '../../../test/support/http-app.ts';
+import { Admission } from '../../limits/admission.ts';
+import type { AppOptions } from './app.ts';
 import type { HealthReport } from './health.ts';
+import { listenForRequests } from './server.ts';
 
 interface Answer {
   readonly status: number;
@@ -50,8 +56,8 @@ describe('the HTTP application', () => {
     health: async () => ({ ok: true }),
   };
 
-  const listen = async (changes: Partial<HttpAppOptions> = {}) => {
-    const app = createHttpApp({
+  const listen = async (changes: Partial<AppOptions> = {}) => {
+    const app = createSiteApp({
       issuer,
       pages: (_request, _response, next) => next(),
       publicUrl: 'http://gateway.example',
@@ -70,7 +76,8 @@ describe('the HTTP application', () => {
       logger: silentLogger,
       ...changes,
     });
-    server = createServer(app);
+    server = createServer();
+    listenForRequests(server, app);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
@@ -285,5 +292,99 @@ describe('the HTTP application', () => {
     expect(JSON.parse((await send('/refuse')).text)).toEqual({
       error: { code: 'rate_limited', message: 'Too fast.', hint: 'Slow down.' },
     });
+  });
+
+  const { handle: _handle, ...elsewhere } = issuer;
+
+  async function whereTo(path: string, basePath = '/'): Promise<string> {
+    let taken = 'site';
+    const take = (to: string) => (request: IncomingMessage, response: ServerResponse) => {
+      taken = `${to} ${request.url}`;
+      response.end();
+    };
+    await listen({
+      basePath,
+      mcp: take('mcp'),
+      alerts: take('alerts'),
+      receiver: {
+        handle(request, response) {
+          if (request.url === '/v1/unknown') return false;
+          take('otlp')(request, response);
+          return true;
+        },
+      },
+      issuer: elsewhere,
+    });
+    await send(path, { method: 'POST' });
+    return taken;
+  }
+
+  it.each([
+    ['/mcp', 'mcp /mcp'],
+    ['/mcp/', 'mcp /mcp/'],
+    ['/mcp?x=1', 'mcp /mcp?x=1'],
+    ['/alerts/als_1', 'alerts /alerts/als_1'],
+    ['/alerts', 'site'],
+    ['/mcpx', 'site'],
+    ['/MCP', 'site'],
+    ['//mcp', 'site'],
+    ['/v1/traces', 'otlp /v1/traces'],
+    ['/v1/unknown', 'site'],
+    ['/oauth2/token', 'site'],
+    ['/', 'site'],
+  ])('hands %s to %s', async (path, taken) => {
+    expect(await whereTo(path)).toBe(taken);
+  });
+
+  it.each([
+    ['/sightline/mcp', 'mcp /mcp'],
+    ['/mcp', 'mcp /mcp'],
+    ['/sightline/v1/logs', 'otlp /v1/logs'],
+    ['/sightlinex/mcp', 'site'],
+  ])('takes the path of publicUrl off %s, where a proxy has not done so', async (path, taken) => {
+    expect(await whereTo(path, '/sightline')).toBe(taken);
+  });
+
+  it('refuses what is too much at once by lane, and always answers probes', async () => {
+    let held = 0;
+    const hold = (): boolean => (held += 1) > 0;
+    await listen({
+      admission: {
+        telemetry: new Admission(1),
+        alerts: new Admission(1),
+        forms: new Admission(1),
+        pages: new Admission(1),
+      },
+      receiver: { handle: hold },
+      alerts: hold,
+      issuer: { ...issuer, handle: ({ url }) => url === '/hang' && hold() },
+    });
+    for (const path of ['/v1/logs', '/alerts/als_1', '/hang']) {
+      const request = httpRequest({ port, path, method: 'POST', headers: { host: 'gateway.example' } });
+      request.on('error', () => undefined).end();
+    }
+    while (held < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    const refusals: [string, string, object][] = [
+      ['POST', '/v1/logs', { code: 14 }],
+      ['POST', '/alerts/als_1', { error: { code: 'overloaded' } }],
+      ['POST', '/oauth2/token', { error: { code: 'overloaded' } }],
+    ];
+    for (const [method, path, body] of refusals) {
+      const answer = await send(path, { method });
+      expect([path, answer.status, answer.headers['retry-after']]).toEqual([path, 503, '1']);
+      expect(JSON.parse(answer.text)).toMatchObject(body);
+    }
+    expect((await send('/')).status).toBe(200);
+    expect((await send('/livez')).status).toBe(200);
+    expect((await send('/readyz')).status).toBe(200);
+  });
+
+  it('refuses a request with two Host fields', async () => {
+    await listen();
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST /mcp HTTP/1.1\r\nHost: gateway.example\r\nHost: other.example\r\nContent-Length: 0\r\n\r\n');
+    const [answer]: Buffer[] = await once(socket, 'data');
+    socket.destroy();
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

@@ -1,20 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { SightlineError } from '../../contract/core/index.ts';
+import type { Instruments, Logger } from '../../contract/core/index.ts';
 import { pagePaths } from '../../contract/issuer/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
 import type { Issuer } from '../../contract/issuer/index.ts';
+import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
+import type { Admission } from '../../limits/admission.ts';
+import type { McpListener } from '../../mcp/handler.ts';
+import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
+import { inRequest } from '../process/request-context.ts';
+import { sendFailure } from './failure.ts';
 import { livez, readyz, type HealthReport } from './health.ts';
 import { sendError, sendJson } from './json.ts';
 import { landingPage } from './landing.ts';
-import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
+import { admitted, expectsContinue, timed, withoutBasePath } from './middleware.ts';
+import {
+  clientAddress,
+  hasOneHost,
+  hostCheck,
+  onlyGet,
+  onlyOfPages,
+  openToBrowsers,
+  securityHeaders,
+} from './security.ts';
 
-export interface HttpAppOptions {
+export interface AppOptions {
+  readonly mcp: McpListener;
+  readonly receiver: Pick<OtlpReceiver, 'handle'>;
+  readonly alerts: AlertReceiver;
   readonly issuer: Issuer;
-  /** What people see; it passes on what is not of theirs. */
+  /** What people see; it passes on requests for other paths. */
   readonly pages: RequestHandler;
+  readonly admission: Lanes;
   readonly publicUrl: string;
   readonly authUrl: string;
+  /** Of publicUrl, `/` where it has none. A proxy may hand it on or strip it. */
+  readonly basePath: string;
   /** The MCP endpoint. */
   readonly resource: string;
   /** For people: the name of this installation. */
@@ -30,90 +50,96 @@ export interface HttpAppOptions {
   readonly trustProxy: boolean | number;
   /** Of the request that is answered, as the log has it. */
   readonly requestId: () => string;
+  readonly instruments: Instruments | undefined;
   readonly logger: Logger;
 }
 
-/** What an orchestrator's prober asks, by address and not by name. */
-export const probes: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz']);
-
-/** Everything but the MCP endpoint and the OTLP receiver, which stand before it. */
-export function createHttpApp(options: HttpAppOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { issuer, publicUrl, trustProxy } = options;
-  const headers = new Map(securityHeaders(publicUrl));
-  const dataHeaders = new Map([...headers].filter(([name]) => !onlyOfPages.has(name)));
-  const isOurs = hostCheck(options.allowedHosts);
-  const app = createSite(options);
-
-  return (request, response) => {
-    const { method } = request;
-    response.setHeaders(method === 'POST' ? dataHeaders : headers);
-    try {
-      if (probes.has(request.url)) return app(request, response);
-      if (!isOurs(request, response)) return;
-      // The issuer comes before Express, which would cost a token a sixth of its time and has nothing to add. What it
-      // answers to a POST is data (RFC 6749 §5.1), and headers about pages would cost as much as its audit record.
-      if (issuer.handle?.(request, response, clientAddress(request, trustProxy))) return;
-      if (method === 'POST') response.setHeaders(headers);
-      app(request, response);
-    } catch (error) {
-      sendFailure(error, response, options);
-    }
-  };
+/**
+ * What is under way at once, by kind: strangers fill at most the lanes of what needs no token. MCP calls have a lane of their own,
+ * behind the bearer check (McpHandlerOptions.admission).
+ */
+export interface Lanes {
+  readonly telemetry: Admission;
+  readonly alerts: Admission;
+  /** Everything that is posted elsewhere: token exchange, sign-in and other forms. */
+  readonly forms: Admission;
+  readonly pages: Admission;
 }
 
-function createSite(options: HttpAppOptions): express.Express {
-  const { issuer, authUrl, resource, resourceName, resourceMetadata, logger } = options;
+/** The gateway's Express app: every route, in the order in which they are tried. */
+export function createApp(options: AppOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const { mcp, issuer, admission, instruments, authUrl, resource, publicUrl, trustProxy, logger } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
-  app.set('trust proxy', options.trustProxy);
-  // Nothing here reads the query, and a parser that is not there cannot be attacked.
+  app.set('trust proxy', trustProxy);
+  // Nothing reads the query through Express, and a parser that is absent cannot be attacked.
   app.set('query parser', false);
 
-  app.all('/livez', onlyGet, livez);
-  app.all('/readyz', onlyGet, readyz(options.ready, options.health, logger));
+  const pageHeaders = new Map(securityHeaders(publicUrl));
+  const dataHeaders = new Map([...pageHeaders].filter(([name]) => !onlyOfPages.has(name)));
+  /** An answer to a POST is data until a page gives it (RFC 6749 §5.1). */
+  const headers: RequestHandler = (request, response, next) => {
+    response.setHeaders(request.method === 'POST' ? dataHeaders : pageHeaders);
+    next();
+  };
+  const telemetry: RequestHandler = (request, response, next) => {
+    if (!options.receiver.handle(request, response, expectsContinue(request))) next();
+  };
+  const alerts: RequestHandler = (request, response) => options.alerts(request, response, expectsContinue(request));
+  const isOurs = hostCheck(options.allowedHosts);
+  const ours: RequestHandler = (request, response, next) => {
+    if (!isOurs(request, response)) return;
+    if (expectsContinue(request)) response.writeContinue();
+    next();
+  };
+  const oauth: RequestHandler = (request, response, next) => {
+    if (issuer.handle?.(request, response, clientAddress(request, trustProxy)) === true) return;
+    if (request.method === 'POST') response.setHeaders(pageHeaders);
+    next();
+  };
+  // Express knows an error handler by its four parameters.
+  const onError: ErrorRequestHandler = (error: unknown, _request, response, _next) =>
+    sendFailure(error, response, options);
 
+  // First, and nearly without middleware: it checks Host, Origin and token by itself, and is called most.
+  app.all('/mcp', instruments ? [timed(instruments), mcp] : mcp);
+  if (instruments) app.use(timed(instruments));
+  app.all('/livez', headers, onlyGet, livez);
+  app.all('/readyz', headers, onlyGet, readyz(options.ready, options.health, logger));
+  app.all(
+    '/v1/*path',
+    admitted(() => admission.telemetry, instruments),
+    telemetry,
+  );
+  app.use((_request, _response, next) => inRequest(next));
+  app.all(
+    '/alerts/*path',
+    admitted(() => admission.alerts, instruments),
+    alerts,
+  );
+
+  const lane = ({ method }: IncomingMessage): Admission => (method === 'POST' ? admission.forms : admission.pages);
+  app.use(headers, admitted(lane, instruments), ours);
+  app.use(oauth);
   // RFC 9728 §3.1 puts the well-known part before the path; older clients ask at the root.
   const name = '/.well-known/oauth-protected-resource';
   app.all(
     [name, `${name}/mcp`, `${name}${new URL(resource).pathname}`],
     openToBrowsers,
     onlyGet,
-    (_request, response) => sendJson(response, 200, resourceMetadata, 'public, max-age=300'),
+    (_request, response) => sendJson(response, 200, options.resourceMetadata, 'public, max-age=300'),
   );
-
   const token = issuer.handle ? { tokenUrl: `${authUrl}/oauth2/token` } : {};
   const signInUrl = `${authUrl}${pagePaths.signIn}`;
-  app.all('/', onlyGet, landingPage({ name: resourceName, resource, signInUrl, ...token }));
-
+  app.all('/', onlyGet, landingPage({ name: options.resourceName, resource, signInUrl, ...token }));
   app.use(options.pages);
   app.use((_request, response) => sendError(response, 404, 'not_found', 'There is nothing at this address.'));
-  // Express knows an error handler by its four parameters.
-  const onError: ErrorRequestHandler = (error: unknown, _request, response, _next) =>
-    sendFailure(error, response, options);
   app.use(onError);
-  return app;
-}
 
-function sendFailure(
-  error: unknown,
-  response: ServerResponse,
-  { requestId, logger }: Pick<HttpAppOptions, 'requestId' | 'logger'>,
-): void {
-  if (response.headersSent) {
-    response.destroy();
-    logger.error({ error }, 'A response broke off.');
-    return;
-  }
-  if (error instanceof SightlineError) {
-    return sendError(response, error.status, error.code, error.message, error.hint);
-  }
-  // Express's own refusals of a malformed request carry a status.
-  if (error instanceof Error && 'status' in error && error.status === 400) {
-    return sendError(response, 400, 'invalid_argument', 'The request is malformed.');
-  }
-  const id = requestId();
-  logger.error({ error, request_id: id }, 'A request failed.');
-  sendError(response, 500, 'internal', 'The request failed on our side.', `Tell an operator this id: ${id}`);
+  return withoutBasePath(options.basePath, (request, response) => {
+    if (hasOneHost(request)) return app(request, response);
+    sendError(response, 400, 'invalid_argument', 'The request has more than one Host field.');
+  });
 }

@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 async function start(limits = quick, silentMs = 60_000, answer = true): Promise<Server> {
-  server = createHttpServer(silentMs, limits);
+  server = createHttpServer(() => silentMs, limits);
   server.on('request', (request, response) => {
     request.resume();
     request.on('error', () => {});

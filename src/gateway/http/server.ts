@@ -1,15 +1,13 @@
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import { acceptBurstsFirst } from './bursts.ts';
-import { serveDirectly } from './direct/index.ts';
-import type { DirectCalls } from './direct/index.ts';
+import type { RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
 
 export interface ServerLimits {
   /** For the headers of a request, from the connection or the answer before. */
   readonly headersMs: number;
   /** For all of a request. */
   readonly requestMs: number;
-  /** How often these are looked at: so much later they are noticed, twice as much by who serves calls directly. */
+  /** How often connections are looked at; a timeout is noticed at most twice this late. */
   readonly lookMs: number;
   /** Between two requests of a connection. */
   readonly restMs: number;
@@ -27,10 +25,11 @@ export const serverLimits: ServerLimits = {
 };
 
 /**
- * @param silentMs how long a connection may be open without a byte in either direction while a request is answered.
- * @param calls served without node:http where they can be.
+ * The HTTP server without its listener of requests.
+ * @param silentMs how long a connection may be open without a byte in either direction while a request is answered; asked at
+ *   each look, since a reload may change it.
  */
-export function createHttpServer(silentMs: number, limits: ServerLimits = serverLimits, calls?: DirectCalls): Server {
+export function createHttpServer(silentMs: () => number, limits: ServerLimits = serverLimits): Server {
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -39,8 +38,42 @@ export function createHttpServer(silentMs: number, limits: ServerLimits = server
     maxHeaderSize: limits.headerBytes,
   });
   server.maxConnections = limits.connections;
-  server.setTimeout(silentMs);
-  if (calls) serveDirectly(server, calls, limits);
-  acceptBurstsFirst(server);
+  // Node's own timeout sets a timer at each read and write of a connection: 5 % of a small call.
+  server.timeout = 0;
+  closeSilentConnections(server, silentMs, limits.lookMs);
   return server;
+}
+
+/** Hands a request that waits for a 100 (RFC 9110 §10.1.1) to the listener as well, which decides whether to send it. */
+export function listenForRequests(server: Server, listener: RequestListener): void {
+  server.on('request', listener).on('checkContinue', listener);
+}
+
+interface Activity {
+  bytes: number;
+  since: number;
+}
+
+function closeSilentConnections(server: Server, silentMs: () => number, lookMs: number): void {
+  const open = new Map<Socket, Activity>();
+  let looking: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    const now = performance.now();
+    const longest = silentMs();
+    for (const [socket, seen] of open) {
+      const bytes = socket.bytesRead + socket.bytesWritten;
+      if (bytes !== seen.bytes) {
+        seen.bytes = bytes;
+        seen.since = now;
+      } else if (now - seen.since >= longest) socket.destroy();
+    }
+    if (open.size > 0) return;
+    clearInterval(looking);
+    looking = undefined;
+  };
+  server.on('connection', (socket: Socket) => {
+    open.set(socket, { bytes: 0, since: performance.now() });
+    socket.once('close', () => open.delete(socket));
+    looking ??= setInterval(look, lookMs).unref();
+  });
 }

@@ -12,13 +12,10 @@ type Answer = Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive' | 'writable
 /** A server's connections with the latest answer on each: all that has to be noted of a request, so that none is cut off. */
 export class Connections {
   readonly #server: Server;
-  readonly #acceptors: readonly NetServer[];
   readonly #latest = new Map<Socket, Answer | undefined>();
 
-  /** @param acceptors whose connections are the server's. */
-  constructor(server: Server, acceptors: readonly NetServer[]) {
+  constructor(server: Server) {
     this.#server = server;
-    this.#acceptors = acceptors;
     server.on('connection', (socket: Socket) => {
       this.#latest.set(socket, undefined);
       socket.once('close', () => this.#latest.delete(socket));
@@ -37,14 +34,10 @@ export class Connections {
   async drain(deadlineMs: number): Promise<void> {
     if (!this.#server.listening) return;
     let open = true;
-    const closing = [this.#server, ...this.#acceptors].map(
-      (server) =>
-        new Promise<void>((resolve) => {
-          // An HTTP server's own `close` would cut every connection that is between two requests.
-          NetServer.prototype.close.call(server, () => resolve());
-        }),
-    );
-    const closed = Promise.all(closing).then(() => {
+    const closed = new Promise<void>((resolve) => {
+      // An HTTP server's own `close` would cut every connection that is between two requests.
+      NetServer.prototype.close.call(this.#server, () => resolve());
+    }).then(() => {
       open = false;
     });
     const restingSince = new Map<Socket, number>();

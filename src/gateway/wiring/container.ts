@@ -13,8 +13,9 @@ import { isId } from '../../contract/core/index.ts';
 import { scopes } from '../../contract/issuer/index.ts';
 import type { Host, SolePluginKind } from '../../contract/core/index.ts';
 import { clients } from '../../web/client-setup/index.ts';
-import { createHttpApp } from '../http/app.ts';
-import { Inflow } from '../http/admission.ts';
+import { createApp } from '../http/app.ts';
+import { expectsContinue } from '../http/middleware.ts';
+import { Admission } from '../../limits/admission.ts';
 import { clientAddress } from '../http/security.ts';
 import { cancelChat } from '../../incidents/investigation/cancel.ts';
 import { createInvestigationWorker } from '../../incidents/investigation/worker.ts';
@@ -29,6 +30,7 @@ import type { LoadedPlugin } from '../process/registry.ts';
 import { currentRequestId, outsideRequests } from '../process/request-context.ts';
 import { createReplicas, severalServe } from '../process/replicas.ts';
 import { createMcpHandler } from '../../mcp/handler.ts';
+import type { McpHandlerOptions } from '../../mcp/handler.ts';
 import { createRunningCalls } from '../../mcp/running.ts';
 import { createOtlpReceiver } from '../../telemetry/ingest/receiver.ts';
 import { createPeople } from '../../identity/people/create-people.ts';
@@ -41,7 +43,6 @@ import { createAgent } from './agent.ts';
 import { agentQuery } from './agent-query.ts';
 import { createAlertInputs } from './alert-inputs.ts';
 import type { LoadedAlertInputs } from './alert-inputs.ts';
-import { admitCalls } from './calls.ts';
 import type { Cradle } from './cradle.ts';
 import { directoryName } from './data-directory.ts';
 import { collectorSource, ingestSource, noIngest, receivingSink } from './ingest-source.ts';
@@ -49,7 +50,6 @@ import { issuerHost } from './issuer-host.ts';
 import { createOrganizations } from './organizations.ts';
 import { product } from './product.ts';
 import { createConfiguredPipeline, configuredPlaces } from './query-pipeline.ts';
-import { routes } from './routes.ts';
 import { telemetryHost } from './telemetry-host.ts';
 import { createWebhookSender } from '../../incidents/webhooks/index.ts';
 import type { Seat } from '../workers/seat.ts';
@@ -69,7 +69,7 @@ export type Given = Pick<Cradle, 'foundation' | 'urls' | 'serving' | 'instrument
   readonly seat: Seat | undefined;
 };
 
-/** Telemetry and alerts: above what their receivers take, which refuse by organization. */
+/** Of telemetry and of alerts: above what their receivers take, which refuse by organization. */
 const sentAtOnce = 1_024;
 
 const instructions =
@@ -305,6 +305,7 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         callsAtOnce: limitCallsAtOnce({ each: config.limits.callsAtOnce, tools: config.limits.toolCallsAtOnce }),
         audit,
         auditStatements: config.audit.statements,
+        admission: admitCalls(config.limits.requestsAtOnce),
         ...(seat && { running: shareRunningCalls(createRunningCalls(), seat) }),
         instruments,
         logger,
@@ -335,10 +336,21 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         now,
       });
     }).singleton(),
-    http: asFunction(({ issuer, pages, serving }: Cradle) =>
-      createHttpApp({
+    app: asFunction(({ mcp, receiver, alertReceiver, issuer, pages, serving, instruments }: Cradle) =>
+      createApp({
+        mcp,
+        receiver,
+        alerts: alertReceiver,
         issuer,
         pages,
+        admission: {
+          telemetry: new Admission(sentAtOnce),
+          alerts: new Admission(sentAtOnce),
+          forms: new Admission(config.limits.requestsAtOnce),
+          pages: new Admission(config.limits.requestsAtOnce),
+        },
+        basePath: urls.basePath,
+        instruments,
         publicUrl: urls.publicUrl,
         authUrl: urls.authUrl,
         resource: urls.resource,
@@ -361,25 +373,17 @@ export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
         logger,
       }),
     ).singleton(),
-    inflow: asFunction(() => ({
-      calls: new Inflow(config.limits.requestsAtOnce),
-      sent: new Inflow(sentAtOnce),
-    })).singleton(),
-    calls: asFunction(({ mcp, inflow, instruments }: Cradle) =>
-      admitCalls({ mcp, inflow: inflow.calls, instruments }),
-    ).singleton(),
-    router: asFunction(({ calls, receiver, alertReceiver, http, inflow, instruments }: Cradle) =>
-      routes({
-        calls,
-        receiver,
-        alertReceiver,
-        http,
-        inflow,
-        basePath: urls.basePath,
-        instruments,
-      }),
-    ).singleton(),
   };
 
   return createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true }).register(registrations);
+}
+
+/** A lane for authenticated MCP calls. The body of a client that waits for a 100 is asked for once its call is let in. */
+function admitCalls(atOnce: number): NonNullable<McpHandlerOptions['admission']> {
+  const lane = new Admission(atOnce);
+  return (request, response) => {
+    if (!lane.admit(request.socket, response)) return false;
+    if (expectsContinue(request)) response.writeContinue();
+    return true;
+  };
 }

@@ -10,7 +10,6 @@ import type { Instruments, Tool } from '../../contract/core/index.ts';
 import type { Issuer } from '../../contract/issuer/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
 import type { Telemetry } from '../../contract/telemetry/index.ts';
-import type { Inflow } from '../http/admission.ts';
 import type { InvestigationWorker } from '../../incidents/investigation/worker.ts';
 import type { AuditWriter } from '../../records/audit/writer.ts';
 import type { Retention } from '../../records/retention.ts';
@@ -25,15 +24,12 @@ import type { IngestSource } from '../../tools/index.ts';
 import type { People } from '../../identity/people/people.ts';
 import type { createPages } from '../../web/pages.ts';
 import type { createWebhookSender } from '../../incidents/webhooks/index.ts';
-import type { Calls } from './calls.ts';
 import type { Organizations } from './organizations.ts';
 import type { Serving } from './serving.ts';
 import type { Urls } from './urls.ts';
 import type { Foundation } from './workspace.ts';
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
-/** `waits`: the client sends its body only after a 100 (RFC 9110 §10.1.1), which a refusal spares. */
-export type Router = (request: IncomingMessage, response: ServerResponse, waits: boolean) => void;
 
 /** Everything a running gateway is made of, and what each part may ask for: the graph on one page. */
 export interface Cradle {
@@ -71,10 +67,6 @@ export interface Cradle {
   readonly receiver: OtlpReceiver;
   readonly alertReceiver: AlertReceiver;
   readonly mcp: McpListener;
-  /** Requests under way: calls and pages, and what is sent here, telemetry and alerts. */
-  readonly inflow: { readonly calls: Inflow; readonly sent: Inflow };
-  readonly calls: Calls;
   readonly pages: ReturnType<typeof createPages>;
-  readonly http: Listener;
-  readonly router: Router;
+  readonly app: Listener;
 }

@@ -1,30 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Component } from '../../contract/core/index.ts';
-import { createAcceptors } from '../http/acceptors.ts';
-import { createHttpServer, serverLimits } from '../http/server.ts';
+import { createHttpServer, listenForRequests } from '../http/server.ts';
 import { holdExclusively, joinHold } from '../process/exclusive.ts';
 import type { Exclusive } from '../process/exclusive.ts';
 import { createLifecycle } from '../process/lifecycle.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { OwnTelemetry } from '../own-telemetry/index.ts';
 import { loadPlugin } from '../process/registry.ts';
-import type { HttpRequest, HttpResponse } from '../../mcp/http-message.ts';
 import { loadAlertInputs } from './alert-inputs.ts';
 import { holdBoundary } from './boundary.ts';
-import { callPaths } from './calls.ts';
-import type { Calls } from './calls.ts';
 import { Connections } from './connections.ts';
 import { createGatewayContainer } from './container.ts';
 import type { Given, LoadedPlugins } from './container.ts';
-import type { Cradle, Router } from './cradle.ts';
+import type { Cradle, Listener } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
 import { createConfiguredTelemetry, observeGateway, ownTelemetryPart } from './own-telemetry.ts';
-import { listen, listenTogether, localUrl } from './listen.ts';
+import { listen, localUrl } from './listen.ts';
 import { longestCallMs } from './serving.ts';
 import type { Serving } from './serving.ts';
 import type { Settings } from './settings.ts';
-import { basePathOf, deriveUrls } from './urls.ts';
+import { deriveUrls } from './urls.ts';
 import { leaveToOthers } from '../workers/leave-to-others.ts';
 import type { Seat } from '../workers/seat.ts';
 import { layFoundation } from './workspace.ts';
@@ -104,30 +100,18 @@ class RunningGateway implements Gateway {
     if (seat) joinHold(dataDirectory);
     else this.#hold = holdExclusively(dataDirectory);
     const plugins = await loadPlugins(this.#foundation);
-    let router: Router = notYet;
-    let calls: Calls = notYet;
-    const server = createHttpServer(silentMs(config), serverLimits, {
-      paths: callPaths(basePathOf(config)),
-      onCall(request, answer, socket) {
-        connections.answers(socket, answer);
-        calls(request, answer);
-      },
-    });
-    this.#foundation.onReload(() => server.setTimeout(silentMs(this.#foundation.config)));
-    // Workers share one queue of connections.
-    const acceptors = seat ? [] : createAcceptors(server);
-    const connections = new Connections(server, acceptors);
-    const route = (request: IncomingMessage, response: ServerResponse, waits: boolean): void => {
+    let app: Listener = notYet;
+    const server = createHttpServer(() => silentMs(this.#foundation.config));
+    const connections = new Connections(server);
+    listenForRequests(server, (request, response) => {
       connections.answers(request.socket, response);
-      router(request, response, waits);
-    };
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => route(request, response, false));
-    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => route(request, response, true));
+      app(request, response);
+    });
     this.#connections = connections;
     if (seat) leaveToOthers(server);
     // Listening first: the port, when it is a free one, is part of the issuer's name, and a port in use is told at once.
     // A worker has its port from the primary, and takes no request that another one could answer before it can.
-    const port = seat ? seat.port : await listenTogether(server, acceptors, config.listen);
+    const port = seat ? seat.port : await listen(server, config.listen);
     const urls = deriveUrls(config, port);
     this.#own = await createConfiguredTelemetry(this.#foundation);
     const given: Given = {
@@ -172,7 +156,7 @@ class RunningGateway implements Gateway {
     await start('kept results', partOf({ stop: async () => cradle.keptResults.clear() }));
 
     if (this.#own) observeGateway(this.#own, cradle);
-    ({ router, calls } = cradle);
+    app = cradle.app;
     this.#serving.ready = true;
     if (seat) {
       await listen(server, { host: config.listen.host, port });
@@ -231,7 +215,7 @@ class RunningGateway implements Gateway {
 }
 
 /** Before what answers is there. */
-function notYet(_request: HttpRequest, response: HttpResponse): void {
+function notYet(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
 }
 

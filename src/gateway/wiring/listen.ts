@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { ListenOptions, Server } from 'node:net';
+import type { Server } from 'node:net';
 import { SightlineError } from '../../contract/core/index.ts';
 import { errorField } from '../process/error-field.ts';
 
@@ -14,42 +14,9 @@ const ownPort = 'Choose another with --port N, SIGHTLINE_PORT or listen.port; 0 
 
 /** Answers the port. Throws `unavailable` with what to do. */
 export async function listen(server: Server, address: ListenAddress, hint = ownPort): Promise<number> {
-  return await open(server, address, address, hint);
-}
-
-/** The same with others on one port, among which the system deals connections. */
-export async function listenTogether(
-  server: Server,
-  others: readonly Server[],
-  address: ListenAddress,
-): Promise<number> {
-  if (others.length === 0) return await listen(server, address);
-  const { host, port: wanted } = address;
-  const guard = createServer((socket) => void socket.destroy());
+  const { host, port } = address;
   try {
-    // Whoever would share a port is not told that another gateway does so already, so it is looked at before; and of two that
-    // start at once one alone may look and listen. A free port is shared with nobody.
-    if (wanted !== 0) {
-      // The name of such a socket has 107 bytes at most.
-      await open(guard, { path: `\0sightline ${wanted} ${host.slice(0, 64)}` }, address, ownPort);
-      await choosePort(address);
-    }
-    const port = await open(server, { ...address, reusePort: true }, address, ownPort);
-    for (const other of others) await open(other, { host, port, reusePort: true }, { host, port }, ownPort);
-    return port;
-  } finally {
-    guard.close();
-  }
-}
-
-async function open(
-  server: Server,
-  where: ListenOptions,
-  { host, port }: ListenAddress,
-  hint: string,
-): Promise<number> {
-  try {
-    server.listen(where);
+    server.listen(address);
     await once(server, 'listening');
   } catch (cause) {
     const code = errorField(cause, 'code');
@@ -66,8 +33,8 @@ async function open(
       hint,
     });
   }
-  const address = server.address();
-  return address === null || typeof address === 'string' ? port : address.port;
+  const bound = server.address();
+  return bound === null || typeof bound === 'string' ? port : bound.port;
 }
 
 /** The port that others are to listen on. Throws as `listen` does. */

@@ -6,17 +6,9 @@ import { LRUCache } from 'lru-cache';
  * recently used out first; concurrent requests with one token share the work; failures are not kept.
  */
 export interface TokenCache<Value> {
-  /**
-   * At once where it is known.
-   * @param memo of the header fields that the token stands in, for the next request that has the very same ones.
-   */
-  get(token: string, verify: () => Promise<Verified<Value>>, memo?: TokenMemo): Value | Promise<Value>;
+  /** At once where it is known. */
+  get(token: string, verify: () => Promise<Verified<Value>>): Value | Promise<Value>;
   readonly size: number;
-}
-
-export interface TokenMemo {
-  /** A hash takes an eighth of a small request. */
-  tokenHash?: string;
 }
 
 export interface Verified<Value> {
@@ -51,9 +43,8 @@ export function createTokenCache<Value>(options: TokenCacheOptions): TokenCache<
     get size() {
       return kept.size;
     },
-    get(token, verify, memo) {
-      const key = memo?.tokenHash ?? hash('sha256', token, 'base64');
-      if (memo !== undefined) memo.tokenHash = key;
+    get(token, verify) {
+      const key = hash('sha256', token, 'base64');
       const known = kept.get(key);
       if (known !== undefined && known.expiresAt > now()) return known.value;
       let promise = underWay.get(key);

@@ -19,7 +19,6 @@ import type { Directory } from '../../contract/storage/index.ts';
 import { isBearerToken, readBearer } from './bearer.ts';
 import { createIntrospection } from './introspection.ts';
 import { createTokenCache } from './token-cache.ts';
-import type { TokenMemo } from './token-cache.ts';
 
 export interface VerifierOptions {
   readonly issuer: Pick<Issuer, 'trusts' | 'introspection'>;
@@ -44,10 +43,7 @@ interface Identified {
   readonly requestId: string;
 }
 
-export interface Bearing extends Pick<IncomingMessage, 'headers'> {
-  /** Goes with the very header fields. */
-  readonly memo?: TokenMemo;
-}
+export type Bearing = Pick<IncomingMessage, 'headers'>;
 
 export interface Admitted {
   readonly userId: UserId;
@@ -185,7 +181,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   return (request, about) => {
     const token = readBearer(request);
     if (token === undefined) return Promise.reject(invalid(tokenRequired));
-    const known = cache.get(token, () => verify(token, about), request.memo);
+    const known = cache.get(token, () => verify(token, about));
     return known instanceof Promise ? known.then(identify) : identify(known);
   };
 }

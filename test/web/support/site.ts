@@ -11,7 +11,7 @@ import { silentLogger, testHost } from '../../contract/host.ts';
 import type { Logger } from '../../../src/contract/core/index.ts';
 import type { AuthorizationRequests, Issuer, Role, SignIn } from '../../../src/contract/issuer/index.ts';
 import type { Organization, Storage, User } from '../../../src/contract/storage/index.ts';
-import { createHttpApp } from '../../../src/gateway/http/app.ts';
+import { createSiteApp } from '../../support/http-app.ts';
 import { clientAddress } from '../../../src/gateway/http/security.ts';
 import { cancelChat } from '../../../src/incidents/investigation/cancel.ts';
 import { createPeople } from '../../../src/identity/people/create-people.ts';
@@ -133,19 +133,12 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     now,
     ...served.services?.({ storage: watched, vault, authUrl, now }),
   });
-  const app = createHttpApp({
+  const app = createSiteApp({
     issuer,
     pages,
-    publicUrl: authUrl,
     authUrl,
     resource,
-    resourceName: 'Sightline',
-    resourceMetadata: {},
-    health: async () => ({ ok: true, components: {} }),
-    ready: () => true,
     allowedHosts: [address, `localhost:${port}`, new URL(authUrl).host],
-    trustProxy: false,
-    requestId: randomUUID,
     logger,
   });
 

@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { endEarly } from './early-answer.ts';
+
+/** After twice this a request no longer counts: it waits for something other than this process. */
+const spanMs = 2_000;
+
+interface Place {
+  readonly span: number;
+  requests: number;
+}
+
+/**
+ * Admission control: counts the connections with requests under way that began within the last two to four seconds. One
+ * connection takes one place, however much it pipelines. Under overload this number grows; requests that wait for long, for a
+ * warehouse or an answer in a chat, cost nothing meanwhile.
+ */
+export class Admission {
+  readonly #atOnce: number;
+  readonly #now: () => number;
+  readonly #places = new WeakMap<object, Place>();
+  #span = 0;
+  #spanEnds = 0;
+  #begunNow = 0;
+  #begunBefore = 0;
+
+  /** @param now milliseconds that never go back. */
+  constructor(atOnce: number, now: () => number = () => performance.now()) {
+    this.#atOnce = atOnce;
+    this.#now = now;
+  }
+
+  /** False, and nothing is counted, where as many connections are being served as may be. */
+  admit(connection: object, response: Pick<ServerResponse, 'on'>): boolean {
+    const now = this.#now();
+    if (now >= this.#spanEnds) this.#next(now);
+    let place = this.#places.get(connection);
+    if (place === undefined || place.requests === 0 || place.span < this.#span - 1) {
+      if (this.#begunNow + this.#begunBefore >= this.#atOnce) return false;
+      this.#begunNow += 1;
+      place = { span: this.#span, requests: 0 };
+      this.#places.set(connection, place);
+    }
+    place.requests += 1;
+    const taken = place;
+    response.on('close', () => this.#leave(taken));
+    return true;
+  }
+
+  #leave(place: Place): void {
+    place.requests -= 1;
+    if (place.requests > 0) return;
+    if (place.span === this.#span) this.#begunNow -= 1;
+    else if (place.span === this.#span - 1) this.#begunBefore -= 1;
+  }
+
+  #next(now: number): void {
+    const skipped = now >= this.#spanEnds + spanMs;
+    this.#begunBefore = skipped ? 0 : this.#begunNow;
+    this.#begunNow = 0;
+    this.#span += skipped ? 2 : 1;
+    this.#spanEnds = now + spanMs;
+  }
+}
+
+const message = 'This gateway has more requests than it can answer at once.';
+const hint = 'Wait a second, then send the request again.';
+
+/** Prebuilt 503 bodies, one per protocol, because they are sent under overload. */
+const asOtlp = refusal({ code: 14, message });
+const asOurs = refusal({ error: { code: 'overloaded', message, hint } });
+
+/** 503 `overloaded` as OTLP or as JSON of ours; the body of the request is thrown away. */
+export function refuseOverload(request: IncomingMessage, response: ServerResponse): void {
+  const { headers, body } = request.url?.startsWith('/v1/') === true ? asOtlp : asOurs;
+  if (!request.complete) response.shouldKeepAlive = false;
+  response.writeHead(503, headers);
+  endEarly(request, response, body);
+}
+
+function refusal(content: object): {
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: string;
+} {
+  const body = JSON.stringify(content);
+  return {
+    headers: Object.freeze({
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      'retry-after': 1,
+    }),
+    body,
+  };
+}

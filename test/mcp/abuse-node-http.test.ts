@@ -1,4 +1,0 @@
-import { reading } from '../support/mcp-server.ts';
-
-reading.byNodeHttpAlone = true;
-await import('./abuse.test.ts');

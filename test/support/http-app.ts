@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createApp } from '../../src/gateway/http/app.ts';
+import type { AppOptions } from '../../src/gateway/http/app.ts';
+import { Admission } from '../../src/limits/admission.ts';
+
+/** The gateway's app with no MCP endpoint and no receivers: pages, OAuth, metadata and health. */
+export function createSiteApp(
+  options: Pick<AppOptions, 'issuer' | 'pages' | 'authUrl' | 'resource' | 'allowedHosts' | 'logger'> &
+    Partial<AppOptions>,
+): ReturnType<typeof createApp> {
+  const absent = (_request: IncomingMessage, response: ServerResponse): void => void response.writeHead(404).end();
+  const lane = (): Admission => new Admission(10_000);
+  return createApp({
+    mcp: absent,
+    receiver: { handle: () => false },
+    alerts: absent,
+    admission: { telemetry: lane(), alerts: lane(), forms: lane(), pages: lane() },
+    publicUrl: options.authUrl,
+    basePath: '/',
+    resourceName: 'Sightline',
+    resourceMetadata: {},
+    health: async () => ({ ok: true, components: {} }),
+    ready: () => true,
+    trustProxy: false,
+    requestId: randomUUID,
+    instruments: undefined,
+    ...options,
+  });
+}
