@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { endEarly } from './early-answer.ts';
+import { answerEarly } from './early-answer.ts';
 
 /** After twice this a request no longer counts: it waits for something other than this process. */
 const spanMs = 2_000;
@@ -72,9 +72,7 @@ const asOurs = refusal({ error: { code: 'overloaded', message, hint } });
 /** 503 `overloaded` as OTLP or as JSON of ours; the body of the request is thrown away. */
 export function refuseOverload(request: IncomingMessage, response: ServerResponse): void {
   const { headers, body } = request.url?.startsWith('/v1/') === true ? asOtlp : asOurs;
-  if (!request.complete) response.shouldKeepAlive = false;
-  response.writeHead(503, headers);
-  endEarly(request, response, body);
+  answerEarly(request, response, 503, headers, body);
 }
 
 function refusal(content: object): {

@@ -1,16 +1,22 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 const lingerMs = 1_000;
 const lingerBytes = 16 * 1024 * 1024;
 
 /**
- * Ends an answer that is given before the request has come. Closing under a sender that still writes resets the connection, and
- * the answer is lost on the way; so what still comes is thrown away for up to a second or 16 MiB.
- * Say `connection: close` in the head, which is to be written before.
+ * Answers a request whose body may not have come. Closing under a sender that still writes resets the connection, and the answer
+ * is lost on the way; so what still comes is thrown away for up to a second or 16 MiB, and then the connection ends.
  */
-export function endEarly(request: IncomingMessage, response: ServerResponse, body: string | Buffer): void {
-  if (request.complete) return void response.end(body);
-  response.write(body);
+export function answerEarly(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  body: string | Buffer,
+): void {
+  if (request.complete) return void response.writeHead(status, headers).end(body);
+  response.shouldKeepAlive = false;
+  response.writeHead(status, headers).write(body);
   let dropped = 0;
   const end = (): void => {
     clearTimeout(timer);

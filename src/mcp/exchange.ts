@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ServerResponse } from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Operation } from '../contract/core/index.ts';
-import { endEarly } from '../limits/early-answer.ts';
+import { answerEarly } from '../limits/early-answer.ts';
 import { acceptsGzip } from './accept.ts';
 import type { Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
@@ -154,8 +154,7 @@ export class Exchange {
       return length;
     }
     const all = this.#headers(as, { ...headers, 'content-length': length, connection: 'close' });
-    this.response.writeHead(status, all);
-    endEarly(this.request, this.response, body);
+    answerEarly(this.request, this.response, status, all, body);
     return length;
   }
 

@@ -16,6 +16,7 @@ import { scopes } from '../../contract/issuer/index.ts';
 import { SightlineError } from '../../contract/core/index.ts';
 import type { GrantId, KeyId, Logger, OrganizationId, UserId } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
+import { BoundedWork } from '../../limits/bounded-work.ts';
 import { isBearerToken, readBearer } from './bearer.ts';
 import { createIntrospection } from './introspection.ts';
 import { createTokenCache } from './token-cache.ts';
@@ -77,6 +78,8 @@ interface Live {
   readonly email?: string;
 }
 
+/** Of tokens that are not in the cache: a stranger's cost as much as anybody's (256 µs for a wrong signature). */
+const checkLimits = { atOnce: 64, inLine: 1_024 };
 const tokenRequired = 'a bearer token is required';
 const clockToleranceSeconds = 5;
 const retryAfterSeconds = 5;
@@ -88,6 +91,7 @@ const retryAfterSeconds = 5;
  */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { issuer, resource, directory, admit, markUsed, now, logger } = options;
+  const checks = new BoundedWork(checkLimits);
   const cache = createTokenCache<Known>({ now: () => now().getTime() });
   const trusted = new Map(issuer.trusts.map((trust) => [trust.issuer, checksOf(trust, resource)]));
 
@@ -181,7 +185,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   return (request, about) => {
     const token = readBearer(request);
     if (token === undefined) return Promise.reject(invalid(tokenRequired));
-    const known = cache.get(token, () => verify(token, about));
+    const known = cache.get(token, () => checks.run(() => verify(token, about)));
     return known instanceof Promise ? known.then(identify) : identify(known);
   };
 }

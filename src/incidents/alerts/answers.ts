@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { SightlineError } from '../../contract/core/index.ts';
+import { answerEarly } from '../../limits/early-answer.ts';
 
 /** A request that is refused with a status of HTTP that no error of ours stands for. */
 export class Refusal extends Error {
@@ -32,19 +33,18 @@ export function tooMany(seconds: number): Refusal {
 export function answer(response: ServerResponse, status: number, body: object, headers: object = {}): void {
   if (response.headersSent || response.destroyed) return;
   const text = JSON.stringify(body);
-  response.writeHead(status, {
+  const all = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...headers,
-  });
-  response.end(text);
+  };
+  answerEarly(response.req, response, status, all, text);
 }
 
 /** Only words of ours: anything else is `unavailable`, so that the sender tries again. */
-export function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-  if (!request.complete) leaveUnread(request, response);
+export function refuse(response: ServerResponse, error: unknown): void {
   if (error instanceof Refusal) {
     return answer(response, error.status, { error: { code: error.code, message: error.message } }, error.headers);
   }
@@ -54,15 +54,4 @@ export function refuse(request: IncomingMessage, response: ServerResponse, error
   }
   const message = 'The alerts could not be stored. Send them again.';
   answer(response, 503, { error: { code: 'unavailable', message } }, { 'retry-after': '5' });
-}
-
-const unreadMs = 1_000;
-
-/** The sender sees the answer, but does not go on sending for long. */
-function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
-  response.shouldKeepAlive = false;
-  const cut = setTimeout(() => request.destroy(), unreadMs);
-  request.on('error', () => undefined);
-  request.once('close', () => clearTimeout(cut));
-  request.resume();
 }

@@ -101,7 +101,7 @@ export function createAlertReceiver(options: AlertReceiverOptions): AlertReceive
         if (error instanceof ClientGone) return;
         const told = error instanceof SightlineError && error.code === 'invalid_argument';
         if (!told && !(error instanceof Refusal)) logger.error({ error }, 'alerts could not be taken');
-        refuse(request, response, error);
+        refuse(response, error);
       },
     );
   };

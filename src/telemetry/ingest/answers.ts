@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { answerEarly } from '../../limits/early-answer.ts';
 import type { Decoded, Encoding, Signal } from './decode.ts';
 import { recordLimits } from './limits.ts';
 
@@ -101,14 +102,14 @@ function answer(
   headers: Readonly<Record<string, string>>,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, {
+  const all = {
     'content-type': contentTypes[encoding],
     'content-length': body.length,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...headers,
-  });
-  response.end(body);
+  };
+  answerEarly(response.req, response, status, all, body);
 }
 
 function protoBytes(field: number, content: string | Buffer): Buffer {

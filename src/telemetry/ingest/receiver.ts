@@ -48,9 +48,6 @@ export function createOtlpReceiver(options: OtlpReceiverOptions): OtlpReceiver {
   return new Receiver(options);
 }
 
-const unreadGraceMs = 1000;
-const unreadBytes = 1024 * 1024;
-
 class Receiver implements OtlpReceiver {
   readonly #options: OtlpReceiverOptions;
   readonly #logger: Logger;
@@ -155,7 +152,6 @@ class Receiver implements OtlpReceiver {
       if (encoding !== undefined) answerSuccess(response, encoding, signal, decoded);
     } catch (error) {
       if (error instanceof ClientGoneError) return;
-      leaveUnread(request, response);
       const refusal = this.#refusalOf(error);
       const { status } = refusal;
       if (status === 429 || status === 503) {
@@ -247,19 +243,4 @@ function isGzip(contentEncoding: string | undefined): boolean {
     });
   }
   return encoding === 'gzip';
-}
-
-/** Answers before the body has come: lets the sender see the answer, but not go on sending for long. */
-function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete) return;
-  response.shouldKeepAlive = false;
-  const cut = setTimeout(() => request.destroy(), unreadGraceMs);
-  let thrown = 0;
-  request.on('data', (chunk: Buffer) => {
-    thrown += chunk.length;
-    if (thrown > unreadBytes) request.pause();
-  });
-  request.on('error', () => undefined);
-  request.once('close', () => clearTimeout(cut));
-  request.resume();
 }
