@@ -24,6 +24,11 @@ export function createGate(allowedHosts: readonly string[], allowedOrigins: read
   return {
     check(request) {
       const { host, origin } = request.headers;
+      if (!hasOneHost(request)) {
+        throw new RequestFailure(400, 400, 'The request has more than one Host field.', {
+          data: { code: 'invalid_argument' },
+        });
+      }
       if (host === undefined || host !== admitted) {
         if (!isAllowed(host)) {
           throw new RequestFailure(403, 403, 'this Host is not served here', { data: { code: 'forbidden' } });
@@ -37,4 +42,14 @@ export function createGate(allowedHosts: readonly string[], allowedOrigins: read
       return origin;
     },
   };
+}
+
+/** Node takes the first of several Host fields; a proxy before it may have taken another (RFC 9112 §3.2). */
+export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts <= 1;
 }

@@ -5,6 +5,7 @@ import { pagePaths } from '../../contract/issuer/index.ts';
 import type { Issuer } from '../../contract/issuer/index.ts';
 import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
 import type { Admission } from '../../limits/admission.ts';
+import { hasOneHost } from '../../mcp/host-check.ts';
 import type { McpListener } from '../../mcp/handler.ts';
 import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
 import { inRequest } from '../process/request-context.ts';
@@ -13,15 +14,7 @@ import { livez, readyz, type HealthReport } from './health.ts';
 import { sendError, sendJson } from './json.ts';
 import { landingPage } from './landing.ts';
 import { admitted, expectsContinue, timed, withoutBasePath } from './middleware.ts';
-import {
-  clientAddress,
-  hasOneHost,
-  hostCheck,
-  onlyGet,
-  onlyOfPages,
-  openToBrowsers,
-  securityHeaders,
-} from './security.ts';
+import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
 
 export interface AppOptions {
   readonly mcp: McpListener;
@@ -106,6 +99,10 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   // First, and nearly without middleware: it checks Host, Origin and token by itself, and is called most.
   app.all('/mcp', instruments ? [timed(instruments), mcp] : mcp);
   if (instruments) app.use(timed(instruments));
+  app.use((request, response, next) => {
+    if (hasOneHost(request)) return next();
+    sendError(response, 400, 'invalid_argument', 'The request has more than one Host field.');
+  });
   app.all('/livez', headers, onlyGet, livez);
   app.all('/readyz', headers, onlyGet, readyz(options.ready, options.health, logger));
   app.all(
@@ -138,8 +135,5 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   app.use((_request, response) => sendError(response, 404, 'not_found', 'There is nothing at this address.'));
   app.use(onError);
 
-  return withoutBasePath(options.basePath, (request, response) => {
-    if (hasOneHost(request)) return app(request, response);
-    sendError(response, 400, 'invalid_argument', 'The request has more than one Host field.');
-  });
+  return withoutBasePath(options.basePath, app);
 }

@@ -44,16 +44,6 @@ export function hostCheck(allowed: readonly string[]): (request: IncomingMessage
   };
 }
 
-/** Node takes the first of several Host fields; a proxy before it may have taken another (RFC 9112 §3.2). */
-export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts <= 1;
-}
-
 /**
  * The caller's address. Each trusted proxy appends to X-Forwarded-For the address it was called from, so the list is read
  * from its end, and what stands before the last trusted entry is whatever the caller wrote.
