@@ -382,7 +382,7 @@ describe('the HTTP application', () => {
   it('refuses a request with two Host fields', async () => {
     await listen();
     const socket = connect(port, '127.0.0.1');
-    socket.write('POST /mcp HTTP/1.1\r\nHost: gateway.example\r\nHost: other.example\r\nContent-Length: 0\r\n\r\n');
+    socket.write('POST / HTTP/1.1\r\nHost: gateway.example\r\nHost: other.example\r\nContent-Length: 0\r\n\r\n');
     const [answer]: Buffer[] = await once(socket, 'data');
     socket.destroy();
     expect(String(answer)).toMatch(/^HTTP\/1\.1 400 /);
