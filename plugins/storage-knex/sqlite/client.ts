@@ -2,21 +2,21 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import type { KnexQuery } from 'knex/lib/dialects/better-sqlite3/index.js';
-import type { Advance, Advanced } from './advance.ts';
 import { isBusy } from './errors.ts';
 import { execute } from './execute.ts';
-import type { Answer, Task } from './execute.ts';
+import type { Answer, Append, Appended, Task } from './execute.ts';
 import { openDatabase } from './open.ts';
-import { ThreadedConnection } from './threaded.ts';
+import { WriterConnection } from './writer.ts';
 
 /**
- * SQLite's own waiting (busy_timeout) blocks the whole event loop, and with it whoever in this process holds the lock. So
- * it is kept to what a commit takes, and the rest of the patience is spent asleep.
+ * SQLite's own waiting (busy_timeout) blocks the thread, and with it whoever in this process holds the lock. So it is kept to
+ * what a commit takes, and the rest of the patience is spent asleep.
  */
 const blockingMs = 5;
 const patienceMs = 15_000;
 
-type RawConnection = DatabaseSync | ThreadedConnection;
+/** Readers are on the main thread, the writer on one of its own. */
+type RawConnection = DatabaseSync | WriterConnection;
 
 /** knex's better-sqlite3 dialect, on Node's own driver. */
 export class NodeSqliteClient extends BetterSqlite3Client {
@@ -27,15 +27,15 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   override acquireRawConnection(): Promise<RawConnection> {
     const { filename, options } = this.connectionSettings;
     return patiently(async () =>
-      this.config.manner.threaded
-        ? await ThreadedConnection.open({ filename, blockingMs })
-        : openDatabase(filename, { blockingMs, readOnly: options.readonly }),
+      options.readonly
+        ? openDatabase(filename, { blockingMs, readOnly: true })
+        : await WriterConnection.open({ filename, blockingMs }),
     );
   }
 
-  /** Asked before a connection is used again; one that is no longer of the manner is closed, and another is opened. */
+  /** Asked before a connection is used again. */
   override async validateConnection(connection: RawConnection): Promise<boolean> {
-    return connection instanceof ThreadedConnection ? connection.works : !this.config.manner.threaded;
+    return connection instanceof DatabaseSync || connection.works;
   }
 
   override async destroyRawConnection(connection: RawConnection): Promise<void> {
@@ -44,12 +44,13 @@ export class NodeSqliteClient extends BetterSqlite3Client {
 
   // knex runs transactions on objects that only inherit from the client, which private members of a class do not survive.
   override async _query(connection: RawConnection, query: KnexQuery): Promise<KnexQuery> {
-    const rows = query.options?.rows;
     // A full disk ends the transaction by itself; the error to report is that, and not that there is nothing to roll back.
     if (query.sql === 'ROLLBACK' && !connection.isTransaction) return { ...query, response: [] };
-    if (query.sql === 'BEGIN;') this.config.manner.begin();
-    if (rows !== undefined) this.config.manner.insert(rows.length);
-    const statement = { sql: query.sql, bindings: this._formatBindings(query.bindings), rows };
+    const statement = {
+      sql: query.sql,
+      bindings: this._formatBindings(query.bindings),
+      rows: query.options?.rows,
+    };
     const answer = await run(connection, statement);
     query.response = answer;
     if (answer !== undefined && 'changes' in answer) {
@@ -59,13 +60,11 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   /** A transaction of these alone. One that cannot be ended takes its connection with it. */
-  async advance(connection: RawConnection, advances: readonly Advance[]): Promise<readonly Advanced[]> {
-    this.config.manner.begin();
-    this.config.manner.insert(advances.reduce((sum, { insert }) => sum + insert.rows.length, 0));
+  async append(connection: RawConnection, appends: readonly Append[]): Promise<readonly Appended[]> {
     try {
-      const answer = await run(connection, { advances });
-      if (answer === undefined || !('advanced' in answer)) throw new Error('the advances were not answered');
-      return answer.advanced;
+      const answer = await run(connection, { appends });
+      if (answer === undefined || !('appended' in answer)) throw new Error('the appends were not answered');
+      return answer.appended;
     } catch (error) {
       if (connection.isTransaction) Object.assign(connection, { __knex__disposed: error });
       throw error;
@@ -75,7 +74,7 @@ export class NodeSqliteClient extends BetterSqlite3Client {
 
 async function run(connection: RawConnection, task: Task): Promise<Answer | undefined> {
   const once = async (): Promise<Answer | undefined> =>
-    connection instanceof ThreadedConnection ? await connection.run(task) : execute(connection, task);
+    connection instanceof DatabaseSync ? execute(connection, task) : await connection.run(task);
   // Inside a transaction the write lock is ours already; what is busy there would not become free by waiting.
   return connection.isTransaction ? await once() : await patiently(once);
 }

@@ -3,12 +3,11 @@ import knex, { type Knex } from 'knex';
 import type { Connection } from '../dialect.ts';
 import { transact } from '../transact.ts';
 import { Turns } from '../turns.ts';
-import { Advances } from './advances.ts';
+import { AuditBatches } from './audit-batches.ts';
 import { NodeSqliteClient } from './client.ts';
-import { WriterManner } from './manner.ts';
 import { constraintFault, explain } from './errors.ts';
 import { Lookups } from './lookups.ts';
-import { ThreadEnded } from './threaded.ts';
+import { WriterEnded } from './writer.ts';
 
 /** As long as knex waits for a connection. */
 const patienceMs = 60_000;
@@ -21,19 +20,15 @@ export interface SqliteConnection extends Connection {
 /**
  * SQLite in a file, through the driver that is part of Node: nothing to install and nothing to compile. Every transaction that
  * writes holds the one write lock from its start, and so needs no other.
- * @param manner how it writes at first.
  */
-export function sqlite(
-  filename: string,
-  manner = new WriterManner(),
-): { readonly inDataDirectory: true; connect(): SqliteConnection } {
+export function sqlite(filename: string): { readonly inDataDirectory: true; connect(): SqliteConnection } {
   return {
     inDataDirectory: true,
     connect() {
-      const writer = connectKnex(filename, false, manner);
+      const writer = connectKnex(filename, false);
       const reader = connectKnex(filename, true);
       const lookups = new Lookups(filename);
-      const advances = new Advances(writer.client);
+      const batches = new AuditBatches(writer.client);
       const turns = new Turns(patienceMs);
       return {
         writer,
@@ -41,7 +36,7 @@ export function sqlite(
         read: (_reach, work) => work(reader),
         // One at a time asks for the connection, so that audit records do not stand in line behind all who write.
         write: (_reach, work) => turns.take('writer', () => transact(writer, 'BEGIN;', work)),
-        advance: (organizationId, advance) => advances.add(organizationId, advance),
+        advance: (organizationId, advance) => batches.add(organizationId, advance),
         claim: async () => {},
         // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
         exclusively: (work) =>
@@ -53,7 +48,7 @@ export function sqlite(
         inspect: (work) => inspect(filename, reader, work),
         lookup: (sql) => lookups.prepare(sql),
         fault: constraintFault,
-        setback: (error) => (error instanceof ThreadEnded ? 'lost' : undefined),
+        setback: (error) => (error instanceof WriterEnded ? 'lost' : undefined),
         explain: (error) => explain(error, filename),
         concerns: async () => [],
         async close() {
@@ -91,21 +86,12 @@ async function snapshot<Result>(filename: string, work: (db: Knex) => Promise<Re
 }
 
 /**
- * One connection each for writing and reading. The driver is synchronous, so more would bring no parallel work; but a
- * read must not queue behind a write that waits for another process.
+ * One connection each for writing and reading. There is one write lock, and reads are synchronous, so more would bring no
+ * parallel work; but a read must not queue behind a write that waits for another process.
  */
-function connectKnex(filename: string, readOnly: boolean, manner = new WriterManner()): Knex {
-  return knex(configOf(filename, readOnly, manner));
-}
-
-function configOf(
-  filename: string,
-  readOnly: boolean,
-  manner: WriterManner,
-): Knex.Config & { readonly manner: WriterManner } {
-  return {
+function connectKnex(filename: string, readOnly: boolean): Knex {
+  return knex({
     client: NodeSqliteClient,
-    manner,
     connection: { filename, options: { readonly: readOnly } },
     useNullAsDefault: true,
     // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
@@ -113,5 +99,5 @@ function configOf(
     pool: { min: 1, max: 1 },
     // What fails is thrown, and logged by who catches it.
     log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
-  };
+  });
 }

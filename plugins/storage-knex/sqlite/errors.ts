@@ -1,5 +1,6 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault } from '../dialect.ts';
+import { noWriteAhead } from './failure.ts';
 
 /** SQLite's primary result codes (sqlite.org/rescode.html); the extended ones carry them in the low byte. */
 const result = {
@@ -61,6 +62,8 @@ function reason(error: unknown): readonly [cause: string, hint?: string] {
     case 'EMFILE':
     case 'ENFILE':
       return ['too many files are open'];
+    case noWriteAhead:
+      return ['it lies on a file system that SQLite cannot share', 'Put the data directory on a local disk.'];
     default:
   }
   switch ((resultCode(error) ?? 0) & 0xff) {

@@ -1,21 +1,28 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { ColumnValue } from '../rows.ts';
-import { advanceAll } from './advance.ts';
-import type { Advance, Advanced } from './advance.ts';
+import { failureOf } from './failure.ts';
+import type { Failure } from './failure.ts';
 import { insertRows } from './many-rows.ts';
 
-/** A statement as knex has written it, or of which the rows are given apart: see Scope.insertMany. */
+/** A statement as knex wrote it. With `rows`, its values are given apart: see Scope.insertMany. */
 export interface Statement {
   readonly sql: string;
   readonly bindings: readonly SQLInputValue[];
   readonly rows: readonly (readonly ColumnValue[])[] | undefined;
 }
 
-/** What a connection is asked to do: a statement, or advances in a transaction of their own. */
-export type Task = Statement | { readonly advances: readonly Advance[] };
+/** A conditional update of one row, and rows that are inserted only if it changed that row. */
+export interface Append {
+  readonly move: Pick<Statement, 'sql' | 'bindings'>;
+  readonly insert: { readonly sql: string; readonly rows: NonNullable<Statement['rows']> };
+}
 
-/** Rows, or what was changed, or what became of each advance. */
-export type Answer = readonly object[] | Changes | { readonly advanced: readonly Advanced[] };
+export type Appended = { readonly moved: boolean } | { readonly failure: Failure };
+
+/** One statement, or a batch of appends in a transaction of its own. */
+export type Task = Statement | { readonly appends: readonly Append[] };
+
+export type Answer = readonly object[] | Changes | { readonly appended: readonly Appended[] };
 
 export interface Changes {
   readonly changes: number | bigint;
@@ -23,11 +30,39 @@ export interface Changes {
 }
 
 export function execute(connection: DatabaseSync, task: Task): Answer {
-  if ('advances' in task) return { advanced: advanceAll(connection, task.advances) };
+  if ('appends' in task) return { appended: appendAll(connection, task.appends) };
   const { sql, bindings, rows } = task;
   if (rows !== undefined) return insertRows(connection, sql, rows);
   // The write lock is taken at once: a transaction that reads first and writes later cannot upgrade its lock when another
   // process has written in between, and waiting would not help it.
   const statement = connection.prepare(sql === 'BEGIN;' ? 'BEGIN IMMEDIATE;' : sql);
   return statement.columns().length > 0 ? statement.all(...bindings) : statement.run(...bindings);
+}
+
+/** One transaction in which each append is atomic by itself: one that fails does not take the others with it. */
+function appendAll(connection: DatabaseSync, appends: readonly Append[]): readonly Appended[] {
+  connection.exec('BEGIN IMMEDIATE');
+  try {
+    const appended = appends.map((each) => append(connection, each));
+    connection.exec('COMMIT');
+    return appended;
+  } catch (error) {
+    if (connection.isTransaction) connection.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function append(connection: DatabaseSync, { move, insert }: Append): Appended {
+  connection.exec('SAVEPOINT append');
+  try {
+    const moved = connection.prepare(move.sql).run(...move.bindings).changes > 0;
+    if (moved) insertRows(connection, insert.sql, insert.rows);
+    connection.exec('RELEASE append');
+    return { moved };
+  } catch (error) {
+    // A full disk ends the whole transaction by itself.
+    if (!connection.isTransaction) throw error;
+    connection.exec('ROLLBACK TO append; RELEASE append');
+    return { failure: failureOf(error) };
+  }
 }

@@ -1,3 +1,6 @@
+/** The `code` of a file that cannot be opened for several processes. */
+export const noWriteAhead = 'SIGHTLINE_NO_WAL';
+
 /** What an error of the driver or of the operating system is told by, also on another thread. */
 export interface Failure {
   readonly message: string;

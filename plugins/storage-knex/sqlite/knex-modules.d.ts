@@ -3,10 +3,8 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import type { Knex } from 'knex';
   import type { SQLInputValue } from 'node:sqlite';
   import type { ColumnValue } from '../rows.ts';
-  import type { WriterManner } from './manner.ts';
 
   export default class BetterSqlite3Client extends Knex.Client {
-    override config: Knex.Config & { readonly manner: WriterManner };
     override connectionSettings: { readonly filename: string; readonly options: { readonly readonly: boolean } };
     _driver(): unknown;
     _query(connection: unknown, query: KnexQuery): Promise<KnexQuery>;

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { SightlineError } from '../../../src/contract/core/index.ts';
+import { noWriteAhead } from './failure.ts';
 
 export interface OpenOptions {
   /** How long a statement may block the event loop for another process's lock. */
@@ -13,7 +13,7 @@ export function openDatabase(filename: string, { blockingMs, readOnly }: OpenOpt
   if (!readOnly) create(filename);
   const database = new DatabaseSync(filename, { timeout: blockingMs, readOnly, enableForeignKeyConstraints: true });
   try {
-    if (!readOnly) writeAhead(database, filename);
+    if (!readOnly) writeAhead(database);
     // An acknowledged write is on the disk, and not only with the operating system.
     database.exec('PRAGMA synchronous = FULL');
     // A planted view or trigger must not reach functions with effects.
@@ -35,16 +35,10 @@ function create(filename: string): void {
 }
 
 /** Readers and the one writer do not wait for each other. Some network file systems cannot do it and answer another mode. */
-function writeAhead(database: DatabaseSync, filename: string): void {
+function writeAhead(database: DatabaseSync): void {
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
   if (mode !== 'wal') {
-    throw new SightlineError(
-      'unavailable',
-      `The storage file ${filename} lies on a file system that SQLite cannot share.`,
-      {
-        hint: 'Put the data directory on a local disk.',
-      },
-    );
+    throw Object.assign(new Error('the file system cannot hold a write-ahead log'), { code: noWriteAhead });
   }
   // After a burst the log is cut back to this instead of keeping its largest size.
   database.exec('PRAGMA journal_size_limit = 67108864');

@@ -4,9 +4,11 @@ import { execute } from './execute.ts';
 import type { Answer, Task } from './execute.ts';
 import { failureOf } from './failure.ts';
 import { openDatabase } from './open.ts';
-import type { Reply, ThreadOptions } from './threaded.ts';
+import type { Reply, WriterOptions } from './writer.ts';
 
-const { filename, blockingMs }: ThreadOptions = workerData;
+// It imports nothing of the contract: each command that writes waits for these modules to load a second time.
+
+const { filename, blockingMs }: WriterOptions = workerData;
 let connection: DatabaseSync | undefined;
 
 function reply(work: () => Answer | undefined): void {

@@ -9,21 +9,21 @@ import { testHost } from '../../../test/contract/host.ts';
 import { KnexStorage } from '../storage.ts';
 import { sqlite } from './dialect.ts';
 import { openDatabase } from './open.ts';
-import { ThreadedConnection } from './threaded.ts';
+import { WriterConnection } from './writer.ts';
 
 let directory: string;
 let filename: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'sl-thread-'));
+  directory = await mkdtemp(join(tmpdir(), 'sl-writer-'));
   filename = join(directory, 'sightline.sqlite');
 });
 afterEach(() => rm(directory, { recursive: true }));
 
 const statement = (sql: string, ...bindings: (string | number)[]) => ({ sql, bindings, rows: undefined });
 
-describe('a connection on a thread', () => {
+describe('the connection that writes', () => {
   it('answers rows and changes, and knows whether it is in a transaction', async () => {
-    const connection = await ThreadedConnection.open({ filename, blockingMs: 5 });
+    const connection = await WriterConnection.open({ filename, blockingMs: 5 });
     await connection.run(statement('CREATE TABLE t (x INTEGER UNIQUE)'));
     await connection.run(statement('BEGIN;'));
     expect(connection.isTransaction).toBe(true);
@@ -43,7 +43,7 @@ describe('a connection on a thread', () => {
   });
 
   it('fails as the driver does, by the same codes, and goes on', async () => {
-    const connection = await ThreadedConnection.open({ filename, blockingMs: 5 });
+    const connection = await WriterConnection.open({ filename, blockingMs: 5 });
     await connection.run(statement('CREATE TABLE t (x INTEGER UNIQUE)'));
     await connection.run(statement('INSERT INTO t VALUES (1)'));
     await expect(connection.run(statement('INSERT INTO t VALUES (1)'))).rejects.toMatchObject({ errcode: 2067 });
@@ -61,14 +61,14 @@ describe('a connection on a thread', () => {
     const threads = (): number => (existsSync(tasks) ? readdirSync(tasks).length : 0);
     const before = threads();
     for (const _ of [1, 2, 3, 4]) {
-      await ThreadedConnection.open({ filename: join(directory, 'no', 'file'), blockingMs: 5 }).catch(() => {});
+      await WriterConnection.open({ filename: join(directory, 'no', 'file'), blockingMs: 5 }).catch(() => {});
     }
     expect(threads()).toBeLessThanOrEqual(before + 1);
   });
 
   it('cannot be opened where the file cannot', async () => {
     await expect(
-      ThreadedConnection.open({ filename: join(directory, 'no', 'file'), blockingMs: 5 }),
+      WriterConnection.open({ filename: join(directory, 'no', 'file'), blockingMs: 5 }),
     ).rejects.toMatchObject({
       code: 'ENOENT',
     });
@@ -85,7 +85,7 @@ describe('a store that writes much', () => {
     outcome: 'ok',
   });
 
-  it('goes on in one file and one chain, on a thread from then on', async () => {
+  it('keeps one file and one chain', async () => {
     const storage = new KnexStorage(sqlite(filename), testHost(directory));
     await storage.start(AbortSignal.timeout(20_000));
     const organization = await storage.directory.createOrganization({ name: 'acme' });

@@ -1,17 +1,17 @@
 import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import type { ChainAdvance } from '../chain-advance.ts';
 import { auditColumns, auditValues } from '../repositories/audit-rows.ts';
-import type { Advance, Advanced } from './advance.ts';
 import type { NodeSqliteClient } from './client.ts';
+import type { Append, Appended } from './execute.ts';
 import { errorOf } from './failure.ts';
 
 interface Waiting {
-  readonly advance: Advance;
+  readonly append: Append;
   readonly resolve: (moved: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Rows of one transaction, unless one advance alone has more: so long do other writers wait. */
+/** Rows of one transaction, unless a single append has more: other writers wait that long. */
 const rowsAtOnce = 2_000;
 
 const moveSql =
@@ -19,10 +19,10 @@ const moveSql =
 const insertSql = `insert into audit (${['organization_id', ...auditColumns].join(', ')}) values`;
 
 /**
- * Advances of all organizations' audit chains, in one transaction what came while the last one was written. Each for itself
- * would take half a millisecond of this thread and a way to the disk, which many organizations would have to share.
+ * Group commit of the audit: appends of all organizations that arrive during one commit share the next. One commit each would
+ * be one fsync each, for which many organizations would have to queue.
  */
-export class Advances {
+export class AuditBatches {
   readonly #client: NodeSqliteClient;
   readonly #waiting: Waiting[] = [];
   #writing = false;
@@ -33,12 +33,12 @@ export class Advances {
 
   /** Durable when it resolves; see advanceChain. */
   add(organizationId: OrganizationId, { chain, from, to, records }: ChainAdvance): Promise<boolean> {
-    const advance = {
+    const append = {
       move: { sql: moveSql, bindings: [to.seq, to.hash, to.seal, organizationId, chain, from.seq, from.hash] },
       insert: { sql: insertSql, rows: records.map((each) => [organizationId, ...auditValues(chain, each)]) },
     };
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ advance, resolve, reject });
+      this.#waiting.push({ append, resolve, reject });
       if (!this.#writing) void this.#writeAll();
     });
   }
@@ -50,37 +50,37 @@ export class Advances {
   }
 
   async #write(): Promise<void> {
-    let together: readonly Waiting[] = [];
+    let batch: readonly Waiting[] = [];
     try {
       const connection = await this.#client.acquireConnection();
       try {
-        together = this.#next();
-        const advanced = await this.#client.advance(
+        batch = this.#next();
+        const appended = await this.#client.append(
           connection,
-          together.map(({ advance }) => advance),
+          batch.map(({ append }) => append),
         );
-        for (const [index, { resolve, reject }] of together.entries()) settle(advanced[index], resolve, reject);
+        for (const [index, { resolve, reject }] of batch.entries()) settle(appended[index], resolve, reject);
       } finally {
         await this.#client.releaseConnection(connection);
       }
     } catch (error) {
-      if (together.length === 0) together = this.#waiting.splice(0);
-      for (const { reject } of together) reject(error);
+      if (batch.length === 0) batch = this.#waiting.splice(0);
+      for (const { reject } of batch) reject(error);
     }
   }
 
   #next(): readonly Waiting[] {
     let rows = 0;
-    const end = this.#waiting.findIndex(({ advance }, index) => {
-      rows += advance.insert.rows.length;
+    const end = this.#waiting.findIndex(({ append }, index) => {
+      rows += append.insert.rows.length;
       return index > 0 && rows > rowsAtOnce;
     });
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
   }
 }
 
-function settle(advanced: Advanced | undefined, resolve: Waiting['resolve'], reject: Waiting['reject']): void {
-  if (advanced === undefined) reject(new Error('an advance was not answered'));
-  else if ('failure' in advanced) reject(errorOf(advanced.failure));
-  else resolve(advanced.moved);
+function settle(appended: Appended | undefined, resolve: Waiting['resolve'], reject: Waiting['reject']): void {
+  if (appended === undefined) reject(new Error('an append was not answered'));
+  else if ('failure' in appended) reject(errorOf(appended.failure));
+  else resolve(appended.moved);
 }

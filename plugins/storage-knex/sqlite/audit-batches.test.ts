@@ -11,9 +11,8 @@ import { KnexStorage } from '../storage.ts';
 import { NodeSqliteClient } from './client.ts';
 import { sqlite } from './dialect.ts';
 import type { SqliteConnection } from './dialect.ts';
-import { WriterManner } from './manner.ts';
 import { openDatabase } from './open.ts';
-import { ThreadEnded } from './threaded.ts';
+import { WriterEnded } from './writer.ts';
 
 const record = (requestId: string): AuditRecord => ({
   at: new Date(1_700_000_000_000),
@@ -26,10 +25,7 @@ const record = (requestId: string): AuditRecord => ({
 const some = (count: number, more: Partial<AuditRecord> = {}) =>
   Array.from({ length: count }, (_, index) => ({ ...record(`r${index}`), ...more }));
 
-describe.each([
-  ['here', false],
-  ['on a thread', true],
-])('audit chains of several organizations, written %s', (_where, threaded) => {
+describe('audit chains of several organizations', () => {
   let directory: string;
   let filename: string;
   let connection: SqliteConnection;
@@ -38,9 +34,9 @@ describe.each([
   let transactions: number[];
 
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'sl-advances-'));
+    directory = await mkdtemp(join(tmpdir(), 'sl-batches-'));
     filename = join(directory, 'sightline.sqlite');
-    connection = sqlite(filename, new WriterManner(threaded)).connect();
+    connection = sqlite(filename).connect();
     storage = new KnexStorage({ inDataDirectory: true, connect: () => connection }, testHost(directory));
     await storage.start(AbortSignal.timeout(20_000));
     organizations = [];
@@ -51,14 +47,10 @@ describe.each([
       await audit(id).append([record('first')]);
     }
     transactions = [];
-    const { advance } = NodeSqliteClient.prototype;
-    jest.spyOn(NodeSqliteClient.prototype, 'advance').mockImplementation(function (
-      this: NodeSqliteClient,
-      on,
-      advances,
-    ) {
-      transactions.push(advances.length);
-      return advance.call(this, on, advances);
+    const { append } = NodeSqliteClient.prototype;
+    jest.spyOn(NodeSqliteClient.prototype, 'append').mockImplementation(function (this: NodeSqliteClient, on, appends) {
+      transactions.push(appends.length);
+      return append.call(this, on, appends);
     });
   });
   afterEach(async () => {
@@ -151,16 +143,16 @@ describe.each([
   });
 
   it('of which nothing was heard are unavailable, and when they are repeated kept once', async () => {
-    const { advance } = NodeSqliteClient.prototype;
-    const ended = new ThreadEnded(undefined);
+    const { append } = NodeSqliteClient.prototype;
+    const ended = new WriterEnded(undefined);
     const repeat = async (batch: AuditRecord): Promise<void> => {
       const lost = await Promise.allSettled(organizations.map((id) => audit(id).append([batch])));
       expect(lost).toMatchObject(organizations.map(() => ({ status: 'rejected', reason: { code: 'unavailable' } })));
       await Promise.all(organizations.map((id) => audit(id).append([batch])));
     };
-    const next = jest.spyOn(NodeSqliteClient.prototype, 'advance');
-    next.mockImplementationOnce(async function (this: NodeSqliteClient, on, advances) {
-      await advance.call(this, on, advances);
+    const next = jest.spyOn(NodeSqliteClient.prototype, 'append');
+    next.mockImplementationOnce(async function (this: NodeSqliteClient, on, appends) {
+      await append.call(this, on, appends);
       throw ended;
     });
     await repeat(record('kept after all'));

@@ -4,21 +4,21 @@ import type { Answer, Task } from './execute.ts';
 import { errorOf } from './failure.ts';
 import type { Failure } from './failure.ts';
 
-export interface ThreadOptions {
+export interface WriterOptions {
   readonly filename: string;
   readonly blockingMs: number;
 }
 
-/** What the thread says: first that it has the file open, then of each task, in their order. */
+/** What the thread sends: first that the file is open, then one reply for each task, in their order. */
 export type Reply =
   | { readonly answer: Answer | undefined; readonly inTransaction: boolean }
   | { readonly failure: Failure; readonly inTransaction: boolean };
 
-/** What it was at may be kept or not. */
-export class ThreadEnded extends Error {
+/** What was in flight may be committed or not. */
+export class WriterEnded extends Error {
   constructor(cause: unknown) {
     super('the thread that writes has ended', { cause });
-    this.name = 'ThreadEnded';
+    this.name = 'WriterEnded';
   }
 }
 
@@ -27,29 +27,26 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/**
- * A connection that writes on a thread of its own, so that many records and their way to the disk do not hold up the event
- * loop. Tasks go to it one after another, as to one that is here.
- */
-export class ThreadedConnection {
+/** The one connection that writes, on a thread of its own (writer-thread.ts): its fsyncs never block the event loop. */
+export class WriterConnection {
   readonly #worker: Worker;
   readonly #waiting: Waiting[] = [];
   #ended: Error | undefined;
   isTransaction = false;
 
-  private constructor(options: ThreadOptions) {
+  private constructor(options: WriterOptions) {
     // The checkout runs this very file, the package a compiled one.
     const url = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(url, { workerData: options, execArgv: [] });
     this.#worker.on('message', (reply: Reply) => this.#settle(reply));
-    const end = (cause: unknown): void => this.#end(new ThreadEnded(cause));
+    const end = (cause: unknown): void => this.#end(new WriterEnded(cause));
     this.#worker.on('error', end);
     this.#worker.on('exit', end);
   }
 
   /** Rejects as opening the file here would. */
-  static async open(options: ThreadOptions): Promise<ThreadedConnection> {
-    const connection = new ThreadedConnection(options);
+  static async open(options: WriterOptions): Promise<WriterConnection> {
+    const connection = new WriterConnection(options);
     try {
       await connection.#next();
       return connection;
@@ -59,7 +56,6 @@ export class ThreadedConnection {
     }
   }
 
-  /** Whether it is still there. */
   get works(): boolean {
     return this.#ended === undefined;
   }
@@ -70,7 +66,7 @@ export class ThreadedConnection {
     return this.#next();
   }
 
-  /** What was not committed is lost, as with any connection. */
+  /** An open transaction is rolled back. */
   async close(): Promise<void> {
     if (this.#ended !== undefined) return;
     const closed = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
