@@ -1,5 +1,4 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import { auditSeals } from '../../src/contract/storage/index.ts';
 import type { Health, Host, OrganizationId } from '../../src/contract/core/index.ts';
 import type {
   Directory,
@@ -14,24 +13,10 @@ import { ChatChanges } from './chat-changes.ts';
 import { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { migrate, planMigration } from './migrations/run.ts';
-import { AlertSources } from './repositories/alerts/alert-sources.ts';
-import { Alerts } from './repositories/alerts/alerts.ts';
-import { Audit } from './repositories/audit.ts';
-import { Chats } from './repositories/chats.ts';
 import { KnexDirectory } from './repositories/directory.ts';
-import { Grants } from './repositories/grants.ts';
-import { Incidents } from './repositories/incidents.ts';
-import { IngestTokens } from './repositories/ingest-tokens.ts';
-import { Investigations } from './repositories/investigations.ts';
-import { Invitations } from './repositories/invitations.ts';
-import { KeptResults } from './repositories/kept-results.ts';
-import { Keys } from './repositories/keys.ts';
-import { Members } from './repositories/members.ts';
-import { Retention } from './repositories/retention.ts';
-import { Scans } from './repositories/scans.ts';
-import { Webhooks } from './repositories/webhooks.ts';
 import { KnexTransfer } from './transfer/transfer.ts';
 import { UsageMarks } from './usage-marks.ts';
+import { KnexWorkspace } from './workspace.ts';
 
 /** What lives from the first use to `stop`. */
 interface Session {
@@ -105,29 +90,8 @@ export class KnexStorage implements Storage {
     return new KnexTransfer(this.#require().database);
   }
 
-  /** The one place where an organization's repositories are made. */
   workspace(organizationId: OrganizationId): Workspace {
-    const { database, changes, marks, auditChains } = this.#require();
-    const { now, vault } = this.#host;
-    const scoped = database.scoped(organizationId);
-    return {
-      organizationId,
-      keys: new Keys(scoped, marks, now),
-      members: new Members(scoped, now),
-      invitations: new Invitations(scoped, now),
-      grants: new Grants(scoped, marks, now),
-      ingestTokens: new IngestTokens(scoped, now),
-      alertSources: new AlertSources(scoped, now),
-      alerts: new Alerts(scoped, now),
-      incidents: new Incidents(scoped, now),
-      investigations: new Investigations(scoped, changes, now),
-      chats: new Chats(scoped, changes, now),
-      audit: new Audit(scoped, auditChains),
-      scans: new Scans(scoped),
-      keptResults: new KeptResults(scoped),
-      retention: new Retention(scoped, auditSeals(vault, organizationId).cut),
-      webhooks: new Webhooks(scoped, now),
-    };
+    return new KnexWorkspace(organizationId, this.#require(), this.#host);
   }
 
   #open(): Session {

@@ -3,7 +3,7 @@ import { silentLogger } from '../../../test/contract/host.ts';
 import type { StorageUnderTest } from '../../../test/contract/storage.ts';
 import { newId, SightlineError } from '../../contract/core/index.ts';
 import type { AlertNotice } from '../../contract/alerts/index.ts';
-import type { AlertDelivery, AlertSource, Storage, Workspace } from '../../contract/storage/index.ts';
+import type { AlertDelivery, AlertRepository, AlertSource, Storage, Workspace } from '../../contract/storage/index.ts';
 import { emptyStore } from '../../../test/support/stores.ts';
 import { createAlertRecorder, noticesTogether } from './recorder.ts';
 
@@ -33,19 +33,15 @@ afterEach(async () => {
 
 function recorder() {
   const { alerts } = workspace;
-  const watched: Workspace = {
-    ...workspace,
-    alerts: {
-      ofIncident: (id) => alerts.ofIncident(id),
-      record(deliveries, engine) {
-        taken.push(deliveries.reduce((sum, { notices }) => sum + notices.length, 0));
-        if (failing(deliveries)) throw new SightlineError('unavailable', 'The storage is away.');
-        return alerts.record(deliveries, engine);
-      },
+  const watched: Pick<AlertRepository, 'record'> = {
+    record(deliveries, engine) {
+      taken.push(deliveries.reduce((sum, { notices }) => sum + notices.length, 0));
+      if (failing(deliveries)) throw new SightlineError('unavailable', 'The storage is away.');
+      return alerts.record(deliveries, engine);
     },
   };
   return createAlertRecorder({
-    storage: { workspace: () => watched },
+    storage: { workspace: () => ({ alerts: watched }) },
     engine: 'playbook',
     wake: () => {},
     logger: silentLogger,

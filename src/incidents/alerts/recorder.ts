@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AlertNotice } from '../../contract/alerts/index.ts';
 import type { Logger, OrganizationId } from '../../contract/core/index.ts';
-import type { AlertSource, Storage } from '../../contract/storage/index.ts';
+import type { AlertRepository, AlertSource } from '../../contract/storage/index.ts';
 
 export interface AlertRecorder {
   /** Resolves when the notices are durable. */
@@ -9,7 +9,7 @@ export interface AlertRecorder {
 }
 
 export interface AlertRecorderOptions {
-  readonly storage: Pick<Storage, 'workspace'>;
+  readonly storage: { workspace(organizationId: OrganizationId): { readonly alerts: Pick<AlertRepository, 'record'> } };
   /** The agent's name, written on what is queued. */
   readonly engine: string;
   /** Tells the investigation worker that there is work. */
