@@ -1,13 +1,13 @@
 import knex, { type Knex } from 'knex';
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
-import { busy } from './busy.ts';
-import { advanceChain } from './chain-advance.ts';
-import type { ChainAdvance } from './chain-advance.ts';
+import { busy } from './turns.ts';
+import { advanceChain } from './repositories/audit-rows.ts';
+import type { ChainAdvance } from './repositories/audit-rows.ts';
 import type { Connection, Fault, Reach, Row, SchemaSession } from './dialect.ts';
 import { persistently } from './persistence.ts';
 import { Scope } from './scope.ts';
-import type { Statements } from './statements.ts';
+import type { Statements } from './transact.ts';
 
 type Refusals = Partial<Record<Fault, SightlineError>>;
 

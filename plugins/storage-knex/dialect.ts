@@ -1,8 +1,7 @@
 import type { Knex } from 'knex';
 import type { OrganizationId, SightlineError } from '../../src/contract/core/index.ts';
-import type { Bell } from './bell.ts';
-import type { ChainAdvance } from './chain-advance.ts';
-import type { Statements } from './statements.ts';
+import type { ChainAdvance } from './repositories/audit-rows.ts';
+import type { Statements } from './transact.ts';
 
 /** Everything that differs between the databases behind knex. Nothing outside a dialect's folder names an engine. */
 export interface Dialect {
@@ -71,3 +70,14 @@ export interface SchemaSession {
 export type Row = Readonly<Record<string, unknown>>;
 
 export type Lookup = (...values: readonly string[]) => Promise<Row | undefined>;
+
+/** Tells all processes over one database of something by its name. What is lost on the way is found by looking. */
+export interface Bell {
+  /** Whether others are heard at this moment. */
+  readonly heard: boolean;
+  /** Returns at once; never throws. */
+  ring(name: string): void;
+  /** `hear` is called with what others ring, and with nothing where something may have been missed. Called once. */
+  listen(hear: (name?: string) => void): void;
+  close(): Promise<void>;
+}

@@ -8,7 +8,7 @@ import { postgresServers } from '../../test/support/postgres.ts';
 import type { PostgresConnection } from './postgres/dialect.ts';
 import { postgres } from './postgres/dialect.ts';
 import { organizationTables } from './rows.ts';
-import type { Statements } from './statements.ts';
+import type { Statements } from './transact.ts';
 import { settingsOf } from './server/settings.ts';
 import { postgresStore, type ServerStore } from './support/store.ts';
 

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
 import { integer } from './columns.ts';
 import type { ArtifactRow, ColumnValue, GrantRow, OrganizationTable, OrganizationTables } from './rows.ts';
-import type { Statements } from './statements.ts';
+import type { Statements } from './transact.ts';
 
 /**
  * The only way to an organization's tables: every statement that begins here carries the organization, so one without it

@@ -23,7 +23,7 @@ import {
   newStep,
 } from '../../test/contract/storage/stage.ts';
 import plugin from './index.ts';
-import { migrations } from './migrations/index.ts';
+import { migrations } from './migrations/run.ts';
 import { sqlite, type SqliteConnection } from './sqlite/dialect.ts';
 import { explain } from './sqlite/errors.ts';
 import { openDatabase } from './sqlite/open.ts';

@@ -5,18 +5,41 @@ import type {
   MigrationPlan,
   MigrationReport,
   Storage,
+  StorageSnapshot,
   Transfer,
+  TransferBatch,
   Workspace,
 } from '../../src/contract/storage/index.ts';
 import { AuditChains } from './audit-chains.ts';
 import { ChatChanges } from './chat-changes.ts';
 import { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
-import { migrate, planMigration } from './migrations/run.ts';
+import { migrate, planMigration, schemaVersion } from './migrations/run.ts';
 import { KnexDirectory } from './repositories/directory.ts';
-import { KnexTransfer } from './transfer/transfer.ts';
+import { fill, refusals } from './transfer/restore.ts';
+import { lookAt } from './transfer/snapshot.ts';
 import { UsageMarks } from './usage-marks.ts';
 import { KnexWorkspace } from './workspace.ts';
+
+class KnexTransfer implements Transfer {
+  readonly schema = schemaVersion;
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  snapshot<Result>(
+    artifacts: readonly string[],
+    work: (snapshot: StorageSnapshot) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#database.snapshot(async (knex) => work(await lookAt(knex, artifacts)));
+  }
+
+  restore(batches: AsyncIterable<TransferBatch>): Promise<void> {
+    return this.#database.fill((knex) => fill(knex, batches), refusals);
+  }
+}
 
 /** What lives from the first use to `stop`. */
 interface Session {

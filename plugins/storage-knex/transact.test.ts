@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { rejection } from '../../test/contract/runner.ts';
 import type { SqliteConnection } from './sqlite/dialect.ts';
 import { sqlite } from './sqlite/dialect.ts';
-import type { Statements } from './statements.ts';
+import type { Statements } from './transact.ts';
 import { transact } from './transact.ts';
 
 let directory: string;

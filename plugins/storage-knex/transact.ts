@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
-import { rowsOf } from './statements.ts';
-import type { Statements } from './statements.ts';
+import { discard, isDiscarded } from './knex-private.ts';
 
 /**
  * One transaction on a connection of the pool, with knex's builders but without its object for one: that is a whole knex, made
@@ -61,10 +60,22 @@ function bind(knex: Knex, connection: object): { readonly statements: Statements
 
 /** What went wrong before is the caller's; a connection of which nobody knows what it is in the middle of is not used again. */
 async function rollBack(client: Knex.Client, connection: object): Promise<void> {
-  if ('__knex__disposed' in connection) return;
+  if (isDiscarded(connection)) return;
   try {
     await client.query(connection, 'ROLLBACK');
   } catch (error) {
-    Object.assign(connection, { __knex__disposed: error });
+    discard(connection, error);
   }
+}
+
+/** What is said to a database between the beginning and the end of a transaction. A whole knex is such a thing, too. */
+export interface Statements {
+  <Row extends object>(table: string): ReturnType<typeof rowsOf<Row>>;
+  into(table: string): Knex.QueryBuilder;
+  raw(sql: string, bindings?: Knex.RawBinding[]): Knex.Raw;
+  ref(column: string): Knex.Ref<string, { [name: string]: string }>;
+}
+
+function rowsOf<Row extends object>(knex: Knex, table: string) {
+  return knex<Row>(table);
 }

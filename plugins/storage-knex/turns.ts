@@ -1,4 +1,4 @@
-import { busy } from './busy.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
 
 /**
  * Lets one at a time through for each key, in the order of asking. Who waits for another of this process holds no connection
@@ -38,4 +38,9 @@ export class Turns {
       clearTimeout(timer);
     }
   }
+}
+
+/** More asks for the storage than it can take. */
+export function busy(cause?: unknown): SightlineError {
+  return new SightlineError('unavailable', 'The storage has too much to do.', { retryAfterSeconds: 1, cause });
 }

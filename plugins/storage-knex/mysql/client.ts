@@ -1,9 +1,9 @@
 import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
-import MysqlClientOfKnex from 'knex/lib/dialects/mysql2/index.js';
-import type { MysqlQuery } from 'knex/lib/dialects/mysql2/index.js';
 import { createConnection } from 'mysql2';
 import type { Connection, ConnectionOptions } from 'mysql2';
+import { discard, isDiscarded, MysqlClient as MysqlClientOfKnex } from '../knex-private.ts';
+import type { MysqlQuery } from '../knex-private.ts';
 import { rowsStatements } from '../server/many-rows.ts';
 import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
 import { isLost, told } from './errors.ts';
@@ -39,7 +39,7 @@ class MysqlClient extends MysqlClientOfKnex {
 
   override async destroyRawConnection(connection: Connection): Promise<void> {
     // A peer that is gone would never answer a farewell.
-    if ('__knex__disposed' in connection) connection.destroy();
+    if (isDiscarded(connection)) connection.destroy();
     else await super.destroyRawConnection(connection);
   }
 
@@ -63,7 +63,7 @@ class MysqlClient extends MysqlClientOfKnex {
       const error = told(caught);
       // Also where the server did not answer in time: what it still sends must not reach the next statement.
       if (isLost(error)) {
-        Object.assign(connection, { __knex__disposed: error });
+        discard(connection, error);
         connection.destroy();
       }
       throw error;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Connection, SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
 import type { ServerSettings } from '../server/settings.ts';
-import type { Statements } from '../statements.ts';
+import type { Statements } from '../transact.ts';
 import { transact } from '../transact.ts';
 import { Turns } from '../turns.ts';
 import { connectKnex } from './client.ts';

@@ -1,8 +1,15 @@
 import type { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
-import { innermost, member, type Reason, textMember, unusable } from '../server/errors.ts';
+import {
+  connectionTrouble,
+  innermost,
+  lostCodes,
+  member,
+  textMember,
+  type Reason,
+  unusable,
+} from '../server/errors.ts';
 import type { ServerSettings } from '../server/settings.ts';
-import { connectionTrouble, lostCodes } from '../server/words.ts';
 
 /** The server's numbers (mariadb.com/kb/en/mariadb-error-codes, dev.mysql.com/doc/mysql-errors). */
 const number = {

@@ -1,6 +1,6 @@
 import type { Connection } from 'mysql2';
 import { sha256 } from '../columns.ts';
-import { busy } from '../busy.ts';
+import { busy } from '../turns.ts';
 import { member } from '../server/errors.ts';
 import { abandonedMs, type ServerSettings } from '../server/settings.ts';
 

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { Bell } from '../bell.ts';
+import type { Bell } from '../dialect.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import { clientConfig } from './client.ts';
 

@@ -1,22 +1,20 @@
 import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
-import PostgresClientOfKnex from 'knex/lib/dialects/postgres/index.js';
-import type { PostgresQuery } from 'knex/lib/dialects/postgres/index.js';
-import PostgresTransaction from 'knex/lib/dialects/postgres/execution/pg-transaction.js';
-import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';
 import type { Client } from 'pg';
+import {
+  discard,
+  isDiscarded,
+  PostgresClient as PostgresClientOfKnex,
+  PostgresColumnCompiler,
+} from '../knex-private.ts';
+import type { PostgresQuery } from '../knex-private.ts';
 import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
-import { textMember } from '../server/errors.ts';
 import { rowsStatements } from '../server/many-rows.ts';
 import { isLost, told } from './errors.ts';
 import { prepareSession } from './session.ts';
 
-/** knex's dialect, with transactions that begin as we say and errors that tell nothing of the rows. */
+/** knex's dialect, with texts that compare by their code points and errors that tell nothing of the rows. */
 class PostgresClient extends PostgresClientOfKnex {
-  override transaction(container: unknown, config: unknown, outer: unknown): Knex.Transaction {
-    return new Transaction(this, container, config, outer);
-  }
-
   override columnCompiler(table: unknown, column: unknown): PostgresColumnCompiler {
     return new ColumnCompiler(this, table, column);
   }
@@ -31,7 +29,7 @@ class PostgresClient extends PostgresClientOfKnex {
 
   override async destroyRawConnection(connection: Client): Promise<void> {
     // A peer that is gone would never answer a farewell.
-    if ('__knex__disposed' in connection) connection.connection.stream.destroy();
+    if (isDiscarded(connection)) connection.connection.stream.destroy();
     else await super.destroyRawConnection(connection);
   }
 
@@ -56,30 +54,10 @@ class PostgresClient extends PostgresClientOfKnex {
       const error = told(caught);
       // Also where the server did not answer in time: what it still sends must not reach the next statement. And a beginning that
       // fails leaves a transaction open, which knex does not know of.
-      if (isLost(error) || query.sql.startsWith('BEGIN')) Object.assign(connection, { __knex__disposed: error });
+      if (isLost(error) || query.sql.startsWith('BEGIN')) discard(connection, error);
       throw error;
     }
   }
-}
-
-/** Begins with the statements that `beginning` was given. */
-class Transaction extends PostgresTransaction {
-  readonly #begin: string | undefined;
-
-  constructor(client: unknown, container: unknown, config: unknown, outer: unknown) {
-    super(client, container, config, outer);
-    this.#begin = textMember(config, 'begin');
-  }
-
-  override begin(connection: unknown): Knex.QueryBuilder {
-    return this.#begin === undefined ? super.begin(connection) : this.query(connection, this.#begin);
-  }
-}
-
-/** How a transaction begins; sent as one message, so that it costs no round trip more than a plain BEGIN. */
-export function beginning(begin: string): Knex.TransactionConfig & { readonly begin: string } {
-  // knex hands on what it does not know.
-  return { begin };
 }
 
 /**

@@ -6,11 +6,11 @@ import type { ServerSettings } from '../server/settings.ts';
 import { transact } from '../transact.ts';
 import { Turns } from '../turns.ts';
 import { PostgresBell } from './bell.ts';
-import { beginning, connectKnex } from './client.ts';
+import { connectKnex } from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
 import { openLink } from './lookups.ts';
 import { secureRows } from './row-security.ts';
-import { beginReading, beginSnapshot, beginWriting, lockOf } from './session.ts';
+import { beginReading, beginWriting, lockOf, reaching } from './session.ts';
 
 export interface PostgresConnection extends Connection {
   readonly writer: Knex;
@@ -31,7 +31,7 @@ export function postgres(settings: ServerSettings): { connect(): PostgresConnect
       const turns = new Turns(acquireMs);
       const bell = new PostgresBell(settings);
       const inspect = <Result>(work: (db: Knex) => Promise<Result>): Promise<Result> =>
-        reader.transaction(work, beginning(beginReading('directory')));
+        overAll(reader, { readOnly: true }, work);
       return {
         writer,
         reader,
@@ -68,16 +68,14 @@ async function exclusively<Result>(
 ): Promise<Result> {
   const knex = connectKnex(settings, { max: 1, statementMs: undefined });
   try {
-    const begin = `${beginWriting('directory')}, ${lockOf('sightline migrations')}`;
-    return await knex.transaction(
-      (transaction) =>
-        work({
-          knex: transaction,
-          apply: (_name, up, record) => up(transaction).then(record),
-          secure: () => secureRows(transaction),
-        }),
-      beginning(begin),
-    );
+    return await overAll(knex, { isolationLevel: 'read committed' }, async (transaction) => {
+      await transaction.raw(`select ${lockOf('sightline migrations')}`);
+      return work({
+        knex: transaction,
+        apply: (_name, up, record) => up(transaction).then(record),
+        secure: () => secureRows(transaction),
+      });
+    });
   } finally {
     await knex.destroy();
   }
@@ -86,10 +84,22 @@ async function exclusively<Result>(
 async function snapshot<Result>(settings: ServerSettings, work: (db: Knex) => Promise<Result>): Promise<Result> {
   const knex = connectKnex(settings, { max: 1, statementMs: undefined });
   try {
-    return await knex.transaction(work, beginning(beginSnapshot));
+    return await overAll(knex, { isolationLevel: 'repeatable read', readOnly: true }, work);
   } finally {
     await knex.destroy();
   }
+}
+
+/** A transaction of knex's own, which sees the rows of all organizations. */
+function overAll<Result>(
+  knex: Knex,
+  config: Knex.TransactionConfig,
+  work: (transaction: Knex) => Promise<Result>,
+): Promise<Result> {
+  return knex.transaction(async (transaction) => {
+    await transaction.raw(`select ${reaching('directory')}`);
+    return work(transaction);
+  }, config);
 }
 
 async function concerns(knex: Knex): Promise<readonly string[]> {

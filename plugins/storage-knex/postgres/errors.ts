@@ -1,8 +1,7 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
-import { innermost, type Reason, textMember, unusable } from '../server/errors.ts';
+import { connectionTrouble, innermost, lostCodes, textMember, type Reason, unusable } from '../server/errors.ts';
 import type { ServerSettings } from '../server/settings.ts';
-import { connectionTrouble, lostCodes } from '../server/words.ts';
 
 /** What kind of refusal a constraint gave, if it was one. */
 export function constraintFault(error: unknown): Fault | undefined {

@@ -1,10 +1,11 @@
 import type { Client } from 'pg';
+import pg from 'pg';
 import type { Reach } from '../dialect.ts';
 import { abandonedMs } from '../server/settings.ts';
-import { literal } from './literal.ts';
 
 /** Says whose rows the policies let through (row-security.ts): an organization's id. */
 export const reachSetting = 'sightline.organization';
+
 /** In its place where the directory looks across organizations; no id is written so. */
 export const everyone = '*';
 
@@ -23,9 +24,6 @@ export function beginReading(reach: Reach): string {
   return `BEGIN READ ONLY; SELECT ${reaching(reach)}`;
 }
 
-/** One moment of all organizations. */
-export const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT ${reaching('directory')}`;
-
 /** The organization's lock comes before the first statement, each of which sees what was committed by then. */
 export function beginWriting(reach: Reach): string {
   const lock = reach === 'directory' ? '' : `, ${lockOf(reach)}`;
@@ -37,6 +35,12 @@ export function lockOf(name: string): string {
   return `pg_advisory_xact_lock(hashtextextended(${literal(name)}, 5174))`;
 }
 
-function reaching(reach: Reach): string {
+/** For the rest of the transaction. */
+export function reaching(reach: Reach): string {
   return `set_config('${reachSetting}', ${literal(reach === 'directory' ? everyone : reach)}, true)`;
+}
+
+/** A text as PostgreSQL reads it, whatever is in it. */
+function literal(text: string): string {
+  return pg.escapeLiteral(text);
 }

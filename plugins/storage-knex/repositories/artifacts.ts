@@ -2,7 +2,7 @@ import type { Artifact, ArtifactRepository } from '../../../src/contract/storage
 import { date, optional } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { ArtifactRow } from '../rows.ts';
-import type { Statements } from '../statements.ts';
+import type { Statements } from '../transact.ts';
 
 const expiredAtOnce = 1_000;
 

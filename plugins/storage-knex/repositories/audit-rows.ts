@@ -1,7 +1,13 @@
-import type { AuditChainState, AuditRecord, ChainedRecord } from '../../../src/contract/storage/index.ts';
-import { boolean, date, integer, optional } from '../columns.ts';
-import { auditEventColumn } from '../enums.ts';
+import type {
+  AuditChainState,
+  AuditPlace,
+  AuditRecord,
+  ChainedRecord,
+  SealedPlace,
+} from '../../../src/contract/storage/index.ts';
+import { auditEventColumn, boolean, date, integer, optional } from '../columns.ts';
 import type { AuditChainRow, AuditRow } from '../rows.ts';
+import type { Scope } from '../scope.ts';
 
 export const auditColumns = [
   'chain',
@@ -71,4 +77,27 @@ export function toChain(row: AuditChainRow): AuditChainState {
     head: { seq: integer(row.seq), hash: row.hash, seal: row.seal },
     ...(seq !== null && { cut: { seq: integer(seq), hash: hash ?? '', seal: seal ?? '' } }),
   };
+}
+
+/** An audit chain's way from where it was left to a later place, with the records between. */
+export interface ChainAdvance {
+  readonly chain: number;
+  readonly from: AuditPlace;
+  readonly to: SealedPlace;
+  readonly records: readonly ChainedRecord[];
+}
+
+/** False, and nothing done, where the chain is not where it was left. */
+export async function advanceChain(scope: Scope, { chain, from, to, records }: ChainAdvance): Promise<boolean> {
+  const changed = await scope
+    .from('audit_chains')
+    .where({ number: chain, seq: from.seq, hash: from.hash })
+    .update({ ...to });
+  if (changed === 0) return false;
+  await scope.insertMany(
+    'audit',
+    auditColumns,
+    records.map((each) => auditValues(chain, each)),
+  );
+  return true;
 }

@@ -5,7 +5,7 @@ import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import { pageSize } from '../limits.ts';
 import type { BucketRow } from '../rows.ts';
-import type { Statements } from '../statements.ts';
+import type { Statements } from '../transact.ts';
 
 const mostNames = 500;
 const emptyAtOnce = 1_000;

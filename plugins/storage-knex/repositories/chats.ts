@@ -18,8 +18,16 @@ import { pageSize } from '../limits.ts';
 import type { ChatRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { searchText } from '../search.ts';
-import { listChats } from './chat-list.ts';
-import { advanceChat, insertMessage, lockChat, toChat, toMessage, updatedAt, type NewMessage } from './chat-rows.ts';
+import {
+  advanceChat,
+  insertMessage,
+  listChats,
+  lockChat,
+  toChat,
+  toMessage,
+  type NewMessage,
+  updatedAt,
+} from './chat-rows.ts';
 import { insertQueued, queueForChat, resume, takeWaiting } from './investigation-rows.ts';
 import { announceChat } from './webhook-outbox.ts';
 

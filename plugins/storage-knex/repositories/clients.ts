@@ -3,7 +3,7 @@ import type { ClientRepository, RegisteredClient } from '../../../src/contract/s
 import { date, integer } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { ClientRow, LockRow } from '../rows.ts';
-import type { Statements } from '../statements.ts';
+import type { Statements } from '../transact.ts';
 
 const keptUnusedMs = 24 * 3_600_000;
 /** A limit that was lowered is reached in steps, so that no registration holds the write lock for long. */

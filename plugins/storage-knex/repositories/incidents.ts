@@ -20,8 +20,7 @@ import type { Scope } from '../scope.ts';
 import { joinGroup, servicesGroup } from './alerts/groups.ts';
 import { applyPatch, type Change, waiting } from './incident-changes.ts';
 import { addDocument, requireMet, toVersion, versions } from './incident-documents.ts';
-import { listIncidents } from './incident-list.ts';
-import { incidentKey, incidentNumber, serviceHash, toIncident, toIncidentRow } from './incident-rows.ts';
+import { incidentKey, incidentNumber, listIncidents, serviceHash, toIncident, toIncidentRow } from './incident-rows.ts';
 import { record, toEntry } from './incident-timeline.ts';
 
 export class Incidents implements IncidentRepository {

@@ -5,7 +5,7 @@ import type { ClaimedInvestigation, Lease } from '../../../src/contract/storage/
 import { integer } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { InvestigationRow } from '../rows.ts';
-import type { Statements } from '../statements.ts';
+import type { Statements } from '../transact.ts';
 
 /** Hands investigations of all organizations to workers, each to one at a time. */
 export class InvestigationLeases {

@@ -1,8 +1,7 @@
 import { newId, SightlineError, toId } from '../../../src/contract/core/index.ts';
 import type { ChatId, IncidentId } from '../../../src/contract/core/index.ts';
 import type { Investigation } from '../../../src/contract/storage/index.ts';
-import { date, optional } from '../columns.ts';
-import { investigationStatusColumn } from '../enums.ts';
+import { date, investigationStatusColumn, optional } from '../columns.ts';
 import { conclusionJson } from '../json.ts';
 import type { InvestigationRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';

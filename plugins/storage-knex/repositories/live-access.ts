@@ -3,7 +3,7 @@ import type { GrantId, OrganizationId } from '../../../src/contract/core/index.t
 import type { Scope } from '../../../src/contract/issuer/index.ts';
 import type { LiveGrant, LiveKey, LiveMember } from '../../../src/contract/storage/index.ts';
 import type { Database } from '../database.ts';
-import { roleColumn } from '../enums.ts';
+import { roleColumn } from '../columns.ts';
 import { scopesJson } from '../json.ts';
 
 /** Asked on every request: what a token stands for now. Prepared once. */

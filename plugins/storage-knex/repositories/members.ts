@@ -1,11 +1,12 @@
-import { SightlineError } from '../../../src/contract/core/index.ts';
-import type { UserId } from '../../../src/contract/core/index.ts';
+import { SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
 import type { Role } from '../../../src/contract/issuer/index.ts';
 import type { AdminGuard, MemberRepository, User } from '../../../src/contract/storage/index.ts';
-import type { ScopedDatabase } from '../database.ts';
-import { roleColumn } from '../enums.ts';
-import type { UserRow } from '../rows.ts';
+import { roleColumn } from '../columns.ts';
+import type { EnterScope, ScopedDatabase } from '../database.ts';
+import type { MemberRow, UserRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
+import type { Statements } from '../transact.ts';
 import { endGrants } from './grants.ts';
 import { toUser } from './users.ts';
 
@@ -60,7 +61,7 @@ async function setMembership(scope: Scope, userId: UserId, role: Role, now: Date
 }
 
 /** With what the person granted there; false when there was none. */
-export async function endMembership(scope: Scope, userId: UserId): Promise<boolean> {
+async function endMembership(scope: Scope, userId: UserId): Promise<boolean> {
   await endGrants(scope, { user_id: userId });
   await endInvitationsBy(scope, userId);
   return (await scope.from('members').where({ user_id: userId }).delete()) > 0;
@@ -81,4 +82,34 @@ async function keepAnAdmin(scope: Scope, userId: UserId): Promise<void> {
     .select('users.id');
   if (admins.length !== 1 || admins[0]?.id !== userId) return;
   throw new SightlineError('conflict', 'Nobody else is an admin.');
+}
+
+/** Makes what an identity provider says of a person so; what was given here stays as it is. */
+export async function syncMemberships(
+  knex: Statements,
+  enter: EnterScope,
+  userId: UserId,
+  memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
+  now: Date,
+): Promise<void> {
+  // Not a change, but the lock under which two sign-ins of one person follow each other.
+  const found = await knex<UserRow>('users').where({ id: userId }).update({ id: userId });
+  if (found === 0) throw new SightlineError('not_found', 'There is no such user.');
+  const wanted = new Set<string>(memberships.map(({ organizationId }) => organizationId));
+  const provided = await knex<MemberRow>('members')
+    .where({ user_id: userId, source: 'provider' })
+    .select('organization_id');
+  for (const { organization_id } of provided) {
+    if (!wanted.has(organization_id)) await endMembership(await enter(toId('org', organization_id)), userId);
+  }
+  for (const { organizationId, role } of memberships) {
+    await provide(await enter(organizationId), userId, role, now);
+  }
+}
+
+async function provide(scope: Scope, userId: UserId, role: Role, now: Date): Promise<void> {
+  const row = { user_id: userId, role, source: 'provider', created_at: now.getTime() } as const;
+  // A row that is there gets the key it has. An insert that ignores conflicts would in MySQL ignore a missing organization too.
+  await scope.upsert('members', row, ['organization_id', 'user_id'], ['user_id']);
+  await scope.from('members').where({ user_id: userId, source: 'provider' }).update({ role });
 }

@@ -1,7 +1,6 @@
 import { toId } from '../../../src/contract/core/index.ts';
 import type { Membership, Organization } from '../../../src/contract/storage/index.ts';
-import { date } from '../columns.ts';
-import { roleColumn } from '../enums.ts';
+import { date, roleColumn } from '../columns.ts';
 import type { DbInteger, OrganizationRow } from '../rows.ts';
 
 export function toOrganization(row: Pick<OrganizationRow, 'id' | 'name' | 'created_at'>): Organization {

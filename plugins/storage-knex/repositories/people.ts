@@ -12,12 +12,11 @@ import type {
 import { optional } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { MemberRow, SessionRow, UserRow } from '../rows.ts';
-import type { Statements } from '../statements.ts';
-import { findIdentity, findIdentityOf, identityTaken, insertIdentity } from './identities.ts';
-import { acceptInvitation, openInvitation } from './invitation-acceptance.ts';
+import type { Statements } from '../transact.ts';
+import { findIdentity, findIdentityOf, identityTaken, insertIdentity, newUserRow, toUser } from './users.ts';
+import { acceptInvitation, openInvitation } from './invitations.ts';
 import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
-import { syncMemberships } from './provided-memberships.ts';
-import { newUserRow, toUser } from './users.ts';
+import { syncMemberships } from './members.ts';
 
 export class People implements PeopleRepository {
   readonly #database: Database;

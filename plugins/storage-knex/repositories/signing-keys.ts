@@ -1,9 +1,8 @@
 import type { SigningKeyRecord } from '../../../src/contract/storage/index.ts';
-import { date } from '../columns.ts';
+import { date, signingStateColumn } from '../columns.ts';
 import type { Database } from '../database.ts';
-import { signingStateColumn } from '../enums.ts';
 import type { LockRow, SigningKeyRow } from '../rows.ts';
-import type { Statements } from '../statements.ts';
+import type { Statements } from '../transact.ts';
 
 export class SigningKeys {
   readonly #database: Database;

@@ -1,11 +1,10 @@
 import type { Knex } from 'knex';
 import { toId } from '../../../src/contract/core/index.ts';
 import type { ClaimedWebhookMessage, Lease, WebhookOutcome } from '../../../src/contract/storage/index.ts';
-import { date } from '../columns.ts';
+import { date, webhookEventColumn } from '../columns.ts';
 import type { Database } from '../database.ts';
-import { webhookEventColumn } from '../enums.ts';
 import type { WebhookMessageRow, WebhookRow } from '../rows.ts';
-import type { Statements } from '../statements.ts';
+import type { Statements } from '../transact.ts';
 
 type Candidate = WebhookMessageRow & Pick<WebhookRow, 'url' | 'sealed_secret'>;
 

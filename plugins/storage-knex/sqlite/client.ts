@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
-import type { KnexQuery } from 'knex/lib/dialects/better-sqlite3/index.js';
+import { discard, SqliteClient } from '../knex-private.ts';
+import type { SqliteQuery } from '../knex-private.ts';
 import { isBusy } from './errors.ts';
 import { execute } from './execute.ts';
 import type { Answer, Append, Appended, Task } from './execute.ts';
@@ -19,7 +19,7 @@ const patienceMs = 15_000;
 type RawConnection = DatabaseSync | WriterConnection;
 
 /** knex's better-sqlite3 dialect, on Node's own driver. */
-export class NodeSqliteClient extends BetterSqlite3Client {
+export class NodeSqliteClient extends SqliteClient {
   override _driver(): unknown {
     return DatabaseSync;
   }
@@ -43,7 +43,7 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   // knex runs transactions on objects that only inherit from the client, which private members of a class do not survive.
-  override async _query(connection: RawConnection, query: KnexQuery): Promise<KnexQuery> {
+  override async _query(connection: RawConnection, query: SqliteQuery): Promise<SqliteQuery> {
     // A full disk ends the transaction by itself; the error to report is that, and not that there is nothing to roll back.
     if (query.sql === 'ROLLBACK' && !connection.isTransaction) return { ...query, response: [] };
     const statement = {
@@ -66,7 +66,7 @@ export class NodeSqliteClient extends BetterSqlite3Client {
       if (answer === undefined || !('appended' in answer)) throw new Error('the appends were not answered');
       return answer.appended;
     } catch (error) {
-      if (connection.isTransaction) Object.assign(connection, { __knex__disposed: error });
+      if (connection.isTransaction) discard(connection, error);
       throw error;
     }
   }

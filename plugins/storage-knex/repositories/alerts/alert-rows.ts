@@ -2,8 +2,7 @@ import { toId } from '../../../../src/contract/core/index.ts';
 import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
 import type { AlertSourceId, IncidentId } from '../../../../src/contract/core/index.ts';
 import type { Actor, Alert, AlertSource } from '../../../../src/contract/storage/index.ts';
-import { date, integer, optional, sha256 } from '../../columns.ts';
-import { alertStatusColumn, severityColumn } from '../../enums.ts';
+import { alertStatusColumn, date, integer, optional, severityColumn, sha256 } from '../../columns.ts';
 import { labelsJson } from '../../json.ts';
 import type { AlertRow } from '../../rows.ts';
 

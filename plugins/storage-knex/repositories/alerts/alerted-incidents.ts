@@ -17,8 +17,7 @@ import { openIncident, saveChanges } from '../incidents.ts';
 import { insertQueued } from '../investigation-rows.ts';
 import { sourceActor } from './alert-rows.ts';
 import { Groups, senderGroup, servicesGroup, sourceGroup } from './groups.ts';
-import { openInvestigations, recentIncidents } from './recent.ts';
-import { statusHistory } from './status-history.ts';
+import { openInvestigations, recentIncidents, statusHistory } from './queries.ts';
 
 type Source = Pick<AlertSource, 'id' | 'name'>;
 

@@ -1,12 +1,12 @@
-import { alertRules } from '../../../../src/contract/storage/index.ts';
 import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
 import type { IncidentId } from '../../../../src/contract/core/index.ts';
+import { alertRules } from '../../../../src/contract/storage/index.ts';
 import type { Actor, AlertDelivery, AlertSource, RecordedAlerts } from '../../../../src/contract/storage/index.ts';
 import type { Scope } from '../../scope.ts';
-import { alertKey, sourceActor, toAlertValues, type KeptAlert } from './alert-rows.ts';
+import { alertKey, sourceActor, toAlertValues } from './alert-rows.ts';
+import type { KeptAlert } from './alert-rows.ts';
 import { AlertedIncidents } from './alerted-incidents.ts';
 import { KeptAlerts } from './kept-alerts.ts';
-import { turnOf } from './turn.ts';
 
 /** Takes what was delivered into the organization's alerts and incidents, in the transaction of `scope`. */
 export async function takeAlerts(
@@ -137,4 +137,32 @@ class Intake {
 function sameButTime(one: KeptAlert, other: KeptAlert): boolean {
   const { updatedAt } = other;
   return JSON.stringify(toAlertValues({ ...one, updatedAt })) === JSON.stringify(toAlertValues(other));
+}
+
+/** What a notice says about an alert: that it begins to fire, goes on, ended, or nothing that is not known already. */
+type Turn = 'begins' | 'goes on' | 'ended' | 'nothing';
+
+/**
+ * Senders repeat themselves, and what they send may overtake. A notice belongs to a firing by its start, since a sender says the
+ * same start of the same firing each time; so does one that has no other start to give than the time it was sent.
+ * @param closedAt when the incident of an alert that is not resolved was closed.
+ */
+function turnOf(known: KeptAlert | undefined, notice: AlertNotice, closedAt: Date | undefined): Turn {
+  if (notice.status === 'resolved') {
+    if (known === undefined) return 'ended';
+    if (known.status === 'resolved') return beginsAfter(known, notice) ? 'ended' : 'nothing';
+    const end = notice.endsAt ?? notice.startsAt;
+    return end < known.startsAt && notice.startsAt < known.startsAt ? 'nothing' : 'ended';
+  }
+  if (known === undefined) return 'begins';
+  if (known.status === 'resolved') return beginsAfter(known, notice) ? 'begins' : 'nothing';
+  if (closedAt === undefined) return 'goes on';
+  // Its end may have been lost. What began after the incident was closed is another firing; what began before was closed with it.
+  return notice.startsAt > closedAt ? 'begins' : 'nothing';
+}
+
+function beginsAfter({ startsAt, endsAt = startsAt, updatedAt }: KeptAlert, notice: AlertNotice): boolean {
+  // By the sender's clock or by ours, whichever is earlier: one of them may be ahead.
+  const ended = Math.min(endsAt.getTime(), updatedAt.getTime());
+  return notice.startsAt > startsAt && notice.startsAt.getTime() >= ended;
 }
