@@ -4,7 +4,7 @@ import { chainRoot } from '../../contract/storage/index.ts';
 import type { OrganizationId, Vault } from '../../contract/core/index.ts';
 import type { AuditPlace } from '../../contract/storage/index.ts';
 import { bytesOf } from '../transfer/bytes.ts';
-import { linesOf } from '../transfer/lines.ts';
+import { linesOf } from '../transfer/format.ts';
 import { ChainCheck } from './chain-check.ts';
 import type { Problem, Report } from './chain-check.ts';
 import { parseFileLine, signatureContext } from './format.ts';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 
+const newline = 0x0a;
+
 /*
  * An export is lines of JSON, gzipped where its name ends in `.gz`: a header, the rows, and an end with the digest of all
  * bytes before it. The digest is an HMAC under a key of the file's own, which stands in the header sealed with the master
@@ -8,10 +10,14 @@ import { SightlineError } from '../../contract/core/index.ts';
  */
 
 export const format = 'sightline-export';
+
 /** Of the lines; what rows mean is said by the schema. */
 export const formatVersion = 1;
+
 export const sealContext = 'export';
+
 export const digestAlgorithm = 'sha256';
+
 /** Far above what any row of ours takes: a statement's result, a document. */
 export const longestLine = 64 * 1024 * 1024;
 
@@ -37,7 +43,9 @@ const rowSchema = z.tuple([
 const endSchema = z.strictObject({ end: z.literal(true), rows: count, digest: z.string().regex(/^[0-9a-f]{64}$/) });
 
 export type Header = z.output<typeof headerSchema>;
+
 export type RowLine = z.output<typeof rowSchema>;
+
 export type End = z.output<typeof endSchema>;
 
 export function parseHeader(line: Buffer): Header {
@@ -80,4 +88,27 @@ function json(line: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The lines of a stream of bytes, without their ends. One that is not ended is refused, and so is one too long to be ours. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let held = 0;
+  for await (const chunk of chunks) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let start = 0;
+    for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+      const last = bytes.subarray(start, end);
+      yield parts.length === 0 ? last : Buffer.concat([...parts, last]);
+      parts = [];
+      held = 0;
+      start = end + 1;
+    }
+    const rest = bytes.subarray(start);
+    if (rest.length === 0) continue;
+    parts.push(rest);
+    held += rest.length;
+    if (held > longestLine) throw damaged('a line of it is too long');
+  }
+  if (held > 0) throw damaged('it ends within a line');
 }
