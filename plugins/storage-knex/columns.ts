@@ -9,7 +9,7 @@ import {
   waitingParties,
   webhookEvents,
 } from '../../src/contract/storage/index.ts';
-import type { DbBoolean, DbInteger } from './rows.ts';
+import type { DbBoolean, DbInteger } from './tables/table.ts';
 
 /** Words a column may hold. One that is not among them is damage, and reading it throws. */
 export const roleColumn = z.enum(['admin', 'member']);

@@ -5,7 +5,7 @@ import { SightlineError } from '../../src/contract/core/index.ts';
 import type { Page } from '../../src/contract/storage/index.ts';
 import { integer } from './columns.ts';
 import { pageSize } from './limits.ts';
-import type { DbInteger } from './rows.ts';
+import type { DbInteger } from './tables/table.ts';
 
 const cursorJson = z.tuple([z.int(), z.string().max(40), z.string().length(16)]);
 

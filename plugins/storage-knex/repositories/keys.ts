@@ -5,7 +5,8 @@ import { date, optional } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { scopesJson } from '../json.ts';
 import { shortText } from '../limits.ts';
-import type { ApiKeyRow, DbInteger } from '../rows.ts';
+import type { ApiKeyRow } from '../rows.ts';
+import type { DbInteger } from '../tables/table.ts';
 import type { Scope } from '../scope.ts';
 import type { UsageMarks } from '../usage-marks.ts';
 

@@ -1,7 +1,8 @@
 import { toId } from '../../../src/contract/core/index.ts';
 import type { Membership, Organization } from '../../../src/contract/storage/index.ts';
 import { date, roleColumn } from '../columns.ts';
-import type { DbInteger, OrganizationRow } from '../rows.ts';
+import type { OrganizationRow } from '../rows.ts';
+import type { DbInteger } from '../tables/table.ts';
 
 export function toOrganization(row: Pick<OrganizationRow, 'id' | 'name' | 'created_at'>): Organization {
   return { id: toId('org', row.id), name: row.name, createdAt: date(row.created_at) };

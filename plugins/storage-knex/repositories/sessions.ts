@@ -3,7 +3,8 @@ import type { LiveSession, NewSession, SessionRepository } from '../../../src/co
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
-import type { DbInteger, SessionRow } from '../rows.ts';
+import type { SessionRow } from '../rows.ts';
+import type { DbInteger } from '../tables/table.ts';
 import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
 import { joinedUser, type JoinedUser, userColumns } from './users.ts';
 

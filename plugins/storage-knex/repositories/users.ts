@@ -3,7 +3,8 @@ import type { UserId } from '../../../src/contract/core/index.ts';
 import type { User } from '../../../src/contract/storage/index.ts';
 import { boolean, date, sha256 } from '../columns.ts';
 import { comparable, shortText } from '../limits.ts';
-import type { DbBoolean, DbInteger, IdentityRow, UserRow } from '../rows.ts';
+import type { IdentityRow, UserRow } from '../rows.ts';
+import type { DbBoolean, DbInteger } from '../tables/table.ts';
 import type { Statements } from '../transact.ts';
 
 export function toUser(row: Pick<UserRow, 'id' | 'email' | 'name' | 'enabled' | 'created_at'>): User {

@@ -1,4 +1,4 @@
-import type { ColumnValue } from '../rows.ts';
+import type { ColumnValue } from '../tables/table.ts';
 
 /** What a statement holds stays far below the databases' limits of parameters. */
 const rowsAStatement = 100;

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { ColumnValue } from '../rows.ts';
+import type { ColumnValue } from '../tables/table.ts';
 import { failureOf } from './failure.ts';
 import type { Failure } from './failure.ts';
 import { insertRows } from './many-rows.ts';

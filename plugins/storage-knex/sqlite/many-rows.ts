@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { ColumnValue } from '../rows.ts';
+import type { ColumnValue } from '../tables/table.ts';
 
 /** More at once save nothing, and what is left over goes one by one. */
 const rowsAStatement = 8;

@@ -1,13 +1,15 @@
 import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
-import { type Kind, type MovedTable, movedOfDirectory, movedOfOrganization } from './tables.ts';
+import { movedOfOrganization } from '../rows.ts';
+import { directoryTables } from '../tables/directory.ts';
+import type { Kind, Table } from '../tables/table.ts';
 
 /** knex writes the rows for SQLite as one compound SELECT, which may have 500 parts. */
 const rowsAStatement = 200;
 
-const ofDirectory = new Map<string, MovedTable>(Object.entries(movedOfDirectory));
-const ofOrganization = new Map<string, MovedTable>(Object.entries(movedOfOrganization));
+const ofDirectory = new Map<string, Table>(Object.entries(directoryTables));
+const ofOrganization = new Map<string, Table>(Object.entries(movedOfOrganization));
 
 export const refusals = {
   duplicate: notOurs('has something twice'),
@@ -74,6 +76,7 @@ function fitsKind(value: TransferRow[string] | undefined, kind: Kind): boolean {
     case 'integer?':
       return value === null || Number.isSafeInteger(value);
     case 'integer':
+    case 'small':
       return Number.isSafeInteger(value);
     case 'real?':
       return value === null || typeof value === 'number';

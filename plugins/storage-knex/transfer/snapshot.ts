@@ -3,7 +3,9 @@ import { toId } from '../../../src/contract/core/index.ts';
 import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import type { StorageSnapshot, TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
 import type { OrganizationRow } from '../rows.ts';
-import { type Kind, type MovedTable, movedOfDirectory, movedOfOrganization } from './tables.ts';
+import { movedOfOrganization } from '../rows.ts';
+import { directoryTables } from '../tables/directory.ts';
+import type { Kind, Table } from '../tables/table.ts';
 
 const pageRows = 200;
 
@@ -18,7 +20,7 @@ export async function lookAt(knex: Knex, artifacts: readonly string[]): Promise<
     return name === 'artifacts' ? () => from().whereIn('model', [...artifacts]) : from;
   };
   const counts: Record<string, number> = {};
-  for (const name of [...Object.keys(movedOfDirectory), ...Object.keys(movedOfOrganization)]) {
+  for (const name of [...Object.keys(directoryTables), ...Object.keys(movedOfOrganization)]) {
     const [counted] = await of(name)().count({ rows: '*' });
     counts[name] = Number(counted?.['rows'] ?? 0);
   }
@@ -26,7 +28,7 @@ export async function lookAt(knex: Knex, artifacts: readonly string[]): Promise<
   return {
     counts,
     async *batches() {
-      for (const [table, moved] of Object.entries(movedOfDirectory)) yield* batches(of(table), table, moved);
+      for (const [table, moved] of Object.entries(directoryTables)) yield* batches(of(table), table, moved);
       for (const { id } of organizations) {
         for (const [table, moved] of Object.entries(movedOfOrganization)) {
           const own = () => of(table)().where(`${table}.organization_id`, id);
@@ -40,7 +42,7 @@ export async function lookAt(knex: Knex, artifacts: readonly string[]): Promise<
 async function* batches(
   from: From,
   table: string,
-  { key, columns }: MovedTable,
+  { key, columns }: Table,
   organizationId?: OrganizationId,
 ): AsyncGenerator<TransferBatch> {
   const selected = [...new Set([...key, ...Object.keys(columns)])];
@@ -99,6 +101,7 @@ function valueOf(value: TransferRow[string] | undefined, kind: Kind): TransferRo
     case 'boolean?':
       return value === true || value === 1;
     case 'integer':
+    case 'small':
     case 'integer?':
     case 'real?':
       return Number(value);
