@@ -13,7 +13,7 @@ interface Lane {
   last: AuditPlace;
   /** An append whose commit was not acknowledged: it was kept, or not. */
   doubt: { readonly records: readonly AuditRecord[]; readonly last: AuditPlace } | undefined;
-  /** What such an append had kept after all, whoever appended next: it may be repeated at any time. */
+  /** Records that an append in doubt did store: a caller may repeat them at any time, also after others appended. */
   readonly kept: WeakSet<AuditRecord>;
   turn: Promise<unknown>;
 }

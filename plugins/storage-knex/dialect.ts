@@ -11,6 +11,13 @@ export interface Dialect {
   connect(): Connection;
 }
 
+/** What knex would say of a failed statement holds its values (hashes, sealed keys, messages), which no log may have. */
+export const quietly = {
+  compileSqlOnError: false,
+  // An error is thrown, and logged where it is caught.
+  log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
+} as const satisfies Knex.Config;
+
 /** Whose rows statements are about: one organization's, or those of the directory, which looks across all. */
 export type Reach = OrganizationId | 'directory';
 

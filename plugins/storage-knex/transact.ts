@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { discard, isDiscarded } from './knex-private.ts';
 
 /**
- * One transaction on a connection of the pool, with knex's builders but without its object for one: that is a whole knex, made
- * anew each time of some 35 KiB of functions, which were half of all that filled the heap's old generation.
+ * One transaction on a connection of the pool, with knex's builders but without its object for one: that is a whole knex, some
+ * 35 KiB of functions a transaction, which were half of what filled the heap's old generation.
  * @param begin the statement that begins it.
  */
 export async function transact<Result>(
@@ -58,7 +58,7 @@ function bind(knex: Knex, connection: object): { readonly statements: Statements
   return { statements, end: () => void (ended = true) };
 }
 
-/** What went wrong before is the caller's; a connection of which nobody knows what it is in the middle of is not used again. */
+/** The first error is the caller's; a connection in an unknown state is not used again. */
 async function rollBack(client: Knex.Client, connection: object): Promise<void> {
   if (isDiscarded(connection)) return;
   try {

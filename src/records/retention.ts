@@ -5,7 +5,7 @@ import type { RetentionRepository, Storage } from '../contract/storage/index.ts'
 const askEveryMs = 600_000;
 const turnMs = 3_600_000;
 const dayMs = 86_400_000;
-/** Between two batches, in which whoever waits for the storage gets it. */
+/** Between two batches, so that other writers get the storage. */
 const pauseMs = 50;
 
 export interface Keep {

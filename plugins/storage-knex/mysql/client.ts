@@ -2,6 +2,7 @@ import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
 import { createConnection } from 'mysql2';
 import type { Connection, ConnectionOptions } from 'mysql2';
+import { quietly } from '../dialect.ts';
 import { discard, isDiscarded, MysqlClient as MysqlClientOfKnex } from '../knex-private.ts';
 import type { MysqlQuery } from '../knex-private.ts';
 import { rowsStatements } from '../server/many-rows.ts';
@@ -92,8 +93,7 @@ export function connectKnex(settings: ServerSettings, { max, session, collate = 
   const config: Knex.Config & { readonly userParams: Handling } = {
     client: MysqlClient,
     connection: { ...connection },
-    // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
-    compileSqlOnError: false,
+    ...quietly,
     acquireConnectionTimeout: schema ? schemaSeconds * 1_000 + connectMs : settings.acquireMs,
     userParams: handling,
     pool: {
@@ -103,8 +103,6 @@ export function connectKnex(settings: ServerSettings, { max, session, collate = 
       createTimeoutMillis: schema ? schemaSeconds * 1_000 + connectMs : 2 * connectMs,
       afterCreate: callbackify((raw: Connection) => prepareOrEnd(raw, session, settings)),
     },
-    // What fails is thrown, and logged by who catches it.
-    log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
   };
   return knex(config);
 }

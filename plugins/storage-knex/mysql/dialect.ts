@@ -116,7 +116,7 @@ async function snapshot<Result>(settings: ServerSettings, work: (db: Knex) => Pr
   }
 }
 
-/** With the lock of the schema, which whoever starts asks for. */
+/** With the lock of the schema, which every starting process asks for. */
 async function fill<Result>(settings: ServerSettings, work: (transaction: Knex) => Promise<Result>): Promise<Result> {
   const knex = connectKnex(settings, { max: 1, session: 'schema' });
   try {

@@ -24,7 +24,7 @@ const doneBefore: ReadonlySet<unknown> = new Set([1050, 1060, 1061, 1062, 1826])
 
 /**
  * Runs a migration from where it stood; it hands each of its changes, always the same in the same order, to its argument.
- * @param record writes down that it is done, before the journal forgets how far it came: else it would begin anew.
+ * @param record writes down that it is done, before the journal forgets how far it came: else it would start again from the first statement.
  */
 export async function journaled(
   knex: Knex,

@@ -1,6 +1,7 @@
 import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
 import type { Client } from 'pg';
+import { quietly } from '../dialect.ts';
 import {
   discard,
   isDiscarded,
@@ -81,8 +82,7 @@ export function connectKnex(settings: ServerSettings, { max, statementMs }: Pool
   return knex({
     client: PostgresClient,
     connection: clientConfig(settings, statementMs),
-    // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
-    compileSqlOnError: false,
+    ...quietly,
     acquireConnectionTimeout: settings.acquireMs,
     pool: {
       min: 0,
@@ -90,8 +90,6 @@ export function connectKnex(settings: ServerSettings, { max, statementMs }: Pool
       idleTimeoutMillis: idleMs,
       afterCreate: callbackify((connection: Client) => prepareOrEnd(connection, statementMs)),
     },
-    // What fails is thrown, and logged by who catches it.
-    log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
   });
 }
 

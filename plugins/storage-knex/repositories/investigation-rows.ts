@@ -99,7 +99,7 @@ export async function takeWaiting(scope: Scope, incidentId: IncidentId): Promise
   return taken === 1 ? waiting : undefined;
 }
 
-/** Queues again, with its evidence, what waited for an answer that this chat has given: asked anew, at that moment. */
+/** Queues again, with its evidence, what waited for an answer that this chat has given: as if asked at that moment. */
 export async function resume(
   scope: Scope,
   row: InvestigationRow,

@@ -69,7 +69,7 @@ export async function removeExpiredResults(database: Database, before: Date): Pr
   }
 }
 
-/** Ids of those that give way, from a list that begins with the newest. */
+/** Ids of the results to evict, from a list that begins with the newest. */
 function beyond(listed: readonly Listed[], { perHolder, overall }: KeptResultBounds, now: Date): readonly string[] {
   const all = { results: 0, bytes: 0 };
   const byHolder = new Map<string, typeof all>();

@@ -8,8 +8,8 @@ import type { Change } from './incident-changes.ts';
 import { toIncident } from './incident-rows.ts';
 
 /*
- * Called in the transaction of the change. What is written is a notice and not a copy: whoever wants the document or the
- * messages reads them with their own rights.
+ * Called in the transaction of the change. What is written is a notice and not a copy: a receiver that wants the document or the
+ * messages reads them with its own rights.
  */
 
 export async function announceIncident(

@@ -59,7 +59,7 @@ export function settingsOf(config: ServerConfig): ServerSettings {
   };
 }
 
-/** For an operator: where, as whom. */
+/** For an operator: which database, where, and the login. */
 export function place({ host, port, user, database }: ServerSettings): string {
   const at = host.startsWith('/') ? host : `${host}:${port}`;
   return `database ${database} at ${at}, login ${user}`;

@@ -9,8 +9,8 @@ import { openDatabase } from './open.ts';
 import { WriterConnection } from './writer.ts';
 
 /**
- * SQLite's own waiting (busy_timeout) blocks the thread, and with it whoever in this process holds the lock. So it is kept to
- * what a commit takes, and the rest of the patience is spent asleep.
+ * SQLite's own waiting (busy_timeout) blocks the whole thread. So it is kept to what a commit takes, and the rest of the patience
+ * is spent asleep.
  */
 const blockingMs = 5;
 const patienceMs = 15_000;

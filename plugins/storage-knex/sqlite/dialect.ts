@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import knex, { type Knex } from 'knex';
+import { quietly } from '../dialect.ts';
 import type { Connection } from '../dialect.ts';
 import { transact } from '../transact.ts';
 import { Turns } from '../turns.ts';
@@ -62,14 +63,14 @@ export function sqlite(filename: string): { readonly inDataDirectory: true; conn
   };
 }
 
-/** A file that is not there yet is looked at as an empty one, and not made. */
+/** A file that does not exist is inspected as an empty database, and not created. */
 async function inspect<Result>(filename: string, reader: Knex, work: (db: Knex) => Promise<Result>): Promise<Result> {
   if (existsSync(filename)) return work(reader);
-  const nothing = connectKnex(':memory:', true);
+  const empty = connectKnex(':memory:', true);
   try {
-    return await work(nothing);
+    return await work(empty);
   } finally {
-    await nothing.destroy();
+    await empty.destroy();
   }
 }
 
@@ -94,10 +95,7 @@ function connectKnex(filename: string, readOnly: boolean): Knex {
     client: NodeSqliteClient,
     connection: { filename, options: { readonly: readOnly } },
     useNullAsDefault: true,
-    // Its errors go to the log, where the values of a failed statement (hashes, sealed keys, messages) have no place.
-    compileSqlOnError: false,
+    ...quietly,
     pool: { min: 1, max: 1 },
-    // What fails is thrown, and logged by who catches it.
-    log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
   });
 }

@@ -46,7 +46,7 @@ async function requireEmpty(knex: Knex): Promise<void> {
   }
 }
 
-/** Foreign keys know of ids alone: that both ends are of one organization is looked at here. */
+/** Foreign keys compare ids only; that both ends belong to one organization is checked here. */
 async function requireApart(knex: Knex): Promise<void> {
   for (const [table, { within = {} }] of ofOrganization) {
     for (const [column, parent] of Object.entries(within)) {

@@ -53,7 +53,7 @@ export interface ApiKeyWithHashes {
 export type AdminGuard = 'keep-an-admin';
 
 export interface MemberRepository {
-  /** Given here, and so not taken away by what an identity provider says. Adding a member again gives the role anew. */
+  /** Given here, and so not taken away by what an identity provider says. Adding a member again sets the role. */
   add(userId: UserId, role: Role, guard?: AdminGuard): Promise<void>;
   list(): Promise<readonly { readonly user: User; readonly role: Role }[]>;
   /** Also ends what the person granted in this organization, and the invitations they made there. */

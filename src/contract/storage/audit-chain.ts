@@ -4,9 +4,9 @@ import type { OrganizationId } from '../core/ids.ts';
 import type { Vault } from '../core/component.ts';
 
 /*
- * A record's hash is SHA-256 over the record, its organization, chain and position, and the hash before it: whoever changes,
- * moves, swaps or removes one has to write every later hash anew. The last hash is sealed with the master key in the same
- * transaction, and only the newest seal is kept: whoever has the database alone can make none.
+ * A record's hash is SHA-256 over the record, its organization, chain and position, and the hash before it: an attacker who changes,
+ * moves, swaps or removes one has to rewrite every later hash. The last hash is sealed with the master key in the same
+ * transaction, and only the newest seal is kept: an attacker with the database alone can make none.
  */
 
 /** What stands before the first record of a chain. */

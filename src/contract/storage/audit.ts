@@ -12,7 +12,7 @@ export interface AuditRepository {
   append(records: readonly AuditRecord[]): Promise<void>;
   /** Newest first. */
   list(options: { readonly limit: number; readonly before?: Date }): Promise<readonly AuditRecord[]>;
-  /** What is there to be verified. */
+  /** What a verification has to cover. */
   census(): Promise<AuditCensus>;
   /** By number, those after this one. */
   chains(options: { readonly after: number; readonly limit: number }): Promise<readonly AuditChainState[]>;
@@ -47,7 +47,7 @@ export interface AuditCensus {
 /** What one process appends. */
 export interface AuditChain {
   readonly number: number;
-  /** Host, process and a random id of whoever appends to it. */
+  /** Host, process and a random id of the gateway that appends to it. */
   readonly instance: string;
   readonly openedAt: Date;
 }

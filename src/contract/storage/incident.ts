@@ -140,7 +140,7 @@ export interface IncidentPatch {
   readonly alerts?: readonly Alert[];
 }
 
-/** What is kept of one incident, whoever changes it and however often. */
+/** Bounds of what is stored of one incident, however often it is changed. */
 export const incidentRules = {
   /** The first, which says who opened it, the last change of status, and the newest; those of alerts and agents go first. */
   timelineEntries: 1_000,

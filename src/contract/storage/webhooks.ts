@@ -62,7 +62,7 @@ export interface ClaimedWebhookMessage {
 export type WebhookOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly at: Date }
-  /** Whoever had it stops: no attempt is counted, and the next one may send it at once. */
+  /** The lease holder stops: no attempt is counted, and another process may send it at once. */
   | { readonly kind: 'returned' }
   /** It is dropped, and the webhook keeps the reason. */
   | { readonly kind: 'abandoned'; readonly failure: string };

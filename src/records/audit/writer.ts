@@ -68,7 +68,7 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
     queue.timer = setTimeout(() => flushWith(queue), delay);
   }
 
-  /** Whoever else waits for its time goes along: a store may write many organizations' records in one transaction. */
+  /** With all that wait for their time: a store may write the records of many organizations in one transaction. */
   function flushWith(due: Queue): void {
     for (const queue of queues.values()) {
       if (queue === due || (queue.timer !== undefined && queue.failures === 0)) void flush(queue);

@@ -15,7 +15,7 @@ export async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
       return;
     }
     const unpacked = createGunzip();
-    // Whoever reads hears of its failure.
+    // The reader gets its failure.
     pipeline(source, unpacked).catch(() => {});
     yield* unpacked;
   } catch (cause) {

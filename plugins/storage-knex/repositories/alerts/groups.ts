@@ -10,7 +10,7 @@ export function senderGroup(source: Pick<AlertSource, 'id'>, group: string): str
   return sha256(JSON.stringify(['group', source.id, group]));
 }
 
-/** Alerts of the same services in the same environment, whoever sends them. */
+/** Alerts of the same services in the same environment, from any sender. */
 export function servicesGroup(services: readonly string[], environment: string): string {
   const names = new Set(services.map(foldCase));
   return sha256(JSON.stringify(['services', foldCase(environment), ...[...names].toSorted()]));

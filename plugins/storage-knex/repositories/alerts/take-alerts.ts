@@ -30,7 +30,7 @@ class Intake {
   readonly #now: Date;
   readonly #alerts: KeptAlerts;
   readonly #incidents: AlertedIncidents;
-  /** Incidents of alerts that ended, and by whom. */
+  /** Incidents of alerts that ended, and who ended them. */
   readonly #recovering = new Map<IncidentId, Actor>();
   #strays = false;
 
