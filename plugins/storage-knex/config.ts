@@ -29,9 +29,10 @@ function urlOf(protocol: RegExp, form: string) {
   }, `must be ${form}, with %23 for # and the like; options stand beside it`);
 }
 
+const port = z.coerce.number().int().min(1).max(65_535);
+
 const serverShape = {
   host: z.string().min(1).optional().meta({ description: 'A name or address; or the path of a Unix socket' }),
-  port: z.coerce.number().int().min(1).max(65_535).optional(),
   user: z.string().min(1).optional(),
   password: z.string().optional().meta({ description: '${env:…} or ${file:…}' }),
   database: z.string().min(1).optional(),
@@ -70,6 +71,7 @@ const postgresSchema = z
   .strictObject({
     client: z.literal('postgres'),
     url: urlOf(/^postgres(?:ql)?:$/, 'postgres://user:password@host:5432/database').optional(),
+    port: port.default(5432),
     ...serverShape,
   })
   .refine(oneLogin, loginForm);
@@ -78,6 +80,7 @@ const mysqlSchema = z
   .strictObject({
     client: z.literal('mysql').meta({ description: 'MySQL 8 or MariaDB' }),
     url: urlOf(/^(?:mysql|mariadb):$/, 'mysql://user:password@host:3306/database').optional(),
+    port: port.default(3306),
     ...serverShape,
   })
   .refine(oneLogin, loginForm);

@@ -27,8 +27,6 @@ export interface Shares {
   readonly readers: number;
 }
 
-const defaultPort = { postgres: 5432, mysql: 3306 } as const;
-
 export const connectMs = 5_000;
 /** After this long unused a pooled connection is closed. */
 export const idleMs = 30_000;
@@ -43,12 +41,11 @@ export const networkMs = 5_000;
 export const lookupMs = 5_000;
 
 export function settingsOf(config: ServerConfig): ServerSettings {
-  const { client, ssl, pool, statementTimeoutSeconds } = config;
+  const { ssl, pool, statementTimeoutSeconds } = config;
   const url = config.url === undefined ? undefined : new URL(config.url);
-  const port = url === undefined ? config.port : Number(url.port || 0) || config.port;
   return {
     host: url === undefined ? (config.host ?? '') : url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: port ?? defaultPort[client],
+    port: Number(url?.port) || config.port,
     user: url === undefined ? (config.user ?? '') : decodeURIComponent(url.username),
     password: decodeURIComponent(url?.password ?? '') || (config.password ?? ''),
     database: url === undefined ? (config.database ?? '') : decodeURIComponent(url.pathname.slice(1)),
