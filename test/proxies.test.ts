@@ -97,7 +97,8 @@ describe('the proxies of docs/operating.md', () => {
     guide = await readFile(join(root, 'docs', 'operating.md'), 'utf8');
     directory = await temporaryDirectory();
     behind = createServer((request, response) => {
-      response.setHeader('x-seen', `${request.headers.host} ${request.headers['x-forwarded-for']} ${request.url}`);
+      const { host, 'x-forwarded-for': forwarded } = request.headers;
+      response.setHeader('x-seen', [host, forwarded, request.url].join(' '));
       request.pipe(response);
     });
     behind.on('connection', () => (connections += 1));
