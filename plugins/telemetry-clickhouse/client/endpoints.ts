@@ -42,8 +42,8 @@ export class Endpoints {
     return await first.endpoint.send(statement);
   }
 
-  close(): void {
-    for (const { endpoint } of this.#endpoints) endpoint.close();
+  async close(): Promise<void> {
+    await Promise.all(this.#endpoints.map(({ endpoint }) => endpoint.close()));
   }
 }
 

@@ -63,7 +63,7 @@ export class Warehouse {
 
   async stop(): Promise<void> {
     await Promise.all(this.#kills);
-    this.#options.endpoints.close();
+    await this.#options.endpoints.close();
   }
 
   /** A statement of ours; rejects with a SightlineError. */
