@@ -1,5 +1,6 @@
 import type { Clues } from './clues.ts';
-import type { Scene, Step } from './scene.ts';
+import type { Step } from './step.ts';
+import type { Scene } from './scene.ts';
 import { attributeContrast } from './steps/attribute-contrast.ts';
 import type { BadSpans, Contrasts } from './steps/attribute-contrast.ts';
 import { exemplars, traceTree } from './steps/exemplars.ts';

@@ -1,8 +1,7 @@
-import type { AgentEvent } from '../../src/contract/agent/index.ts';
 import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
 import type { Notebook } from './notebook.ts';
-import type { Focus } from './question/question.ts';
-import type { Windows } from './sql.ts';
+import type { Focus } from './question/asked.ts';
+import type { Windows } from './stretches.ts';
 import type { Template } from './templates/template.ts';
 
 /** What every step works with, once it is known which services and which time are meant. */
@@ -20,6 +19,3 @@ export interface Scene {
   /** A person or an alert says that something is wrong at this time, and does not ask whether. */
   readonly said: boolean;
 }
-
-/** A step: yields what it does, returns what it found. */
-export type Step<Found> = AsyncGenerator<AgentEvent, Found>;

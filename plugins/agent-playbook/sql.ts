@@ -1,22 +1,10 @@
 import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
-import type { Focus } from './question/question.ts';
+import type { Focus } from './question/asked.ts';
 import type { TimeRange } from './question/time-range.ts';
+import type { Windows } from './stretches.ts';
+import { lengthOf, usual } from './stretches.ts';
 import { ofKinds } from './templates/template.ts';
 import type { Template } from './templates/template.ts';
-
-/** The two stretches that are compared. */
-export interface Windows {
-  readonly now: TimeRange;
-  /** Undefined when there is no telemetry from before. */
-  readonly before: TimeRange | undefined;
-  /** Stretches that a person named as usual; part of what is compared with. */
-  readonly references: readonly TimeRange[];
-}
-
-/** Everything that the present stretch is compared with. */
-export function usual({ before, references }: Windows): readonly TimeRange[] {
-  return before === undefined ? references : [before, ...references];
-}
 
 export function within(write: DialectWriter, column: string, { start, end }: TimeRange): string {
   return `(${column} >= ${write.literal(start)} AND ${column} < ${write.literal(end)})`;
@@ -92,18 +80,9 @@ export function logTemplate(write: DialectWriter, column: string, templates: rea
   return ofKinds(write, `substr(${write.replaceRegexp(words, '(<[*]> )+', '<*> ')}, 1, 120)`, templates);
 }
 
-/** How many rows of before the same rate would have made now: windows of different length are compared by their time. */
-export function scaleOf(windows: Windows): number {
-  const length = usual(windows).reduce((sum, range) => sum + lengthOf(range), 0);
-  return length === 0 ? 0 : lengthOf(windows.now) / length;
-}
-
-export function lengthOf({ start, end }: TimeRange): number {
-  return end.getTime() - start.getTime();
-}
-
 /** Most parts that a stretch is cut into: a step keeps fifty rows. */
 const parts = 48;
+
 const widths = [10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400];
 
 /** Seconds of the parts into which so many milliseconds are cut. */

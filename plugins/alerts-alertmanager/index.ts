@@ -1,8 +1,42 @@
 import { z } from 'zod';
+import type { AlertInput, AlertRequest } from '../../src/contract/alerts/index.ts';
+import { bringsSecret, isSigned, requestHeader } from '../../src/contract/alerts/index.ts';
 import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
-import { instructions } from './instructions.ts';
 import { normalize } from './normalize.ts';
-import { verify } from './verify.ts';
+
+const replayWindowSeconds = 300;
+
+const instructions: AlertInput['instructions'] = ({ url, secret }) => {
+  return `Alertmanager: add this receiver to alertmanager.yml, and name it in a route.
+
+receivers:
+  - name: sightline
+    webhook_configs:
+      - url: ${JSON.stringify(url)}
+        send_resolved: true
+        max_alerts: 200
+        http_config:
+          authorization:
+            type: Bearer
+            credentials: ${JSON.stringify(secret)}
+
+Grafana: on the page Contact points, add one of the type Webhook, and name it in a notification policy.
+
+  URL                                        ${url}
+  HTTP method                                POST
+  Max alerts                                 200
+  Authorization header: scheme               Bearer
+  Authorization header: credentials          ${secret}
+
+From Grafana 12 on it can sign, with these in place of the last two:
+
+  HMAC signature: secret                     ${secret}
+  HMAC signature: header                     X-Grafana-Alerting-Signature
+  HMAC signature: timestamp header           X-Grafana-Alerting-Timestamp
+
+Leave "Disable resolved message" off and the custom payload empty.
+`;
+};
 
 /** Prometheus Alertmanager's webhook (version 4), and Grafana's, which has the same shape and more. */
 export default definePlugin({
@@ -16,3 +50,19 @@ export default definePlugin({
     instructions,
   }),
 });
+
+/**
+ * Alertmanager signs nothing: it brings the secret. Grafana does the same or signs, and what is signed must be signed rightly,
+ * whatever else the request brings: the body, or `<seconds>:<body>` where it sends the time.
+ */
+function verify(request: AlertRequest, secret: string, now: Date): boolean {
+  const signature = requestHeader(request, 'x-grafana-alerting-signature');
+  if (signature === undefined) return bringsSecret(request, secret);
+  const timestamp = requestHeader(request, 'x-grafana-alerting-timestamp');
+  if (timestamp === undefined) return isSigned([request.body], [signature], secret);
+  return isRecent(timestamp, now) && isSigned([timestamp, ':', request.body], [signature], secret);
+}
+
+function isRecent(timestamp: string, now: Date): boolean {
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(now.getTime() / 1_000 - Number(timestamp)) <= replayWindowSeconds;
+}

@@ -4,7 +4,7 @@ import { alertsContract } from '../../test/contract/index.ts';
 import { alertInput, broughtSecrets, holdsForAnyBody } from '../../test/support/alerts.ts';
 import plugin from './index.ts';
 import { noData, recovered, renotified, test, triggered, warned } from './support/samples.ts';
-import { template } from './template.ts';
+import { template } from './index.ts';
 
 const input = alertInput(plugin);
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { AlertNotice } from '../../src/contract/alerts/index.ts';
-import type { Severity } from '../../src/contract/storage/index.ts';
 import {
   alertNotice,
   alertTime,
@@ -10,8 +9,7 @@ import {
   readAlertBody,
   severityOf,
 } from '../../src/contract/alerts/index.ts';
-import { labelsOf, readTags } from './tags.ts';
-import { titleOf } from './title.ts';
+import type { Severity } from '../../src/contract/storage/index.ts';
 
 /** A variable that does not apply is empty, `null`, or stands there as it was written. */
 const text = z
@@ -21,6 +19,7 @@ const text = z
     const trimmed = String(value ?? '').trim();
     return /^(null|none|\$[A-Z_]+)?$/i.test(trimmed) ? undefined : trimmed;
   });
+
 const required = text.pipe(z.string('missing: is the payload the one that Sightline gives?'));
 
 const bodySchema = z.object({
@@ -93,4 +92,41 @@ function scopes(scope: string | undefined): readonly string[] {
     .split(',')
     .map((part) => part.trim())
     .toSorted();
+}
+
+const titleState = /^\[(?:P\d|TEST|(?:Re-)?(?:Triggered|Warn|No Data|Recovered)|Renotify)\b[^\]]*\]\s*/i;
+
+/** The monitor's name: Datadog puts its priority and state in brackets before it, `[P2] [Triggered on {host:a}] Disk is full`. */
+function titleOf(title: string): string {
+  let rest = title.slice(0, 2_000);
+  while (titleState.test(rest)) rest = rest.replace(titleState, '');
+  return rest === '' ? title : rest;
+}
+
+type Tag = readonly [name: string, value: string];
+
+/** Datadog's comma-separated lists of `name:value` or bare names, of which 20,000 characters count. */
+function readTags(...lists: readonly (string | undefined)[]): readonly Tag[] {
+  return lists.flatMap((list) =>
+    (list ?? '')
+      .slice(0, 20_000)
+      .split(',')
+      .flatMap((part): Tag[] => {
+        const [, name = '', value = ''] = /^([^:]*):?(.*)$/s.exec(part.trim()) ?? [];
+        return name === '' || name === '*' ? [] : [[name, value]];
+      }),
+  );
+}
+
+/** Tags as labels, the values of one that is there several times joined; then what else is known of the alert. */
+function labelsOf(
+  tags: readonly Tag[],
+  more: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const values = new Map<string, Set<string>>();
+  for (const [name, value] of tags) values.set(name, (values.get(name) ?? new Set()).add(value));
+  for (const [name, value] of Object.entries(more)) {
+    if (value !== undefined) values.set(name, new Set([value]));
+  }
+  return Object.fromEntries([...values].map(([name, each]) => [name, [...each].join(', ')]));
 }

@@ -1,12 +1,11 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { Component, IssuerHost } from '../../src/contract/core/index.ts';
 import type { Issuer, TokenIntrospection, TokenTrust } from '../../src/contract/issuer/index.ts';
-import { algorithms } from './algorithms.ts';
+import { algorithms, settingsOf } from './settings.ts';
 import { clientAuthentication } from './client-authentication.ts';
 import type { OidcConfig } from './config.ts';
 import { createProvider } from './provider.ts';
 import type { Provider } from './provider.ts';
-import { settingsOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { scopeNames } from './scope-names.ts';
 import { createSignIn } from './sign-in.ts';

@@ -1,8 +1,12 @@
+import type { SigningAlgorithm } from '../../src/contract/issuer/index.ts';
 import type { ClaimPath } from './claims.ts';
 import type { OidcConfig } from './config.ts';
 import type { IdentityRules } from './identity.ts';
 import type { MembershipRule } from './memberships.ts';
 import { presets } from './presets.ts';
+
+/** What providers sign with. Never a shared secret (HS256), never `none`. */
+export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const satisfies readonly SigningAlgorithm[];
 
 /** The config with all that its preset fills in. */
 export interface Settings {

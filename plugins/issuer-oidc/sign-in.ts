@@ -1,15 +1,15 @@
-import { timingSafeEqual } from 'node:crypto';
 import { jwtVerify } from 'jose';
+import { timingSafeEqual } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
 import type { Logger } from '../../src/contract/core/index.ts';
+import { hashSecret } from '../../src/contract/core/index.ts';
 import type { ExternalIdentity, RedirectSignIn } from '../../src/contract/issuer/index.ts';
 import type { ArtifactRepository } from '../../src/contract/storage/index.ts';
-import { algorithms } from './algorithms.ts';
 import { identityOf } from './identity.ts';
 import type { IdentityRules } from './identity.ts';
-import { createOnce } from './once.ts';
 import type { Provider } from './provider.ts';
+import { algorithms } from './settings.ts';
 import { again, signInFailure } from './sign-in-failure.ts';
 
 export interface SignInOptions {
@@ -28,6 +28,7 @@ export interface SignInOptions {
 
 /** Long enough for a second factor and a forgotten password. */
 const lifetimeMs = 15 * 60_000;
+
 const maxCallbackLength = 16_384;
 
 const stateSchema = z.strictObject({
@@ -38,6 +39,7 @@ const stateSchema = z.strictObject({
   /** Epoch milliseconds. */
   expiresAt: z.number(),
 });
+
 type State = z.output<typeof stateSchema>;
 
 /** Authorization code with PKCE, state and nonce. The provider's tokens are read and dropped. */
@@ -123,4 +125,19 @@ function readState(text: string): State | undefined {
 function isState([given = '', ...more]: readonly string[], expected: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(expected)];
   return more.length === 0 && one.length === other.length && timingSafeEqual(one, other);
+}
+
+const model = 'SignIn';
+
+/** True the first time a value is shown to any gateway over the storage, until it expires. */
+function createOnce(
+  artifacts: () => Pick<ArtifactRepository, 'upsert' | 'consume'>,
+  now: () => Date,
+): (value: string, expiresAt: Date) => Promise<boolean> {
+  return async (value, expiresAt) => {
+    const id = hashSecret(value);
+    // Of those who write it at once one alone consumes it; writing it again makes it no newer.
+    await artifacts().upsert({ model, id, payload: '{}', expiresAt });
+    return artifacts().consume(model, id, now());
+  };
 }

@@ -1,25 +1,28 @@
-import { SightlineError, type Health } from '../../src/contract/core/index.ts';
-import {
-  otelTables,
-  type CheckedStatement,
-  type Cursor,
-  type Dialect,
-  type GatedStatement,
-  type ParsedStatement,
-  type QueryLimits,
-  type ScanEstimate,
-  type SqlGate,
-  type StatementBinding,
-  type StatementContext,
-  type Telemetry,
-  type TelemetryHost,
-  type WarehouseOperations,
+import { SightlineError } from '../../src/contract/core/index.ts';
+import type { Health } from '../../src/contract/core/index.ts';
+import { otelTables } from '../../src/contract/telemetry/index.ts';
+import type {
+  CheckedStatement,
+  Cursor,
+  Dialect,
+  GatedStatement,
+  ParsedStatement,
+  QueryLimits,
+  ScanEstimate,
+  SqlGate,
+  StatementBinding,
+  StatementContext,
+  Telemetry,
+  TelemetryHost,
+  WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
 import { ApiFailure } from './api.ts';
 import type { BigqueryConfig } from './config.ts';
 import { dialectOf } from './dialect.ts';
 import { policy } from './gate/policy.ts';
-import { operationsOf } from './operations/index.ts';
+import { inspect } from './operations/inspect.ts';
+import { probe } from './operations/probe.ts';
+import { setup } from './operations/setup.ts';
 import { Queries } from './queries.ts';
 import { Warehouse } from './warehouse.ts';
 
@@ -115,4 +118,13 @@ export class BigqueryTelemetry implements Telemetry {
     if (statement === undefined) throw new TypeError('a statement that this plugin did not parse');
     return statement;
   }
+}
+
+/** They work on a service that was not started, too. */
+function operationsOf(warehouse: Warehouse, host: TelemetryHost): WarehouseOperations {
+  return {
+    setup: (signal) => setup(warehouse, signal),
+    inspect: (signal) => inspect(warehouse, host, signal),
+    probe: (signal) => probe(warehouse, signal),
+  };
 }

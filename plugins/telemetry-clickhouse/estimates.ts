@@ -1,7 +1,6 @@
 import type { ResolvedMapping, ScanEstimate } from '../../src/contract/telemetry/index.ts';
-import { literal } from './quote.ts';
-import type { Rows } from './rows.ts';
-import { textOf } from './text-of.ts';
+import { literal, textOf } from './quote.ts';
+import type { Rows } from './quote.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -21,7 +21,7 @@ import { physicalColumns } from './physical-columns.ts';
 import { presets } from './presets/index.ts';
 import { probeWarehouse } from './probe/index.ts';
 import { relationWriter } from './relation-writer.ts';
-import type { Rows } from './rows.ts';
+import type { Rows } from './quote.ts';
 import { setupScripts } from './setup/index.ts';
 import type { SetupOptions } from './setup/index.ts';
 import { ownColumns } from './setup/own-tables.ts';

@@ -1,7 +1,6 @@
 import type { PhysicalColumns } from '../../src/contract/telemetry/index.ts';
-import { literal } from './quote.ts';
-import type { Rows } from './rows.ts';
-import { textOf } from './text-of.ts';
+import { literal, textOf } from './quote.ts';
+import type { Rows } from './quote.ts';
 
 /**
  * Looks tables up by `database.table` or in the account's own database. Of a path with `{tenant}` the columns of one table

@@ -1,5 +1,5 @@
 import type { ResolvedMapping } from '../../src/contract/telemetry/index.ts';
-import type { Rows } from './rows.ts';
+import type { Rows } from './quote.ts';
 import { literal } from './quote.ts';
 
 /** The FROM items of a mapping whose engine takes PREWHERE. Views, joins and whatever cannot be looked up are not among them. */

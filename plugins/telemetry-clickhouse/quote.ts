@@ -16,3 +16,11 @@ export function tablePath(path: string): string {
 export function literal(text: string): string {
   return `'${text.replace(/[\\']/g, String.raw`\$&`).replaceAll('\0', String.raw`\0`)}'`;
 }
+
+/** Runs one statement of ours and answers its rows by column name; 64-bit integers may come as text. */
+export type Rows = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** A field of an answer as text: '' where there is none. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
+}

@@ -31,7 +31,7 @@ import { namedColumns } from './named-columns.ts';
 import { ClickHouseOperations } from './operations.ts';
 import { openSink, ownMapping, type OpenSink } from './own-warehouse.ts';
 import { queryId } from './tenant.ts';
-import { textOf } from './text-of.ts';
+import { textOf } from './quote.ts';
 
 interface Running {
   readonly gate: SqlGate;

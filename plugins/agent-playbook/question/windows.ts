@@ -1,9 +1,9 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
-import { lengthOf } from '../sql.ts';
-import type { Windows } from '../sql.ts';
+import { lengthOf } from '../stretches.ts';
+import type { Windows } from '../stretches.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { moment } from '../quote.ts';
-import type { Question } from './question.ts';
+import type { Question } from './asked.ts';
 import type { TimeRange } from './time-range.ts';
 
 const minute = 60_000;

@@ -1,5 +1,5 @@
 import type { Conclusion } from '../../../src/contract/storage/index.ts';
-import type { Windows } from '../sql.ts';
+import type { Windows } from '../stretches.ts';
 
 /** What an investigation came to, before it is put into words for a chat or a document. */
 export interface Report {

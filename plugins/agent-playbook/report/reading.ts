@@ -1,7 +1,7 @@
-import type { Focus } from '../question/question.ts';
+import type { Focus } from '../question/asked.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { code } from '../quote.ts';
-import type { Windows } from '../sql.ts';
+import type { Windows } from '../stretches.ts';
 
 /** How a follow-up was understood: "Looking at `checkout`, 14:00-14:30 UTC, compared with 13:00-13:30 UTC." */
 export function readingLine(focus: Focus, { now, references }: Windows, today: Date): string {

@@ -3,7 +3,7 @@ import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
 import { code, percent } from '../quote.ts';
 import type { Scene } from '../scene.ts';
-import { usual } from '../sql.ts';
+import { usual } from '../stretches.ts';
 import { clearlyChanged } from '../steps/behaviour.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeLatency } from '../steps/latency-shift.ts';

@@ -1,7 +1,8 @@
 import { code, percent } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import { gStatistic, overdispersion } from '../gtest.ts';
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
 import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
 

@@ -1,6 +1,7 @@
 import { code, milliseconds } from '../quote.ts';
 import type { Row } from '../notebook.ts';
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
 import { within } from '../sql.ts';
 

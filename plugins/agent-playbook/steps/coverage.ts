@@ -2,7 +2,7 @@ import type { DialectWriter, TableName } from '../../../src/contract/telemetry/i
 import type { Notebook } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { code, moment } from '../quote.ts';
-import type { Step } from '../scene.ts';
+import type { Step } from '../step.ts';
 import { inList, within } from '../sql.ts';
 
 export interface Coverage {

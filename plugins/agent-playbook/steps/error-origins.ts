@@ -1,6 +1,7 @@
 import { code } from '../quote.ts';
 import type { Row } from '../notebook.ts';
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { eitherWindow, inList, isBefore, masked, onlyFocus, within } from '../sql.ts';
 import { twoProportionZ } from '../statistics.ts';
 

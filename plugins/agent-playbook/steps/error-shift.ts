@@ -1,6 +1,7 @@
 import { code, percent } from '../quote.ts';
 import type { Row } from '../notebook.ts';
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { eitherWindow, isBefore, onlyFocus, ownWork, within } from '../sql.ts';
 import { rate, twoProportionZ } from '../statistics.ts';
 import type { Proportion } from '../statistics.ts';

@@ -1,7 +1,8 @@
 import { code, milliseconds } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { inList, ownWork, within } from '../sql.ts';
 
 export interface Exemplar {

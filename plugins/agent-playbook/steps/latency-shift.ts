@@ -1,7 +1,9 @@
 import { code, milliseconds, percent } from '../quote.ts';
 import type { Row } from '../notebook.ts';
-import type { Scene, Step } from '../scene.ts';
-import { onlyFocus, ownWork, usual, usualWindow, within } from '../sql.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
+import { usual } from '../stretches.ts';
+import { onlyFocus, ownWork, usualWindow, within } from '../sql.ts';
 import { rate, twoProportionZ } from '../statistics.ts';
 
 export interface LatencyChange {

@@ -1,7 +1,8 @@
 import { code } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import { joined } from '../sample.ts';
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
 import { drain } from '../templates/drain.ts';
 import { templatesOf } from '../templates/template.ts';

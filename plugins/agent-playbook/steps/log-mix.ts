@@ -1,4 +1,5 @@
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
 import { compareBehaviour } from './behaviour.ts';
 import type { Behaviours } from './behaviour.ts';

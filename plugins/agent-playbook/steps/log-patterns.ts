@@ -1,7 +1,9 @@
 import { code } from '../quote.ts';
 import type { Row } from '../notebook.ts';
-import type { Scene, Step } from '../scene.ts';
-import { eitherWindow, isBefore, masked, onlyFocus, scaleOf, within } from '../sql.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
+import { scaleOf } from '../stretches.ts';
+import { eitherWindow, isBefore, masked, onlyFocus, within } from '../sql.ts';
 import { ofKinds } from '../templates/template.ts';
 
 export interface LogPattern {

@@ -1,7 +1,8 @@
 import { code } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { onlyFocus, within } from '../sql.ts';
 
 /** A gauge of a service that is far from what it was. */

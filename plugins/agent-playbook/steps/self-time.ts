@@ -1,6 +1,7 @@
 import { code, milliseconds, percent } from '../quote.ts';
 import type { Row } from '../notebook.ts';
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
 import { eitherWindow, inList, isBefore, onlyFocus, within } from '../sql.ts';
 import { readShift } from './shifted.ts';

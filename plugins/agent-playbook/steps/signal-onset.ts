@@ -1,7 +1,8 @@
 import { code, moment } from '../quote.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Row } from '../notebook.ts';
-import type { Scene, Step } from '../scene.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
 import { logTemplate, within } from '../sql.ts';
 import { changePoint } from '../statistics.ts';
 import { thresholds } from '../thresholds.ts';

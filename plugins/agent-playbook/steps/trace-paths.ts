@@ -3,8 +3,10 @@ import type { Link } from '../critical-path.ts';
 import { code, milliseconds } from '../quote.ts';
 import type { Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import type { Scene, Step } from '../scene.ts';
-import { usual, usualWindow, within } from '../sql.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
+import { usual } from '../stretches.ts';
+import { usualWindow, within } from '../sql.ts';
 import { readExemplar } from './exemplars.ts';
 import type { Exemplar } from './exemplars.ts';
 

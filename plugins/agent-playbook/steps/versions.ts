@@ -1,6 +1,8 @@
 import { code, moment } from '../quote.ts';
-import type { Scene, Step } from '../scene.ts';
-import { eitherWindow, isBefore, onlyFocus, usual, within } from '../sql.ts';
+import type { Step } from '../step.ts';
+import type { Scene } from '../scene.ts';
+import { usual } from '../stretches.ts';
+import { eitherWindow, isBefore, onlyFocus, within } from '../sql.ts';
 
 export interface NewVersion {
   readonly service: string;

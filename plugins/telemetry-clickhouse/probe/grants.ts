@@ -1,6 +1,5 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
-import { identifier } from '../quote.ts';
-import { textOf } from '../text-of.ts';
+import { identifier, textOf } from '../quote.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
 import { revoking, unproven } from './advice.ts';
 import { attempt, isUnknownSyntax } from './attempt.ts';

@@ -1,5 +1,5 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
-import { textOf } from '../text-of.ts';
+import { textOf } from '../quote.ts';
 import { unproven } from './advice.ts';
 import { attempt } from './attempt.ts';
 import type { Outcome, Send } from './attempt.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../../src/contract/telemetry/index.ts';
-import { cutCell } from './cut.ts';
-import { hasTime, shapeOf, type Shape } from './shape.ts';
+import { hasTime, shapeOf } from './shape.ts';
+import type { Shape } from './shape.ts';
 import { RowWalk } from './walk.ts';
 
 /** The engine failed after the first rows were sent, or the connection broke: the text is what came in place of a row. */
@@ -15,8 +15,11 @@ export class RowTooLong extends Error {
 }
 
 const longestRow = 16 << 20;
+
 const longestFailure = 1 << 16;
+
 const newline = 0x0a;
+
 const comma = 0x2c;
 
 /**
@@ -192,4 +195,30 @@ class Output {
   #joined(): Buffer[] {
     return this.#parts.flatMap((part, index) => (index === 0 ? [part] : [Buffer.of(comma), part]));
   }
+}
+
+/** A cell's JSON of more than `most` bytes (latin1) as a JSON string that holds its start and says how much is missing. */
+function cutCell(json: string, most: number): string {
+  const bytes = Buffer.from(json, 'latin1');
+  const plain = json.startsWith('"') ? textOf(bytes) : bytes;
+  let keep = Math.min(plain.length, most);
+  for (;;) {
+    const start = wholeCharacters(plain, keep);
+    const text = JSON.stringify(`${start}…[${plain.length - Buffer.byteLength(start)} bytes cut]`);
+    const over = Buffer.byteLength(text) - most;
+    if (over <= 0 || keep === 0) return Buffer.from(text).toString('latin1');
+    // An escaped character is up to six times as long as it was.
+    keep = Math.max(0, keep - Math.max(1, Math.ceil(over / 6)));
+  }
+}
+
+function textOf(json: Buffer): Buffer {
+  const value: unknown = JSON.parse(json.toString('utf8'));
+  return Buffer.from(String(value));
+}
+
+function wholeCharacters(bytes: Buffer, length: number): string {
+  let end = length;
+  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
 }

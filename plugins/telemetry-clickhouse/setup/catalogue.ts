@@ -1,6 +1,6 @@
 import type { PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
-import { textOf } from '../text-of.ts';
-import type { Rows } from '../rows.ts';
+import { textOf } from '../quote.ts';
+import type { Rows } from '../quote.ts';
 
 /** A table that is there. */
 export interface FoundTable {

@@ -7,10 +7,9 @@ import type {
   ResolvedMapping,
 } from '../../../src/contract/telemetry/index.ts';
 import { presets } from '../presets/index.ts';
-import { tablePath } from '../quote.ts';
+import { tablePath, textOf } from '../quote.ts';
 import { relationWriter } from '../relation-writer.ts';
-import type { Rows } from '../rows.ts';
-import { textOf } from '../text-of.ts';
+import type { Rows } from '../quote.ts';
 import { catalogue, columnsOf } from './catalogue.ts';
 import { guess } from './guess.ts';
 import { exporters, owns } from './named-presets.ts';

@@ -1,8 +1,7 @@
 import { tableNames } from '../../../src/contract/telemetry/index.ts';
 import type { PhysicalColumns, ResolvedMapping, TableSource } from '../../../src/contract/telemetry/index.ts';
-import { literal } from '../quote.ts';
-import type { Rows } from '../rows.ts';
-import { textOf } from '../text-of.ts';
+import { literal, textOf } from '../quote.ts';
+import type { Rows } from '../quote.ts';
 
 /** A table of the warehouse that a mapping reads. */
 export interface PhysicalTable {

@@ -1,7 +1,7 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import { tableNames } from '../../../src/contract/telemetry/index.ts';
 import type { MappingConfig, PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
-import type { Rows } from '../rows.ts';
+import type { Rows } from '../quote.ts';
 import { ownColumns } from './own-tables.ts';
 
 const map = 'Map(LowCardinality(String), String)';

@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import type { LogPosition } from '../../../src/contract/telemetry/index.ts';
 import { literal } from '../quote.ts';
-import type { Rows } from '../rows.ts';
+import type { Rows } from '../quote.ts';
 
 /** How far a log is loaded. */
 export interface Loaded {

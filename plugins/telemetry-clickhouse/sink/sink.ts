@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { decodeBatch, tableNames } from '../../../src/contract/telemetry/index.ts';
 import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import { SightlineError } from '../../../src/contract/core/index.ts';
+import { decodeBatch, tableNames } from '../../../src/contract/telemetry/index.ts';
 import type {
   LogPosition,
   TableName,
@@ -11,13 +12,15 @@ import type {
   Tenancy,
   Tenant,
 } from '../../../src/contract/telemetry/index.ts';
+import { EngineError } from '../client/engine-error.ts';
 import type { Warehouse } from '../client/warehouse.ts';
 import { identifier, literal } from '../quote.ts';
 import { batchColumn, logColumn, organizationColumn, ownColumns } from '../setup/own-tables.ts';
 import { encodeRows } from './encode.ts';
-import { badBatch, loadFailure } from './failures.ts';
-import { isAfter, readLoaded, type Loaded } from './positions.ts';
-import { afterOthers, insertIdPrefix, missing, rowsByBatch, type LogRows, type Numbered } from './stored.ts';
+import { isAfter, readLoaded } from './positions.ts';
+import type { Loaded } from './positions.ts';
+import { afterOthers, insertIdPrefix, missing, rowsByBatch } from './stored.ts';
+import type { LogRows, Numbered } from './stored.ts';
 
 export interface SinkOptions {
   /** Of the account that may write. */
@@ -165,4 +168,30 @@ function decoded(bytes: Uint8Array): TelemetryBatch {
   } catch (error) {
     throw badBatch(error);
   }
+}
+
+/** The engine's codes for rows that it can never store: unreadable values, and days of more partitions than a load may have. */
+const refused = new Set([6, 25, 26, 27, 38, 41, 53, 72, 117, 130, 131, 190, 252, 321, 407, 467]);
+
+/** What the receiver is told: whether it lies in the rows, in the space, or in the warehouse's state. */
+function loadFailure(error: unknown): SightlineError {
+  if (error instanceof SightlineError && error.code === 'invalid_argument') return error;
+  const cause = error instanceof SightlineError ? error.cause : error;
+  const code = cause instanceof EngineError ? cause.code : undefined;
+  if (code !== undefined && refused.has(code)) return badBatch(cause);
+  if (code === 243) {
+    return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
+      hint: 'Whoever runs the warehouse must free disk space or shorten retention.',
+      retryAfterSeconds: 60,
+      cause,
+    });
+  }
+  return new SightlineError('telemetry_unavailable', 'The telemetry could not be written.', {
+    retryAfterSeconds: 5,
+    cause,
+  });
+}
+
+function badBatch(cause: unknown): SightlineError {
+  return new SightlineError('invalid_argument', 'The batch cannot be stored as it is.', { cause });
 }

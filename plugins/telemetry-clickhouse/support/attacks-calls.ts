@@ -1,5 +1,3 @@
-import type { Targets } from './attacks.ts';
-
 /** Functions that read something else than their arguments, or take SQL as text. */
 export function calls({ table, file }: Targets): readonly string[] {
   const [database = '', name = ''] = table.split('.');
@@ -68,4 +66,14 @@ export function calls({ table, file }: Targets): readonly string[] {
     "SELECT nested(['a'], [1])",
     'SELECT indexHint(name = 1) FROM otel.spans',
   ];
+}
+
+/** What an attacker's statements are aimed at. */
+export interface Targets {
+  /** The other organization. */
+  readonly victim: string;
+  /** Where the telemetry really is: `default.otel_traces`. */
+  readonly table: string;
+  /** A file that the server's user can read. */
+  readonly file: string;
 }

@@ -1,17 +1,8 @@
 import type { HostileStatement } from '../../../test/contract/isolation.ts';
 import { calls } from './attacks-calls.ts';
+import type { Targets } from './attacks-calls.ts';
 import { oracles } from './attacks-oracles.ts';
 import { structural } from './attacks-structure.ts';
-
-/** What an attacker's statements are aimed at. */
-export interface Targets {
-  /** The other organization. */
-  readonly victim: string;
-  /** Where the telemetry really is: `default.otel_traces`. */
-  readonly table: string;
-  /** A file that the server's user can read. */
-  readonly file: string;
-}
 
 export function hostileStatements(targets: Targets): readonly HostileStatement[] {
   return [

@@ -9,7 +9,7 @@ import { changedSettings } from '../client/settings.ts';
 import { Mapped } from '../mapped.ts';
 import { physicalColumns } from '../physical-columns.ts';
 import { identifier, literal } from '../quote.ts';
-import type { Rows } from '../rows.ts';
+import type { Rows } from '../quote.ts';
 import { access } from '../setup/access.ts';
 import { ownTables } from '../setup/own-tables.ts';
 import { physicalTables } from '../setup/physical-tables.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Rows } from '../../rows.ts';
+import type { Rows } from '../../quote.ts';
 
 export interface Engine extends AsyncDisposable {
   readonly rows: Rows;

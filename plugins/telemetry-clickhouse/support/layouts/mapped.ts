@@ -13,7 +13,7 @@ import { prewhereSources } from '../../prewhere.ts';
 import { presets } from '../../presets/index.ts';
 import { literal } from '../../quote.ts';
 import { relationWriter } from '../../relation-writer.ts';
-import type { Rows } from '../../rows.ts';
+import type { Rows } from '../../quote.ts';
 import { tenantPredicate } from '../../tenant.ts';
 
 export const physicalColumns =
