@@ -1,3 +1,4 @@
+import { Stopped } from '../../src/contract/core/index.ts';
 import { connect, type Socket } from 'node:net';
 import { frame, frameKind, FrameReader, type Frame } from './frames.ts';
 import type { Failure, Request } from './protocol.ts';
@@ -17,16 +18,6 @@ export class EngineLost extends Error {
   constructor(message = 'the engine process ended') {
     super(message);
     this.name = 'EngineLost';
-  }
-}
-
-/** The caller left, or the time was up; the engine's work was stopped. */
-export class Stopped extends Error {
-  readonly reason: 'timeout' | 'cancelled';
-  constructor(reason: 'timeout' | 'cancelled') {
-    super(reason);
-    this.name = 'Stopped';
-    this.reason = reason;
   }
 }
 

@@ -1,6 +1,6 @@
-import { SightlineError } from '../../src/contract/core/index.ts';
+import { SightlineError, Stopped } from '../../src/contract/core/index.ts';
 import { type SqlHelpers, type TableName } from '../../src/contract/telemetry/index.ts';
-import { EngineFailure, EngineLost, Stopped } from './channel.ts';
+import { EngineFailure, EngineLost } from './channel.ts';
 import { functionNames } from './gate/functions.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { SightlineError, type Health, type OrganizationId } from '../../src/contract/core/index.ts';
+import { type Health, type OrganizationId, SightlineError, Stopped } from '../../src/contract/core/index.ts';
 import {
   tableNames,
   type CheckedStatement,
@@ -12,7 +12,7 @@ import {
   type Telemetry,
   type TelemetryHost,
 } from '../../src/contract/telemetry/index.ts';
-import { EngineLost, Stopped, type Asked, type Reply } from './channel.ts';
+import { EngineLost, type Asked, type Reply } from './channel.ts';
 import { PartCursor, PartQueue } from './cursor.ts';
 import { dialect } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';

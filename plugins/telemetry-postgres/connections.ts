@@ -1,7 +1,7 @@
+import { Stopped } from '../../src/contract/core/index.ts';
 import { Pool, type ClientConfig } from 'pg';
 import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../src/contract/core/index.ts';
-import { Stopped } from './failures.ts';
 import { Lease, settle, type LeaseEnds } from './lease.ts';
 import { Resting } from './resting.ts';
 import { Session } from './session.ts';

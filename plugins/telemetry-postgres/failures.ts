@@ -1,18 +1,8 @@
 import { DatabaseError } from 'pg';
-import { SightlineError } from '../../src/contract/core/index.ts';
+import { SightlineError, Stopped } from '../../src/contract/core/index.ts';
 import { type SqlHelpers, type TableName } from '../../src/contract/telemetry/index.ts';
 import { RowTooLong } from './portal.ts';
 import { nameAt } from './names.ts';
-
-/** Our own end to a statement. */
-export class Stopped extends Error {
-  readonly reason: 'timeout' | 'cancelled' | 'closing';
-
-  constructor(reason: Stopped['reason']) {
-    super(`stopped: ${reason}`);
-    this.reason = reason;
-  }
-}
 
 export interface FailureContext {
   readonly helpers: SqlHelpers;

@@ -1,3 +1,4 @@
+import { Stopped } from '../../src/contract/core/index.ts';
 import type {
   Cursor,
   CursorEnd,
@@ -9,7 +10,6 @@ import type {
 } from '../../src/contract/telemetry/index.ts';
 import type { Connections, Lease } from './connections.ts';
 import { within } from './lease.ts';
-import { Stopped } from './failures.ts';
 import { quickMs, type KnownSmall } from './known-small.ts';
 import { labelComment } from './label.ts';
 import type { Pipelines } from './pipelines.ts';

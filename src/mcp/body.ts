@@ -1,7 +1,8 @@
+import { ClientGone } from '../contract/core/index.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { nestsDeeperThan, opensAtMost } from '../contract/core/json-depth.ts';
-import { ClientGone, RequestFailure } from './failure.ts';
+import { RequestFailure } from './failure.ts';
 import { rpcCode } from './protocol.ts';
 
 export interface BodyLimits {

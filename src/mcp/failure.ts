@@ -30,14 +30,6 @@ export class RequestFailure extends Error {
   }
 }
 
-/** The caller hung up before its request was whole; there is nobody to answer. */
-export class ClientGone extends Error {
-  constructor() {
-    super('the client closed the connection');
-    this.name = 'ClientGone';
-  }
-}
-
 /** An error of ours as the refusal of a whole request. */
 export function requestFailure(error: SightlineError): RequestFailure {
   const { status, code, message, hint, retryAfterSeconds } = error;

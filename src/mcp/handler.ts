@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../contract/issuer/index.ts';
-import { SightlineError } from '../contract/core/index.ts';
+import { ClientGone, SightlineError } from '../contract/core/index.ts';
 import type { ErrorCode, Instruments, Logger, Operation, OperationFacts, Tool } from '../contract/core/index.ts';
 import { readAccept } from './accept.ts';
 import { readMessage } from './body.ts';
@@ -12,7 +12,7 @@ import { cacheHints, createCatalog } from './catalog.ts';
 import type { ServerInfo } from './catalog.ts';
 import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
-import { ClientGone, RequestFailure, requestFailure } from './failure.ts';
+import { RequestFailure, requestFailure } from './failure.ts';
 import { createGate } from './host-check.ts';
 import { peekId, readRpcMessage } from './message.ts';
 import type { RpcMessage } from './message.ts';

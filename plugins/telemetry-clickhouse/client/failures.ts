@@ -1,11 +1,10 @@
-import { SightlineError } from '../../../src/contract/core/index.ts';
+import { SightlineError, Stopped } from '../../../src/contract/core/index.ts';
 import type { ErrorCode } from '../../../src/contract/core/index.ts';
 import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
 import { FailedMidway, RowTooLong } from '../result/row-reader.ts';
 import { MalformedRow } from '../result/walk.ts';
 import { engineError, EngineError } from './engine-error.ts';
 import { failures, type Told } from './failure-codes.ts';
-import { Stopped } from './stopped.ts';
 
 export interface Explaining {
   readonly helpers: SqlHelpers;

@@ -1,13 +1,4 @@
-/** Why a statement ended that neither finished nor failed by itself. */
-export class Stopped extends Error {
-  override readonly name = 'Stopped';
-  readonly reason: 'timeout' | 'cancelled';
-
-  constructor(reason: 'timeout' | 'cancelled') {
-    super(reason);
-    this.reason = reason;
-  }
-}
+import { Stopped } from '../../../src/contract/core/index.ts';
 
 /** A signal that aborts when the caller leaves or the time is over, whichever comes first; its reason is a Stopped. */
 export class Deadline {

@@ -75,3 +75,11 @@ export class SightlineError extends Error {
     return errorStatus[this.code];
   }
 }
+
+/** The caller hung up before its request was whole; there is nobody to answer. */
+export class ClientGone extends Error {
+  constructor() {
+    super('the client closed the connection');
+    this.name = 'ClientGone';
+  }
+}

@@ -1,3 +1,4 @@
+import { within } from '../../contract/core/index.ts';
 import type { RequestHandler } from 'express';
 import type { Health, Logger } from '../../contract/core/index.ts';
 import { sendJson } from './json.ts';
@@ -23,7 +24,7 @@ export function readyz(ready: () => boolean, health: () => Promise<HealthReport>
 
   const check = (): Promise<HealthReport> => {
     const at = performance.now();
-    if (!last || at - last.at > reuseMs) last = { at, report: within(health(), deadlineMs) };
+    if (!last || at - last.at > reuseMs) last = { at, report: within(deadlineMs, health()) };
     return last.report;
   };
 
@@ -48,16 +49,4 @@ export function readyz(ready: () => boolean, health: () => Promise<HealthReport>
       components: Object.fromEntries(entries.map(([name, { ok }]) => [name, ok ? 'ok' : 'unwell'])),
     });
   };
-}
-
-async function within(report: Promise<HealthReport>, ms: number): Promise<HealthReport> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([report, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,6 +1,6 @@
+import { within } from '../../contract/core/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
@@ -63,15 +63,9 @@ export function createOwnTelemetry(options: OwnTelemetryOptions): OwnTelemetry {
   const unobserve = observeProcess(meter);
   const scrapeServer = reader && createScrapeServer(reader, logger);
 
-  const within = async (work: Promise<unknown>): Promise<void> => {
-    const timer = new AbortController();
-    // The failure itself is reported where it is exported.
-    const done = work.then(
-      () => undefined,
-      () => undefined,
-    );
-    await Promise.race([done, delay(flushMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
-    timer.abort();
+  // The failure itself is reported where it is exported.
+  const settled = async (work: Promise<unknown>): Promise<void> => {
+    await within(flushMs, work).catch(() => undefined);
   };
 
   return {
@@ -85,12 +79,12 @@ export function createOwnTelemetry(options: OwnTelemetryOptions): OwnTelemetry {
     }),
     scrapeServer,
     observe: (gauges) => observeGauges(meter, gauges),
-    flush: () => within(Promise.all([tracers?.forceFlush(), meters.forceFlush()])),
+    flush: () => settled(Promise.all([tracers?.forceFlush(), meters.forceFlush()])),
     async stop() {
       unobserve();
       scrapeServer?.close();
       scrapeServer?.closeAllConnections();
-      await within(Promise.all([tracers?.shutdown(), meters.shutdown()]));
+      await settled(Promise.all([tracers?.shutdown(), meters.shutdown()]));
     },
   };
 }

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { SightlineError } from '../../contract/core/index.ts';
+import { SightlineError, within } from '../../contract/core/index.ts';
 import type { Component, Health, Logger } from '../../contract/core/index.ts';
 
 export interface Part {
@@ -33,7 +32,7 @@ export function createLifecycle({
     async start(part) {
       started.push(part);
       try {
-        await within(part.startTimeoutMs ?? startTimeoutMs, (signal) => part.component.start(signal));
+        await bounded(part.startTimeoutMs ?? startTimeoutMs, (signal) => part.component.start(signal));
       } catch (cause) {
         const known = cause instanceof SightlineError;
         throw new SightlineError(
@@ -47,7 +46,7 @@ export function createLifecycle({
     async stop() {
       for (const part of started.splice(0).reverse()) {
         try {
-          await within(stopTimeoutMs, () => part.component.stop());
+          await bounded(stopTimeoutMs, () => part.component.stop());
         } catch (error) {
           logger.error({ part: part.name, error }, 'did not stop cleanly');
         }
@@ -56,7 +55,7 @@ export function createLifecycle({
     async health() {
       const entries = started.map(async ({ name, component }): Promise<[string, Health]> => {
         try {
-          return [name, await within(2_000, (signal) => component.health(signal))];
+          return [name, await bounded(2_000, (signal) => component.health(signal))];
         } catch (error) {
           logger.warn({ part: name, error }, 'health check failed');
           return [name, { ok: false, detail: 'did not answer' }];
@@ -67,19 +66,12 @@ export function createLifecycle({
   };
 }
 
-async function within<T>(ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function bounded<T>(ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
-  const timer = new AbortController();
-  const timeout = delay(ms, undefined, { signal: timer.signal }).then(() => {
+  return await within(ms, run(deadline.signal), () => {
     deadline.abort();
-    throw new SightlineError('unavailable', `no answer within ${ms / 1000} s`);
+    return new SightlineError('unavailable', `no answer within ${ms / 1000} s`);
   });
-  timeout.catch(() => undefined);
-  try {
-    return await Promise.race([run(deadline.signal), timeout]);
-  } finally {
-    timer.abort();
-  }
 }
 
 /** Another time it may be there. */

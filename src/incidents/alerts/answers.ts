@@ -16,9 +16,6 @@ export class Refusal extends Error {
   }
 }
 
-/** The client went away while it sent: there is nobody to answer. */
-export class ClientGone extends Error {}
-
 /** The same for every address that is no source's. */
 export function notFound(): Refusal {
   return new Refusal(404, 'not_found', 'There is no alert source at this address.');

@@ -1,7 +1,8 @@
+import { ClientGone } from '../../contract/core/index.ts';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { nestsDeeperThan } from '../../contract/core/json-depth.ts';
-import { ClientGone, Refusal } from './answers.ts';
+import { Refusal } from './answers.ts';
 
 export interface BodyLimits {
   readonly bodyBytes: number;

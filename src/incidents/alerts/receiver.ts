@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { alertNotice } from '../../contract/alerts/index.ts';
-import { isId, SightlineError } from '../../contract/core/index.ts';
+import { ClientGone, isId, SightlineError } from '../../contract/core/index.ts';
 import type { AlertInput, AlertNotice } from '../../contract/alerts/index.ts';
 import type { Logger } from '../../contract/core/index.ts';
 import type { AlertSource, Directory } from '../../contract/storage/index.ts';
 import { createRateLimit } from '../../limits/rate-limit.ts';
-import { answer, ClientGone, notFound, Refusal, refuse, tooMany } from './answers.ts';
+import { answer, notFound, Refusal, refuse, tooMany } from './answers.ts';
 import { parseBody, readBody } from './body.ts';
 import { limits } from './limits.ts';
 import type { AlertRecorder } from './recorder.ts';

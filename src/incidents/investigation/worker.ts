@@ -1,3 +1,4 @@
+import { Stopped } from '../../contract/core/index.ts';
 import type { Agent } from '../../contract/agent/index.ts';
 import type { ChatId, Instruments, Logger } from '../../contract/core/index.ts';
 import type { ClaimedInvestigation, Lease, Storage, Workspace } from '../../contract/storage/index.ts';
@@ -29,8 +30,6 @@ const leaseMs = 10_000;
 const heartbeatMs = 2_000;
 /** Work queued by another process, or left by one that died, is found by looking. */
 const pollMs = 3_000;
-
-class Stopped extends Error {}
 
 /** Takes queued investigations one by one under a lease, and runs the agent on them. */
 export function createInvestigationWorker(deps: InvestigationWorkerDependencies): InvestigationWorker {
@@ -97,7 +96,7 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
     const { chatId } = investigation;
     const watching =
       chatId && watchChat(workspace, chatId, claimed, ended.signal, () => end.abort(new LeaseLost('cancelled')));
-    const stop = (): void => end.abort(new Stopped('the worker stops'));
+    const stop = (): void => end.abort(new Stopped('closing'));
     stopping.signal.addEventListener('abort', stop, { once: true });
     if (stopping.signal.aborted) stop();
     const since = performance.now();

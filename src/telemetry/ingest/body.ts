@@ -1,3 +1,4 @@
+import { ClientGone } from '../../contract/core/index.ts';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
@@ -14,9 +15,6 @@ export interface BodyLimits {
   /** Without a byte. */
   readonly idleMs: number;
 }
-
-/** The client went away while it sent; there is nobody to answer. */
-export class ClientGoneError extends Error {}
 
 /** The body as it came, counted while it comes, since senders often do not say how long it is. */
 export function readBody(request: IncomingMessage, limits: BodyLimits, share: Share): Promise<Buffer> {
@@ -49,7 +47,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, share: Sh
       chunks.push(chunk);
     };
     const onEnd = () => finish(undefined);
-    const onGone = () => finish(new ClientGoneError());
+    const onGone = () => finish(new ClientGone());
     const finish = (error: Error | undefined) => {
       clearInterval(slow);
       request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);

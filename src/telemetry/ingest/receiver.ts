@@ -1,3 +1,4 @@
+import { ClientGone } from '../../contract/core/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import type { Directory } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
 import { answerRefusal, answerSuccess, OtlpRefusal, retryLater } from './answers.ts';
 import { authenticate } from './authenticate.ts';
-import { ClientGoneError, inflate, readBody } from './body.ts';
+import { inflate, readBody } from './body.ts';
 import { Budget, type Share } from './budget.ts';
 import { DecodePool } from './decode-pool.ts';
 import { signals, type Decoded, type Encoding, type Signal } from './decode.ts';
@@ -151,7 +152,7 @@ class Receiver implements OtlpReceiver {
       this.#options.instruments?.ingested(signal, decoded.accepted, decoded.rejected);
       if (encoding !== undefined) answerSuccess(response, encoding, signal, decoded);
     } catch (error) {
-      if (error instanceof ClientGoneError) return;
+      if (error instanceof ClientGone) return;
       const refusal = this.#refusalOf(error);
       const { status } = refusal;
       if (status === 429 || status === 503) {

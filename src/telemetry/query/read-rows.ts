@@ -1,3 +1,4 @@
+import { within } from '../../contract/core/index.ts';
 import type { Cursor, CursorEnd, QueryLimits, ResultColumn } from '../../contract/telemetry/index.ts';
 import { DeadlineEnded } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
@@ -47,7 +48,10 @@ export async function readRows(
       const reading = cursor.read();
       if (!(reading instanceof Promise)) chunk = reading;
       else if (enoughAt === undefined) chunk = await deadline.race(reading);
-      else chunk = await deadline.race(within(reading, enoughAt + readAheadMs - performance.now()));
+      else {
+        const ms = Math.max(0, enoughAt + readAheadMs - performance.now());
+        chunk = await deadline.race(within(ms, reading, () => new DeadlineEnded('read-ahead')));
+      }
     } catch (error) {
       if (enoughAt === undefined || (error instanceof DeadlineEnded && deadline.endedBy === 'caller')) throw error;
       return stop();
@@ -68,17 +72,4 @@ export async function readRows(
     end: { ...end, cutCells: end.cutCells + collector.cutCells },
     overran: collector.cutCells > 0,
   };
-}
-
-/** Rejects with DeadlineEnded after `ms`. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DeadlineEnded('read-ahead')), Math.max(0, ms));
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
