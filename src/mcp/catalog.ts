@@ -1,3 +1,4 @@
+import type { DiscoverResult, Implementation, ListToolsResult } from '@modelcontextprotocol/client';
 import type { Tool } from '../contract/core/index.ts';
 import { paramHeaders } from './param-headers.ts';
 import type { ParamHeader } from './param-headers.ts';
@@ -5,12 +6,6 @@ import { PreparedResult } from './prepared.ts';
 import { isObject, meta } from './protocol.ts';
 import type { JsonObject } from './protocol.ts';
 import { jsonSchema } from './schema.ts';
-
-export interface ServerInfo {
-  readonly name: string;
-  readonly title: string;
-  readonly version: string;
-}
 
 export interface CatalogEntry {
   readonly tool: Tool;
@@ -30,12 +25,15 @@ export interface Catalog {
 }
 
 /** How long a 2026-07-28 client may keep a list or a discovery. They change only when the gateway restarts. */
-export const cacheHints = { ttlMs: 300_000, cacheScope: 'private' } as const;
+export const cacheHints = { ttlMs: 300_000, cacheScope: 'private' } as const satisfies Pick<
+  DiscoverResult,
+  'ttlMs' | 'cacheScope'
+>;
 
 /** Compiles the tools. Throws at start-up on a name, schema or alias that could not be served. */
-export function createCatalog(tools: readonly Tool[], serverInfo: ServerInfo): Catalog {
+export function createCatalog(tools: readonly Tool[], serverInfo: Implementation): Catalog {
   const entries = new Map<string, CatalogEntry>();
-  const listed: JsonObject[] = [];
+  const listed: ListToolsResult['tools'] = [];
   for (const tool of tools) {
     const { name, title, description, annotations } = tool;
     if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) throw new Error(`tool name ${JSON.stringify(name)} is not valid`);
@@ -59,13 +57,13 @@ export function createCatalog(tools: readonly Tool[], serverInfo: ServerInfo): C
   }
   return {
     find: (name) => entries.get(name),
-    legacyList: new PreparedResult({ tools: listed }),
+    legacyList: new PreparedResult({ tools: listed } satisfies ListToolsResult),
     modernList: new PreparedResult({
       tools: listed,
       ...cacheHints,
       resultType: 'complete',
       _meta: { [meta.serverInfo]: serverInfo },
-    }),
+    } satisfies ListToolsResult),
     paramHeaderNames: [...entries.values()].flatMap((entry) => entry.paramHeaders.map(({ name }) => name)),
   };
 }

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type {
+  DiscoverResult,
+  Implementation,
+  InitializeResult,
+  ServerCapabilities,
+  SubscriptionsAcknowledgedNotification,
+} from '@modelcontextprotocol/client';
 import type { Principal } from '../contract/issuer/index.ts';
 import { ClientGone, SightlineError } from '../contract/core/index.ts';
 import type { ErrorCode, Instruments, Logger, Operation, OperationFacts, Tool } from '../contract/core/index.ts';
@@ -9,7 +16,6 @@ import { createCaller } from './call.ts';
 import type { AuditLog } from '../contract/storage/index.ts';
 import type { CallsAtOnce, Challenge, RateLimit, ToolCall } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
-import type { ServerInfo } from './catalog.ts';
 import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
@@ -25,7 +31,7 @@ import { readTraceParent, traceFields } from './trace.ts';
 export interface McpHandlerOptions {
   /** Served in this order. */
   readonly tools: readonly Tool[];
-  readonly serverInfo: ServerInfo;
+  readonly serverInfo: Implementation;
   /** How to use the tools together, for the model. */
   readonly instructions: string;
   /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
@@ -70,6 +76,8 @@ const defaultLimits: McpLimits = {
   keepAliveMs: 15_000,
 };
 
+const capabilities: ServerCapabilities = { tools: {} };
+
 /** Visible ASCII, as the protocol wants session ids; another value cannot have come from us. */
 const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
 
@@ -89,12 +97,12 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
   const modernTail = `,"resultType":"complete","_meta":${JSON.stringify({ [meta.serverInfo]: serverInfo })}`;
   const discovery = JSON.stringify({
     supportedVersions: [modernVersion],
-    capabilities: { tools: {} },
+    capabilities,
     instructions,
     ...cacheHints,
     resultType: 'complete',
     _meta: { [meta.serverInfo]: serverInfo },
-  });
+  } satisfies DiscoverResult);
   const preflight = {
     'access-control-allow-methods': 'POST',
     'access-control-allow-headers': [
@@ -245,7 +253,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       throw new RequestFailure(200, rpcCode.invalidParams, 'params.protocolVersion must be a string');
     }
     const protocolVersion = legacyVersions.includes(requested) ? requested : latestLegacyVersion;
-    const result = { protocolVersion, capabilities: { tools: {} }, serverInfo, instructions };
+    const result: InitializeResult = { protocolVersion, capabilities, serverInfo, instructions };
     // Nothing is kept under the id. It tells one client's calls from another's when one of them is cancelled.
     exchange.result(JSON.stringify(result), { 'mcp-session-id': randomUUID() });
   }
@@ -259,11 +267,11 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       throw new RequestFailure(406, 406, 'a subscription needs Accept: text/event-stream');
     }
     const about = { [meta.subscriptionId]: id };
-    exchange.event({
-      jsonrpc: '2.0',
+    const acknowledged: SubscriptionsAcknowledgedNotification = {
       method: 'notifications/subscriptions/acknowledged',
       params: { notifications: {}, _meta: about },
-    });
+    };
+    exchange.event({ jsonrpc: '2.0', ...acknowledged });
     exchange.result(JSON.stringify({ resultType: 'complete', _meta: { ...about, [meta.serverInfo]: serverInfo } }));
   }
 

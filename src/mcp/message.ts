@@ -1,8 +1,9 @@
+import type { RequestId } from '@modelcontextprotocol/client';
 import { RequestFailure } from './failure.ts';
 import { isObject, rpcCode } from './protocol.ts';
 import type { JsonObject } from './protocol.ts';
 
-export type RequestId = string | number;
+export type { RequestId };
 
 /** One JSON-RPC request, or a notification where `id` is undefined. */
 export interface RpcMessage {

@@ -1,3 +1,4 @@
+import type { ProgressNotification, ProgressToken } from '@modelcontextprotocol/client';
 import type { ToolContext } from '../contract/core/index.ts';
 import type { Exchange } from './exchange.ts';
 import type { JsonObject } from './protocol.ts';
@@ -14,8 +15,7 @@ const silent: ToolContext['progress'] = () => {};
  */
 export function createProgress(exchange: Exchange, metadata: JsonObject | undefined): ToolContext['progress'] {
   const progressToken = metadata?.['progressToken'];
-  const usable = typeof progressToken === 'string' || Number.isSafeInteger(progressToken);
-  if (!usable || !exchange.accepted.eventStream) return silent;
+  if (!isUsable(progressToken) || !exchange.accepted.eventStream) return silent;
   let last = Number.NEGATIVE_INFINITY;
   let allowance = burst;
   let refilledAt = performance.now();
@@ -27,8 +27,7 @@ export function createProgress(exchange: Exchange, metadata: JsonObject | undefi
     if (allowance < 1) return;
     allowance -= 1;
     last = progress;
-    exchange.event({
-      jsonrpc: '2.0',
+    const notification: ProgressNotification = {
       method: 'notifications/progress',
       params: {
         progressToken,
@@ -36,6 +35,11 @@ export function createProgress(exchange: Exchange, metadata: JsonObject | undefi
         ...(total === undefined ? {} : { total }),
         message: message.slice(0, maxMessageLength),
       },
-    });
+    };
+    exchange.event({ jsonrpc: '2.0', ...notification });
   };
+}
+
+function isUsable(token: unknown): token is ProgressToken {
+  return typeof token === 'string' || Number.isSafeInteger(token);
 }

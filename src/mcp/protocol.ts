@@ -5,7 +5,7 @@ export const modernVersion = '2026-07-28';
 export const legacyVersions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
 export const latestLegacyVersion = '2025-11-25';
 
-export type Era = 'modern' | 'legacy';
+export type { ProtocolEra as Era } from '@modelcontextprotocol/client';
 
 /** Keys of `params._meta` (2026-07-28, basic/index: "Request metadata"). */
 export const meta = {

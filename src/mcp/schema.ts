@@ -1,6 +1,8 @@
+import type { Tool } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isObject } from './protocol.ts';
-import type { JsonObject } from './protocol.ts';
+
+type ObjectSchema = Tool['inputSchema'];
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -8,7 +10,7 @@ const dialect = 'https://json-schema.org/draft/2020-12/schema';
  * JSON Schema 2020-12 of an object schema, without what zod adds and nobody meant: the bounds of a safe integer, the pattern
  * that spells a `format` out, the name of the dialect that is the default. Outputs stay open, so that a field can be added.
  */
-export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): ObjectSchema {
   const written = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io,
@@ -19,7 +21,7 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObjec
       if (io === 'output' && json.additionalProperties === false) delete json.additionalProperties;
     },
   });
-  if (!isObject(written) || written['type'] !== 'object') throw new Error('the schema of a tool must be an object');
+  if (!isObjectSchema(written)) throw new Error('the schema of a tool must be an object');
   if (io === 'input' && written['additionalProperties'] !== false) {
     throw new Error('the input of a tool must be a strict object');
   }
@@ -27,4 +29,8 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObjec
   if (written['$schema'] !== dialect || declared !== undefined) return written;
   const { $schema: _, ...rest } = written;
   return rest;
+}
+
+function isObjectSchema(written: unknown): written is ObjectSchema {
+  return isObject(written) && written['type'] === 'object';
 }
