@@ -67,7 +67,7 @@ describe('sightline connect', () => {
   it.each(clients.map(({ name }) => name))('%s: proves the key with a call and shows no secret', async (client) => {
     const plain = await connect([client, '--key', key.client_id]);
     expect(plain).toMatchObject({ code: 0, stderr: '' });
-    expect(plain.stdout).toContain(`${url}/mcp gives this key 8 tools.`);
+    expect(plain.stdout).toContain(`The official MCP client lists 8 tools at ${url}/mcp (2026-07-28).`);
     expect(plain.stdout).not.toContain(key.client_secret);
     const json = result.parse(JSON.parse((await connect([client, '--key', key.client_id, '--json'])).stdout));
     expect(json).toMatchObject({ client, url: `${url}/mcp`, token_url: `${url}/oauth2/token`, file: null });
@@ -178,7 +178,9 @@ describe('sightline connect', () => {
     const server = createServer((request, response) => {
       const base = `http://${request.headers.host}`;
       const json = (value: unknown): void => void response.end(JSON.stringify(value));
+      if (request.url === '/token') return json({ access_token: 'token' });
       if (request.url === '/mcp') {
+        if (request.headers.authorization !== undefined) return void response.writeHead(500).end('<html>');
         response.setHeader('WWW-Authenticate', `Bearer resource_metadata="${base}/prm"`);
         return void response.writeHead(401).end();
       }
@@ -191,6 +193,9 @@ describe('sightline connect', () => {
     const said = async (...args: string[]): Promise<string> => (await connect([...args, '--url', here])).stderr;
     try {
       expect(await said('cursor')).toContain('signs nobody in with a browser');
+      expect(await said('ci', '--key', key.client_id)).toContain(
+        `The official MCP client cannot list the tools at ${here}/mcp: it answered 500.`,
+      );
       tokenUrl = 'http://gateway.example/token';
       expect(await said('ci', '--key', key.client_id)).toContain('is not https');
       issuer = 'https://elsewhere.example';

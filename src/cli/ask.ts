@@ -7,7 +7,7 @@ export interface Answered {
   readonly body: unknown;
 }
 
-const timeoutMs = 10_000;
+export const timeoutMs = 10_000;
 const maxBytes = 1_048_576;
 
 /** One request; follows no redirect and reads a mebibyte at most. Throws `unavailable` where nothing answers. */

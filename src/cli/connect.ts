@@ -70,8 +70,9 @@ interface Proof {
 async function prove(endpoint: Endpoint, client: Client, key: KeyId | undefined, output: Output): Promise<Proof> {
   const { url, authorizationServer, signsPeopleIn } = endpoint;
   if (key !== undefined) {
-    const tools = await listTools(endpoint, await exchangeKey(endpoint, key, await secret(key, output)));
-    return { sentence: `${url} gives this key ${tools.length} tools.`, tools };
+    const token = await exchangeKey(endpoint, key, await secret(key, output));
+    const { revision, tools } = await listTools(endpoint, token);
+    return { sentence: `The official MCP client lists ${tools.length} tools at ${url} (${revision}).`, tools };
   }
   if (client.name !== 'ci' && !signsPeopleIn) {
     throw new SightlineError('unavailable', `${authorizationServer} signs nobody in with a browser.`, {

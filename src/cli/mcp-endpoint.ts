@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
-import { ask, isPrivate } from './ask.ts';
+import { product } from '../gateway/wiring/product.ts';
+import { ask, isPrivate, timeoutMs } from './ask.ts';
 
 /** An MCP endpoint and the authorization server it names, found as MCP clients find them. */
 export interface Endpoint {
@@ -19,14 +20,17 @@ const authorizationServer = z.object({
   response_types_supported: z.array(z.string()).optional(),
   code_challenge_methods_supported: z.array(z.string()).optional(),
 });
-const tools = z.object({ result: z.object({ tools: z.array(z.object({ name: z.string() })) }) });
 
 /**
  * Asks the endpoint without a token, and follows its refusal to an authorization server that answers. Throws with what is
  * missing on the way and what to do.
  */
 export async function discover(url: string): Promise<Endpoint> {
-  const { status, headers } = await call(url, undefined);
+  const { status, headers } = await ask(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
+  });
   if (status !== 401) throw noEndpoint(url, status);
   const [, metadataUrl] = /resource_metadata="([^"]+)"/.exec(headers.get('www-authenticate') ?? '') ?? [];
   if (metadataUrl === undefined || !URL.canParse(metadataUrl)) {
@@ -100,24 +104,38 @@ export async function exchangeKey({ tokenUrl }: Endpoint, clientId: string, clie
   throw broken(`The token exchange answered ${answer.status}.`, 'Try again; sightline doctor says what is wrong.');
 }
 
-/** Names of the tools the endpoint offers to this token. */
-export async function listTools({ url }: Endpoint, token: string): Promise<readonly string[]> {
-  const answer = await call(url, token);
-  const listed = tools.safeParse(answer.body);
-  if (listed.success) return listed.data.result.tools.map(({ name }) => name);
-  throw broken(`tools/list at ${url} answered ${answer.status}.`, 'Try again; sightline doctor says what is wrong.');
+/** What the official client negotiated and listed. */
+export interface Listed {
+  readonly revision: string;
+  readonly tools: readonly string[];
 }
 
-function call(url: string, token: string | undefined): ReturnType<typeof ask> {
-  return ask(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
-  });
+/** Lists the tools with the official client, which no other command loads. */
+export async function listTools({ url }: Endpoint, token: string): Promise<Listed> {
+  const { Client, SdkHttpError, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const client = new Client(
+    { name: 'sightline-connect', version: product.version },
+    { versionNegotiation: { mode: 'auto' } },
+  );
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  try {
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }), { timeout: timeoutMs });
+    const { tools } = await client.listTools(undefined, { timeout: timeoutMs });
+    return { revision: client.getNegotiatedProtocolVersion() ?? '', tools: tools.map(({ name }) => name) };
+  } catch (cause) {
+    const answered = SdkHttpError.isInstance(cause) ? `it answered ${cause.status}` : firstLine(cause);
+    throw new SightlineError('unavailable', `The official MCP client cannot list the tools at ${url}: ${answered}.`, {
+      cause,
+      hint: 'Try again; sightline doctor says what is wrong.',
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+function firstLine(thrown: unknown): string {
+  const [line = ''] = (thrown instanceof Error ? thrown.message : '').split('\n', 1);
+  return line.slice(0, 200).replace(/[.\s]+$/, '') || 'no answer';
 }
 
 function noEndpoint(url: string, status: number): SightlineError {
