@@ -22,7 +22,7 @@ describe('Markdown of others', () => {
     ['##### Five', '<h3>Five</h3>'],
     ['## Two\n#### Four\n### Three\n## Two', '<h3>Two</h3><h4>Four</h4><h4>Three</h4><h3>Two</h3>'],
     ['a\nb', '<p>a\nb</p>'],
-    ['a  \nb', '<p>a  <br />b</p>'],
+    ['a  \nb', '<p>a<br />b</p>'],
     ['**a** __b__ *c* _d_ ~~e~~', '<p><strong>a</strong> <strong>b</strong> <em>c</em> <em>d</em> <del>e</del></p>'],
     ['**a *b***', '<p><strong>a <em>b</em></strong></p>'],
     ['*a **b***', '<p><em>a <strong>b</strong></em></p>'],
@@ -37,8 +37,21 @@ describe('Markdown of others', () => {
     ['````\n```\n````', '<pre tabindex="0"><code>&#96;&#96;&#96;</code></pre>'],
     ['a\n\n---\n\nb', '<p>a</p><hr /><p>b</p>'],
     ['<!-- findings of the agent -->', ''],
+    ['```\n<!-- x -->\n```', '<pre tabindex="0"><code>&#60;!-- x --&#62;</code></pre>'],
+    ['&lt;b&gt;', '<p>&#60;b&#62;</p>'],
+    ['[a]: https://a.example/ "x"\n\n[a] [a][a]', '<p>[a]: LINK &#34;x&#34;</p><p>[a] [a][a]</p>'],
   ])('%j is %s', (markdown, html) => {
-    expect(render(markdown)).toBe(html);
+    const link = '<a href="https://a.example/" rel="noopener noreferrer nofollow">https://a.example/</a>';
+    expect(render(markdown)).toBe(html.replace('LINK', link));
+  });
+
+  it('makes one link of an image within a link, and shows what is nested deeper than it may be', () => {
+    expect(render('[![a](https://a.example/i.png)](https://b.example)')).toBe(
+      '<p><a href="https://b.example/" rel="noopener noreferrer nofollow">a</a> <span class="soft">(b.example)</span></p>',
+    );
+    const nested = render(Array.from({ length: 9 }, (_, depth) => `${'  '.repeat(depth)}- item ${depth}`).join('\n'));
+    expect(nested.match(/<ul>/g)).toHaveLength(6);
+    for (let depth = 0; depth < 9; depth += 1) expect(nested).toContain(`item ${depth}`);
   });
 
   it('shows a table, whose rows are no longer than its head', () => {
@@ -167,6 +180,7 @@ describe('Markdown of others', () => {
 
   it('shows no text in another order than it is written in', () => {
     expect(render('`rm -rf \u202egpj.exe`')).toBe('<p><code>rm -rf \ufffdgpj.exe</code></p>');
+    expect(render('rm -rf &#x202e;gpj.exe')).toBe('<p>rm -rf \ufffdgpj.exe</p>');
   });
 
   it.each(['[', '![', '[](', '*a ', '*a _b **c ~~d ', '`', '> ', '- ', '|\n|-\n', '<', '# ', '<!--', '- a\n', '```\n'])(

@@ -1,12 +1,30 @@
+import type { Token } from 'markdown-it';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import { parseBlocks } from './blocks.ts';
-import type { Block } from './blocks.ts';
-import { parseInline } from './inline.ts';
-import type { Inline } from './inline.ts';
+import { parseBlocks, parseInline, webAddress } from './parse.ts';
 
 /** What is longer is cut: no agent writes more, and nobody reads it. */
 const longest = 200_000;
+
+/** They show a text in another order than it is written in, a command above all. */
+const directionMarks = /[\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu;
+
+/** Elements without attributes, by the parser's name for them; a token of any other name is text. */
+const elements: Readonly<Record<string, string>> = {
+  p: 'p',
+  ul: 'ul',
+  ol: 'ol',
+  li: 'li',
+  blockquote: 'blockquote',
+  thead: 'thead',
+  tbody: 'tbody',
+  tr: 'tr',
+  th: 'th',
+  td: 'td',
+  strong: 'strong',
+  em: 'em',
+  s: 'del',
+};
 
 /**
  * Markdown that others wrote, as elements of ours: HTML in it is shown as text, links lead to the web alone and say where,
@@ -16,12 +34,12 @@ export function renderMarkdown(markdown: string, below: 1 | 2 | 3): Html {
   const cut = markdown.length > longest;
   const text = cut ? markdown.slice(0, longest).toWellFormed() : markdown;
   const note = cut ? html`<p class="soft">The rest is not shown: the text is too long.</p>` : undefined;
-  return html`<div class="markdown" dir="auto">${blocksHtml(parseBlocks(text), outline(below))}${note}</div>`;
+  return html`<div class="markdown" dir="auto">${[...blocks(parseBlocks(text), outline(below))]}${note}</div>`;
 }
 
 /** Of a sentence or two, such as a claim: emphasis, code and links. */
 export function renderInline(markdown: string): Html {
-  return html`<bdi>${inlineHtml(parseInline(markdown))}</bdi>`;
+  return html`<bdi>${[...blocks(parseInline(markdown), outline(1))]}</bdi>`;
 }
 
 /** The level in the page of a heading's own level in the text; called in the order of the text. */
@@ -37,109 +55,125 @@ function outline(below: number): LevelOf {
   };
 }
 
-function blocksHtml(blocks: readonly Block[], levelOf: LevelOf): readonly Html[] {
-  return blocks.map((block) => blockHtml(block, levelOf));
-}
-
-function blockHtml(block: Block, levelOf: LevelOf): Html {
-  switch (block.type) {
-    case 'heading':
-      return headingHtml(levelOf(block.level), inlineHtml(block.children));
-    case 'paragraph':
-      return html`<p>${inlineHtml(block.children)}</p>`;
-    case 'code':
-      return html`<pre tabindex="0"><code>${block.text}</code></pre>`;
-    case 'quote':
-      return html`<blockquote>${blocksHtml(block.blocks, levelOf)}</blockquote>`;
-    case 'list': {
-      const items = block.items.map((item) => html`<li>${itemHtml(item, levelOf)}</li>`);
-      if (block.start === undefined)
-        return html`<ul>
-          ${items}
-        </ul>`;
-      return block.start === 1
-        ? html`<ol>
-            ${items}
-          </ol>`
-        : html`<ol start="${block.start}">
-            ${items}
-          </ol>`;
+/** Tags are written one by one: the parser balances them, and there is no recursion for a text to exhaust. */
+function* blocks(tokens: readonly Token[], levelOf: LevelOf): Iterable<Html> {
+  let level = 0;
+  for (const token of tokens) {
+    if (token.hidden) continue;
+    switch (token.type) {
+      case 'inline':
+        yield* inline(token.children ?? []);
+        break;
+      case 'fence':
+      case 'code_block':
+        yield html`<pre tabindex="0"><code>${shown(token.content.replace(/\n$/, ''))}</code></pre>`;
+        break;
+      case 'hr':
+        yield html`<hr />`;
+        break;
+      case 'heading_open':
+        level = levelOf(Number(token.tag.slice(1)));
+        yield open(`h${level}`);
+        break;
+      case 'heading_close':
+        yield close(`h${level}`);
+        break;
+      case 'ordered_list_open': {
+        const start = token.attrGet('start');
+        yield open('ol', start === null ? undefined : html` start="${start}"`);
+        break;
+      }
+      case 'table_open':
+        yield open('div', html` class="table" tabindex="0" role="group" aria-label="Table"`);
+        yield open('table');
+        break;
+      case 'table_close':
+        yield close('table');
+        yield close('div');
+        break;
+      case 'th_open':
+        yield open('th', html` scope="col"`);
+        break;
+      default:
+        yield element(token);
     }
-    case 'table': {
-      const head = block.head.map((cell) => html`<th scope="col">${inlineHtml(cell)}</th>`);
-      const rows = block.rows.map(
-        (row) =>
-          html`<tr>
-            ${row.map((cell) => html`<td>${inlineHtml(cell)}</td>`)}
-          </tr>`,
-      );
-      return html`<div class="table" tabindex="0" role="group" aria-label="Table">
-        <table>
-          <thead>
-            <tr>
-              ${head}
-            </tr>
-          </thead>
-          <tbody>
-            ${rows}
-          </tbody>
-        </table>
-      </div>`;
-    }
-    case 'rule':
-      return html`<hr />`;
   }
 }
 
-/** A line alone needs no paragraph of its own. */
-function itemHtml(item: readonly Block[], levelOf: LevelOf): readonly Html[] {
-  return item.flatMap((block, index) =>
-    index === 0 && block.type === 'paragraph' ? inlineHtml(block.children) : [blockHtml(block, levelOf)],
-  );
-}
-
-function headingHtml(level: number, children: readonly Html[]): Html {
-  switch (level) {
-    case 2:
-      return html`<h2>${children}</h2>`;
-    case 3:
-      return html`<h3>${children}</h3>`;
-    case 4:
-      return html`<h4>${children}</h4>`;
-    case 5:
-      return html`<h5>${children}</h5>`;
-    default:
-      return html`<h6>${children}</h6>`;
+function* inline(tokens: readonly Token[]): Iterable<Html> {
+  let link: string | undefined;
+  let where: Html | undefined;
+  for (const [index, token] of tokens.entries()) {
+    switch (token.type) {
+      case 'link_open':
+        link = webAddress(String(token.attrGet('href')));
+        if (link === undefined) break;
+        where = destination(link, labelFrom(tokens, index + 1));
+        yield open('a', linkTo(link));
+        break;
+      case 'link_close':
+        if (link !== undefined) yield html`${close('a')}${where}`;
+        link = undefined;
+        break;
+      case 'image': {
+        // Never fetched: that would tell a stranger who reads this.
+        const url = link === undefined ? webAddress(String(token.attrGet('src'))) : undefined;
+        const label = shown(token.content);
+        yield url === undefined
+          ? html`${label}`
+          : html`${open('a', linkTo(url))}${label}${close('a')}${destination(url, token.content)}`;
+        break;
+      }
+      case 'code_inline':
+        yield html`<code>${shown(token.content)}</code>`;
+        break;
+      case 'softbreak':
+        yield html`${'\n'}`;
+        break;
+      case 'hardbreak':
+        yield html`<br />`;
+        break;
+      default:
+        yield element(token);
+    }
   }
 }
 
-function inlineHtml(nodes: readonly Inline[]): readonly Html[] {
-  return nodes.map((node) => {
-    switch (node.type) {
-      case 'text':
-        return html`${node.text}`;
-      case 'code':
-        return html`<code>${node.text}</code>`;
-      case 'break':
-        return html`<br />`;
-      case 'strong':
-        return html`<strong>${inlineHtml(node.children)}</strong>`;
-      case 'em':
-        return html`<em>${inlineHtml(node.children)}</em>`;
-      case 'del':
-        return html`<del>${inlineHtml(node.children)}</del>`;
-      case 'link':
-        return linkHtml(node.url, node.children);
-    }
-  });
+function element({ tag, nesting, content }: Token): Html {
+  const name = Object.hasOwn(elements, tag) ? elements[tag] : undefined;
+  if (name === undefined || nesting === 0) return html`${shown(content)}`;
+  return nesting === 1 ? open(name) : close(name);
 }
 
-/** The host stands beside a label, which may say anything. */
-function linkHtml(url: string, children: readonly Inline[]): Html {
+function open(name: string, attributes?: Html): Html {
+  return html`<${name}${attributes}>`;
+}
+
+function close(name: string): Html {
+  return html`</${name}>`;
+}
+
+function linkTo(url: string): Html {
+  return html` href="${url}" rel="noopener noreferrer nofollow"`;
+}
+
+/** The text of a link's label; undefined where it is more than text. */
+function labelFrom(tokens: readonly Token[], start: number): string | undefined {
+  let label = '';
+  for (let at = start; tokens[at] !== undefined && tokens[at]?.type !== 'link_close'; at += 1) {
+    if (tokens[at]?.type !== 'text') return undefined;
+    label += tokens[at]?.content;
+  }
+  return label;
+}
+
+/** The host stands beside a label, which may say anything, unless the label is the address itself. */
+function destination(url: string, label: string | undefined): Html | undefined {
   const { host } = new URL(url);
-  const [only] = children;
-  const plain =
-    children.length === 1 && only?.type === 'text' && URL.canParse(only.text) && new URL(only.text).href === url;
-  const where = plain ? undefined : html` <span class="soft">(${host})</span>`;
-  return html`<a href="${url}" rel="noopener noreferrer nofollow">${inlineHtml(children)}</a>${where}`;
+  const plain = label !== undefined && label.includes(host) && webAddress(label) === url;
+  return plain ? undefined : html` <span class="soft">(${host})</span>`;
+}
+
+function shown(text: string): string {
+  return text.replaceAll(directionMarks, '\u{FFFD}');
 }
