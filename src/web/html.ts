@@ -1,3 +1,5 @@
+import { escapeHtml } from '../contract/core/escape-html.ts';
+
 /** Text that is HTML already. Only `html` makes it, so whatever else is put into a page is escaped. */
 export class Html {
   readonly #text: string;
@@ -26,5 +28,5 @@ export function html(strings: TemplateStringsArray, ...values: readonly Renderab
 function render(value: Renderable): string {
   if (value === undefined || value === false) return '';
   if (typeof value === 'object') return value instanceof Html ? value.toString() : value.map(render).join('');
-  return String(value).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return escapeHtml(String(value));
 }

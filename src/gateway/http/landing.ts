@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
+import { escapeHtml } from '../../contract/core/escape-html.ts';
 import { sendJson } from './json.ts';
 
 const style = `
@@ -52,19 +53,19 @@ function page({ name, resource, tokenUrl, signInUrl }: LandingOptions): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(name)}</title>
+<title>${escapeHtml(name)}</title>
 <style>${style}</style>
 </head>
 <body>
 <main>
-<h1>${escape(name)}</h1>
+<h1>${escapeHtml(name)}</h1>
 <p>This is an MCP server: coding agents and scripts read an organization’s telemetry, incidents and chats through it.</p>
-<p><a href="${escape(signInUrl)}">Sign in</a> to see incidents and chats, connect applications, or make API keys.</p>
+<p><a href="${escapeHtml(signInUrl)}">Sign in</a> to see incidents and chats, connect applications, or make API keys.</p>
 <h2>Endpoint</h2>
-<pre tabindex="0">${escape(resource)}</pre>
+<pre tabindex="0">${escapeHtml(resource)}</pre>
 <h2>Connect</h2>
 <p>The client opens a browser, where you sign in. In Claude Code, for one:</p>
-<pre tabindex="0">${escape(connect)}</pre>
+<pre tabindex="0">${escapeHtml(connect)}</pre>
 ${exchange}</main>
 </body>
 </html>
@@ -79,10 +80,6 @@ function tokenSection(tokenUrl: string): string {
     '  --data-urlencode client_secret=…',
   ].join('\n');
   return `<h2>For machines: an access token for an API key, good for one hour</h2>
-<pre tabindex="0">${escape(command)}</pre>
+<pre tabindex="0">${escapeHtml(command)}</pre>
 `;
-}
-
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '../../contract/core/escape-html.ts';
 
 /** Shown to a person whose browser cannot be sent back to the application. */
 export interface Failure {
@@ -73,16 +74,4 @@ export function errorPage({ title, text, detail }: Failure): string {
 </body>
 </html>
 `;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
