@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { z } from 'zod';
+import { product } from '../gateway/wiring/product.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Exit } from './exit.ts';
 import { createOutput } from './output.ts';
@@ -44,7 +42,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option('--port <n>', 'port on 127.0.0.1 (SIGHTLINE_PORT; default 8080)', port)
     .option('--config <file>', 'config file (SIGHTLINE_CONFIG)', nonEmpty)
     .option('--json', 'print JSON, for scripts')
-    .version(version(), '--version', 'print the version')
+    .version(product.version, '--version', 'print the version')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeErr: () => undefined, outputError: () => undefined })
     .exitOverride()
@@ -84,12 +82,6 @@ export async function run(argv: readonly string[]): Promise<number> {
 function visit(command: Command, each: (command: Command) => void): void {
   each(command);
   for (const child of command.commands) visit(child, each);
-}
-
-function version(): string {
-  const file = findPackageJSON(import.meta.url);
-  const found: unknown = file === undefined ? {} : JSON.parse(readFileSync(file, 'utf8'));
-  return z.object({ version: z.string() }).parse(found).version;
 }
 
 const valued = new Set(['--data', '--port', '--config']);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defaultPipelineLimits } from '../../telemetry/query/pipeline.ts';
 import { timeArgument } from '../time.ts';
 
 export interface QueryOtelLimits {
@@ -11,9 +12,9 @@ export interface QueryOtelLimits {
 
 export const defaultQueryOtelLimits: QueryOtelLimits = {
   defaultRows: 500,
-  maxRows: 10_000,
+  maxRows: defaultPipelineLimits.maxRows,
   defaultBytes: 100_000,
-  maxBytes: 5_000_000,
+  maxBytes: defaultPipelineLimits.maxBytes,
 };
 
 export type QueryOtelInputSchema = ReturnType<typeof queryOtelInput>;
@@ -52,10 +53,14 @@ export const queryOtelOutput = z.object({
     }),
   ),
   rows: z.array(z.array(z.unknown())),
-  row_count: z.int().min(0).max(10_000),
+  row_count: z.int().min(0).max(defaultPipelineLimits.maxRows),
   truncated: z.boolean(),
   truncation: z
-    .object({ reason: z.enum(['rows', 'bytes', 'cell']), returned: z.int().min(0).max(10_000), hint: z.string() })
+    .object({
+      reason: z.enum(['rows', 'bytes', 'cell']),
+      returned: z.int().min(0).max(defaultPipelineLimits.maxRows),
+      hint: z.string(),
+    })
     .optional(),
   window: z
     .object({
