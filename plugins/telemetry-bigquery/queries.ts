@@ -93,7 +93,7 @@ export class Queries {
   #cancel(running: RunningJob): Promise<void> {
     const ending = running
       .cancel()
-      .catch((error: unknown) => this.#logger.warn({ err: error }, 'a BigQuery job could not be cancelled'))
+      .catch((error: unknown) => this.#logger.warn({ error }, 'a BigQuery job could not be cancelled'))
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
     return ending;

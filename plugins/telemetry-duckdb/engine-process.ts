@@ -165,7 +165,7 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
   let words = '';
   child.on('error', (error) => {
     words = error.message;
-    logger.error({ err: error }, 'the telemetry engine could not be started');
+    logger.error({ error }, 'the telemetry engine could not be started');
   });
   // There are no streams where the system had no process or file to give.
   if (child.pid === undefined) return { process: child, lastWords: () => words };

@@ -223,7 +223,7 @@ export class Engines {
   #explain(organizationId: OrganizationId, cause: unknown): SightlineError {
     const { logger } = this.#options;
     const file = `telemetry/${organizationId}/telemetry.duckdb`;
-    logger.error({ organizationId, file, err: cause }, 'the telemetry file cannot be opened');
+    logger.error({ organizationId, file, error: cause }, 'the telemetry file cannot be opened');
     if (cause instanceof EngineUnreadable && cause.full) {
       return new SightlineError('telemetry_full', `There is no space left to open ${file}.`, { cause });
     }

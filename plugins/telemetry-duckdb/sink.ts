@@ -65,7 +65,7 @@ export class DuckdbSink implements TelemetrySink {
     }
     if (error instanceof EngineFailure && error.failure.kind === 'engine') {
       const { message } = error.failure;
-      this.#host.logger.error({ organizationId, err: error }, 'telemetry could not be written');
+      this.#host.logger.error({ organizationId, error }, 'telemetry could not be written');
       if (/No space left on device|Disk quota exceeded|File too large/i.test(message)) {
         return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
           hint: 'Whoever runs this service must free disk space or shorten retention.',

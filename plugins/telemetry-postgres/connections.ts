@@ -55,7 +55,7 @@ export class Connections {
       stream: () => new SharingSocket(),
     });
     // Without a listener, a connection that the server ends would end the gateway.
-    this.#pool.on('error', (error) => logger.debug({ err: error }, 'an idle connection ended'));
+    this.#pool.on('error', (error) => logger.debug({ error }, 'an idle connection ended'));
     this.#pool.on('connect', (connected) => connected.on('error', () => {}));
     this.#resting = new Resting(idleMs, (session) => this.#close(session));
     this.#ends = { back: (session) => this.#back(session), close: (session) => this.#close(session) };
@@ -202,7 +202,7 @@ export class Connections {
 
   #ended(session: Session, error: Error): void {
     if (!this.#resting.remove(session)) return;
-    this.#options.logger.debug({ err: error }, 'an idle connection ended');
+    this.#options.logger.debug({ error }, 'an idle connection ended');
     this.#close(session);
   }
 

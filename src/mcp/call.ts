@@ -234,10 +234,10 @@ function isRefusal({ code }: SightlineError): boolean {
 /** What the caller may read of a failure; the rest goes to the log under the request's id. */
 function showable(error: unknown, signal: AbortSignal, log: () => Logger): SightlineError {
   if (error instanceof SightlineError) {
-    if (error.cause !== undefined) log().warn({ err: error.cause, code: error.code }, 'tool call failed');
+    if (error.cause !== undefined) log().warn({ error: error.cause, code: error.code }, 'tool call failed');
     return error;
   }
   if (signal.aborted) return new SightlineError('query_cancelled', 'the call was cancelled');
-  log().error({ err: error }, 'tool call failed unexpectedly');
+  log().error({ error }, 'tool call failed unexpectedly');
   return new SightlineError('internal', 'internal error', { hint: 'quote the request_id to the operator' });
 }

@@ -138,7 +138,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
   function unidentified(error: unknown, exchange: Exchange): unknown {
     if (!(error instanceof SightlineError)) return error;
     if (error.cause !== undefined) {
-      logger.warn({ err: error.cause, code: error.code, request_id: exchange.requestId }, 'authentication failed');
+      logger.warn({ error: error.cause, code: error.code, request_id: exchange.requestId }, 'authentication failed');
     }
     if (error.code !== 'invalid_token') return requestFailure(error);
     const kind = /^bearer /i.test(exchange.request.headers.authorization ?? '') ? 'invalid_token' : 'missing';
@@ -284,10 +284,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       return;
     }
     const { operation, requestId } = exchange;
-    logger.error(
-      { err: error, request_id: requestId, ...traceFields(undefined, operation) },
-      'request failed unexpectedly',
-    );
+    logger.error({ error, request_id: requestId, ...traceFields(undefined, operation) }, 'request failed unexpectedly');
     exchange.failure(
       new RequestFailure(500, rpcCode.internalError, 'internal error', {
         data: { code: 'internal', request_id: requestId },

@@ -70,7 +70,7 @@ export function createRetention(options: RetentionOptions): Retention {
           logger.info({ organizationId: id, records, chats, incidents }, 'removed what is past its retention');
       }
     } catch (error) {
-      logger.warn({ err: error }, 'what is past its retention could not be removed; it is tried again');
+      logger.warn({ error }, 'what is past its retention could not be removed; it is tried again');
     }
   }
 

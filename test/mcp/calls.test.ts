@@ -354,7 +354,7 @@ describe('errors of tools', () => {
       fields: expect.objectContaining({
         request_id: audited[0]?.requestId,
         tool: 'fails',
-        err: expect.objectContaining({ message: 'Binder Error: tenant_7 "durations"' }),
+        error: expect.objectContaining({ message: 'Binder Error: tenant_7 "durations"' }),
       }),
       message: 'tool call failed',
     });

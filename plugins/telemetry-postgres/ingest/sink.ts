@@ -130,7 +130,7 @@ export class PostgresSink implements TelemetrySink {
     if (isBadValue(error)) {
       return new SightlineError('invalid_argument', 'The batch cannot be stored as it is.', { cause: error });
     }
-    this.#options.logger.error({ organizationId, err: error }, 'telemetry could not be written');
+    this.#options.logger.error({ organizationId, error }, 'telemetry could not be written');
     if (error instanceof DatabaseError && error.code === '53100') {
       return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
         hint: 'Whoever runs this service must free disk space or shorten retention.',

@@ -34,6 +34,8 @@ export function createLogger({ level }: { level: LogLevel }): LeveledLogger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
+      errorKey: 'error',
+      // A plugin may use pino's own name of the field.
       serializers: { err: serializeError, error: serializeError, cause: serializeError },
     },
     pino.destination({ dest: 2, sync: true }),

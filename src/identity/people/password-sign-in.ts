@@ -47,7 +47,7 @@ export function createPasswordSignIns(options: PasswordSignInsOptions): Password
     try {
       await directory.people.replacePassword(user.id, hash, await passwords.hash(password, user.id));
     } catch (error) {
-      logger.warn({ err: error, userId: user.id }, 'a password could not be hashed anew');
+      logger.warn({ error, userId: user.id }, 'a password could not be hashed anew');
     }
   }
 

@@ -29,7 +29,7 @@ export function createSessions({ storage, logger, now }: SessionsOptions): Sessi
     try {
       await sessions.removeExpired(now());
     } catch (error) {
-      logger.warn({ err: error }, 'ended sessions could not be removed');
+      logger.warn({ error }, 'ended sessions could not be removed');
     }
   }
 

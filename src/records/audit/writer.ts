@@ -97,10 +97,7 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
       } catch (error) {
         queue.failures += 1;
         const { organizationId, failures } = queue;
-        logger.error(
-          { err: error, organizationId, failures, waiting: queue.records.length },
-          'audit records not written',
-        );
+        logger.error({ error, organizationId, failures, waiting: queue.records.length }, 'audit records not written');
         return;
       }
       queue.failures = 0;

@@ -73,7 +73,7 @@ class Guard implements CostGuard {
       return await this.#reserve(estimate ?? 0, statement);
     } catch (error) {
       if (this.#parts.limits.mode === 'enforce' || statement.context.signal.aborted) throw error;
-      this.#parts.logger.warn({ ...about(statement), err: error }, 'what a query costs could not be told');
+      this.#parts.logger.warn({ ...about(statement), error }, 'what a query costs could not be told');
       return uncounted;
     }
   }
@@ -133,7 +133,7 @@ class Guard implements CostGuard {
         try {
           await usage.add(day, more);
         } catch (error) {
-          logger.warn({ ...about(statement), err: error }, 'what a query read could not be counted');
+          logger.warn({ ...about(statement), error }, 'what a query read could not be counted');
         }
       },
     };

@@ -70,7 +70,7 @@ async function read(execution: Execution, cursor: Cursor, place?: Place): Promis
 }
 
 function close(cursor: Cursor, logger: Logger): Promise<void> | undefined {
-  const failed = (error: unknown): void => logger.warn({ err: error }, 'closing a cursor failed');
+  const failed = (error: unknown): void => logger.warn({ error }, 'closing a cursor failed');
   try {
     return cursor.close()?.catch(failed);
   } catch (error) {

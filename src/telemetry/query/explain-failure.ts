@@ -41,10 +41,10 @@ export function explainFailure(error: unknown, failure: Failure): SightlineError
     return timedOut(failure, error);
   }
   if (error instanceof SightlineError) {
-    if (error.cause !== undefined) logger.info({ ...fields, code: error.code, err: error.cause }, 'a query failed');
+    if (error.cause !== undefined) logger.info({ ...fields, code: error.code, error: error.cause }, 'a query failed');
     return repair(error, failure);
   }
-  logger.error({ ...fields, err: error }, 'a query failed unexpectedly');
+  logger.error({ ...fields, error }, 'a query failed unexpectedly');
   return step === 'open'
     ? new SightlineError('telemetry_unavailable', 'The warehouse could not answer.', {
         hint: `Try again. The cause is in the log under request ${requestId}.`,

@@ -47,7 +47,7 @@ export function shareKeptResults(own: KeptPages, options: SharedKeptResultsOptio
     try {
       return await unpacked(vault.open(sealed, contextOf(name, id)));
     } catch (error) {
-      logger.warn({ err: error }, 'a cut result in the storage cannot be read');
+      logger.warn({ error }, 'a cut result in the storage cannot be read');
       throw resultExpired();
     }
   }
@@ -59,7 +59,7 @@ export function shareKeptResults(own: KeptPages, options: SharedKeptResultsOptio
         if (id !== undefined) await share(holder, id, result);
       } catch (error) {
         // The answer is worth more than its pages elsewhere.
-        logger.warn({ err: error }, 'a cut result could not be kept for the other gateways');
+        logger.warn({ error }, 'a cut result could not be kept for the other gateways');
       }
       return id;
     },

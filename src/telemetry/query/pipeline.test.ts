@@ -378,7 +378,7 @@ describe('a plugin that blurts out', () => {
     expect(log).toEqual([
       expect.objectContaining({
         level: 'error',
-        fields: expect.objectContaining({ request_id: 'req-7', organizationId: acme, err: expect.anything() }),
+        fields: expect.objectContaining({ request_id: 'req-7', organizationId: acme, error: expect.anything() }),
       }),
     ]);
   });
@@ -402,7 +402,10 @@ describe('a plugin that blurts out', () => {
     expect(error.message).toBe('A value cannot be cast (line 1, column 8, near "1").');
     expect(shown(error)).not.toContain('hunter2');
     expect(log).toEqual([
-      expect.objectContaining({ level: 'info', fields: expect.objectContaining({ request_id: 'req-8', err: cause }) }),
+      expect.objectContaining({
+        level: 'info',
+        fields: expect.objectContaining({ request_id: 'req-8', error: cause }),
+      }),
     ]);
   });
 });
