@@ -23,7 +23,7 @@ export function readAccept(header: string | undefined): Accepted {
     if (type === 'text/event-stream') eventStream = true;
   }
   if (!json && !eventStream) {
-    throw new RequestFailure(406, 406, 'Accept must admit application/json or text/event-stream');
+    throw new RequestFailure(406, 406, 'Accept must admit application/json or text/event-stream.');
   }
   return { json, eventStream };
 }

@@ -13,7 +13,7 @@ export function renameAliases({ aliases }: CatalogEntry, args: JsonObject): Json
   for (const key of keys) {
     const target = aliases.get(key);
     if (target !== undefined && Object.hasOwn(args, target)) {
-      throw new SightlineError('invalid_argument', `${key} is another name for ${target}: send one of them`);
+      throw new SightlineError('invalid_argument', `${key} is another name for ${target}: send one of them.`);
     }
   }
   // fromEntries defines own properties, so a key `__proto__` stays a key.
@@ -28,18 +28,22 @@ export function parseArguments({ tool, argumentNames }: CatalogEntry, args: Json
   const unknown = Object.keys(args).filter((key) => !argumentNames.has(key));
   // Only where it is told: each call comes by here.
   const valid = () =>
-    argumentNames.size === 0 ? `${tool.name} takes no arguments` : `valid arguments: ${[...argumentNames].join(', ')}`;
+    argumentNames.size === 0
+      ? `${tool.name} takes no arguments.`
+      : `Valid arguments: ${[...argumentNames].join(', ')}.`;
   if (unknown.length > 0) {
     const named = unknown.slice(0, 5).map(quote).join(', ');
-    throw new SightlineError('invalid_argument', `unknown argument ${named}`, { hint: valid() });
+    throw new SightlineError('invalid_argument', `There is no argument ${named}.`, { hint: valid() });
   }
   if (countValues(args, maxValues) > maxValues) {
-    throw new SightlineError('invalid_argument', `the arguments hold more than ${maxValues} values`, { hint: valid() });
+    throw new SightlineError('invalid_argument', `The arguments hold more than ${maxValues} values.`, {
+      hint: valid(),
+    });
   }
   const parsed = tool.input.safeParse(args);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.slice(0, 5).map(describe).join('; ');
-  throw new SightlineError('invalid_argument', problems, { hint: valid() });
+  throw new SightlineError('invalid_argument', `The arguments do not fit: ${problems}.`, { hint: valid() });
 }
 
 /** Values in a value, itself too; stops soon after `enough`. Recursion is bounded by the depth that the body was let in with. */

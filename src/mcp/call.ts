@@ -89,7 +89,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     if (!principal.scopes.has(tool.scope)) {
       // Refusals are recorded too, but only as many as the rate limit lets through: else they would fill the store.
       if (rateLimit.take(principal, tool.name) === 0) reserve(audit, principal)(record('insufficient_scope'));
-      throw new RequestFailure(403, 403, `${tool.name} needs the scope ${tool.scope}`, {
+      throw new RequestFailure(403, 403, `${tool.name} needs the scope ${tool.scope}.`, {
         data: { code: 'insufficient_scope', scope: tool.scope },
         headers: { 'www-authenticate': challenge('insufficient_scope', tool.scope) },
       });
@@ -143,8 +143,8 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
 
 function tooManyAtOnce(): RequestFailure {
   return requestFailure(
-    new SightlineError('rate_limited', 'too many calls at once', {
-      hint: 'wait for the answers to earlier calls',
+    new SightlineError('rate_limited', 'There are too many calls at once.', {
+      hint: 'Wait for the answers to earlier calls.',
       retryAfterSeconds: 1,
     }),
   );
@@ -152,10 +152,10 @@ function tooManyAtOnce(): RequestFailure {
 
 function findTool(catalog: Catalog, { params }: RpcMessage): { entry: CatalogEntry; args: JsonObject } {
   const { name, arguments: args = {} } = params;
-  if (typeof name !== 'string') throw new RequestFailure(200, rpcCode.invalidParams, 'params.name must name a tool');
+  if (typeof name !== 'string') throw new RequestFailure(200, rpcCode.invalidParams, 'params.name must name a tool.');
   const entry = catalog.find(name);
-  if (entry === undefined) throw new RequestFailure(200, rpcCode.invalidParams, `unknown tool ${quote(name)}`);
-  if (!isObject(args)) throw new RequestFailure(200, rpcCode.invalidParams, 'params.arguments must be an object');
+  if (entry === undefined) throw new RequestFailure(200, rpcCode.invalidParams, `There is no tool ${quote(name)}.`);
+  if (!isObject(args)) throw new RequestFailure(200, rpcCode.invalidParams, 'params.arguments must be an object.');
   return { entry, args };
 }
 
@@ -186,7 +186,7 @@ function checkCapabilities({ tool }: CatalogEntry, message: RpcMessage, era: Era
   throw new RequestFailure(
     era === 'modern' ? 400 : 200,
     rpcCode.missingClientCapability,
-    `${tool.name} needs a client capability that was not declared`,
+    `${tool.name} needs a client capability that was not declared.`,
     { data: { requiredCapabilities: Object.fromEntries(missing) } },
   );
 }
@@ -221,7 +221,7 @@ function checkResult({ structured, text, content }: ToolResult): number {
     throw new Error('structured content must be a JSON object');
   const shown = content === undefined ? text : JSON.stringify(content);
   if (bytes > maxResultBytes || byteLength(shown) > maxResultBytes) {
-    throw new SightlineError('payload_too_large', 'the result is larger than 5 MB', { hint: 'ask for less of it' });
+    throw new SightlineError('payload_too_large', 'The result is larger than 5 MB.', { hint: 'Ask for less of it.' });
   }
   return bytes;
 }
@@ -237,7 +237,9 @@ function showable(error: unknown, signal: AbortSignal, log: () => Logger): Sight
     if (error.cause !== undefined) log().warn({ error: error.cause, code: error.code }, 'tool call failed');
     return error;
   }
-  if (signal.aborted) return new SightlineError('query_cancelled', 'the call was cancelled');
+  if (signal.aborted) return new SightlineError('query_cancelled', 'The call was cancelled.');
   log().error({ error }, 'tool call failed unexpectedly');
-  return new SightlineError('internal', 'internal error', { hint: 'quote the request_id to the operator' });
+  return new SightlineError('internal', 'Something went wrong in the gateway.', {
+    hint: 'Quote the request_id to the operator.',
+  });
 }

@@ -20,7 +20,7 @@ export function readEra(headers: IncomingHttpHeaders, message: RpcMessage): Era 
     if (!headerIsModern) return checkLegacy(named, message);
     if (message.method === 'initialize') {
       throw headerMismatch(
-        `initialize is not a method of the revision that MCP-Protocol-Version names (${quote(named)})`,
+        `initialize is not a method of the revision that MCP-Protocol-Version names (${quote(named)}).`,
       );
     }
     if (message.id !== undefined) throw missingMeta(meta.protocolVersion);
@@ -30,13 +30,13 @@ export function readEra(headers: IncomingHttpHeaders, message: RpcMessage): Era 
 
   if (typeof claimed !== 'string') throw missingMeta(meta.protocolVersion);
   if (named !== undefined && named !== claimed) {
-    throw headerMismatch(`MCP-Protocol-Version is ${quote(named)} but the body says ${quote(claimed)}`);
+    throw headerMismatch(`MCP-Protocol-Version is ${quote(named)} but the body says ${quote(claimed)}.`);
   }
   if (claimed !== modernVersion) {
     throw new RequestFailure(
       400,
       rpcCode.unsupportedProtocolVersion,
-      `protocol version ${quote(claimed)} is not supported`,
+      `Protocol version ${quote(claimed)} is not supported.`,
       {
         data: { supported: [modernVersion], requested: claimed.slice(0, 64) },
       },
@@ -52,7 +52,7 @@ export function readEra(headers: IncomingHttpHeaders, message: RpcMessage): Era 
 function checkLegacy(named: string | undefined, message: RpcMessage): Era {
   // At `initialize` the body is what negotiates; absent later means 2025-03-26 (2025-06-18 transports).
   if (named !== undefined && message.method !== 'initialize' && !legacyVersions.includes(named)) {
-    throw new RequestFailure(400, rpcCode.invalidRequest, `MCP-Protocol-Version ${quote(named)} is not supported`, {
+    throw new RequestFailure(400, rpcCode.invalidRequest, `MCP-Protocol-Version ${quote(named)} is not supported.`, {
       data: { supported: [modernVersion, ...legacyVersions], requested: named.slice(0, 64) },
     });
   }
@@ -65,23 +65,24 @@ function checkModernHeaders(headers: IncomingHttpHeaders, { id, method, params }
   if (id === undefined) {
     // The revision leaves headers of posted notifications open; one that is there must still not lie.
     if (named !== undefined && named !== method)
-      throw headerMismatch('Mcp-Method does not name the method of the body');
+      throw headerMismatch('Mcp-Method does not name the method of the body.');
     return;
   }
-  if (headers['mcp-protocol-version'] === undefined) throw headerMismatch('the MCP-Protocol-Version header is missing');
-  if (named === undefined) throw headerMismatch('the Mcp-Method header is missing');
-  if (named !== method) throw headerMismatch('Mcp-Method does not name the method of the body');
+  if (headers['mcp-protocol-version'] === undefined)
+    throw headerMismatch('The MCP-Protocol-Version header is missing.');
+  if (named === undefined) throw headerMismatch('The Mcp-Method header is missing.');
+  if (named !== method) throw headerMismatch('Mcp-Method does not name the method of the body.');
   const field = nameField(method);
   if (field === undefined) return;
   const value = params[field];
   const header = trimmed(headers['mcp-name']);
   if (header === undefined) {
-    if (value !== undefined) throw headerMismatch('the Mcp-Name header is missing');
+    if (value !== undefined) throw headerMismatch('The Mcp-Name header is missing.');
     return;
   }
   const decoded = decodeHeader(header);
-  if (decoded === undefined) throw headerMismatch('Mcp-Name is not valid Base64');
-  if (decoded !== value) throw headerMismatch(`Mcp-Name does not name params.${field} of the body`);
+  if (decoded === undefined) throw headerMismatch('Mcp-Name is not valid Base64.');
+  if (decoded !== value) throw headerMismatch(`Mcp-Name does not name params.${field} of the body.`);
 }
 
 function nameField(method: string): 'name' | 'uri' | undefined {
@@ -90,7 +91,7 @@ function nameField(method: string): 'name' | 'uri' | undefined {
 }
 
 function missingMeta(key: string): RequestFailure {
-  return new RequestFailure(400, rpcCode.invalidParams, `params._meta lacks a valid ${quote(key)}`, {
+  return new RequestFailure(400, rpcCode.invalidParams, `params._meta lacks a valid ${quote(key)}.`, {
     data: { missing: [key] },
   });
 }

@@ -116,8 +116,8 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     const wait = rateLimit.take(principal, tool);
     if (wait === 0) return;
     throw requestFailure(
-      new SightlineError('rate_limited', 'too many requests', {
-        hint: `wait ${Math.max(1, Math.ceil(wait))} s`,
+      new SightlineError('rate_limited', 'There are too many requests.', {
+        hint: `Wait ${Math.max(1, Math.ceil(wait))} s.`,
         retryAfterSeconds: wait,
       }),
     );
@@ -157,7 +157,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
         return;
       }
       if (request.method !== 'POST') {
-        throw new RequestFailure(405, 405, 'only POST is served here', { headers: { allow: 'POST' } });
+        throw new RequestFailure(405, 405, 'Only POST is served here.', { headers: { allow: 'POST' } });
       }
       let principal;
       try {
@@ -230,7 +230,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     const { method, params } = message;
     if (method === 'tools/list') {
       if (params['cursor'] !== undefined) {
-        throw new RequestFailure(200, rpcCode.invalidParams, 'unknown cursor: the list has one page');
+        throw new RequestFailure(200, rpcCode.invalidParams, 'The cursor is unknown: the list has one page.');
       }
       exchange.prepared(era === 'modern' ? catalog.modernList : catalog.legacyList);
     } else if (era === 'modern' && method === 'server/discover') {
@@ -243,14 +243,18 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       exchange.result('{}');
     } else {
       // A 404 would tell a 2025 client that its session is gone.
-      throw new RequestFailure(era === 'modern' ? 404 : 200, rpcCode.methodNotFound, `unknown method ${quote(method)}`);
+      throw new RequestFailure(
+        era === 'modern' ? 404 : 200,
+        rpcCode.methodNotFound,
+        `There is no method ${quote(method)}.`,
+      );
     }
   }
 
   function initialize(exchange: Exchange, { params }: RpcMessage): void {
     const requested = params['protocolVersion'];
     if (typeof requested !== 'string') {
-      throw new RequestFailure(200, rpcCode.invalidParams, 'params.protocolVersion must be a string');
+      throw new RequestFailure(200, rpcCode.invalidParams, 'params.protocolVersion must be a string.');
     }
     const protocolVersion = legacyVersions.includes(requested) ? requested : latestLegacyVersion;
     const result: InitializeResult = { protocolVersion, capabilities, serverInfo, instructions };
@@ -261,10 +265,10 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
   /** Nothing here ever changes while it runs, so the subscription is acknowledged as empty and ends. */
   function listen(exchange: Exchange, { id, params }: RpcMessage): void {
     if (!isObject(params['notifications'])) {
-      throw new RequestFailure(400, rpcCode.invalidParams, 'params.notifications must be an object');
+      throw new RequestFailure(400, rpcCode.invalidParams, 'params.notifications must be an object.');
     }
     if (!exchange.accepted.eventStream) {
-      throw new RequestFailure(406, 406, 'a subscription needs Accept: text/event-stream');
+      throw new RequestFailure(406, 406, 'A subscription needs Accept: text/event-stream.');
     }
     const about = { [meta.subscriptionId]: id };
     const acknowledged: SubscriptionsAcknowledgedNotification = {
@@ -286,7 +290,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     const { operation, requestId } = exchange;
     logger.error({ error, request_id: requestId, ...traceFields(undefined, operation) }, 'request failed unexpectedly');
     exchange.failure(
-      new RequestFailure(500, rpcCode.internalError, 'internal error', {
+      new RequestFailure(500, rpcCode.internalError, 'Something went wrong in the gateway.', {
         data: { code: 'internal', request_id: requestId },
       }),
     );

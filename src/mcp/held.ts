@@ -20,8 +20,8 @@ export class HeldAnswers {
     const own = (this.#of.get(organizationId) ?? 0) >= mostEach;
     if (!own && this.#bytes < most) return;
     throw requestFailure(
-      new SightlineError(own ? 'rate_limited' : 'overloaded', 'too many large answers wait to be read', {
-        hint: 'read the answers to earlier calls, or ask for fewer rows',
+      new SightlineError(own ? 'rate_limited' : 'overloaded', 'Too many large answers wait to be read.', {
+        hint: 'Read the answers to earlier calls, or ask for fewer rows.',
         retryAfterSeconds: 2,
       }),
     );

@@ -31,13 +31,13 @@ export function createGate(allowedHosts: readonly string[], allowedOrigins: read
       }
       if (host === undefined || host !== admitted) {
         if (!isAllowed(host)) {
-          throw new RequestFailure(403, 403, 'this Host is not served here', { data: { code: 'forbidden' } });
+          throw new RequestFailure(403, 403, 'This Host is not served here.', { data: { code: 'forbidden' } });
         }
         admitted = host;
       }
       if (origin === undefined) return undefined;
       if (!origins.has(origin.toLowerCase())) {
-        throw new RequestFailure(403, 403, 'this Origin may not call here', { data: { code: 'forbidden' } });
+        throw new RequestFailure(403, 403, 'This Origin may not call here.', { data: { code: 'forbidden' } });
       }
       return origin;
     },

@@ -19,18 +19,20 @@ const maxMethodLength = 128;
 
 /** The message in a parsed body. Throws -32600 for batches, responses, and anything that is no message. */
 export function readRpcMessage(body: unknown): RpcMessage {
-  if (Array.isArray(body)) throw invalid('batches are not supported; send one message per request');
-  if (!isObject(body) || body['jsonrpc'] !== '2.0') throw invalid('the body is not a JSON-RPC 2.0 message');
+  if (Array.isArray(body)) throw invalid('Batches are not supported: send one message per request.');
+  if (!isObject(body) || body['jsonrpc'] !== '2.0') throw invalid('The body is not a JSON-RPC 2.0 message.');
   const { method } = body;
   if (typeof method !== 'string' || method === '' || method.length > maxMethodLength) {
-    throw invalid('result' in body || 'error' in body ? 'responses are not expected here' : 'method is not valid');
+    throw invalid(
+      'result' in body || 'error' in body ? 'Responses are not expected here.' : 'The method is not valid.',
+    );
   }
   const id = 'id' in body ? readId(body['id']) : undefined;
   const params = body['params'] ?? {};
-  if (!isObject(params)) throw invalid('params must be an object');
+  if (!isObject(params)) throw invalid('params must be an object.');
   const found = params['_meta'];
   if (found !== undefined && !isObject(found)) {
-    throw new RequestFailure(400, rpcCode.invalidParams, 'params._meta must be an object');
+    throw new RequestFailure(400, rpcCode.invalidParams, 'params._meta must be an object.');
   }
   return { id, method, params, meta: found };
 }
@@ -43,7 +45,7 @@ export function peekId(body: unknown): RequestId | undefined {
 
 function readId(id: unknown): RequestId {
   if (isRequestId(id)) return id;
-  throw invalid('id must be a string of at most 256 characters or a safe integer');
+  throw invalid('id must be a string of at most 256 characters or a safe integer.');
 }
 
 /** A number beyond the safe range would come back changed. */

@@ -56,18 +56,18 @@ export function checkParamHeaders(
     const header = headers[`mcp-param-${name.toLowerCase()}`];
     const value = valueAt(args, path);
     if (value === undefined || value === null) {
-      if (header !== undefined) throw headerMismatch(`Mcp-Param-${name} is set but ${path.join('.')} is not`);
+      if (header !== undefined) throw headerMismatch(`Mcp-Param-${name} is set but ${path.join('.')} is not.`);
       continue;
     }
     // Whatever else stands there fails the argument's own schema.
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
-    if (typeof header !== 'string') throw headerMismatch(`the Mcp-Param-${name} header is missing`);
+    if (typeof header !== 'string') throw headerMismatch(`The Mcp-Param-${name} header is missing.`);
     const decoded = decodeHeader(header.trim());
-    if (decoded === undefined) throw headerMismatch(`Mcp-Param-${name} is not valid Base64`);
+    if (decoded === undefined) throw headerMismatch(`Mcp-Param-${name} is not valid Base64.`);
     const same =
       decoded === String(value) ||
       (numeric && typeof value === 'number' && decimal.test(decoded) && Number(decoded) === value);
-    if (!same) throw headerMismatch(`Mcp-Param-${name} differs from ${path.join('.')}`);
+    if (!same) throw headerMismatch(`Mcp-Param-${name} differs from ${path.join('.')}.`);
   }
 }
 

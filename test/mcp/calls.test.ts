@@ -378,7 +378,7 @@ describe('errors of tools', () => {
   ])('say nothing of %s', async (_name, run) => {
     const { url, mint, logger } = await start({ tools: [tool('breaks', run)] });
     const { text } = await call(url, { token: await mint(), name: 'breaks' });
-    expect(text).toContain('internal error');
+    expect(text).toContain('Something went wrong in the gateway.');
     expect(text).toContain('"isError":true');
     expect(text).not.toContain('hunter2');
     expect(logger.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
@@ -610,7 +610,10 @@ describe('mounted in an Express app', () => {
       const base = `http://127.0.0.1:${port}`;
       expect((await call(`${base}/mcp`, sent)).json).toHaveProperty('result.structuredContent.text', 'a');
       const late = await call(`${base}/late`, sent);
-      expect([late.status, late.json]).toMatchObject([500, { error: { code: -32603, message: 'internal error' } }]);
+      expect([late.status, late.json]).toMatchObject([
+        500,
+        { error: { code: -32603, message: 'Something went wrong in the gateway.' } },
+      ]);
       expect(JSON.stringify(logger.lines.at(-1)?.message)).toContain('failed unexpectedly');
       expect(url).toContain('/mcp');
     } finally {

@@ -134,7 +134,7 @@ describe('HTTP', () => {
     async (method) => {
       const answer = await rawRequest(server.url, { method });
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
-      expect(answer.json).toEqual({ jsonrpc: '2.0', error: { code: 405, message: 'only POST is served here' } });
+      expect(answer.json).toEqual({ jsonrpc: '2.0', error: { code: 405, message: 'Only POST is served here.' } });
     },
   );
 
@@ -494,13 +494,13 @@ describe('tools/call', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['an unknown argument', { text: 'a', tex: 1 }, 'unknown argument "tex"'],
-    ['__proto__', JSON.parse('{"text":"a","__proto__":{"times":5}}'), 'unknown argument "__proto__"'],
-    ['constructor', { text: 'a', constructor: 1 }, 'unknown argument "constructor"'],
+    ['an unknown argument', { text: 'a', tex: 1 }, 'There is no argument "tex".'],
+    ['__proto__', JSON.parse('{"text":"a","__proto__":{"times":5}}'), 'There is no argument "__proto__".'],
+    ['constructor', { text: 'a', constructor: 1 }, 'There is no argument "constructor".'],
     ['a missing argument', {}, 'text: Invalid input: expected string, received undefined'],
     ['a wrong type', { text: 1 }, 'text: Invalid input: expected string, received number'],
     ['a wrong value of several kinds', { text: 'a', tag: 7 }, 'tag: Invalid option'],
-    ['both names of one argument', { text: 'a', message: 'b' }, 'message is another name for text: send one of them'],
+    ['both names of one argument', { text: 'a', message: 'b' }, 'message is another name for text: send one of them.'],
   ])('lets the model repair %s', async (_name, args, message) => {
     const { json } = await call(args);
     expect(json).toMatchObject({ result: { isError: true, content: [{ type: 'text' }] } });
@@ -508,7 +508,7 @@ describe('tools/call', () => {
     const said = errorOf(json);
     expect(said).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining(message) });
     if (!message.startsWith('message'))
-      expect(said).toMatchObject({ hint: 'valid arguments: text, times, tag, extra' });
+      expect(said).toMatchObject({ hint: 'Valid arguments: text, times, tag, extra.' });
   });
 
   it('takes an alias silently', async () => {

@@ -78,7 +78,7 @@ describe('the lifecycle', () => {
         return never();
       },
     });
-    await expect(lifecycle.start({ name: 'c', component: hanging })).rejects.toThrow('no answer within 0.02 s');
+    await expect(lifecycle.start({ name: 'c', component: hanging })).rejects.toThrow('No answer came within 0.02 s.');
     expect(aborted).toBe(true);
     await lifecycle.stop();
     expect(calls).toEqual(['start a', 'start b', 'stop c', 'stop a']);

@@ -70,7 +70,7 @@ async function bounded<T>(ms: number, run: (signal: AbortSignal) => Promise<T>):
   const deadline = new AbortController();
   return await within(ms, run(deadline.signal), () => {
     deadline.abort();
-    return new SightlineError('unavailable', `no answer within ${ms / 1000} s`);
+    return new SightlineError('unavailable', `No answer came within ${ms / 1000} s.`);
   });
 }
 

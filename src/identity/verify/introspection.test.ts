@@ -130,7 +130,7 @@ describe('a token that is no JWT', () => {
     const verify = verifier();
     await verify('opaque');
     time += 16_000;
-    await expect(verify('opaque')).rejects.toMatchObject({ message: 'the access token has expired' });
+    await expect(verify('opaque')).rejects.toMatchObject({ message: 'The access token has expired.' });
   });
 
   it.each<[string, object]>([

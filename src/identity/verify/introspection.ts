@@ -68,22 +68,22 @@ export function createIntrospection(options: IntrospectionOptions): Introspect {
 
   return async (token) => {
     const answer = await ask(token).catch((cause: unknown) => {
-      throw new SightlineError('unavailable', 'the token cannot be checked now', { retryAfterSeconds, cause });
+      throw new SightlineError('unavailable', 'The token cannot be checked now.', { retryAfterSeconds, cause });
     });
-    if (!answer.active) throw invalid('the access token is not valid');
+    if (!answer.active) throw invalid('The access token is not valid.');
     const { data } = activeSchema.safeParse(answer);
-    if (data === undefined) throw invalid('the access token lacks a claim');
+    if (data === undefined) throw invalid('The access token lacks a claim.');
     const { iss, aud, exp, nbf } = data;
     const time = now().getTime();
     const seconds = time / 1_000;
-    if (exp + clockToleranceSeconds <= seconds) throw invalid('the access token has expired');
-    if (nbf !== undefined && nbf - clockToleranceSeconds > seconds) throw invalid('the access token is not valid');
-    if (iss !== undefined && iss !== introspection.issuer) throw invalid('the access token is not valid');
+    if (exp + clockToleranceSeconds <= seconds) throw invalid('The access token has expired.');
+    if (nbf !== undefined && nbf - clockToleranceSeconds > seconds) throw invalid('The access token is not valid.');
+    if (iss !== undefined && iss !== introspection.issuer) throw invalid('The access token is not valid.');
     if (![aud].flat().some((audience) => audience !== undefined && audiences.includes(audience))) {
-      throw invalid('the access token is for another audience');
+      throw invalid('The access token is for another audience.');
     }
     const claims = introspection.claims(payloadOf(data));
-    if (claims === undefined) throw invalid('the access token lacks a claim');
+    if (claims === undefined) throw invalid('The access token lacks a claim.');
     return { claims, expiresAt: Math.min((exp + clockToleranceSeconds) * 1_000, time + believedMs) };
   };
 }

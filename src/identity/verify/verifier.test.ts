@@ -332,7 +332,7 @@ describe('createVerifier', () => {
     state.now += 34_000;
     await verify(token);
     state.now += 2_000;
-    await expect(verify(token)).rejects.toMatchObject({ ...refused, message: 'the access token has expired' });
+    await expect(verify(token)).rejects.toMatchObject({ ...refused, message: 'The access token has expired.' });
   });
 
   it('verifies a cached token again after a minute, so that a withdrawn signing key ends it', async () => {
@@ -363,7 +363,7 @@ describe('createVerifier', () => {
     state.directoryError = new Error('database is locked');
     await expect(verify(token)).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'the token cannot be checked now',
+      message: 'The token cannot be checked now.',
     });
   });
 });

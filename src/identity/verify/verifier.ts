@@ -108,16 +108,16 @@ export function createVerifier(options: VerifierOptions): Verifier {
       return { value: { claims: await known(claims) }, expiresAt };
     }
     const trust = trusted.get(named?.iss ?? '');
-    if (trust === undefined) throw invalid('the access token is not valid');
+    if (trust === undefined) throw invalid('The access token is not valid.');
     const { payload, protectedHeader } = await jwtVerify(token, trust.keys, {
       ...trust.checks,
       currentDate: now(),
     }).catch((error: unknown) => {
       throw tokenError(error, logger, about?.requestId);
     });
-    if (isOfAnotherKind(protectedHeader.typ)) throw invalid('the access token is not valid');
+    if (isOfAnotherKind(protectedHeader.typ)) throw invalid('The access token is not valid.');
     const claims = trust.claims(payload);
-    if (claims === undefined || payload.exp === undefined) throw invalid('the access token lacks a claim');
+    if (claims === undefined || payload.exp === undefined) throw invalid('The access token lacks a claim.');
     return { value: { claims: await known(claims) }, expiresAt: (payload.exp + clockToleranceSeconds) * 1_000 };
   }
 
@@ -168,7 +168,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     if (answer !== undefined && latest?.answer === answer) return latest.principal;
     const live = answer && liveOf(answer);
     if (answer === undefined || live === undefined) {
-      throw invalid('the key or account of this access token is no longer active');
+      throw invalid('The key or account of this access token is no longer active.');
     }
     if (latest !== undefined && isSame(latest.live, live)) {
       latest.answer = answer;
@@ -191,7 +191,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
 }
 
 function unanswered(cause: unknown): SightlineError {
-  return new SightlineError('unavailable', 'the token cannot be checked now', { retryAfterSeconds, cause });
+  return new SightlineError('unavailable', 'The token cannot be checked now.', { retryAfterSeconds, cause });
 }
 
 function isSame(one: Live, other: Live): boolean {
@@ -282,7 +282,7 @@ function guardKeySet(keys: JWTVerifyGetKey): JWTVerifyGetKey {
 
 function tokenError(error: unknown, logger: Logger, requestId: string | undefined): SightlineError {
   if (error instanceof KeySetOutage) {
-    return new SightlineError('unavailable', 'the token cannot be checked now', {
+    return new SightlineError('unavailable', 'The token cannot be checked now.', {
       retryAfterSeconds,
       cause: error.cause,
     });
@@ -297,11 +297,11 @@ function tokenError(error: unknown, logger: Logger, requestId: string | undefine
     },
     'access token refused',
   );
-  if (error instanceof errors.JWTExpired) return invalid('the access token has expired');
+  if (error instanceof errors.JWTExpired) return invalid('The access token has expired.');
   if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud') {
-    return invalid('the access token is for another audience');
+    return invalid('The access token is for another audience.');
   }
-  return invalid('the access token is not valid');
+  return invalid('The access token is not valid.');
 }
 
 function invalid(message: string): SightlineError {

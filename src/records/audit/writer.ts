@@ -135,7 +135,7 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
       const full =
         pending >= maxPending * 4 || (known !== undefined && known.promised + known.records.length >= maxPending);
       if (stopped || full || (known !== undefined && known.failures > 0)) {
-        throw new SightlineError('unavailable', 'this cannot be recorded now, so it was not done', {
+        throw new SightlineError('unavailable', 'This cannot be recorded now, so it was not done.', {
           retryAfterSeconds: 1,
         });
       }
