@@ -1,10 +1,9 @@
-import type { Principal, Scope } from '../contract/issuer/index.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { Logger, ToolResult } from '../contract/core/index.ts';
+import type { Principal, Scope } from '../contract/issuer/index.ts';
 import type { AuditLog, AuditRecord } from '../contract/storage/index.ts';
 import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import type { Exchange } from './exchange.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
 import { HeldAnswers } from './held.ts';
 import type { RpcMessage } from './message.ts';
@@ -14,6 +13,7 @@ import type { Era, JsonObject } from './protocol.ts';
 import { byteLength, errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
 import { CallContext } from './tool-context.ts';
+import type { ToolCall } from './tool-context.ts';
 import { readTraceParent, traceFields } from './trace.ts';
 
 export interface RateLimit {
@@ -46,14 +46,6 @@ export interface CallerOptions {
 }
 
 const longestStatement = 64_000;
-
-export interface ToolCall {
-  readonly exchange: Exchange;
-  readonly principal: Principal;
-  readonly message: RpcMessage;
-  readonly era: Era;
-  readonly sessionId: string | undefined;
-}
 
 /** `tools/call`: look-up → headers → capabilities → scope → rate → calls at once → a place in the audit → arguments → run → answer → record. */
 export function createCaller(options: CallerOptions): (call: ToolCall) => Promise<void> {

@@ -14,7 +14,7 @@ import { readAccept } from './accept.ts';
 import { readMessage } from './body.ts';
 import { createCaller } from './call.ts';
 import type { AuditLog } from '../contract/storage/index.ts';
-import type { CallsAtOnce, Challenge, RateLimit, ToolCall } from './call.ts';
+import type { CallsAtOnce, Challenge, RateLimit } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
@@ -26,6 +26,7 @@ import { isObject, latestLegacyVersion, legacyVersions, meta, modernVersion, quo
 import type { Era } from './protocol.ts';
 import { createRunningCalls } from './running.ts';
 import type { RunningCalls } from './running.ts';
+import type { ToolCall } from './tool-context.ts';
 import { readTraceParent, traceFields } from './trace.ts';
 
 export interface McpHandlerOptions {

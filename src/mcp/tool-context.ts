@@ -1,7 +1,18 @@
 import type { Logger, Operation, ToolContext } from '../contract/core/index.ts';
-import type { ToolCall } from './call.ts';
+import type { Principal } from '../contract/issuer/index.ts';
+import type { Exchange } from './exchange.ts';
+import type { RpcMessage } from './message.ts';
 import { createProgress } from './progress.ts';
+import type { Era } from './protocol.ts';
 import { readTraceParent } from './trace.ts';
+
+export interface ToolCall {
+  readonly exchange: Exchange;
+  readonly principal: Principal;
+  readonly message: RpcMessage;
+  readonly era: Era;
+  readonly sessionId: string | undefined;
+}
 
 /**
  * What a tool is told of its call. A class, since an object literal with getters has a hidden class of its own each time: every

@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import { defineTool } from '../contract/core/index.ts';
-import { openStatuses } from '../contract/storage/index.ts';
 import type { Tool } from '../contract/core/index.ts';
+import { openStatuses } from '../contract/storage/index.ts';
 import type { Incident, IncidentAlerts, IncidentDocument, Storage, Workspace } from '../contract/storage/index.ts';
 import { asArray, oneOrMany, shortText } from './arguments.ts';
-import { describeIncident } from './incident-text.ts';
 import { investigationMembers, viewInvestigation } from './investigation-view.ts';
-import type { InvestigationView } from './investigation-view.ts';
+import type { InvestigationView, StepView } from './investigation-view.ts';
 import { findIncident } from './references.ts';
 import { cutText, timeOrNothing, toolResult } from './result.ts';
+import { createFence } from './untrusted.ts';
+import type { Fence } from './untrusted.ts';
 import { incidentRow, members, untrustedPaths } from './views.ts';
 import type { IncidentRow } from './views.ts';
+
+/** Rows of a step that the text form shows; the structured form has them all. */
+const rowsInText = 5;
 
 export const incidentParts = ['document', 'investigation', 'alerts', 'chats'] as const;
 
@@ -61,6 +65,7 @@ export interface IncidentResult {
 
 /** What one call answers with at most, in UTF-16 units, shared by document and steps when both are asked for. */
 const resultBudget = 48_000;
+
 const listLimit = 20;
 
 export function createReadIncident(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {
@@ -209,4 +214,59 @@ async function chatViews(workspace: Workspace, incident: Incident, notes: string
 function shortLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(labels).slice(0, 40);
   return Object.fromEntries(entries.map(([name, value]) => [cutText(name, 100).text, cutText(value, 300).text]));
+}
+
+/** The text form of `read_incident`: everything that telemetry, alerts or people wrote stands inside the fence. */
+function describeIncident(result: IncidentResult): readonly string[] {
+  const fence = createFence();
+  const { incident, document, investigation, alerts, chats, notes } = result;
+  const lines = [
+    `${incident.key} | ${incident.severity} | ${incident.status} | waits on ${incident.waiting_on.party} | started ${incident.started_at} | ${incident.id}`,
+    fence.notice,
+    `Title: ${fence.inline(incident.title)}`,
+  ];
+  if (incident.services.length > 0) lines.push(`Services: ${fence.inline(incident.services.join(', '))}`);
+  if (incident.waiting_on.reason !== undefined)
+    lines.push(`Waits because: ${fence.inline(incident.waiting_on.reason)}`);
+  if (incident.resolution !== undefined) {
+    const original = incident.duplicate_of === undefined ? '' : ` of ${incident.duplicate_of}`;
+    lines.push(`Resolution: ${incident.resolution}${original}`);
+  }
+  if (incident.summary !== '') lines.push(`Summary: ${fence.inline(incident.summary)}`);
+  if (document) lines.push('', `Document, version ${document.version}:`, fence.block(document.markdown));
+  if (investigation) lines.push('', ...investigationLines(investigation, fence));
+  if (alerts && alerts.length > 0)
+    lines.push('', 'Alerts:', ...alerts.map((alert) => fence.inline(JSON.stringify(alert))));
+  if (chats && chats.length > 0) lines.push('', 'Chats:', ...chats.map((chat) => fence.inline(JSON.stringify(chat))));
+  if (notes.length > 0) lines.push('', ...notes.map((note) => `Note: ${note}`));
+  return lines;
+}
+
+function investigationLines(
+  investigation: NonNullable<IncidentResult['investigation']>,
+  fence: Fence,
+): readonly string[] {
+  const { conclusion, claims, steps } = investigation;
+  const lines = [`Investigation ${investigation.id}: ${investigation.status}, by ${investigation.engine}`];
+  if (investigation.failure !== undefined) lines.push(`Failed: ${fence.inline(investigation.failure)}`);
+  if (investigation.question !== undefined) {
+    lines.push(`It asks: ${fence.inline(investigation.question)} (answer with start_chat and this incident_id)`);
+  }
+  if (conclusion) {
+    lines.push(
+      `Root cause (${conclusion.confidence} confidence, ${fence.inline(`${conclusion.category} in ${conclusion.service || '-'}`)}): ${fence.inline(conclusion.root_cause)}`,
+    );
+  }
+  for (const claim of claims) {
+    lines.push(`- ${claim.status} [${claim.evidence_ids.join(' ')}] ${fence.inline(claim.text)}`);
+  }
+  for (const step of steps) lines.push(...stepLines(step, fence));
+  return lines;
+}
+
+function stepLines(step: StepView, fence: Fence): readonly string[] {
+  const rows = step.rows.slice(0, rowsInText).map((row) => JSON.stringify(row));
+  const body = [step.question, step.observation, step.sql, JSON.stringify(step.columns), ...rows];
+  if (step.error !== undefined) body.push(`error: ${step.error}`);
+  return [`${step.evidence_id} (${step.verdict}, ${step.row_count} rows):`, fence.block(body.join('\n'))];
 }

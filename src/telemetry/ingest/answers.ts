@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { answerEarly } from '../../limits/early-answer.ts';
-import type { Decoded, Encoding, Signal } from './decode.ts';
+import type { Signal } from './fields.ts';
+import type { Decoded, Encoding } from './decode.ts';
 import { recordLimits } from './limits.ts';
 
 /** A request that is refused: its HTTP status and what `google.rpc.Status` says about it. */

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Decoded, Encoding, Signal } from './decode.ts';
+import type { Signal } from './fields.ts';
+import type { Decoded, Encoding } from './decode.ts';
 import { decodeRequest } from './decode.ts';
 
 /** Above, decoding would hold the event loop for more than a few milliseconds. */

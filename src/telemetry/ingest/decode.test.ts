@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeRequest, signals } from './decode.ts';
+import { signals } from './fields.ts';
+import { decodeRequest } from './decode.ts';
 import { recordLimits } from './limits.ts';
 import { protobuf, varint } from '../../../test/support/otlp/protobuf.ts';
 import { decode, rowsOf, type Row } from '../../../test/support/otlp/rows.ts';

@@ -1,4 +1,6 @@
-import { Intake, OtlpTooLargeError, type EncodedBatch, type TableWriter } from './columns.ts';
+import { Intake, OtlpTooLargeError } from './columns.ts';
+import type { EncodedBatch, TableWriter } from './columns.ts';
+import type { Signal } from './fields.ts';
 import { encodeJson } from './json.ts';
 import { recordLimits } from './limits.ts';
 import { LogDecoder } from './logs.ts';
@@ -7,8 +9,6 @@ import { SpanDecoder } from './spans.ts';
 import type { Losses } from './values.ts';
 import { OtlpDecodeError, WireReader } from './wire.ts';
 
-export const signals = ['traces', 'metrics', 'logs'] as const;
-export type Signal = (typeof signals)[number];
 export type Encoding = 'protobuf' | 'json';
 
 export type Decoded =

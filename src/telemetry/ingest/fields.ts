@@ -1,4 +1,5 @@
-import type { Signal } from './decode.ts';
+export const signals = ['traces', 'metrics', 'logs'] as const;
+export type Signal = (typeof signals)[number];
 
 /*
  * The messages of opentelemetry-proto 1.9 that the receiver reads, by their OTLP/JSON names. What is not listed is not stored

@@ -1,6 +1,7 @@
 import { decodeBatch, otelTables } from '../../../src/contract/telemetry/index.ts';
 import type { EncodedBatch } from '../../../src/telemetry/ingest/columns.ts';
-import { decodeRequest, type Decoded, type Encoding, type Signal } from '../../../src/telemetry/ingest/decode.ts';
+import { type Signal } from '../../../src/telemetry/ingest/fields.ts';
+import { decodeRequest, type Decoded, type Encoding } from '../../../src/telemetry/ingest/decode.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 

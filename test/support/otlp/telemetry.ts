@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Signal } from '../../../src/telemetry/ingest/decode.ts';
+import type { Signal } from '../../../src/telemetry/ingest/fields.ts';
 
 /*
  * Any telemetry a sender could mean, as OTLP/JSON documents. Fields are left out at random, since both encodings leave out
