@@ -9,7 +9,7 @@ import type { OrganizationId } from '../src/contract/core/index.ts';
 import type { Conclusion } from '../src/contract/storage/index.ts';
 import { demoQuestion, groundTruth } from '../src/lab/demo/index.ts';
 import type { ScenarioName } from '../src/lab/demo/index.ts';
-import { loadShop } from '../src/lab/eval/load-shop.ts';
+import { loadShop } from '../src/lab/eval/shop.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 
 /** The playbook on the demo's shop: a dozen services, noise, a harmless release, and a cause that need not be the symptom. */

@@ -7,7 +7,7 @@ import { newId } from '../src/contract/core/index.ts';
 import { tableNames } from '../src/contract/telemetry/index.ts';
 import { demoQuestion } from '../src/lab/demo/index.ts';
 import type { DemoOptions } from '../src/lab/demo/index.ts';
-import { loadShop } from '../src/lab/eval/load-shop.ts';
+import { loadShop } from '../src/lab/eval/shop.ts';
 import { loadPlugin } from '../src/gateway/process/registry.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { everyPostgresServer } from './support/postgres.ts';

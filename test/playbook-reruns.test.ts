@@ -9,7 +9,7 @@ import type { Agent, NewStep } from '../src/contract/agent/index.ts';
 import type { OrganizationId, ToolContext } from '../src/contract/core/index.ts';
 import { demoQuestion, groundTruth, isScenario, scenarios } from '../src/lab/demo/index.ts';
 import type { DemoOptions, ScenarioName } from '../src/lab/demo/index.ts';
-import { loadShop } from '../src/lab/eval/load-shop.ts';
+import { loadShop } from '../src/lab/eval/shop.ts';
 import { createKeptResults } from '../src/telemetry/query/kept-results.ts';
 import { structuredText } from '../src/mcp/result.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';

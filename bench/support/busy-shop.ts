@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { loadShop } from '../../src/lab/eval/load-shop.ts';
+import { loadShop } from '../../src/lab/eval/shop.ts';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
 import type { DemoOptions } from '../../src/lab/demo/index.ts';
 import type { Laboratory } from '../../src/lab/eval/laboratory.ts';

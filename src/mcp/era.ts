@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RequestFailure } from './failure.ts';
-import { decodeHeader, headerMismatch } from './header-value.ts';
+import { decodeHeader, headerMismatch } from './param-headers.ts';
 import type { RpcMessage } from './message.ts';
 import { isObject, legacyVersions, meta, modernVersion, quote, rpcCode } from './protocol.ts';
 import type { Era } from './protocol.ts';

@@ -1,7 +1,12 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { decodeHeader, headerMismatch } from './header-value.ts';
-import { isObject } from './protocol.ts';
+import { RequestFailure } from './failure.ts';
+import { isObject, rpcCode } from './protocol.ts';
 import type { JsonObject } from './protocol.ts';
+
+const prefix = '=?base64?';
+const suffix = '?=';
+const canonicalBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** One argument that its schema mirrors into a request header by `x-mcp-header`. */
 export interface ParamHeader {
@@ -78,4 +83,18 @@ function valueAt(args: JsonObject, path: readonly string[]): unknown {
     value = value[key];
   }
   return value;
+}
+
+/** The text in an `Mcp-Name` or `Mcp-Param-*` header (2026-07-28, "Value encoding"); undefined when its Base64 is broken. */
+export function decodeHeader(value: string): string | undefined {
+  if (!value.startsWith(prefix) || !value.endsWith(suffix) || value.length < prefix.length + suffix.length)
+    return value;
+  const encoded = value.slice(prefix.length, -suffix.length);
+  if (!canonicalBase64.test(encoded)) return undefined;
+  const bytes = Buffer.from(encoded, 'base64');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}
+
+export function headerMismatch(message: string): RequestFailure {
+  return new RequestFailure(400, rpcCode.headerMismatch, message);
 }

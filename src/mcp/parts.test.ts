@@ -8,7 +8,7 @@ import { readAccept } from './accept.ts';
 import { hashArguments, parseArguments } from './arguments.ts';
 import { createCatalog } from './catalog.ts';
 import { nestsDeeperThan, opensAtMost } from '../contract/core/json-depth.ts';
-import { decodeHeader } from './header-value.ts';
+import { decodeHeader } from './param-headers.ts';
 import { isObject } from './protocol.ts';
 import { createRunningCalls } from './running.ts';
 import { readTraceParent } from './trace.ts';

@@ -1,3 +1,6 @@
+/** Where a person who is signed in begins. */
+export const home = '/incidents';
+
 /** From a page's path (`/members`) to the one a browser asks for: authUrl may have a path of its own. */
 export type PathTo = (path: string) => string;
 

@@ -2,15 +2,16 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { SightlineError, toId } from '../../contract/core/index.ts';
+import { SightlineError, newId, toId } from '../../contract/core/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
-import { demoQuestion, groundTruth, isScenario, scenarios } from '../demo/index.ts';
+import type { Telemetry } from '../../contract/telemetry/index.ts';
+import { decodeRequest } from '../../telemetry/ingest/decode.ts';
+import { demoQuestion, generate, groundTruth, isScenario, scenarios } from '../demo/index.ts';
 import type { DemoOptions } from '../demo/index.ts';
-import type { Prepared } from './data-set.ts';
 import { openCache } from './cache.ts';
 import type { EvalCase } from './case.ts';
+import type { Prepared } from './data-set.ts';
 import { openLaboratory } from './laboratory.ts';
-import { loadShop } from './load-shop.ts';
 
 export interface ShopOptions {
   /** One shop of every scenario for each. */
@@ -68,4 +69,18 @@ function caseOf(options: DemoOptions, organizationId: OrganizationId | undefined
     askedAt: end,
     onset,
   };
+}
+
+/** Puts a demo shop's telemetry into an organization of its own. All of it at once: it has to fit into memory. */
+export async function loadShop(telemetry: Telemetry, options: DemoOptions): Promise<OrganizationId> {
+  const organizationId = newId('org');
+  const batches: Uint8Array[] = [];
+  for (const { signal, body } of generate(options)) {
+    const decoded = decodeRequest(signal, 'json', Buffer.from(body), options.end.getTime());
+    if (!decoded.ok) throw new SightlineError('internal', decoded.message);
+    batches.push(...decoded.batches.map(({ frame }) => frame));
+  }
+  const upTo = { segment: 1, offset: 1 };
+  await telemetry.sink?.load({ organizationId, log: 'eval', batches, upTo }, AbortSignal.timeout(120_000));
+  return organizationId;
 }

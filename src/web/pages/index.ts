@@ -1,8 +1,5 @@
 import type { AnyPage } from '../page.ts';
-import { accountPage } from './account/account.ts';
-import { changePasswordPage } from './account/change-password.ts';
-import { revokeOwnApplicationPage } from './account/revoke-application.ts';
-import { signOutEverywherePage } from './account/sign-out-everywhere.ts';
+import { accountPages } from './account/account.ts';
 import { chatPages } from './chats/index.ts';
 import { consentPage } from './consent/consent.ts';
 import { incidentPages } from './incidents/index.ts';
@@ -26,10 +23,7 @@ export const allPages: readonly AnyPage[] = [
   invitationPage,
   passwordPage,
   organizationsPage,
-  accountPage,
-  changePasswordPage,
-  signOutEverywherePage,
-  revokeOwnApplicationPage,
+  ...accountPages,
   ...incidentPages,
   ...chatPages,
   ...memberPages,

@@ -4,12 +4,11 @@ import type { OpenInvitation, User } from '../../contract/storage/index.ts';
 import { field } from '../components.ts';
 import { refusal } from '../failure.ts';
 import { requireForm } from '../forms.ts';
-import { home } from '../home.ts';
+import { home, leadBack } from '../paths.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { definePage } from '../page.ts';
 import type { View, Visit } from '../page.ts';
-import { leadBack } from '../paths.ts';
 import type { PageServices } from '../services.ts';
 import { newPassword } from './password.ts';
 

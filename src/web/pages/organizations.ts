@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { isId, SightlineError } from '../../contract/core/index.ts';
 import { requireForm } from '../forms.ts';
-import { home } from '../home.ts';
+import { home, ownPath } from '../paths.ts';
 import { html } from '../html.ts';
 import { definePage } from '../page.ts';
-import { ownPath } from '../paths.ts';
 
 const fields = z.object({ organization: z.string().max(64), return_to: z.string().optional() });
 

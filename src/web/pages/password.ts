@@ -4,7 +4,7 @@ import type { User } from '../../contract/storage/index.ts';
 import { field } from '../components.ts';
 import { refusal } from '../failure.ts';
 import { requireForm } from '../forms.ts';
-import { home } from '../home.ts';
+import { home } from '../paths.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { definePage } from '../page.ts';

@@ -15,8 +15,8 @@ import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
 import type { PathTo } from '../../paths.ts';
 import { table } from '../../table.ts';
+import { messageForm } from '../chats/message.ts';
 import { chatTable } from '../chats/table.ts';
-import { answerForm } from './answer.ts';
 import { documentHtml } from './document.ts';
 import { findIncident } from './find.ts';
 import { investigationSection } from './investigation.ts';
@@ -163,4 +163,19 @@ function timelineSection(entries: readonly TimelineEntry[]): Html {
   return html`<h2>Timeline</h2>
     ${entries.length > shown.length && html`<p class="soft">The newest ${mostEntries} of ${entries.length} changes are shown.</p>`}
     ${table({ label: 'Timeline', columns: ['Time', 'Who', 'What', 'Change'], rows, empty: 'Nothing has changed yet.' })}`;
+}
+
+/**
+ * What a person tells the agent about an incident. Where it asked in a chat of theirs, that is where the answer goes; else
+ * it begins a chat, which joins an investigation that waits for an answer.
+ */
+function answerForm(visit: MemberVisit, incident: Incident, asked: Chat | undefined): Html {
+  if (asked === undefined) {
+    return messageForm(visit, { action: '/chats/new', label: 'Your message', button: 'Send', incident: incident.key });
+  }
+  return html`<p>
+      The agent asked you in the chat <a href="${visit.to(`/chats/${asked.id}`)}"><bdi>${asked.title}</bdi></a
+      >.
+    </p>
+    ${messageForm(visit, { action: `/chats/${asked.id}`, label: 'Your answer', button: 'Answer' })}`;
 }

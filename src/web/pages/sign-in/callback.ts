@@ -1,11 +1,10 @@
 import { pagePaths } from '../../../contract/issuer/index.ts';
 import { refusal } from '../../failure.ts';
-import { home } from '../../home.ts';
+import { home, leadBack } from '../../paths.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { View, Visit } from '../../page.ts';
-import { leadBack } from '../../paths.ts';
 import { invitationToken } from '../invitation.ts';
 import { takePending } from './pending.ts';
 

@@ -3,12 +3,11 @@ import { pagePaths } from '../../../contract/issuer/index.ts';
 import { field } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
-import { home } from '../../home.ts';
+import { home, leadBack, ownPath } from '../../paths.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { View, Visit } from '../../page.ts';
-import { leadBack, ownPath } from '../../paths.ts';
 import { startPath } from './start.ts';
 
 const fields = z.object({

@@ -1,2 +1,0 @@
-/** Where a person who is signed in begins. */
-export const home = '/incidents';
