@@ -1,4 +1,5 @@
 import type { BucketRepository } from '../contract/storage/index.ts';
+import { Counts } from './counts.ts';
 
 export interface BucketKind {
   /** How the storage's names of this kind begin. */
@@ -43,11 +44,11 @@ interface LeakyBucketsOptions {
 }
 
 export function createLeakyBuckets({ repository, now }: LeakyBucketsOptions): LeakyBuckets {
-  const held = new Map<string, number>();
+  const held = new Counts();
   const emptyAt = new WeakMap<Bucket, number>();
 
   function bucket(kind: BucketKind, name: string): Bucket {
-    const heldNow = (): number => held.get(name) ?? 0;
+    const heldNow = (): number => held.of(name);
     const content = (): number => Math.max(0, (emptyAt.get(one) ?? 0) - now().getTime());
     const withHeld = (): number => Math.min(kind.size * kind.leakMs, content() + heldNow() * kind.leakMs);
     const one: Bucket = {
@@ -92,16 +93,12 @@ export function createLeakyBuckets({ repository, now }: LeakyBucketsOptions): Le
       emptyAt.delete(one);
     },
     hold(buckets) {
-      for (const { name } of buckets) held.set(name, (held.get(name) ?? 0) + 1);
+      for (const { name } of buckets) held.add(name, 1);
       let open = true;
       return () => {
         if (!open) return;
         open = false;
-        for (const { name } of buckets) {
-          const left = (held.get(name) ?? 1) - 1;
-          if (left === 0) held.delete(name);
-          else held.set(name, left);
-        }
+        for (const { name } of buckets) held.add(name, -1);
       };
     },
   };

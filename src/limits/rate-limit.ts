@@ -1,12 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../contract/issuer/index.ts';
-
-export interface Rate {
-  /** Requests a minute that one principal may go on with for ever. */
-  readonly perMinute: number;
-  /** Requests at once after a rest. */
-  readonly burst: number;
-}
+import { checkedRate, TokenBucket } from './token-bucket.ts';
+import type { Rate } from './token-bucket.ts';
 
 export interface RateLimitOptions extends Rate {
   /** Of subjects that have a rate of their own. Asked each time: a rate may become another. */
@@ -41,39 +36,31 @@ export interface PartialRateLimiter extends RateLimiter {
   debit(caller: Caller, requests: number): void;
 }
 
-interface Bucket {
-  tokens: number;
-  filledAt: number;
-  rate: Rate;
-}
-
-/** A token bucket for each principal, filled when it is looked at: no timers, bounded memory. */
+/** A token bucket for each principal, in bounded memory. */
 export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
-  const { rateOf, now = () => performance.now(), maxPrincipals = 50_000 } = options;
-  const usual = checked(options);
-  const buckets = new LRUCache<string, Bucket>({ max: maxPrincipals });
+  const { perMinute, burst, rateOf, now = () => performance.now(), maxPrincipals = 50_000 } = options;
+  const usual = checkedRate({ perMinute, burst });
+  const buckets = new LRUCache<string, TokenBucket>({ max: maxPrincipals });
   /** Of the call that is answered: nothing else runs meanwhile, and an array each time would be garbage. */
-  const asked: Bucket[] = [];
-  function filled(caller: Caller, at: number): Bucket {
+  const asked: TokenBucket[] = [];
+  function filled(caller: Caller, at: number): TokenBucket {
     const key = caller.key ?? keyOf(caller);
     const rate = rateOf?.(caller.subject) ?? usual;
     let bucket = buckets.get(key);
     if (bucket === undefined) {
-      bucket = { tokens: rate.burst, filledAt: at, rate: checked(rate) };
+      bucket = new TokenBucket(rate, at);
       buckets.set(key, bucket);
+    } else {
+      bucket.fill(at, rate);
     }
-    if (rate !== bucket.rate) bucket.rate = checked(rate);
-    const { perMinute, burst } = bucket.rate;
-    bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, at - bucket.filledAt) * perMinute) / 60_000);
-    bucket.filledAt = at;
     return bucket;
   }
   return {
     take(caller) {
       const bucket = filled(caller, now());
-      if (bucket.tokens < 1) return waitOf(bucket);
-      bucket.tokens -= 1;
-      return 0;
+      const { wait } = bucket;
+      if (wait === 0) bucket.take();
+      return wait;
     },
     takeAll(callers) {
       const at = now();
@@ -81,28 +68,16 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
       let count = 0;
       for (const caller of callers) {
         const bucket = filled(caller, at);
-        wait = Math.max(wait, waitOf(bucket));
+        wait = Math.max(wait, bucket.wait);
         asked[count] = bucket;
         count += 1;
       }
       if (wait > 0) return wait;
-      for (let index = 0; index < count; index += 1) {
-        const bucket = asked[index];
-        if (bucket !== undefined) bucket.tokens -= 1;
-      }
+      for (let index = 0; index < count; index += 1) asked[index]?.take();
       return 0;
     },
     debit(caller, requests) {
-      filled(caller, now()).tokens -= requests;
+      filled(caller, now()).take(requests);
     },
   };
-}
-
-function waitOf({ tokens, rate }: Bucket): number {
-  return tokens < 1 ? ((1 - tokens) / rate.perMinute) * 60 : 0;
-}
-
-function checked(rate: Rate): Rate {
-  if (!(rate.perMinute > 0) || !(rate.burst >= 1)) throw new RangeError('perMinute and burst must be positive');
-  return rate;
 }

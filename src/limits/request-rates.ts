@@ -1,7 +1,8 @@
 import type { Principal } from '../contract/issuer/index.ts';
 import type { OrganizationId } from '../contract/core/index.ts';
 import { keyOf } from './rate-limit.ts';
-import type { Caller, Rate, RateLimiter } from './rate-limit.ts';
+import type { Caller, RateLimiter } from './rate-limit.ts';
+import type { Rate } from './token-bucket.ts';
 
 export interface RequestRates {
   /** Of one principal. */

@@ -2,6 +2,7 @@ import { SightlineError } from '../contract/core/index.ts';
 import type { Logger, ToolResult } from '../contract/core/index.ts';
 import type { Principal, Scope } from '../contract/issuer/index.ts';
 import type { AuditLog, AuditRecord } from '../contract/storage/index.ts';
+import type { CallsAtOnce } from '../limits/calls-at-once.ts';
 import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
@@ -19,13 +20,6 @@ import { readTraceParent, traceFields } from './trace.ts';
 export interface RateLimit {
   /** Counts one request, a call of the tool if there is one; 0 if it may go on, else the seconds until the next one may. */
   take(principal: Principal, tool?: string): number;
-}
-
-/** Calls under way. Whoever may enter leaves once. */
-export interface CallsAtOnce {
-  /** False where as many are under way as may be. */
-  enter(principal: Principal, tool: string): boolean;
-  leave(principal: Principal, tool: string): void;
 }
 
 /** The value of a WWW-Authenticate header. */

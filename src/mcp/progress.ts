@@ -1,10 +1,10 @@
 import type { ProgressNotification, ProgressToken } from '@modelcontextprotocol/client';
 import type { ToolContext } from '../contract/core/index.ts';
+import { TokenBucket } from '../limits/token-bucket.ts';
 import type { Exchange } from './exchange.ts';
 import type { JsonObject } from './protocol.ts';
 
-const burst = 10;
-const perSecond = 10;
+const rate = { perMinute: 600, burst: 10 };
 const maxMessageLength = 1_000;
 
 const silent: ToolContext['progress'] = () => {};
@@ -17,15 +17,12 @@ export function createProgress(exchange: Exchange, metadata: JsonObject | undefi
   const progressToken = metadata?.['progressToken'];
   if (!isUsable(progressToken) || !exchange.accepted.eventStream) return silent;
   let last = Number.NEGATIVE_INFINITY;
-  let allowance = burst;
-  let refilledAt = performance.now();
+  const bucket = new TokenBucket(rate, performance.now());
   return (progress, message, total) => {
     if (exchange.done || !Number.isFinite(progress) || progress <= last) return;
-    const now = performance.now();
-    allowance = Math.min(burst, allowance + ((now - refilledAt) / 1_000) * perSecond);
-    refilledAt = now;
-    if (allowance < 1) return;
-    allowance -= 1;
+    bucket.fill(performance.now());
+    if (bucket.wait > 0) return;
+    bucket.take();
     last = progress;
     const notification: ProgressNotification = {
       method: 'notifications/progress',

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorizationQuery } from './authorization-query.ts';
 import { registrationPath } from './clients/index.ts';
-import { callerOf, createThrottle } from '../../limits/throttle.ts';
+import { callerOf } from '../../limits/network.ts';
+import { createThrottle } from '../../limits/throttle.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
 import { authorizePath, jwksPath, revocationPath, tokenPath } from './protocol.ts';
 

@@ -2,8 +2,8 @@ import { foldCase, hashSecret, SightlineError } from '../../contract/core/index.
 import type { Logger } from '../../contract/core/index.ts';
 import type { BucketRepository } from '../../contract/storage/index.ts';
 import type { Bucket, BucketKind, LeakyBuckets } from '../../limits/leaky-buckets.ts';
-import { networkOf } from './network.ts';
-import type { Network } from './network.ts';
+import { networkOf } from '../../limits/network.ts';
+import type { Network } from '../../limits/network.ts';
 import { RecentMap } from './recent-map.ts';
 import type { Place } from './work-queue.ts';
 

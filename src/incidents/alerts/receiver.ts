@@ -4,12 +4,12 @@ import { ClientGone, isId, SightlineError } from '../../contract/core/index.ts';
 import type { AlertInput, AlertNotice } from '../../contract/alerts/index.ts';
 import type { Logger } from '../../contract/core/index.ts';
 import type { AlertSource, Directory } from '../../contract/storage/index.ts';
+import { AtOnce } from '../../limits/at-once.ts';
 import { createRateLimit } from '../../limits/rate-limit.ts';
 import { answer, notFound, Refusal, refuse, tooMany } from './answers.ts';
 import { parseBody, readBody } from './body.ts';
 import { limits } from './limits.ts';
 import type { AlertRecorder } from './recorder.ts';
-import { Places } from './places.ts';
 import { named } from './services.ts';
 
 export interface AlertReceiverOptions {
@@ -35,14 +35,15 @@ export function createAlertReceiver(options: AlertReceiverOptions): AlertReceive
   const { directory, inputs, secretOf, recorder, clientAddress, now, logger } = options;
   const requests = createRateLimit(limits.requests);
   const wrongSecrets = createRateLimit(limits.wrongSecrets);
-  const places = new Places();
+  const atOnce = new AtOnce(limits.atOnce);
 
   /** What happens to a request, in this order. */
   async function receive(request: IncomingMessage, response: ServerResponse, waits: boolean): Promise<number> {
     const source = await findSource(request);
     const caller = { organizationId: source.organizationId, subject: `${source.id} ${clientAddress(request) ?? ''}` };
     admit(requests.take(caller));
-    const leave = places.enter(caller);
+    const leave = atOnce.enter(caller.organizationId, caller.subject);
+    if (leave === undefined) throw tooMany(1);
     try {
       if (waits) response.writeContinue();
       const body = await readBody(request, limits);

@@ -1,4 +1,5 @@
-import { callerOf, createThrottle } from '../../../limits/throttle.ts';
+import { callerOf } from '../../../limits/network.ts';
+import { createThrottle } from '../../../limits/throttle.ts';
 
 /** Nothing was fetched, for too much is being fetched already. It says nothing about the document. */
 export class BudgetExceeded extends Error {}

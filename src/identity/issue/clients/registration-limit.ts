@@ -1,6 +1,7 @@
 import { hashSecret } from '../../../contract/core/index.ts';
 import type { BucketRepository } from '../../../contract/storage/index.ts';
-import { callerOf, createThrottle } from '../../../limits/throttle.ts';
+import { callerOf } from '../../../limits/network.ts';
+import { createThrottle } from '../../../limits/throttle.ts';
 
 /** A team behind one address connects in a morning; a thousand registrations take one address most of a day. */
 const perMinute = 1;

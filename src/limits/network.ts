@@ -7,6 +7,11 @@ export interface Network {
   readonly wide: string;
 }
 
+/** By what a caller is counted: an IPv6 host has a whole /64 to call from. */
+export function callerOf(address: string): string {
+  return networkOf(address).near;
+}
+
 export function networkOf(address: string): Network {
   const plain = address.replace(/%.*$/, '');
   if (!isIPv6(plain)) return ofIPv4(plain.slice(0, 64));
