@@ -107,9 +107,9 @@ function parse(body: Buffer, { maxDepth }: BodyLimits): unknown {
   // As most are, and then neither characters nor nesting need a closer look.
   const plain = isAscii(body) ? body.toString('latin1') : undefined;
   if (plain !== undefined && opensAtMost(plain, maxDepth)) return parseText(plain);
-  if (!isUtf8(body)) throw new RequestFailure(400, rpcCode.parseError, 'the body is not valid UTF-8');
+  if (!isUtf8(body)) throw new RequestFailure(400, rpcCode.parseError, 'The body is not valid UTF-8.');
   if (nestsDeeperThan(body, maxDepth)) {
-    throw new RequestFailure(400, rpcCode.invalidRequest, `the body nests deeper than ${maxDepth} levels`);
+    throw new RequestFailure(400, rpcCode.invalidRequest, `The body nests deeper than ${maxDepth} levels.`);
   }
   return parseText(body.toString('utf8'));
 }
@@ -118,16 +118,16 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new RequestFailure(400, rpcCode.parseError, 'the body is not valid JSON');
+    throw new RequestFailure(400, rpcCode.parseError, 'The body is not valid JSON.');
   }
 }
 
 function late(): RequestFailure {
-  return new RequestFailure(408, 408, 'the body did not arrive in time', { close: true });
+  return new RequestFailure(408, 408, 'The body did not arrive in time.', { close: true });
 }
 
 function tooLarge({ maxBodyBytes }: BodyLimits): RequestFailure {
-  return new RequestFailure(413, 413, `the body is larger than ${maxBodyBytes} bytes`, {
+  return new RequestFailure(413, 413, `The body is larger than ${maxBodyBytes} bytes.`, {
     close: true,
     data: { code: 'payload_too_large', max_bytes: maxBodyBytes },
   });
@@ -140,5 +140,5 @@ function checkContentType(request: IncomingMessage): void {
     type === 'application/json' ||
     (type !== undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type.trim()));
   if (json && (encoding === undefined || encoding.toLowerCase() === 'identity')) return;
-  throw new RequestFailure(415, 415, 'the body must be application/json in UTF-8, uncompressed', { close: true });
+  throw new RequestFailure(415, 415, 'The body must be application/json in UTF-8, uncompressed.', { close: true });
 }

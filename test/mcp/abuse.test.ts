@@ -100,7 +100,7 @@ describe('bodies', () => {
     const answer = await rawRequest(url, { headers, body });
     expect([answer.status, answer.json]).toEqual([
       400,
-      { jsonrpc: '2.0', error: { code: -32600, message: 'the body nests deeper than 64 levels' } },
+      { jsonrpc: '2.0', error: { code: -32600, message: 'The body nests deeper than 64 levels.' } },
     ]);
   });
 

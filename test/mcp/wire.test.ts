@@ -275,7 +275,7 @@ describe('JSON-RPC', () => {
   it('answers invalid UTF-8 with a parse error', async () => {
     const body = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"p\xffing"}', 'latin1');
     expect((await send({ body })).json).toMatchObject({
-      error: { code: -32700, message: 'the body is not valid UTF-8' },
+      error: { code: -32700, message: 'The body is not valid UTF-8.' },
     });
   });
 
