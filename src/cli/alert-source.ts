@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AddressedSource, SourceWithSecret } from '../gateway/wiring/workspace.ts';
+import { shippedPlugins } from '../gateway/process/registry.ts';
 import { readInput } from './ingest.ts';
 import { act, findOrganization, operator, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
@@ -20,7 +21,7 @@ export const register: Register = (program, output, summary) => {
     .option(...orgOption)
     .option(
       '--plugin <name>',
-      'generic, alertmanager (also Grafana), pagerduty, datadog, or one of your own (required)',
+      `${shippedPlugins('alerts').join(', ')}, or one of your own (required); alertmanager also for Grafana`,
     )
     .option('--name <name>', 'what it is called (required)')
     .option(...secretOption);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { logLevels } from '../process/logger.ts';
+import { shippedPlugins } from '../process/registry.ts';
 import { flag, toolNames } from '../../contract/core/index.ts';
 import { governanceSchema } from './governance.ts';
 import { ownTelemetrySchema } from './own-telemetry.ts';
@@ -160,7 +161,7 @@ export const configSchema = z
     alerts: z
       .array(z.looseObject({ plugin: z.string().min(1) }))
       .max(20)
-      .default(['generic', 'alertmanager', 'pagerduty', 'datadog'].map((plugin) => ({ plugin })))
+      .default(() => shippedPlugins('alerts').map((plugin) => ({ plugin })))
       .meta({ description: 'What alerts can come from' }),
   })
   .meta({ id: 'SightlineConfig' });

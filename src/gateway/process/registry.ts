@@ -91,13 +91,25 @@ export async function importDefinition(
   return definition.data;
 }
 
+/** Short names of the shipped plugins of a kind, by their folders: `plugins/<kind>-<name>`. */
+export function shippedPlugins(kind: PluginKind): readonly string[] {
+  return readdirSync(pluginsDirectory)
+    .filter((folder) => folder.startsWith(`${kind}-`) && existsSync(indexOf(folder)))
+    .map((folder) => folder.slice(kind.length + 1))
+    .toSorted();
+}
+
+function indexOf(folder: string): string {
+  return join(pluginsDirectory, folder, `index${extension}`);
+}
+
 function locate(kind: PluginKind, plugin: string, configFile: string | undefined): string {
   if (/^[a-z][a-z0-9-]*$/.test(plugin)) {
-    const file = join(pluginsDirectory, `${kind}-${plugin}`, `index${extension}`);
+    const file = indexOf(`${kind}-${plugin}`);
     if (existsSync(file)) return file;
-    const shipped = readdirSync(pluginsDirectory).filter((folder) => folder.startsWith(`${kind}-`));
-    const names = shipped.map((folder) => folder.slice(kind.length + 1));
-    if (!isInstalled(plugin, configFile)) throw new Error(`there is no such plugin; shipped are: ${names.join(', ')}`);
+    if (!isInstalled(plugin, configFile)) {
+      throw new Error(`there is no such plugin; shipped are: ${shippedPlugins(kind).join(', ')}`);
+    }
   }
   return requireFrom(configFile).resolve(plugin);
 }

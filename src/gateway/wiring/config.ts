@@ -1,30 +1,14 @@
 import type { ReadConfig } from '../config/load.ts';
 import { configJsonSchema } from '../config/json-schema.ts';
+import { configSchema } from '../config/schema.ts';
 import type { PluginKind, SolePluginKind } from '../../contract/core/index.ts';
 import { reloadableKeys } from '../config/reload.ts';
-import { importDefinition, loadPlugin } from '../process/registry.ts';
+import { importDefinition, loadPlugin, shippedPlugins } from '../process/registry.ts';
 import { loadAlertInputs } from './alert-inputs.ts';
 import { loadSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 
 const kinds = ['storage', 'issuer', 'telemetry', 'agent'] as const satisfies readonly SolePluginKind[];
-
-/** The default of each kind first. */
-const shipped = [
-  ['storage', 'knex'],
-  ['issuer', 'builtin'],
-  ['issuer', 'oidc'],
-  ['telemetry', 'duckdb'],
-  ['telemetry', 'postgres'],
-  ['telemetry', 'clickhouse'],
-  ['telemetry', 'bigquery'],
-  ['agent', 'playbook'],
-  ['agent', 'llm'],
-  ['alerts', 'generic'],
-  ['alerts', 'alertmanager'],
-  ['alerts', 'pagerduty'],
-  ['alerts', 'datadog'],
-] as const satisfies readonly (readonly [PluginKind, string])[];
 
 export interface CheckedConfig extends ReadConfig {
   readonly plugins: Readonly<Record<PluginKind, string>>;
@@ -56,11 +40,20 @@ export async function checkConfig(settings: Settings): Promise<CheckedConfig> {
 
 /** The JSON Schema of the config file, as committed in config/sightline.schema.json. */
 export async function writeConfigSchema(): Promise<string> {
-  const plugins = await Promise.all(
-    shipped.map(async ([kind, name]) => {
-      const { configSchema } = await importDefinition(kind, name, undefined);
-      return { kind, name, configSchema };
-    }),
-  );
-  return configJsonSchema(plugins);
+  const defaults = configSchema.parse({});
+  const names = [
+    ...kinds.flatMap((kind) =>
+      defaultFirst(shippedPlugins(kind), defaults[kind].plugin).map((name) => ({ kind, name })),
+    ),
+    ...shippedPlugins('alerts').map((name) => ({ kind: 'alerts' as const, name })),
+  ];
+  const plugins = names.map(async ({ kind, name }) => {
+    const { configSchema: schema } = await importDefinition(kind, name, undefined);
+    return { kind, name, configSchema: schema };
+  });
+  return configJsonSchema(await Promise.all(plugins));
+}
+
+function defaultFirst(names: readonly string[], first: string): readonly string[] {
+  return [first, ...names.filter((name) => name !== first)];
 }

@@ -35,11 +35,13 @@ export const apart: readonly Apart[] = [
     forms: gateways,
     why: 'is about the warehouses that it names itself, one gateway each',
   })),
-  ...['test/shipping/image.test.ts', 'test/shipping/package.test.ts'].map((file) => ({
-    file,
-    forms: all,
-    why: 'starts what is installed elsewhere, and not what is here',
-  })),
+  ...['test/shipping/image.test.ts', 'test/shipping/package.test.ts', 'test/shipping/plugin-folder.test.ts'].map(
+    (file) => ({
+      file,
+      forms: all,
+      why: 'starts what is installed elsewhere, and not what is here',
+    }),
+  ),
   {
     file: 'test/transfer/telemetry.test.ts',
     forms: gateways,
