@@ -8,11 +8,10 @@ import { createLifecycle } from '../process/lifecycle.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { OwnTelemetry } from '../own-telemetry/index.ts';
 import { loadPlugin } from '../process/registry.ts';
-import { loadAlertInputs } from './alert-inputs.ts';
 import { holdBoundary } from './boundary.ts';
 import { Connections } from './connections.ts';
 import { createGatewayContainer } from './container.ts';
-import type { Given, LoadedPlugins } from './container.ts';
+import { loadPlugins } from './plugins.ts';
 import type { Cradle, Listener } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
 import { createConfiguredTelemetry, observeGateway, ownTelemetryPart } from './own-telemetry.ts';
@@ -114,7 +113,7 @@ class RunningGateway implements Gateway {
     const port = seat ? seat.port : await listen(server, config.listen);
     const urls = deriveUrls(config, port);
     this.#own = await createConfiguredTelemetry(this.#foundation);
-    const given: Given = {
+    const { cradle } = createGatewayContainer({
       foundation: this.#foundation,
       urls,
       serving: this.#serving,
@@ -122,8 +121,7 @@ class RunningGateway implements Gateway {
       plugins,
       baseline: await loadPlugin('agent', { kind: 'agent', plugin: 'playbook', config: {} }, undefined),
       seat,
-    };
-    const { cradle } = createGatewayContainer(given);
+    });
     this.#cradle = cradle;
 
     const start = (name: string, component: Component): Promise<void> => this.#lifecycle.start({ name, component });
@@ -222,19 +220,6 @@ function notYet(_request: IncomingMessage, response: ServerResponse): void {
 /** Of a connection: a call may be silent to its end. */
 function silentMs(config: Foundation['config']): number {
   return longestCallMs(config) + 60_000;
-}
-
-async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins> {
-  const { config, file } = foundation;
-  const { storage, issuer, telemetry, agent } = config;
-  const reference = ({ plugin, ...rest }: typeof storage) => ({ plugin, config: rest });
-  return {
-    storage: await loadPlugin('storage', { kind: 'storage', ...reference(storage) }, file),
-    issuer: await loadPlugin('issuer', { kind: 'issuer', ...reference(issuer) }, file),
-    telemetry: await loadPlugin('telemetry', { kind: 'telemetry', ...reference(telemetry) }, file),
-    agent: await loadPlugin('agent', { kind: 'agent', ...reference(agent) }, file),
-    alerts: await loadAlertInputs(foundation),
-  };
 }
 
 function partOf(life: { start?: () => void; stop: () => Promise<void> }): Component {

@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { createAlertSources } from '../../../src/incidents/alerts/sources.ts';
 import { describeIngest, ingestSource } from '../../../src/gateway/wiring/ingest-source.ts';
 import { issuerHost } from '../../../src/gateway/wiring/issuer-host.ts';
-import { createOrganizations } from '../../../src/gateway/wiring/organizations.ts';
+import { createOrganizations } from '../../../src/identity/people/organizations.ts';
 import { createApiKeys } from '../../../src/identity/verify/api-keys.ts';
 import { createIngestTokens } from '../../../src/identity/verify/ingest-tokens.ts';
 import { silentLogger, testHost } from '../../contract/host.ts';

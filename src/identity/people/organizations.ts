@@ -1,4 +1,4 @@
-import type { IngestTokens } from '../../identity/verify/ingest-tokens.ts';
+import type { IngestTokens } from '../verify/ingest-tokens.ts';
 import type { Organization, Storage } from '../../contract/storage/index.ts';
 
 export interface Organizations {

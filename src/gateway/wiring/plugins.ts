@@ -1,0 +1,54 @@
+import { loadPlugin } from '../process/registry.ts';
+import type { LoadedPlugin } from '../process/registry.ts';
+import type { SolePluginKind } from '../../contract/core/index.ts';
+import { createAgent } from './agent.ts';
+import { agentQuery } from './agent-query.ts';
+import { createAlertInputs, loadAlertInputs } from './alert-inputs.ts';
+import type { LoadedAlertInputs } from './alert-inputs.ts';
+import type { PluginParts, Wiring } from './cradle.ts';
+import { receivingSink } from './ingest-source.ts';
+import { issuerHost } from './issuer-host.ts';
+import { telemetryHost } from './telemetry-host.ts';
+import type { Foundation } from './workspace.ts';
+
+export type LoadedPlugins = { readonly [Kind in SolePluginKind]: LoadedPlugin<Kind> } & {
+  readonly alerts: LoadedAlertInputs;
+};
+
+/** Loads what the config names, by kind. */
+export async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins> {
+  const { config, file } = foundation;
+  const { storage, issuer, telemetry, agent } = config;
+  const reference = ({ plugin, ...rest }: typeof storage) => ({ plugin, config: rest });
+  return {
+    storage: await loadPlugin('storage', { kind: 'storage', ...reference(storage) }, file),
+    issuer: await loadPlugin('issuer', { kind: 'issuer', ...reference(issuer) }, file),
+    telemetry: await loadPlugin('telemetry', { kind: 'telemetry', ...reference(telemetry) }, file),
+    agent: await loadPlugin('agent', { kind: 'agent', ...reference(agent) }, file),
+    alerts: await loadAlertInputs(foundation),
+  };
+}
+
+/** What each kind of plugin is created with. */
+export const pluginWiring: Wiring<PluginParts> = {
+  storage: ({ plugins: { storage }, foundation, urls }) => storage.create(foundation.host(urls.port, storage.label)),
+  issuer: ({ plugins, foundation, urls, storage, audit, people }) => {
+    const host = foundation.host(urls.port, plugins.issuer.label);
+    return plugins.issuer.create(issuerHost(host, { storage, audit }, urls.resource, (claims) => people.admit(claims)));
+  },
+  telemetry: ({ plugins, foundation, urls, storage }) =>
+    plugins.telemetry.create(telemetryHost(foundation.host(urls.port, plugins.telemetry.label), storage.directory)),
+  agent: ({ plugins, baseline, foundation, urls, telemetry, pipeline }) =>
+    createAgent({
+      plugin: plugins.agent,
+      baseline,
+      host: (label) => ({
+        ...foundation.host(urls.port, label),
+        dialect: telemetry.dialect,
+        query: agentQuery(pipeline),
+      }),
+    }),
+  alertInputs: ({ plugins, foundation, urls }) =>
+    createAlertInputs(plugins.alerts, (label) => foundation.host(urls.port, label)),
+  sink: ({ foundation, telemetry }) => receivingSink(foundation.config, telemetry),
+};

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { shareAmongGateways } from '../../limits/rate-limit-shared.ts';
+import { createRateLimit } from '../../limits/rate-limit.ts';
+import { limitRequests, rateOf } from '../../limits/request-rates.ts';
+import type { RequestRates } from '../../limits/request-rates.ts';
+import { createReplicas, severalServe } from '../process/replicas.ts';
+import { shareRateLimit } from '../workers/shared-rate-limit.ts';
+import type { SharedParts, Wiring } from './cradle.ts';
+import { directoryName } from './data-directory.ts';
+
+/** What the gateways over one storage, and the workers of one gateway, know of each other. */
+export const sharedWiring: Wiring<SharedParts> = {
+  several:
+    ({ storage, foundation: { now } }) =>
+    () =>
+      severalServe(storage.directory.gateways, now()),
+  replicas: ({ storage, telemetry, seat, foundation: { dataDirectory, now, logger } }) => {
+    if (seat && seat.number !== 1) return undefined;
+    return createReplicas({
+      self: {
+        id: randomUUID(),
+        host: hostname(),
+        ...(telemetry.inDataDirectory === true && { telemetryIn: directoryName(dataDirectory) }),
+      },
+      gateways: () => storage.directory.gateways,
+      tidy: async (time) => {
+        await storage.directory.buckets.removeEmpty(time);
+        await storage.directory.removeExpiredResults(time);
+      },
+      now,
+      logger,
+    });
+  },
+  rateLimit: ({ storage, replicas, seat, foundation }) => {
+    const rates = (): RequestRates => {
+      const { requestsPerMinute: perMinute, ...limits } = foundation.config.limits;
+      return {
+        perMinute,
+        organizationPerMinute: limits.organizationRequestsPerMinute ?? perMinute * 10,
+        toolPerMinute: limits.toolCallsPerMinute,
+      };
+    };
+    let current = rates();
+    let of = rateOf(current);
+    foundation.onReload(() => {
+      current = rates();
+      of = rateOf(current);
+    });
+    const own = createRateLimit({ ...of(''), rateOf: (subject) => of(subject) });
+    if (!replicas) return limitRequests(seat ? shareRateLimit(own, seat) : own, () => current);
+    const shared = shareAmongGateways(own, {
+      perMinute: (subject) => of(subject).perMinute,
+      buckets: () => storage.directory.buckets,
+      shared: () => !replicas.alone,
+      now: foundation.now,
+      logger: foundation.logger,
+      ...(seat && {
+        learned: (caller, requests) => seat.tell({ kind: 'admitted', counts: [[caller, requests]] }),
+      }),
+    });
+    replicas.settle(() => shared.settle());
+    return limitRequests(seat ? shareRateLimit(shared, seat) : shared, () => current);
+  },
+};

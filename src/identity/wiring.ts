@@ -1,0 +1,54 @@
+import { isId } from '../contract/core/index.ts';
+import type { Logger, Vault } from '../contract/core/index.ts';
+import type { Issuer } from '../contract/issuer/index.ts';
+import type { Storage } from '../contract/storage/index.ts';
+import { createPeople } from './people/create-people.ts';
+import { createOrganizations } from './people/organizations.ts';
+import type { Organizations } from './people/organizations.ts';
+import type { People } from './people/people.ts';
+import { createApiKeys } from './verify/api-keys.ts';
+import type { ApiKeys } from './verify/api-keys.ts';
+import { createIngestTokens } from './verify/ingest-tokens.ts';
+import type { IngestTokens } from './verify/ingest-tokens.ts';
+import { createVerifier } from './verify/verifier.ts';
+import type { Verifier } from './verify/verifier.ts';
+
+export interface IdentityParts {
+  readonly people: People;
+  readonly keys: ApiKeys;
+  readonly ingestTokens: IngestTokens;
+  readonly organizations: Organizations;
+  readonly verifier: Verifier;
+}
+
+interface IdentityCradle extends IdentityParts {
+  readonly foundation: { readonly logger: Logger; readonly vault: Vault; readonly now: () => Date };
+  readonly urls: { readonly resource: string };
+  readonly storage: Storage;
+  readonly issuer: Issuer;
+}
+
+type Wiring = { readonly [Part in keyof IdentityParts]: (cradle: IdentityCradle) => IdentityParts[Part] };
+
+/** How the parts of this domain are made. */
+export const identityWiring: Wiring = {
+  people: ({ storage, foundation: { logger, now } }) => createPeople({ storage, logger, now }),
+  keys: ({ storage, foundation: { now } }) => createApiKeys({ storage, now }),
+  ingestTokens: ({ storage, foundation: { vault } }) => createIngestTokens({ storage, vault }),
+  organizations: ({ storage, ingestTokens }) => createOrganizations({ storage, ingestTokens }),
+  verifier: ({ issuer, storage, people, urls, foundation: { logger, now } }) =>
+    createVerifier({
+      issuer,
+      resource: urls.resource,
+      directory: storage.directory,
+      admit: (claims) => people.admit(claims),
+      markUsed: (organizationId, used) => {
+        const { keys, grants } = storage.workspace(organizationId);
+        const marked = isId('ak', used) ? keys.markUsed(used, now()) : grants.markUsed(used, now());
+        // Nobody waits for the mark, and a storage that cannot take it must not end the process.
+        marked.catch((error: unknown) => logger.warn({ error }, 'the last use of a key could not be recorded'));
+      },
+      now,
+      logger,
+    }),
+};

@@ -1,0 +1,45 @@
+import type { Logger } from '../contract/core/index.ts';
+import type { Storage } from '../contract/storage/index.ts';
+import { createAuditWriter } from './audit/writer.ts';
+import type { AuditWriter } from './audit/writer.ts';
+import { createRetention } from './retention.ts';
+import type { Retention } from './retention.ts';
+
+export interface RecordsParts {
+  readonly audit: AuditWriter;
+  readonly retention: Retention;
+}
+
+type Days = number | 'forever';
+
+interface RecordsCradle extends RecordsParts {
+  readonly foundation: {
+    readonly logger: Logger;
+    readonly now: () => Date;
+    readonly config: {
+      readonly retention: { readonly auditDays: Days; readonly chatDays: Days; readonly incidentDays: Days };
+    };
+  };
+  readonly storage: Storage;
+}
+
+type Wiring = { readonly [Part in keyof RecordsParts]: (cradle: RecordsCradle) => RecordsParts[Part] };
+
+/** How the parts of this domain are made. */
+export const recordsWiring: Wiring = {
+  audit: ({ storage, foundation: { logger } }) => createAuditWriter({ storage, logger }),
+  retention: ({ storage, foundation }) =>
+    createRetention({
+      storage,
+      keep() {
+        const { auditDays, chatDays, incidentDays } = foundation.config.retention;
+        return { auditDays: finite(auditDays), chatDays: finite(chatDays), incidentDays: finite(incidentDays) };
+      },
+      now: foundation.now,
+      logger: foundation.logger,
+    }),
+};
+
+function finite(days: Days): number | undefined {
+  return days === 'forever' ? undefined : days;
+}
