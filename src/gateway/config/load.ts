@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import { expandConfig } from './expand.ts';
 import { configSchema } from './schema.ts';
-import type { Config } from './schema.ts';
+import type { Config, ConfigInput } from './schema.ts';
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -29,7 +29,8 @@ const searchPlaces = ['yaml', 'yml', 'json', 'ts', 'js'].map((extension) => `sig
 
 /** Finds the config from `cwd` up (or reads `file`), expands references and validates it. Errors name every bad key path. */
 export async function loadConfig(options: {
-  file?: string | undefined;
+  /** Its path, or what would stand in it. */
+  file?: string | ConfigInput | undefined;
   cwd: string;
   env: NodeJS.ProcessEnv;
   overrides: Overrides;
@@ -76,9 +77,10 @@ function cautious(load: Loader, cwd: string): Loader {
 }
 
 async function read(
-  file: string | undefined,
+  file: string | ConfigInput | undefined,
   cwd: string,
 ): Promise<Pick<ReadConfig, 'file' | 'empty'> & { raw: unknown }> {
+  if (typeof file === 'object') return { file: undefined, empty: false, raw: file };
   const named = file !== undefined;
   const explorer = cosmiconfig('sightline', {
     searchPlaces,

@@ -167,3 +167,4 @@ export const configSchema = z
   .meta({ id: 'SightlineConfig' });
 
 export type Config = z.output<typeof configSchema>;
+export type ConfigInput = z.input<typeof configSchema>;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Component } from '../../contract/core/index.ts';
+import type { Component, Logger } from '../../contract/core/index.ts';
 import { createHttpServer, listenForRequests } from '../http/server.ts';
 import { holdExclusively, joinHold } from '../process/exclusive.ts';
 import type { Exclusive } from '../process/exclusive.ts';
@@ -50,9 +50,19 @@ const startTimeoutMs = 30_000;
 const migrationMs = 24 * 3_600_000;
 const stopTimeoutMs = 10_000;
 
-/** @param seat where several processes are one gateway: the place of this one, which another process holds the data for. */
-export async function createGateway(settings: Settings, seat?: Seat): Promise<Gateway> {
-  return new RunningGateway(await layFoundation(settings, seat && { worker: seat.number }), seat);
+export interface GatewaySettings extends Settings {
+  /** Instead of JSON lines on standard error; it decides itself what it writes, whatever `log.level` says. */
+  readonly logger?: Logger | undefined;
+}
+
+/**
+ * A gateway in this process: `createGateway({ config: { listen: { port: 0 } }, logger })`. `config` is checked like a file, and
+ * relative paths in it start at the working directory; without it a config file is looked for. `data` and `port` beat it.
+ * Rejects with `config_invalid`, or `unavailable` where the data directory cannot be used.
+ * @param seat where several processes are one gateway: the place of this one, which another process holds the data for.
+ */
+export async function createGateway({ logger, ...settings }: GatewaySettings, seat?: Seat): Promise<Gateway> {
+  return new RunningGateway(await layFoundation(settings, seat && { worker: seat.number }, logger), seat);
 }
 
 class RunningGateway implements Gateway {

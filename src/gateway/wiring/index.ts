@@ -3,5 +3,5 @@ export type { Settings } from './settings.ts';
 export { openWorkspace } from './workspace.ts';
 export type { OpenWorkspace } from './workspace.ts';
 export { createGateway } from './gateway.ts';
-export type { Gateway } from './gateway.ts';
+export type { Gateway, GatewaySettings } from './gateway.ts';
 export { checkConfig, writeConfigSchema } from './config.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { loadConfig } from '../config/load.ts';
 import type { ReadConfig } from '../config/load.ts';
+import type { ConfigInput } from '../config/schema.ts';
 import { SightlineError } from '../../contract/core/index.ts';
 
 /** What every command takes; the flag beats the environment, which beats the config file. */
@@ -9,8 +10,8 @@ export interface Settings {
   readonly data?: string | undefined;
   /** `--port`, SIGHTLINE_PORT. 0 takes a free one. */
   readonly port?: number | undefined;
-  /** `--config`, SIGHTLINE_CONFIG. */
-  readonly config?: string | undefined;
+  /** `--config`, SIGHTLINE_CONFIG: the path of the config file. A program may give what would stand in it. */
+  readonly config?: string | ConfigInput | undefined;
 }
 
 const environment = z.object({

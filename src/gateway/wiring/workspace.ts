@@ -37,13 +37,16 @@ export interface Foundation extends LoadedConfig, LiveConfig {
   host(port: number, label: string): Host;
 }
 
-/** @param logged on every line of the log. */
-export async function layFoundation(settings: Settings, logged: object = {}): Promise<Foundation> {
+/**
+ * @param logged on every line of the log.
+ * @param own replaces the log on standard error, and with it `log.level`.
+ */
+export async function layFoundation(settings: Settings, logged: object = {}, own?: Logger): Promise<Foundation> {
   const loaded = await loadSettings(settings);
   const { dataDirectory, log } = loaded.config;
   prepareDirectory(dataDirectory);
   const leveled = createLogger(log);
-  const logger = leveled.child(logged);
+  const logger = (own ?? leveled).child(logged);
   const live = createLiveConfig(settings, loaded, logger);
   live.onReload(() => leveled.setLevel(live.config.log.level));
   const vault = createVault(await loadMasterKeys(dataDirectory, process.env['SIGHTLINE_MASTER_KEY']));
