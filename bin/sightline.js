@@ -6,13 +6,16 @@ import process from 'node:process';
 import url from 'node:url';
 import v8 from 'node:v8';
 
-const required = [22, 18];
-const [major, minor] = process.versions.node.split('.').map(Number);
+// A checkout has the sources, which Node runs as they are; the published package has them compiled.
+const source = new URL('../src/main.ts', import.meta.url);
+const isCheckout = fs.existsSync(source);
+// Node 22 does not know `using`, and its own loader of TypeScript needs more address space than a DuckDB engine is given.
+const required = isCheckout ? [24, 0, 0] : [22, 23, 2];
 
-if (major < required[0] || (major === required[0] && minor < required[1])) {
+if (isOlder(process.versions.node.split('.').map(Number), required)) {
+  const hint = isCheckout ? '; npm start and npm run sightline bring their own' : '';
   process.stderr.write(
-    `error: sightline needs Node.js ${required.join('.')} or later and this is ${process.versions.node}; ` +
-      'in a checkout, npm start and npm run sightline bring their own.\n',
+    `error: sightline needs Node.js ${required.join('.')} or later and this is ${process.versions.node}${hint}.\n`,
   );
   process.exitCode = 1;
 } else {
@@ -22,13 +25,15 @@ if (major < required[0] || (major === required[0] && minor < required[1])) {
   // Not in the shared temporary directory, where another user of the machine could lay compiled code for us to run.
   const cache = new URL('../node_modules/.cache/sightline', import.meta.url);
   if (module.enableCompileCache) module.enableCompileCache(process.env.NODE_COMPILE_CACHE || url.fileURLToPath(cache));
-  // A checkout has the sources, which Node runs as they are; the published package has them compiled.
-  const source = new URL('../src/main.ts', import.meta.url);
-  const isCheckout = fs.existsSync(source);
-  // So that a plugin's `sightline/contract` is the very one that runs, and not what was last built beside it.
+  // So that a plugin's `sightline/contract/core` is the very one that runs, and not what was last built beside it.
   if (isCheckout) module.registerHooks({ resolve: resolveSources });
   const main = isCheckout ? source : new URL('../dist/src/main.js', import.meta.url);
   await import(main.href);
+}
+
+function isOlder(version, than) {
+  const differing = than.findIndex((number, index) => number !== version[index]);
+  return differing !== -1 && version[differing] < than[differing];
 }
 
 function resolveSources(specifier, context, next) {
