@@ -51,7 +51,7 @@ function parse(path: string, text: string): Json {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Comments, mostly: some editors allow them, and writing the file anew would lose them.
+    // Comments, mostly: some editors allow them, and rewriting the file would lose them.
   }
   throw untouched(path, `${path} is no plain JSON object`);
 }

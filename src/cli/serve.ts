@@ -148,7 +148,7 @@ function untilStopped(stopping: AbortController): Promise<void> {
   });
 }
 
-/** Rejects at the next signal: whoever sends a second one does not want to wait. */
+/** Rejects at the second signal: its sender does not want to wait. */
 function forced(): Promise<never> {
   return new Promise((_resolve, reject) => {
     for (const signal of stopSignals) {

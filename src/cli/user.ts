@@ -175,7 +175,7 @@ async function pagesUrl(workspace: OpenWorkspace): Promise<string> {
   if (configured !== undefined) return configured;
   const running = await workspace.runningGateway();
   if (running !== undefined) return running.url;
-  // Port 0 is a free one, which nobody knows yet.
+  // Port 0 means any free port, unknown until the server listens.
   return config.listen.port === 0 ? requireGateway(workspace) : deriveUrls(config, config.listen.port).authUrl;
 }
 

@@ -10,7 +10,7 @@ export interface CallLimits {
 
 export type Caller = Pick<Principal, 'organizationId' | 'subject'>;
 
-/** Tool calls that are under way. Whoever may enter leaves once, with the same words. */
+/** Tool calls in progress. Each admitted call leaves once, with the same arguments. */
 export interface CallsAtOnce {
   /** False where as many are under way as may be. */
   enter(caller: Caller, tool: string): boolean;

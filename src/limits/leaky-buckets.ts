@@ -38,7 +38,7 @@ export interface Bucket {
 }
 
 interface LeakyBucketsOptions {
-  /** Asked anew each time: storage may be opened after this is made. */
+  /** Looked up for each call: storage may open after this is created. */
   readonly repository: () => BucketRepository;
   readonly now: () => Date;
 }

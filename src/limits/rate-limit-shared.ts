@@ -11,7 +11,7 @@ export interface SharedRateLimit extends PartialRateLimiter {
 export interface SharedRateLimitOptions {
   /** As of the limiter, by subject. */
   readonly perMinute: (subject: string) => number;
-  /** Asked anew each time: storage is opened after this is made. */
+  /** Looked up for each call: storage opens after this is created. */
   readonly buckets: () => Pick<BucketRepository, 'pour' | 'list'>;
   /** False while there is nobody to settle with. */
   readonly shared: () => boolean;

@@ -8,7 +8,7 @@ export interface RateLimitOptions extends Rate {
   readonly rateOf?: (subject: string) => Rate | undefined;
   /** Milliseconds that never go back; `performance.now` by default. */
   readonly now?: () => number;
-  /** Principals remembered; the one seen longest ago is forgotten first, and starts anew. */
+  /** Principals remembered; the least recently seen is dropped first and starts with a full bucket. */
   readonly maxPrincipals?: number;
 }
 

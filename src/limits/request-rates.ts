@@ -29,7 +29,7 @@ export function rateOf(rates: RequestRates): (subject: string) => Rate {
   return (subject) => (subject === everybody ? organization : (tools.get(subject) ?? usual));
 }
 
-/** Whom the requests of one principal count for. */
+/** The buckets that a principal's requests are charged to. */
 interface Counted {
   readonly always: readonly Caller[];
   /** Made when it is needed: there is one for each token that is known. */

@@ -15,7 +15,7 @@ import { organizationsOf } from './organizations.ts';
 
 const shape = z.object({ org: z.string().optional(), since: z.string().optional() });
 
-/** Of those that are printed; all are counted. */
+/** Problems printed; all are counted. */
 const mostProblems = 200;
 
 type Found = Pick<Problem, 'what'> & Partial<Problem>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { flag } from '../../contract/core/index.ts';
 import { headerName, headerText, url } from './values.ts';
 
-/** What the service tells of itself, and to whom: nothing and nobody unless it is asked to. */
+/** The service's own telemetry and its receivers; off by default. */
 export const ownTelemetrySchema = z
   .strictObject({
     otlp: z

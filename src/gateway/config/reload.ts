@@ -33,7 +33,7 @@ const fixed: Readonly<Record<string, string>> = {
   alerts: byPlugin,
 };
 
-/** The sections and keys that a running gateway takes anew. */
+/** The sections and keys that a running gateway reloads. */
 export const reloadableKeys = [
   'log',
   'limits.requestsPerMinute',

@@ -25,7 +25,7 @@ export interface OwnTelemetryOptions {
   readonly logger: Logger;
 }
 
-/** What this process tells of itself, and to whom. */
+/** Telemetry of this process, and its receivers. */
 export interface OwnTelemetry {
   readonly instruments: Instruments;
   /** Answers GET /metrics, once it listens; undefined where nothing is scraped. */

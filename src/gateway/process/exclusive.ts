@@ -61,8 +61,8 @@ export function holdExclusively(dataDirectory: string): Exclusive {
 }
 
 /**
- * Makes this process, until it ends, one of those that the holder's successor waits for: workers write to the directory,
- * and may outlive a primary that was killed by a moment.
+ * Makes the holder's successor wait for the end of this process: workers write to the directory, and may briefly outlive a
+ * primary that was killed.
  */
 export function joinHold(dataDirectory: string): void {
   locks.add(lock(dataDirectory, workersFile, 'PRAGMA busy_timeout = 1000; BEGIN; SELECT 1 FROM sqlite_schema'));

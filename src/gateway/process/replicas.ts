@@ -25,7 +25,7 @@ export interface Replicas extends Component {
 
 export interface ReplicasOptions {
   readonly self: Omit<RunningGateway, 'seenAt'>;
-  /** Asked anew each time: storage is opened after this is made. */
+  /** Looked up for each call: storage opens after this is created. */
   readonly gateways: () => GatewayRepository;
   /** Removes what expired of what gateways count together. */
   readonly tidy: (now: Date) => Promise<void>;

@@ -49,7 +49,7 @@ export const fromPrimary = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('retire') }),
   /** Sets up an empty workspace. */
   z.object({ kind: z.literal('greet') }),
-  /** Reads the configuration anew. */
+  /** Reloads the configuration. */
   z.object({ kind: z.literal('reload') }),
   /** Without an id the result was too large. */
   z.object({ kind: z.literal('kept'), call, id: z.string().optional() }),

@@ -18,7 +18,7 @@ export interface Primary {
   start(): Promise<void>;
   /** Replaces one worker after another, each when the one before serves, with the configuration as it is now. */
   restart(): Promise<void>;
-  /** Reads the configuration anew, and has all workers do so; one that is wrong changes nothing. Never rejects. */
+  /** Reloads the configuration here and in all workers; an invalid one changes nothing. Never rejects. */
   reload(): Promise<void>;
   /** Sets up an empty workspace. */
   greet(): void;

@@ -74,7 +74,7 @@ export function listRecommendations(frame: Frame): void {
   });
   frame.log('INFO', `ranked products for a ${frame.traits.tier} visitor from ${frame.traits.country}`);
   if (hit) return;
-  // A cache that is away is not a failed request: the list is computed anew from the catalogue, which costs.
+  // An unreachable cache fails no request: the list is recomputed from the catalogue, which is slower.
   frame.failure = undefined;
   if (!answered) frame.log('ERROR', 'cache read failed: connection refused by redis-recommendation.shop.svc:6379');
   frame.rpc('product-catalog', 'ProductCatalogService/ListProducts', listProducts);

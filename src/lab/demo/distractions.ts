@@ -12,7 +12,7 @@ interface Stretch {
 export interface Distractions {
   /** Errors of two minutes that are over before the fault begins. */
   readonly blip: Stretch & { readonly service: ServiceName };
-  /** A release near the onset that words its log lines anew and changes nothing else. */
+  /** A release near the onset that rewords its log lines and changes nothing else. */
   readonly harmlessRelease: { readonly service: ServiceName; readonly version: string; readonly at: number };
   /** Warns all the time. */
   readonly noisy: ServiceName;

@@ -26,7 +26,7 @@ export interface Scenario {
   readonly deployment?: string;
   /** It goes to one pod alone. */
   readonly canary?: boolean;
-  /** Services that are started anew a minute before the onset, as they were or in the next patch, and are well. */
+  /** Services restarted a minute before the onset, as they were or in the next patch, and are well. */
   readonly restarted?: { readonly services: readonly ServiceName[]; readonly patched: boolean };
   /** What the fault does at one place, `minutes` after its onset. */
   trouble?(site: Site, minutes: number, random: Random): Trouble | undefined;
@@ -38,7 +38,7 @@ export interface Scenario {
   readonly cacheHits?: number;
   /** Share of the product pages asked for that do not exist. */
   readonly notFound?: number;
-  /** How much more often an operation of the frontend is asked for. */
+  /** Request rate of a frontend operation, as a multiple of the usual. */
   readonly mix?: Readonly<Record<string, number>>;
   /** Lines a minute that a service writes after the onset, apart from any request. */
   readonly chatter?: Chatter;
@@ -48,7 +48,7 @@ export interface Scenario {
   traffic?(minutes: number): number;
   /** Milliseconds an order waits in the queue, `minutes` after the onset. */
   queueDelay?(minutes: number): number;
-  /** For whom the feature flag `express-checkout` is on after the onset. */
+  /** Customers for which the feature flag `express-checkout` is on after the onset. */
   readonly expressCheckoutFor?: Traits['tier'];
   readonly alert: ScenarioAlert;
 }

@@ -55,7 +55,7 @@ export interface World {
   readonly stockedCarts: boolean;
   cacheHits(at: number): number;
   notFound(at: number): number;
-  /** How much more often an operation of the frontend is asked for. */
+  /** Request rate of a frontend operation, as a multiple of the usual. */
   demand(operation: string, at: number): number;
   expressCheckout(at: number, traits: Traits): 'on' | 'off';
   /** Milliseconds a message published at `at` waits beyond the usual. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 
-/** A folder in the machine's temporary one for each set of data, kept for the next run; what is half made is made anew. */
+/** A folder in the machine's temporary one for each set of data, kept for the next run; an incomplete one is rebuilt. */
 export interface Cache {
   readonly directory: string;
   /** What was kept with the data, if they are whole. */

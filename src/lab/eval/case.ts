@@ -19,7 +19,7 @@ export interface EvalResult {
   readonly name: string;
   readonly type: string;
   readonly service: string | undefined;
-  /** Services named, most likely first; where nothing stands out, whom it would look at first. */
+  /** Services named, most likely first; where nothing stands out, the one to look at first. */
   readonly named: readonly string[];
   /** It says that something is wrong. */
   readonly blames: boolean;

@@ -51,7 +51,7 @@ function nameOf({ scenario, seed }: DemoOptions): string {
   return `${scenario}/${seed}`;
 }
 
-/** When the generator changes, its shops are made anew. */
+/** When the generator changes, its shops are rebuilt. */
 function generatorFiles(): readonly string[] {
   const folder = fileURLToPath(new URL('../demo/', import.meta.url));
   return readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`);

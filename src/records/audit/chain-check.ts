@@ -15,7 +15,7 @@ export const unknownHash = '';
 
 export type Report = (problem: Problem) => void;
 
-/** Goes along a chain, record by record. After a problem it goes on from the hash that is there, so each is told once. */
+/** Verifies a chain, record by record. After a problem it continues from the stored hash, so that each is reported once. */
 export class ChainCheck {
   readonly #organization: OrganizationId;
   readonly #chain: number;
