@@ -29,37 +29,30 @@ for (const server of servers) {
       const ask = () =>
         pipeline.run({
           organizationId: organizations[0],
-          sql: 'SELECT 1 AS one',
+          sql: 'SELECT now() AS moment',
           reader: { kind: 'key', role: 'member' },
           label,
           signal,
         });
       let asking = true;
-      let answers = 0;
+      /** When the transaction of each answer began: the same for those that went together. */
+      let moments: string[] = [];
       const loops = Array.from({ length: callers }, async () => {
-        while (asking) {
-          await ask();
-          answers += 1;
-        }
+        while (asking) moments.push((await ask()).rowsJson.toString());
       });
-      /** How many wait for a place, looked at now and then. */
-      const waiting = async () => {
-        let most = 0;
-        for (let look = 0; look < 20; look += 1) {
-          await sleep(10);
-          most = Math.max(most, places.waiting);
-        }
-        return most;
+      const share = async (): Promise<number> => {
+        moments = [];
+        await sleep(200);
+        return moments.length / Math.max(1, new Set(moments).size);
       };
       await sleep(1_000);
-      // Nothing that was prepared in another minute is sent as it is: all of them find no place at once.
+      // Nothing that was prepared in another minute is sent as it is.
       now += minuteMs;
-      let most = callers;
-      for (let attempt = 0; attempt < 20 && most > 8; attempt += 1) most = await waiting();
+      let together = 0;
+      for (let attempt = 0; attempt < 20 && together < 2; attempt += 1) together = await share();
       asking = false;
       await Promise.all(loops);
-      expect(most).toBeLessThanOrEqual(8);
-      expect(answers).toBeGreaterThan(callers);
+      expect(together).toBeGreaterThanOrEqual(2);
       for (let look = 0; look < 100 && places.running > 0; look += 1) await sleep(10);
       expect(places.running).toBe(0);
       await telemetry.stop();

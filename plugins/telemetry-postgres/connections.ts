@@ -2,17 +2,18 @@ import { Stopped } from '../../src/contract/core/index.ts';
 import { Pool, type ClientConfig } from 'pg';
 import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../src/contract/core/index.ts';
-import { Lease, settle, type LeaseEnds } from './lease.ts';
+import { Lease, Session, settle, type LeaseEnds } from './session.ts';
 import { Resting } from './resting.ts';
-import { Session } from './session.ts';
 import { SharingSocket } from './wire/socket.ts';
 
-export type { Lease } from './lease.ts';
+export type { Lease } from './session.ts';
 
 export interface ConnectionsOptions {
   readonly client: ClientConfig;
   readonly ssl: boolean | ConnectionOptions;
   readonly max: number;
+  /** Of them, how many all tenants use at once, and how many one: the others are for our own questions and other tenants. */
+  readonly tenants?: { readonly all: number; readonly each: number };
   readonly idleMs: number;
   readonly connectMs: number;
   readonly logger: Logger;
@@ -71,14 +72,14 @@ export class Connections {
 
   /** A session for one use that is free, and need not be cleaned. */
   take(tenant: string | undefined): Lease | undefined {
-    const session = this.#resting.takeFor(tenant);
+    const session = this.#mayHave(tenant) ? this.#resting.takeFor(tenant) : undefined;
     return session === undefined ? undefined : this.#lend(session, tenant);
   }
 
   /**
    * A session for one use. Rejects when none is free in time, or with the signal's reason when it is aborted.
    * @param tenant whose statement will run in it; left out for our own.
-   * @param waitMs how long one is waited for at most, if not as long as for a connection.
+   * @param waitMs how long one in use is waited for at most, if not as long as for a new connection.
    */
   async lease(signal: AbortSignal, tenant?: string, waitMs?: number): Promise<Lease> {
     signal.throwIfAborted();
@@ -86,8 +87,7 @@ export class Connections {
     return this.take(tenant) ?? (await this.#wait(signal, tenant, waitMs));
   }
 
-  async #wait(signal: AbortSignal, tenant: string | undefined, waitMs = Number.POSITIVE_INFINITY): Promise<Lease> {
-    const { connectMs } = this.#options;
+  async #wait(signal: AbortSignal, tenant: string | undefined, waitMs?: number): Promise<Lease> {
     const { promise, resolve, reject } = Promise.withResolvers<Lease>();
     let waits = true;
     const leave = (): boolean => {
@@ -110,8 +110,8 @@ export class Connections {
       fail: (error) => leave() && reject(error),
     };
     const abort = (): void => waiting.fail(signal.reason);
-    const late = waitMs <= connectMs ? new Stopped('timeout') : new Error('no connection was free in time');
-    const timer = setTimeout(() => waiting.fail(late), Math.min(waitMs, connectMs));
+    const late = waitMs === undefined ? new Error('no connection was free in time') : new Stopped('timeout');
+    const timer = setTimeout(() => waiting.fail(late), waitMs ?? this.#options.connectMs);
     signal.addEventListener('abort', abort, { once: true });
     this.#waiting.push(waiting);
     this.#serve();
@@ -125,7 +125,7 @@ export class Connections {
    */
   #serve(): void {
     for (;;) {
-      const waiting = this.#waiting.find(({ opening }) => !opening);
+      const waiting = this.#waiting.find(({ opening, tenant }) => !opening && this.#mayHave(tenant));
       if (waiting === undefined) return;
       if (this.#pool.totalCount < this.#options.max) {
         waiting.opening = true;
@@ -173,7 +173,9 @@ export class Connections {
       return;
     }
     const { tenant } = session;
-    const next = this.#waiting.find((waiting) => !waiting.opening || tenant === undefined || tenant === waiting.tenant);
+    const next = this.#waiting.find((waiting) =>
+      waiting.opening ? tenant === undefined || tenant === waiting.tenant : this.#mayHave(waiting.tenant),
+    );
     if (next === undefined) this.#resting.add(session);
     else this.#give(session, next);
   }
@@ -182,7 +184,7 @@ export class Connections {
   #give(session: Session, waiting: Waiting): void {
     const at = this.#waiting.indexOf(waiting);
     if (at !== -1) this.#waiting.splice(at, 1);
-    const lease = new Lease(session, this.#ends);
+    const lease = new Lease(session, this.#ends, waiting.tenant);
     const { tenant } = session;
     const hand = (): void => {
       const left = session.tenant;
@@ -195,9 +197,23 @@ export class Connections {
     else void lease.clean().then(hand, waiting.fail);
   }
 
+  /** Whether the tenant may use one more, with those that are being opened for it or others. */
+  #mayHave(tenant: string | undefined): boolean {
+    const { tenants } = this.#options;
+    if (tenant === undefined || tenants === undefined) return true;
+    let [all, own] = [0, 0];
+    const count = (user: string | undefined): void => {
+      if (user !== undefined) all += 1;
+      if (user === tenant) own += 1;
+    };
+    for (const { lease } of this.#sessions) count(lease?.tenant);
+    for (const { opening, tenant: user } of this.#waiting) if (opening) count(user);
+    return all < tenants.all && own < tenants.each;
+  }
+
   #lend(session: Session, tenant: string | undefined): Lease {
     session.tenant = tenant;
-    return new Lease(session, this.#ends);
+    return new Lease(session, this.#ends, tenant);
   }
 
   #ended(session: Session, error: Error): void {

@@ -9,7 +9,7 @@ import {
 } from '../../src/contract/telemetry/index.ts';
 import { ask, physicalColumns, serverVersion } from './catalog.ts';
 import { presets } from './layout.ts';
-import type { OperationsOptions } from './operations.ts';
+import type { OperationsOptions } from './settings.ts';
 import type { Connections } from './connections.ts';
 import type { Warehouses } from './warehouses.ts';
 import { writer } from './relation.ts';

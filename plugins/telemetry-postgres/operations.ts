@@ -1,22 +1,9 @@
-import type {
-  Finding,
-  Inspection,
-  SetupScript,
-  TelemetryHost,
-  WarehouseOperations,
-} from '../../src/contract/telemetry/index.ts';
-import type { PostgresConfig } from './config.ts';
+import type { Finding, Inspection, SetupScript, WarehouseOperations } from '../../src/contract/telemetry/index.ts';
 import { inspect } from './inspect.ts';
 import { probe } from './probe/index.ts';
 import { setupScripts } from './setup/index.ts';
-import type { BoundaryKind } from './settings.ts';
+import type { OperationsOptions } from './settings.ts';
 import { Warehouses } from './warehouses.ts';
-
-export interface OperationsOptions {
-  readonly config: PostgresConfig;
-  readonly kind: BoundaryKind;
-  readonly host: TelemetryHost;
-}
 
 /** What an operator does with the warehouse. Each call has connections of its own, so that nothing need be started. */
 export class PostgresOperations implements WarehouseOperations {

@@ -4,8 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Cursor } from '../../src/contract/telemetry/index.ts';
 import { KnownSmall } from './known-small.ts';
 import { Pipeline, type Member, type PipelineLease } from './pipeline.ts';
-import { Pipelines } from './pipelines.ts';
-import type { QueryRequest } from './query.ts';
+import type { QueryRequest } from './request.ts';
 import { stepsAfter, StepsBefore } from './steps.ts';
 import { described, frame, ready, row, step } from './support/frames.ts';
 import { FrameReader } from './wire/frames.ts';
@@ -31,7 +30,6 @@ function sent() {
     abandon: () => note('abandon'),
     onAbandon: undefined,
   };
-  const place = { leave: () => void note('leave') };
   const answers: (Cursor | 'alone' | undefined)[] = [undefined, undefined, undefined];
   const members = answers.map((_, index): Member => {
     const text = `SELECT ${index}`;
@@ -50,7 +48,6 @@ function sent() {
       label: undefined,
       after: stepsAfter,
       small,
-      pipelines: new Pipelines(),
       limits,
       signal: new AbortController().signal,
       explain: (error) => error,
@@ -59,12 +56,10 @@ function sent() {
       request,
       named,
       known,
-      take: () => place,
       answer: (cursor) => (answers[index] = cursor ?? 'alone'),
-      refuse: () => {},
     };
   });
-  const pipeline = new Pipeline({ lease, place }, members, { before, after: stepsAfter }, (late) =>
+  const pipeline = new Pipeline(lease, members, { before, after: stepsAfter }, (late) =>
     calls.push(late ? 'late' : 'over'),
   );
   pipeline.send();
@@ -90,11 +85,7 @@ describe('statements that went together', () => {
   it('have their rows, and leave the session as it was', () => {
     const { arrive, said, calls, session } = sent();
     arrive(began, answer, answer, answer, ended);
-    expect([said(), calls, session.reader]).toEqual([
-      ['["a"]', '["a"]', '["a"]'],
-      ['release', 'leave', 'over'],
-      undefined,
-    ]);
+    expect([said(), calls, session.reader]).toEqual([['["a"]', '["a"]', '["a"]'], ['release', 'over'], undefined]);
   });
 
   it('go alone from the one that fails on, and leave a session that must be cleaned', async () => {
@@ -107,7 +98,7 @@ describe('statements that went together', () => {
       await settled();
       expect([said(), calls]).toEqual([
         ['["a"]', 'alone', 'alone'],
-        ['giveBack', 'over', 'leave'],
+        ['giveBack', 'over'],
       ]);
     }
   });
@@ -118,7 +109,7 @@ describe('statements that went together', () => {
     await settled();
     expect([said(), calls]).toEqual([
       ['["a"]', 'alone', 'alone'],
-      ['giveBack', 'over', 'leave'],
+      ['giveBack', 'over'],
     ]);
   });
 
@@ -132,7 +123,7 @@ describe('statements that went together', () => {
       await settled();
       expect([said(), calls]).toEqual([
         ['["a"]', 'alone', 'alone'],
-        ['giveBack', 'over', 'leave'],
+        ['giveBack', 'over'],
       ]);
     }
   });
@@ -144,7 +135,7 @@ describe('statements that went together', () => {
     await settled();
     expect([said(), calls]).toEqual([
       ['["a"]', 'alone', 'alone'],
-      ['giveBack', 'over', 'leave'],
+      ['giveBack', 'over'],
     ]);
   });
 
@@ -157,10 +148,10 @@ describe('statements that went together', () => {
     expect([silent.said(), silent.calls]).toEqual([['["a"]', '["a"]', '["a"]'], ['late']]);
     // After a moment's stall the session is kept.
     stalled.arrive(answer, answer, ended);
-    expect(stalled.calls).toEqual(['late', 'release', 'leave']);
+    expect(stalled.calls).toEqual(['late', 'release']);
     await sleep(1_100);
     expect([stalled.calls, silent.calls]).toEqual([
-      ['late', 'release', 'leave'],
+      ['late', 'release'],
       ['late', 'abandon'],
     ]);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StatementLabel, StatementPlace, TakePlace } from '../../src/contract/telemetry/index.ts';
+import type { StatementLabel } from '../../src/contract/telemetry/index.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
 import { collect, limits } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
@@ -36,26 +36,13 @@ for (const server of servers) {
       );
     });
     afterAll(async () => {
-      // What was cancelled may run on for a moment, and keeps its place meanwhile.
-      for (let waited = 0; waited < 50 && places.taken > 0; waited += 1) await sleep(100);
-      expect(places.taken).toBe(0);
       await warehouse.component.stop();
       await warehouse.cleanup();
     });
-    const places = { all: 100, taken: 0, most: 0, waiting: [] as (() => void)[] };
-    const place = (): StatementPlace => {
-      places.taken += 1;
-      places.most = Math.max(places.most, places.taken);
-      return { leave: () => void (places.taken -= 1) };
-    };
-    const take: TakePlace = () =>
-      places.taken < places.all ? place() : new Promise((resolve) => places.waiting.push(() => resolve(place())));
     const say = async (sql: string, { principal = 'ak_1', organization = 0, signal }: Asked = {}) => {
       const organizationId = warehouse.organizations[organization];
       const context = { organizationId, label: label(principal), signal: signal ?? new AbortController().signal };
-      const { component } = warehouse;
-      const cursor = await component.openWithOthers?.(sql, limits, context, take);
-      return await collect(cursor ?? (await component.open(sql, limits, context)));
+      return await collect(await warehouse.component.open(sql, limits, context));
     };
     const turn = async (name: string, n: number) =>
       await server.admin(`UPDATE public.knobs SET n = ${n} WHERE name = '${name}'`, warehouse.database);
@@ -95,26 +82,29 @@ for (const server of servers) {
       expect([cut?.rows.length, cut?.end]).toEqual([1_000, { truncated: 'rows', cutCells: 0 }]);
     });
 
-    it('take one place, which is free again afterwards', async () => {
-      expect(places.taken).toBe(0);
-      places.most = 0;
-      await together(moments, 0);
-      expect([places.most, places.taken]).toEqual([1, 0]);
+    it('leave a session to another tenant, however many one sends', async () => {
+      const ended: string[] = [];
+      const holding = [0, 1, 2].map(async (n) => {
+        await say(`SELECT pg_catalog.pg_sleep(1)::text, ${n}`);
+        ended.push('holding');
+      });
+      await say(moments[0] ?? '', { organization: 1 });
+      ended.push('other');
+      await Promise.all(holding);
+      expect(ended).toEqual(['other', 'holding', 'holding', 'holding']);
     });
 
-    it('wait for one place where none is free, whoever of them leaves meanwhile', async () => {
-      places.all = 0;
+    it('wait for one session where none is free, whoever of them leaves meanwhile', async () => {
+      const holding = [0, 1].map(async (n) => await say(`SELECT pg_catalog.pg_sleep(0.5)::text, ${n}`));
       const [first = '', ...others] = moments;
       const leaving = new AbortController();
       const left = expect(say(first, { signal: leaving.signal })).rejects.toMatchObject({ code: 'query_cancelled' });
       const answers = Promise.all([...others, ...others].map(async (sql) => await say(sql)));
       await sleep(50);
-      expect(places.waiting).toHaveLength(1);
       leaving.abort();
-      places.all = 100;
-      for (const enter of places.waiting.splice(0)) enter();
-      expect(begun(await answers)).toBe(1);
       await left;
+      expect(begun(await answers)).toBe(1);
+      await Promise.all(holding);
     });
 
     it('are answered where many more come than may be gathered', async () => {

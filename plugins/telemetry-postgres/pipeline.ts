@@ -1,18 +1,9 @@
-import type {
-  Cursor,
-  CursorEnd,
-  ResultColumn,
-  RowChunk,
-  StatementPlace,
-  TakePlace,
-} from '../../src/contract/telemetry/index.ts';
-import { quickMs, type NamedStatement, type Seen, type SmallStatement } from './known-small.ts';
-import type { Lease } from './lease.ts';
+import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
+import { ServerTime, quickMs, type NamedStatement, type Seen, type SmallStatement } from './known-small.ts';
+import type { Lease, Reader, Session } from './session.ts';
 import { mostSmallBytes, mostUnwantedBytes, onlyReads } from './portal.ts';
-import type { QueryRequest } from './query.ts';
+import type { QueryRequest } from './request.ts';
 import { RowSerializer } from './rows.ts';
-import { ServerTime } from './server-time.ts';
-import type { Reader, Session } from './session.ts';
 import { codes, fieldsOf, tagOf, type Field } from './wire/messages.ts';
 import { carryOut, ending, keep, run, unread, type Step } from './wire/packets.ts';
 
@@ -21,18 +12,8 @@ export interface Member {
   readonly request: QueryRequest;
   readonly named: NamedStatement;
   readonly known: SmallStatement;
-  /** For all that it goes with. */
-  readonly take: TakePlace;
   /** Its rows; undefined where it must be sent by itself, which also tells what is wrong with it. */
   readonly answer: (cursor: Cursor | undefined) => void;
-  /** It has to be told that there is no place. */
-  readonly refuse: (error: unknown) => void;
-}
-
-/** Where several go together. */
-export interface PipelineSeat {
-  readonly lease: PipelineLease;
-  readonly place: StatementPlace;
 }
 
 /** What it needs of a lease. */
@@ -52,7 +33,6 @@ const stallMs = 1_000;
  */
 export class Pipeline implements Reader {
   readonly #lease: PipelineLease;
-  readonly #place: StatementPlace;
   /** None once it has ended. */
   #members: readonly Member[];
   #timer: NodeJS.Timeout;
@@ -71,13 +51,12 @@ export class Pipeline implements Reader {
 
   /** @param onOver none of them is waited for any longer: they were answered, or it was too late. */
   constructor(
-    { lease, place }: PipelineSeat,
+    lease: PipelineLease,
     members: readonly Member[],
     { before, after }: Pick<QueryRequest, 'before' | 'after'>,
     onOver: (late: boolean) => void,
   ) {
     this.#lease = lease;
-    this.#place = place;
     this.#members = members;
     this.#before = before;
     this.#after = after;
@@ -230,10 +209,8 @@ export class Pipeline implements Reader {
     // V8 may keep what has ended until its next full collection: without this, all its callers' objects with it, which tripled
     // what each small collection had to copy.
     this.#members = [];
-    if (this.#rolledBack && !this.#failed) {
-      this.#lease.release();
-      this.#place.leave();
-    } else void this.#lease.giveBack().finally(() => this.#place.leave());
+    if (this.#rolledBack && !this.#failed) this.#lease.release();
+    else void this.#lease.giveBack();
     this.#over(false);
   }
 

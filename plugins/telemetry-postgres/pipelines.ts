@@ -1,9 +1,8 @@
-import { SightlineError } from '../../src/contract/core/index.ts';
-import { type Cursor, type StatementPlace } from '../../src/contract/telemetry/index.ts';
+import type { Cursor } from '../../src/contract/telemetry/index.ts';
 import { askerComment } from './label.ts';
-import type { Lease } from './lease.ts';
-import { Pipeline, type Member, type PipelineSeat } from './pipeline.ts';
-import type { QueryRequest } from './query.ts';
+import type { Lease } from './session.ts';
+import { Pipeline, type Member } from './pipeline.ts';
+import type { QueryRequest } from './request.ts';
 import type { Step } from './wire/packets.ts';
 
 /** Behind each other: the last one waits for all of them. */
@@ -17,7 +16,7 @@ const mostGathered = 128;
 interface Asker {
   readonly gathered: Member[];
   underWay: number;
-  /** One of them waits for a place, which all of them will use. */
+  /** One of them waits for a session, which all of them will use. */
   waits: boolean;
   /** Nothing of it is left. */
   readonly forget: () => void;
@@ -32,14 +31,14 @@ export class Pipelines {
   readonly #due = new Set<Asker>();
 
   /** Undefined where it must be sent by itself. */
-  join(member: Omit<Member, 'answer' | 'refuse'>): Promise<Cursor | undefined> | undefined {
+  join(member: Omit<Member, 'answer'>): Promise<Cursor | undefined> | undefined {
     const asker = this.#askerOf(member.request);
     if (asker.gathered.length >= mostGathered) return undefined;
-    const { promise, resolve, reject } = Promise.withResolvers<Cursor | undefined>();
+    const { promise, resolve } = Promise.withResolvers<Cursor | undefined>();
     // With what else this turn of the event loop brings.
     if (this.#due.size === 0) setImmediate(() => this.#departDue());
     this.#due.add(asker);
-    asker.gathered.push({ ...member, answer: resolve, refuse: reject });
+    asker.gathered.push({ ...member, answer: resolve });
     return promise;
   }
 
@@ -71,40 +70,37 @@ export class Pipelines {
         goAlone(gathered);
         break;
       }
-      const place = first.take();
-      const lease = place instanceof Promise ? undefined : first.request.connections.take(first.request.tenant);
-      if (place instanceof Promise || lease === undefined) void this.#wait(asker, first, place);
-      else this.#departIn({ place, lease }, asker);
+      const lease = first.request.connections.take(first.request.tenant);
+      if (lease === undefined) void this.#wait(asker, first);
+      else this.#departIn(lease, asker);
     }
     if (asker.underWay === 0 && !asker.waits) asker.forget();
   }
 
   /** Once for all of them: each by itself would stand in line for longer than it runs, and have nobody to go with. */
-  async #wait(asker: Asker, first: Member, coming: StatementPlace | Promise<StatementPlace>): Promise<void> {
+  async #wait(asker: Asker, { request: { connections, tenant, signal, limits } }: Member): Promise<void> {
     asker.waits = true;
-    const seat = await seatFor(first, coming).catch((error: unknown) => {
+    const lease = await connections.lease(signal, tenant, limits.timeoutMs).catch(() => {
       // Its caller left, and the next one waits.
-      if (first.request.signal.aborted) dropLeft(asker.gathered);
-      else if (error instanceof SightlineError) for (const { refuse } of asker.gathered.splice(0)) refuse(error);
+      if (signal.aborted) dropLeft(asker.gathered);
       // Each says itself why it has no session.
       else goAlone(asker.gathered);
     });
     asker.waits = false;
-    if (seat !== undefined) this.#departIn(seat, asker);
+    if (lease !== undefined) this.#departIn(lease, asker);
     this.#depart(asker);
   }
 
-  #departIn({ place, lease }: Seat, asker: Asker): void {
+  #departIn(lease: Lease, asker: Asker): void {
     dropLeft(asker.gathered);
     const members = asker.gathered.splice(0, mostMembers);
     const [first] = members;
     if (first === undefined) {
       lease.release();
-      place.leave();
       return;
     }
     asker.underWay += 1;
-    new Pipeline({ place, lease }, members, first.request, (late) => this.#back(asker, late)).send();
+    new Pipeline(lease, members, first.request, (late) => this.#back(asker, late)).send();
   }
 
   #back(asker: Asker, late: boolean): void {
@@ -112,21 +108,6 @@ export class Pipelines {
     // They have waited for long enough.
     if (late) goAlone(asker.gathered);
     this.#depart(asker);
-  }
-}
-
-interface Seat extends PipelineSeat {
-  readonly lease: Lease;
-}
-
-async function seatFor({ request }: Member, coming: StatementPlace | Promise<StatementPlace>): Promise<Seat> {
-  const { connections, tenant, signal, limits } = request;
-  const place = await coming;
-  try {
-    return { place, lease: await connections.lease(signal, tenant, limits.timeoutMs) };
-  } catch (error) {
-    place.leave();
-    throw error;
   }
 }
 

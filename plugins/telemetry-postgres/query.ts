@@ -1,60 +1,38 @@
 import { Stopped } from '../../src/contract/core/index.ts';
-import type {
-  Cursor,
-  CursorEnd,
-  QueryLimits,
-  ResultColumn,
-  RowChunk,
-  StatementLabel,
-  TakePlace,
-} from '../../src/contract/telemetry/index.ts';
-import type { Connections, Lease } from './connections.ts';
-import { within } from './lease.ts';
-import { quickMs, type KnownSmall } from './known-small.ts';
+import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
+import { within, type Lease } from './session.ts';
+import { ServerTime, quickMs } from './known-small.ts';
 import { labelComment } from './label.ts';
 import type { Pipelines } from './pipelines.ts';
 import { Portal } from './portal.ts';
+import type { QueryRequest } from './request.ts';
 import { RowSerializer } from './rows.ts';
-import { ServerTime } from './server-time.ts';
-import type { Step } from './wire/packets.ts';
-
-export interface QueryRequest {
-  readonly connections: Connections;
-  readonly tenant: string;
-  readonly before: readonly Step[];
-  readonly text: string;
-  /** Who asks: sent before the statement. */
-  readonly label: StatementLabel | undefined;
-  readonly after: readonly Step[];
-  readonly small: KnownSmall;
-  readonly pipelines: Pipelines;
-  readonly limits: QueryLimits;
-  readonly signal: AbortSignal;
-  /** What is made of a failure of what was sent. */
-  readonly explain: (error: unknown, sent: string) => unknown;
-}
 
 /** The server ends a statement itself at its time-out; so much later it is stopped from here. */
 const graceMs = 500;
 
-/** With others in one transaction, where it has few rows in a moment; undefined where it must be run by itself. */
-export async function runWithOthers(request: QueryRequest, take: TakePlace): Promise<Cursor | undefined> {
-  const { tenant, text, label, small, pipelines, signal } = request;
+/**
+ * Runs one statement. Where it is known to have few rows in a moment, it goes in one transaction with others of its asker that
+ * are opened at once; else, or where they failed, on a connection of its own.
+ */
+export async function openStatement(request: QueryRequest, pipelines: Pipelines): Promise<Cursor> {
+  const { tenant, text, label, small, signal, limits } = request;
   if (signal.aborted) throw new Stopped('cancelled');
+  const endsAt = performance.now() + limits.timeoutMs + graceMs;
   const known = small.get(tenant, text);
   const named = known?.quick === true ? known.of(label) : undefined;
-  return known && named && (await pipelines.join({ request, named, known, take }));
+  const joined = known && named && (await pipelines.join({ request, named, known }));
+  return joined ?? (await runAlone(request, endsAt));
 }
 
 /**
  * Runs one statement on a connection of its own until it is read to its end, closed, aborted or out of time. Whichever it
  * is, the connection goes back clean or is closed.
  */
-export async function runAlone(request: QueryRequest): Promise<Cursor> {
-  const { connections, tenant, limits, signal } = request;
+async function runAlone(request: QueryRequest, endsAt: number): Promise<Cursor> {
+  const { connections, tenant, signal } = request;
   if (signal.aborted) throw new Stopped('cancelled');
-  const endsAt = performance.now() + limits.timeoutMs + graceMs;
-  const lease = connections.take(tenant) ?? (await waited(request, limits.timeoutMs + graceMs));
+  const lease = connections.take(tenant) ?? (await waited(request, endsAt - performance.now()));
   const running = new RunningStatement(request, lease, endsAt);
   try {
     await running.begin();
@@ -63,7 +41,7 @@ export async function runAlone(request: QueryRequest): Promise<Cursor> {
     if (!running.isStale) throw error;
   }
   request.small.forget(request.tenant, request.text);
-  return await runAlone(request);
+  return await runAlone(request, endsAt);
 }
 
 async function waited({ connections, tenant, signal }: QueryRequest, waitMs: number): Promise<Lease> {

@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { ServerTime } from './server-time.ts';
+import { ServerTime } from './known-small.ts';
 
 function busy(ms: number): void {
   const until = performance.now() + ms;

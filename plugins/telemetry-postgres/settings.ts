@@ -1,4 +1,5 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
+import type { TelemetryHost } from '../../src/contract/telemetry/index.ts';
 import type { ClientConfig } from 'pg';
 import type { ConnectionOptions } from 'node:tls';
 import type { PostgresConfig } from './config.ts';
@@ -8,6 +9,12 @@ import type { PostgresConfig } from './config.ts';
  * has a database or login of its own. `substitution`: the mapped tables with the tenant's predicate, and nothing else.
  */
 export type BoundaryKind = 'views' | 'connections' | 'substitution';
+
+export interface OperationsOptions {
+  readonly config: PostgresConfig;
+  readonly kind: BoundaryKind;
+  readonly host: TelemetryHost;
+}
 
 /** Throws config_invalid for what no PostgreSQL can do, or what the config lacks. */
 export function boundaryOf(config: PostgresConfig): BoundaryKind {

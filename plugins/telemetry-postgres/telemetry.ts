@@ -10,7 +10,6 @@ import {
   type StatementBinding,
   type StatementContext,
   type TableName,
-  type TakePlace,
   type Telemetry,
   type TelemetryHost,
   type TelemetrySink,
@@ -29,7 +28,7 @@ import { labelComment } from './label.ts';
 import { resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
 import { Pipelines } from './pipelines.ts';
-import { runAlone, runWithOthers, type QueryRequest } from './query.ts';
+import { openStatement } from './query.ts';
 import { boundaryOf, checkIngest, clientOf, type BoundaryKind } from './settings.ts';
 import { stepsAfter, StepsBefore } from './steps.ts';
 import { TenantTokens } from './token.ts';
@@ -48,7 +47,6 @@ export class PostgresTelemetry implements Telemetry {
   readonly dialect = new PostgresDialect(functionNames);
   readonly sink?: TelemetrySink;
   readonly operations: PostgresOperations;
-  readonly atOnce: NonNullable<Telemetry['atOnce']>;
   readonly #config: PostgresConfig;
   readonly #host: TelemetryHost;
   readonly #kind: BoundaryKind;
@@ -65,9 +63,6 @@ export class PostgresTelemetry implements Telemetry {
     checkIngest(config);
     if (config.tenancy.boundary.mode !== 'connection') clientOf(config);
     this.#config = config;
-    // One connection of a pool is for the gateway's own questions.
-    const most = Math.max(1, config.pool.max - 1);
-    this.atOnce = this.#kind === 'connections' ? { organization: most } : { all: most };
     this.#host = host;
     this.#tenancy = host.tenancy.open(config.tenancy);
     this.#ingest = createSink(config, this.#tenancy, host.logger);
@@ -127,17 +122,29 @@ export class PostgresTelemetry implements Telemetry {
     return sent;
   }
 
-  open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
-    return this.#run(rendered, limits, context, runAlone);
-  }
-
-  openWithOthers(
-    rendered: string,
-    limits: QueryLimits,
-    context: StatementContext,
-    take: TakePlace,
-  ): Promise<Cursor | undefined> {
-    return this.#run(rendered, limits, context, (request) => runWithOthers(request, take));
+  async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
+    try {
+      const { warehouses, tokens } = this.#running;
+      const tenant = await this.#tenancy.tenantOf(context.organizationId);
+      const timeoutMs = Math.min(limits.timeoutMs, this.#config.statementTimeoutSeconds * 1_000);
+      return await openStatement(
+        {
+          connections: warehouses.of(tenant),
+          tenant,
+          before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? ''),
+          text: rendered,
+          label: context.label,
+          after: stepsAfter,
+          small: this.#small,
+          limits: { ...limits, timeoutMs },
+          signal: context.signal,
+          explain: (error, sent) => this.#explain(error, rendered, context, sent),
+        },
+        this.#pipelines,
+      );
+    } catch (error) {
+      throw this.#explain(error, rendered, context);
+    }
   }
 
   async estimate(rendered: string, context: StatementContext): Promise<ScanEstimate> {
@@ -146,34 +153,6 @@ export class PostgresTelemetry implements Telemetry {
       const cursor = await this.open(text, estimateLimits, context);
       const tenant = await this.#tenancy.tenantOf(context.organizationId);
       return await estimateOf(cursor, this.#running.warehouses.of(tenant), context.signal);
-    } catch (error) {
-      throw this.#explain(error, text, context);
-    }
-  }
-
-  async #run<Opened>(
-    text: string,
-    limits: QueryLimits,
-    context: StatementContext,
-    run: (request: QueryRequest) => Promise<Opened>,
-  ): Promise<Opened> {
-    try {
-      const { warehouses, tokens } = this.#running;
-      const tenant = await this.#tenancy.tenantOf(context.organizationId);
-      const timeoutMs = Math.min(limits.timeoutMs, this.#config.statementTimeoutSeconds * 1_000);
-      return await run({
-        connections: warehouses.of(tenant),
-        tenant,
-        before: this.#stepsBefore.of(timeoutMs, tokens?.for(tenant) ?? ''),
-        text,
-        label: context.label,
-        after: stepsAfter,
-        small: this.#small,
-        pipelines: this.#pipelines,
-        limits: { ...limits, timeoutMs },
-        signal: context.signal,
-        explain: (error, sent) => this.#explain(error, text, context, sent),
-      });
     } catch (error) {
       throw this.#explain(error, text, context);
     }

@@ -15,9 +15,13 @@ export class Warehouses {
   constructor(config: PostgresConfig, logger: Logger) {
     const { max, idleSeconds, connectSeconds } = config.pool;
     this.#config = config;
+    const all = Math.max(1, max - 1);
+    const shared = config.tenancy.boundary.mode !== 'connection' && config.tenancy.boundary.mode !== 'database';
+    const each = shared ? Math.max(1, Math.floor((all * 3) / 4)) : all;
     this.#options = {
       ssl: sslOf(config),
       max,
+      tenants: { all, each },
       idleMs: idleSeconds * 1_000,
       connectMs: connectSeconds * 1_000,
       logger,

@@ -11,7 +11,6 @@ import { rulePromises } from './telemetry/rules.ts';
 import { sinkPromises } from './telemetry/sink.ts';
 import { sharedStage, type TelemetryUnderTest } from './telemetry/stage.ts';
 import { windowPromises } from './telemetry/window.ts';
-import { withOthersPromises } from './telemetry/with-others.ts';
 
 export type { TelemetryUnderTest } from './telemetry/stage.ts';
 
@@ -28,7 +27,6 @@ export function telemetryContract(runner: Runner, make: () => Promise<TelemetryU
     rulePromises(runner, stage);
     labelPromises(runner, stage);
     limitPromises(runner, stage);
-    withOthersPromises(runner, stage);
     refusalPromises(runner, stage);
     dialectPromises(runner, stage);
     sinkPromises(runner, stage);

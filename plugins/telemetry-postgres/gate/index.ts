@@ -6,8 +6,7 @@ import type {
   TableName,
 } from '../../../src/contract/telemetry/index.ts';
 import { Checker } from './check.ts';
-import { saysFewRows } from './few-rows.ts';
-import { isOfItsMoment } from './of-its-moment.ts';
+import { isOfItsMoment, saysFewRows } from './few-rows.ts';
 import { Parser } from './parser.ts';
 import { reachesOf } from './reach.ts';
 import { readStatement } from './read.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { Finding, TenancyConfig, Tenant } from '../../../src/contract/telemetry/index.ts';
-import type { OperationsOptions } from '../operations.ts';
+import type { OperationsOptions } from '../settings.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { Prober } from './attempt.ts';
 import { probeSession } from './session.ts';

@@ -9,7 +9,7 @@ import {
 import { physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { namesOf, resolveTables } from '../layout.ts';
-import type { OperationsOptions } from '../operations.ts';
+import type { OperationsOptions } from '../settings.ts';
 import { typeNames } from '../relation.ts';
 import { clientOf } from '../settings.ts';
 import type { Warehouses } from '../warehouses.ts';

@@ -23,17 +23,6 @@ export interface Telemetry extends Component {
   render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string>;
   /** Runs rendered SQL inside the organization's boundary, read-only. Throws a SightlineError; the engine's own message stays in `cause`. */
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor>;
-  /**
-   * As `open`, together with others of the same asker that are under way, where the statement is known to be small and quick;
-   * undefined where it is not, or they failed: it is opened by itself then. Those that run together take one place, which one
-   * of them asks for. Absent where an engine would gain nothing by it.
-   */
-  openWithOthers?(
-    rendered: string,
-    limits: QueryLimits,
-    context: StatementContext,
-    take: TakePlace,
-  ): Promise<Cursor | undefined>;
   /** What running rendered SQL would read, asked of the engine without running it. Absent where the engine cannot tell. */
   estimate?(rendered: string, context: StatementContext): Promise<ScanEstimate>;
   /**
@@ -57,17 +46,6 @@ export interface Telemetry extends Component {
   ): Promise<readonly ImportedStretch[]>;
   /** What an operator does with a warehouse that is not ours: `sightline telemetry …` and `sightline doctor`. */
   readonly operations?: WarehouseOperations;
-}
-
-/**
- * Takes one of the organization's places among what runs at once: at once, or in turn with whoever waits for one. Rejects where
- * too many wait, with what the caller is told, and when the caller leaves.
- */
-export type TakePlace = () => StatementPlace | Promise<StatementPlace>;
-
-export interface StatementPlace {
-  /** Nothing runs in it any more. Safe twice. */
-  leave(): void;
 }
 
 export interface ScanEstimate {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isId } from '../../contract/core/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
-import type { Holder, KeptResult, ReadPage } from '../../telemetry/query/kept-results.ts';
-import type { PageRequest } from '../../telemetry/query/kept-page.ts';
+import type { KeptResult, PageRequest } from '../../telemetry/query/kept-page.ts';
+import type { Holder, ReadPage } from '../../telemetry/query/kept-results.ts';
 
 /*
  * What the processes of one gateway say to each other, over Node's channel between parent and child. Both ends are this

@@ -1,4 +1,4 @@
-import type { KeptResult } from './kept-results.ts';
+import type { QueryColumn, QueryWindow } from './result.ts';
 import { fit, rowSetOf, rowText, slice } from './rows.ts';
 import type { RowSet } from './rows.ts';
 
@@ -81,4 +81,14 @@ function occurs(cells: unknown, wanted: string): boolean {
     }
   }
   return false;
+}
+
+/** A result that was cut, with all rows that were read. */
+export interface KeptResult {
+  readonly dialect: string;
+  readonly columns: readonly QueryColumn[];
+  readonly rows: RowSet;
+  /** Why even this is not the whole. */
+  readonly cutBy?: 'rows' | 'bytes';
+  readonly window?: QueryWindow;
 }

@@ -9,7 +9,8 @@ import { newId } from '../../contract/core/index.ts';
 import type { KeptResultRepository, Storage } from '../../contract/storage/index.ts';
 import { createVault } from '../../gateway/process/vault.ts';
 import { createKeptResults } from './kept-results.ts';
-import type { Holder, KeptPages, KeptResult } from './kept-results.ts';
+import type { KeptResult } from './kept-page.ts';
+import type { Holder, KeptPages } from './kept-results.ts';
 import { shareKeptResults } from './kept-results-shared.ts';
 import { rowSetOf } from './rows.ts';
 

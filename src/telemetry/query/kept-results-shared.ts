@@ -7,7 +7,8 @@ import type { Logger, OrganizationId, Vault } from '../../contract/core/index.ts
 import type { KeptResultBounds, KeptResultRepository } from '../../contract/storage/index.ts';
 import { readPage } from './kept-page.ts';
 import { defaultKeptResultsLimits, resultExpired, shelfOf } from './kept-results.ts';
-import type { Holder, KeptPages, KeptResult } from './kept-results.ts';
+import type { KeptResult } from './kept-page.ts';
+import type { Holder, KeptPages } from './kept-results.ts';
 
 const { keepMs, perPrincipal, overallBytes } = defaultKeptResultsLimits;
 const bounds: KeptResultBounds = { perHolder: perPrincipal, overall: { results: 500, bytes: overallBytes } };

@@ -1,19 +1,8 @@
-import { newId, SightlineError } from '../../contract/core/index.ts';
+import { SightlineError, newId } from '../../contract/core/index.ts';
 import type { Principal } from '../../contract/issuer/index.ts';
 import { readPage } from './kept-page.ts';
-import type { KeptPage, PageRequest } from './kept-page.ts';
-import type { QueryColumn, QueryWindow } from './result.ts';
+import type { KeptPage, KeptResult, PageRequest } from './kept-page.ts';
 import type { RowSet } from './rows.ts';
-
-/** A result that was cut, with all rows that were read. */
-export interface KeptResult {
-  readonly dialect: string;
-  readonly columns: readonly QueryColumn[];
-  readonly rows: RowSet;
-  /** Why even this is not the whole. */
-  readonly cutBy?: 'rows' | 'bytes';
-  readonly window?: QueryWindow;
-}
 
 export interface KeptResultsLimits {
   readonly keepMs: number;

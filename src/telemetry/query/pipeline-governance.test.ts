@@ -15,7 +15,8 @@ import { createGovernance } from './governance.ts';
 import type { GovernanceRule } from './governance.ts';
 import { sqlHelpers } from './helpers.ts';
 import { createQueryPipeline } from './pipeline.ts';
-import type { PipelineParts, QueryRequest } from './pipeline.ts';
+import type { QueryRequest } from './request.ts';
+import type { PipelineParts } from './pipeline.ts';
 
 /** What the core hands to a warehouse beside the statement: who asks, what of it they may read, what it may cost. */
 const acme = newId('org');

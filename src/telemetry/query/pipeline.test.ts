@@ -11,9 +11,9 @@ import type {
   StatementBinding,
   Telemetry,
 } from '../../contract/telemetry/index.ts';
-import type { CostGuard } from './cost-guard.ts';
 import { createQueryPipeline, defaultPipelineLimits } from './pipeline.ts';
-import type { PipelineLimits, PipelineParts, QueryRequest } from './pipeline.ts';
+import type { QueryRequest } from './request.ts';
+import type { PipelineLimits } from './pipeline.ts';
 import type { QueryResult } from './result.ts';
 
 /**
@@ -572,97 +572,29 @@ const noInstruments: Instruments = {
   investigated() {},
 };
 
-describe('a statement that was asked before', () => {
-  /** One place, and what was opened; `withOthers` answers for a warehouse that sends statements together. */
-  const stage = (withOthers: NonNullable<Telemetry['openWithOthers']>, parts: Partial<PipelineParts> = {}) => {
-    const opened: string[] = [];
-    const pipeline = createQueryPipeline({
-      telemetry: telemetryOf({
-        open: async (_, limits) => {
-          opened.push('alone');
-          seenLimits = limits;
-          return cursorOver([chunk(['1', 'alone'])]);
-        },
-        openWithOthers: (...args) => {
-          opened.push('with others');
-          return withOthers(...args);
-        },
-      }),
-      logger,
-      now: () => now,
-      places: { atOnce: 1, organization: 1 },
-      ...parts,
-    });
-    const ask = (signal = new AbortController().signal, limits: Partial<QueryLimits> = {}) =>
-      pipeline.run({ ...who, organizationId: acme, sql: 'SELECT 1', signal, limits });
-    return { opened, ask };
-  };
-
-  it('goes with others, in a place that those ask for, with the same limits and the same window', async () => {
-    let limits: QueryLimits | undefined;
-    let turns: readonly unknown[] = [];
-    const { opened, ask } = stage(async (_, own, __, take) => {
-      limits = own;
-      const [place, second] = [take(), take()];
-      turns = [place instanceof Promise, second instanceof Promise];
-      (await place).leave();
-      (await second).leave();
-      return cursorOver([chunk(['1', 'with others'])]);
-    });
-    const alone = await ask();
-    const together = await ask();
-    expect(opened).toEqual(['alone', 'with others']);
-    expect(turns).toEqual([false, true]);
-    expect({ ...limits, timeoutMs: 0 }).toEqual({ ...seenLimits, timeoutMs: 0 });
-    expect(together.window).toEqual(alone.window);
-    expect(together.warnings).toEqual(alone.warnings);
-    expect(together.rowsJson.toString()).toContain('with others');
-    expect(closed).toBe(2);
-  });
-
-  it('goes alone where it cannot, in its own place', async () => {
-    const { opened, ask } = stage(async () => undefined);
-    await ask();
-    for (let turn = 0; turn < 3; turn += 1) expect((await ask()).rowCount).toBe(1);
-    expect(opened).toEqual(['alone', 'with others', 'alone', 'with others', 'alone', 'with others', 'alone']);
-  });
-
-  it('leaves at its deadline, and its cursor is closed when it comes', async () => {
-    const late = Promise.withResolvers<Cursor | undefined>();
-    const { ask } = stage(() => late.promise);
-    await ask();
-    expect((await failure(ask(undefined, { timeoutMs: 20 }))).code).toBe('query_timeout');
-    late.resolve(cursorOver([]));
-    await new Promise(setImmediate);
-    expect(closed).toBe(2);
-  });
-
-  it('is recorded once where it was sent, and not where there was no place for it', async () => {
-    const recorded: unknown[] = [];
-    let full = false;
-    const { ask } = stage(
-      async (_, __, ___, take) => {
-        const place = await take();
-        if (full) await Promise.all(Array.from({ length: 100 }, async () => await take()));
-        place.leave();
-        return cursorOver([chunk(['1', 'with others'])]);
+it('is recorded where it had a place, and not where there was none for it', async () => {
+  const recorded: unknown[] = [];
+  const held = Promise.withResolvers<void>();
+  const pipeline = createQueryPipeline({
+    telemetry: telemetryOf({
+      open: async () => {
+        await held.promise;
+        return cursorOver([chunk(['1', 'a'])]);
       },
-      { instruments: { ...noInstruments, queried: (_, __, outcome) => void recorded.push(outcome) } },
-    );
-    await ask();
-    await ask();
-    full = true;
-    expect((await failure(ask())).code).toBe('rate_limited');
-    expect(recorded).toEqual([{ rows: 1 }, { rows: 1 }]);
+    }),
+    logger,
+    now: () => now,
+    places: { atOnce: 1, organization: 1 },
+    instruments: { ...noInstruments, queried: (_, __, outcome) => void recorded.push(outcome) },
   });
-
-  it('goes alone where what it costs must be known first', async () => {
-    const costGuard: CostGuard = { admit: async () => ({ settle: async () => {} }) };
-    const { opened, ask } = stage(async () => cursorOver([]), { costGuard });
-    await ask();
-    await ask();
-    expect(opened).toEqual(['alone', 'alone']);
-  });
+  const ask = () =>
+    pipeline.run({ ...who, organizationId: acme, sql: 'SELECT 1', signal: new AbortController().signal });
+  const asked = Array.from({ length: 98 }, async () => await ask().catch(({ code }: SightlineError) => code));
+  await new Promise(setImmediate);
+  held.resolve();
+  const answers = await Promise.all(asked);
+  expect(answers.filter((answer) => answer === 'rate_limited')).toHaveLength(1);
+  expect(recorded).toEqual(Array.from({ length: 97 }, () => ({ rows: 1 })));
 });
 
 describe('error repair', () => {

@@ -1,28 +1,28 @@
-import type { Instruments, Logger, Operation, OrganizationId, QueryOutcome } from '../../contract/core/index.ts';
-import type { QueryLimits, ReadRules, StatementLabel, Telemetry } from '../../contract/telemetry/index.ts';
+import type { Instruments, Logger, QueryOutcome } from '../../contract/core/index.ts';
+import type { QueryLimits, ReadRules, Telemetry } from '../../contract/telemetry/index.ts';
 import type { ServiceAnswer } from './catalog.ts';
 import type { Admission, CostGuard } from './cost-guard.ts';
 import { startDeadline } from './deadline.ts';
-import { execute, executeWithOthers } from './execute.ts';
+import { execute } from './execute.ts';
 import type { Execution } from './execute.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Progress } from './explain-failure.ts';
-import type { Governance, Reader } from './governance.ts';
-import { defaultQueryPlaces, PlaceRefusal, placesIn, QueryPlaces } from './places.ts';
+import type { Governance } from './governance.ts';
+import { QueryPlaces, defaultQueryPlaces, placesIn } from './places.ts';
 import type { Place, QueryPlacesOptions } from './places.ts';
 import { Preparation } from './prepare.ts';
 import type { Prepared, Preparing, Unprepared } from './prepare.ts';
 import type { ReadRows } from './read-rows.ts';
 import { narrower } from './repair.ts';
+import type { QueryRequest } from './request.ts';
+import type { QueryResult } from './result.ts';
 import { rowSetOf } from './rows.ts';
 import { ServiceAnswers } from './service-answers.ts';
 import { parseServiceCommand } from './service-command.ts';
-import { checkText } from './statement-text.ts';
-import type { QueryResult } from './result.ts';
 import { shapeResult } from './shape-result.ts';
 import type { ResultFacts } from './shape-result.ts';
+import { checkText } from './statement-text.ts';
 import { checkWindow, defaultWindowWarning, windowOf } from './window.ts';
-import type { TimeBounds } from './window.ts';
 
 /** Upper bounds; a request may ask for less, never for more. */
 export interface PipelineLimits extends QueryLimits {
@@ -40,24 +40,6 @@ export const defaultPipelineLimits: PipelineLimits = {
   maxCellBytes: 16_000,
   timeoutMs: 30_000,
 };
-
-export interface QueryRequest {
-  readonly organizationId: OrganizationId;
-  readonly sql: string;
-  /** Who will read the rows: decides what of them may be read. */
-  readonly reader: Reader;
-  /** Sent to the warehouse with the statement. */
-  readonly label: StatementLabel;
-  readonly window?: TimeBounds | undefined;
-  readonly limits?: Partial<QueryLimits>;
-  /** Reads on behind what is returned, ten times as far and for a second at most, so that it can be kept. */
-  readonly readAhead?: boolean;
-  readonly signal: AbortSignal;
-  /** Under which a failure's true cause is logged. */
-  readonly requestId?: string;
-  /** Under which it is recorded. */
-  readonly operation?: Operation | undefined;
-}
 
 export interface QueryPipeline {
   /** Rejects with a SightlineError that may be shown; whatever else happened is in the log. */
@@ -80,7 +62,6 @@ export interface PipelineParts {
 
 /**
  * The one way to a warehouse: size → service command → a place → parse → check → render → cost → open → capped rows → result.
- * What was rendered before may go with others, in their place.
  */
 export function createQueryPipeline(parts: PipelineParts): QueryPipeline {
   const pipeline = new Pipeline(parts);
@@ -92,9 +73,8 @@ interface Run extends Preparing {
   readonly request: QueryRequest;
   readonly rules: ReadRules | undefined;
   readonly returned: QueryLimits;
-  /** Of its own. */
   place: Place | undefined;
-  /** When it had its place, or was sent with others; 0 while it is not. */
+  /** When it had its place; 0 until then. */
   sentAt: number;
 }
 
@@ -147,7 +127,7 @@ class Pipeline {
       }
       const context = { organizationId, signal: deadline.signal, label: request.label };
       run = { request, rules, returned: limits, context, deadline, progress, remember, place: undefined, sentAt: 0 };
-      const read = (await this.#withOthers(run)) ?? (await this.#alone(run));
+      const read = await this.#read(run);
       progress.step = 'result';
       const result = shapeResult(read, { ...facts, window: progress.window });
       this.#record(run, { rows: result.rowCount });
@@ -175,29 +155,7 @@ class Pipeline {
     }
   }
 
-  /** Where what was made of the statement before can be sent as it is; undefined where it must go alone. */
-  async #withOthers(run: Run): Promise<ReadRows | undefined> {
-    if (this.#telemetry.openWithOthers === undefined || this.#costGuard !== undefined) return undefined;
-    const prepared = this.#preparation.known(this.#unprepared(run));
-    if (prepared === undefined) return undefined;
-    run.sentAt = performance.now();
-    let read: ReadRows | undefined;
-    try {
-      read = await executeWithOthers(this.#execution(run, prepared), () => this.#take(run));
-    } catch (error) {
-      // There was no place: it was never sent.
-      if (error instanceof PlaceRefusal) run.sentAt = 0;
-      throw error;
-    }
-    if (read !== undefined) return read;
-    const notYet: Progress = { step: 'command', tables: undefined, window: windowOf(run.request.window) };
-    Object.assign(run.progress, notYet);
-    run.sentAt = 0;
-    return undefined;
-  }
-
-  /** In a place of its own. */
-  async #alone(run: Run): Promise<ReadRows> {
+  async #read(run: Run): Promise<ReadRows> {
     const { deadline } = run;
     const taken = this.#take(run);
     const place = taken instanceof Promise ? await taken : taken;

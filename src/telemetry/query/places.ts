@@ -1,6 +1,6 @@
 import { SightlineError } from '../../contract/core/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
-import type { StatementPlace, Telemetry } from '../../contract/telemetry/index.ts';
+import type { Telemetry } from '../../contract/telemetry/index.ts';
 import { FairQueue, NoPlace } from './fair-queue.ts';
 
 export interface QueryPlacesOptions {
@@ -62,8 +62,8 @@ export class QueryPlaces {
   }
 }
 
-/** A query's, or that of several that run together, until `leave`, or until what it set going has ended. */
-export class Place implements StatementPlace {
+/** A query's, until `leave`, or until what it set going has ended. */
+export class Place {
   readonly #queue: FairQueue;
   readonly #organizationId: OrganizationId;
   #ending: Promise<unknown> | undefined;
@@ -96,16 +96,14 @@ export class Place implements StatementPlace {
   }
 }
 
-/** What a query is refused with that had no place: `rate_limited` or `overloaded`. */
-export class PlaceRefusal extends SightlineError {}
-
+/** What a query is refused with that had no place. */
 function refusal({ short }: NoPlace): SightlineError {
   return short === 'each'
-    ? new PlaceRefusal('rate_limited', 'Too many queries of this organization run and wait.', {
+    ? new SightlineError('rate_limited', 'Too many queries of this organization run and wait.', {
         hint: 'Wait, then send the query again; send fewer at once, or narrower ones.',
         retryAfterSeconds: 2,
       })
-    : new PlaceRefusal('overloaded', 'Too many queries run and wait.', {
+    : new SightlineError('overloaded', 'Too many queries run and wait.', {
         hint: 'Wait, then send the query again.',
         retryAfterSeconds: 2,
       });

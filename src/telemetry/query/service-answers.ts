@@ -3,7 +3,7 @@ import type { Dialect, ReadRules } from '../../contract/telemetry/index.ts';
 import { AttributeKeys } from './attribute-keys.ts';
 import { describeTable, findTable, showTables } from './catalog.ts';
 import type { ServiceAnswer } from './catalog.ts';
-import type { QueryRequest } from './pipeline.ts';
+import type { QueryRequest } from './request.ts';
 import type { QueryResult } from './result.ts';
 import type { ServiceCommand } from './service-command.ts';
 import type { TimeBounds } from './window.ts';
