@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Agent } from '../../contract/agent/index.ts';
 import type { AlertInput } from '../../contract/alerts/index.ts';
-import type { Instruments, Tool } from '../../contract/core/index.ts';
+import type { Instruments, SolePluginKind, Tool } from '../../contract/core/index.ts';
 import type { Issuer } from '../../contract/issuer/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
 import type { Telemetry, TelemetrySink } from '../../contract/telemetry/index.ts';
-import type { Replicas } from '../process/replicas.ts';
-import type { RateLimit } from '../../mcp/call.ts';
-import type { McpListener } from '../../mcp/handler.ts';
-import type { IngestSource } from '../../tools/index.ts';
-import type { createPages } from '../../web/pages.ts';
 import type { IdentityParts } from '../../identity/wiring.ts';
 import type { IncidentsParts } from '../../incidents/wiring.ts';
+import type { RateLimit } from '../../mcp/call.ts';
+import type { McpListener } from '../../mcp/handler.ts';
 import type { RecordsParts } from '../../records/wiring.ts';
 import type { TelemetryParts } from '../../telemetry/wiring.ts';
+import type { IngestSource } from '../../tools/index.ts';
+import type { createPages } from '../../web/pages.ts';
 import type { LoadedPlugin } from '../process/registry.ts';
+import type { Replicas } from '../process/replicas.ts';
 import type { Seat } from '../workers/seat.ts';
-import type { LoadedPlugins } from './plugins.ts';
+import type { LoadedAlertInputs } from './alert-inputs.ts';
 import type { Serving } from './serving.ts';
 import type { Urls } from './urls.ts';
 import type { Foundation } from './workspace.ts';
@@ -73,3 +73,7 @@ export interface Cradle extends Given, Parts {}
 
 /** How each part is made of others. */
 export type Wiring<Made> = { readonly [Part in keyof Made]: (cradle: Cradle) => Made[Part] };
+
+export type LoadedPlugins = { readonly [Kind in SolePluginKind]: LoadedPlugin<Kind> } & {
+  readonly alerts: LoadedAlertInputs;
+};

@@ -1,19 +1,12 @@
 import { loadPlugin } from '../process/registry.ts';
-import type { LoadedPlugin } from '../process/registry.ts';
-import type { SolePluginKind } from '../../contract/core/index.ts';
-import { createAgent } from './agent.ts';
 import { agentQuery } from './agent-query.ts';
+import { createAgent } from './agent.ts';
 import { createAlertInputs, loadAlertInputs } from './alert-inputs.ts';
-import type { LoadedAlertInputs } from './alert-inputs.ts';
-import type { PluginParts, Wiring } from './cradle.ts';
+import type { LoadedPlugins, PluginParts, Wiring } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
 import { issuerHost } from './issuer-host.ts';
 import { telemetryHost } from './telemetry-host.ts';
 import type { Foundation } from './workspace.ts';
-
-export type LoadedPlugins = { readonly [Kind in SolePluginKind]: LoadedPlugin<Kind> } & {
-  readonly alerts: LoadedAlertInputs;
-};
 
 /** Loads what the config names, by kind. */
 export async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins> {
