@@ -101,7 +101,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/llm-agent.test.ts': 'an agent by itself',
   'test/mcp/abuse.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/bodies.test.ts': 'the endpoint with tools of its own, without storage',
-  'test/mcp/wire-types.test.ts': 'the endpoint with tools of its own, without storage',
+  'test/mcp/wire-types.test.ts': 'types and constants alone',
   'test/mcp/calls.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/clients.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/conformance.test.ts': 'the endpoint with tools of its own, without storage',
