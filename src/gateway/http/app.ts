@@ -106,13 +106,13 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   app.all('/livez', headers, onlyGet, livez);
   app.all('/readyz', headers, onlyGet, readyz(options.ready, options.health, logger));
   app.all(
-    '/v1/*path',
+    /^\/v1\//,
     admitted(() => admission.telemetry, instruments),
     telemetry,
   );
   app.use((_request, _response, next) => inRequest(next));
   app.all(
-    '/alerts/*path',
+    /^\/alerts\//,
     admitted(() => admission.alerts, instruments),
     alerts,
   );

@@ -61,7 +61,8 @@ function closeSilentConnections(server: Server, silentMs: () => number, lookMs: 
     const now = performance.now();
     const longest = silentMs();
     for (const [socket, seen] of open) {
-      const bytes = socket.bytesRead + socket.bytesWritten;
+      // Without what is queued here: a slow reader of one large answer is not silent.
+      const bytes = socket.bytesRead + socket.bytesWritten - socket.writableLength;
       if (bytes !== seen.bytes) {
         seen.bytes = bytes;
         seen.since = now;

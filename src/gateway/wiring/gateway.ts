@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SightlineError } from '../../contract/core/index.ts';
 import type { Component, Logger } from '../../contract/core/index.ts';
 import { createHttpServer, listenForRequests } from '../http/server.ts';
 import { holdExclusively, joinHold } from '../process/exclusive.ts';
@@ -12,7 +13,7 @@ import { holdBoundary } from './boundary.ts';
 import { Connections } from './connections.ts';
 import { createGatewayContainer } from './container.ts';
 import { loadPlugins } from './plugins.ts';
-import type { Cradle, Listener } from './cradle.ts';
+import type { Cradle, Listener, LoadedPlugins } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
 import { createConfiguredTelemetry, observeGateway, ownTelemetryPart } from './own-telemetry.ts';
 import { listen, localUrl } from './listen.ts';
@@ -28,6 +29,11 @@ import type { Foundation } from './workspace.ts';
 export interface Gateway {
   /** Resolves once requests are served. A failure names the part, the config key and the cause; `stop` then clears up. */
   start(): Promise<void>;
+  /**
+   * Starts as `start` does, but listens nowhere: answers a listener of requests for a server of your own, such as an Express
+   * app. `publicUrl` in the config is the address of that server; without it this rejects with `config_invalid`.
+   */
+  attach(): Promise<Listener>;
   /** Finishes the requests in flight, then stops the parts in reverse order. Safe unstarted, safe twice. */
   stop(): Promise<void>;
   /** Reads the configuration anew and takes of it what can be taken; the log says what that is. Never rejects. */
@@ -104,11 +110,9 @@ class RunningGateway implements Gateway {
   }
 
   async start(): Promise<void> {
-    const { config, dataDirectory, file } = this.#foundation;
+    const { config, dataDirectory, file, logger } = this.#foundation;
     const seat = this.#seat;
-    if (seat) joinHold(dataDirectory);
-    else this.#hold = holdExclusively(dataDirectory);
-    const plugins = await loadPlugins(this.#foundation);
+    const plugins = await this.#prepare();
     let app: Listener = notYet;
     const server = createHttpServer(() => silentMs(this.#foundation.config));
     const connections = new Connections(server);
@@ -121,6 +125,44 @@ class RunningGateway implements Gateway {
     // Listening first: the port, when it is a free one, is part of the issuer's name, and a port in use is told at once.
     // A worker has its port from the primary, and takes no request that another one could answer before it can.
     const port = seat ? seat.port : await listen(server, config.listen);
+    const cradle = await this.#run(plugins, port);
+    ({ app } = cradle);
+    this.#serving.ready = true;
+    if (seat) {
+      await listen(server, { host: config.listen.host, port });
+      seat.tell({ kind: 'serving' });
+      logger.info({ pid: process.pid }, 'a worker serves');
+      return;
+    }
+    this.#hold?.announce(localUrl(config.listen.host, port));
+    logger.info({ url: cradle.urls.publicUrl, config: file ?? 'defaults', dataDirectory }, 'serving');
+  }
+
+  async attach(): Promise<Listener> {
+    const { config, logger } = this.#foundation;
+    if (config.publicUrl === undefined) {
+      throw new SightlineError('config_invalid', 'A gateway in a server of yours needs publicUrl.', {
+        hint: 'Set publicUrl to the address under which clients reach that server.',
+      });
+    }
+    const { app, urls } = await this.#run(await this.#prepare(), config.listen.port);
+    this.#serving.ready = true;
+    this.#hold?.announce(urls.publicUrl);
+    logger.info({ url: urls.publicUrl }, 'attached to a server');
+    return app;
+  }
+
+  async #prepare(): Promise<LoadedPlugins> {
+    const { dataDirectory } = this.#foundation;
+    if (this.#seat) joinHold(dataDirectory);
+    else this.#hold = holdExclusively(dataDirectory);
+    return loadPlugins(this.#foundation);
+  }
+
+  /** Makes the parts and starts them in order. */
+  async #run(plugins: LoadedPlugins, port: number): Promise<Cradle> {
+    const { config } = this.#foundation;
+    const seat = this.#seat;
     const urls = deriveUrls(config, port);
     this.#own = await createConfiguredTelemetry(this.#foundation);
     const { cradle } = createGatewayContainer({
@@ -164,16 +206,7 @@ class RunningGateway implements Gateway {
     await start('kept results', partOf({ stop: async () => cradle.keptResults.clear() }));
 
     if (this.#own) observeGateway(this.#own, cradle);
-    app = cradle.app;
-    this.#serving.ready = true;
-    if (seat) {
-      await listen(server, { host: config.listen.host, port });
-      seat.tell({ kind: 'serving' });
-      this.#foundation.logger.info({ pid: process.pid }, 'a worker serves');
-      return;
-    }
-    this.#hold?.announce(localUrl(config.listen.host, port));
-    this.#foundation.logger.info({ url: urls.publicUrl, config: file ?? 'defaults', dataDirectory }, 'serving');
+    return cradle;
   }
 
   stop(): Promise<void> {
