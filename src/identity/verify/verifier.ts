@@ -78,8 +78,8 @@ interface Live {
   readonly email?: string;
 }
 
-/** Of tokens that are not in the cache: a stranger's cost as much as anybody's (256 µs for a wrong signature). */
-const checkLimits = { atOnce: 64, inLine: 1_024 };
+/** Checks of signatures, which strangers can ask for: 256 µs each. */
+const signatureLimits = { atOnce: 64, inLine: 1_024 };
 const tokenRequired = 'a bearer token is required';
 const clockToleranceSeconds = 5;
 const retryAfterSeconds = 5;
@@ -91,7 +91,7 @@ const retryAfterSeconds = 5;
  */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { issuer, resource, directory, admit, markUsed, now, logger } = options;
-  const checks = new BoundedWork(checkLimits);
+  const signatures = new BoundedWork(signatureLimits);
   const cache = createTokenCache<Known>({ now: () => now().getTime() });
   const trusted = new Map(issuer.trusts.map((trust) => [trust.issuer, checksOf(trust, resource)]));
 
@@ -109,12 +109,11 @@ export function createVerifier(options: VerifierOptions): Verifier {
     }
     const trust = trusted.get(named?.iss ?? '');
     if (trust === undefined) throw invalid('The access token is not valid.');
-    const { payload, protectedHeader } = await jwtVerify(token, trust.keys, {
-      ...trust.checks,
-      currentDate: now(),
-    }).catch((error: unknown) => {
-      throw tokenError(error, logger, about?.requestId);
-    });
+    const { payload, protectedHeader } = await signatures.run(() =>
+      jwtVerify(token, trust.keys, { ...trust.checks, currentDate: now() }).catch((error: unknown) => {
+        throw tokenError(error, logger, about?.requestId);
+      }),
+    );
     if (isOfAnotherKind(protectedHeader.typ)) throw invalid('The access token is not valid.');
     const claims = trust.claims(payload);
     if (claims === undefined || payload.exp === undefined) throw invalid('The access token lacks a claim.');
@@ -185,7 +184,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   return (request, about) => {
     const token = readBearer(request);
     if (token === undefined) return Promise.reject(invalid(tokenRequired));
-    const known = cache.get(token, () => checks.run(() => verify(token, about)));
+    const known = cache.get(token, () => verify(token, about));
     return known instanceof Promise ? known.then(identify) : identify(known);
   };
 }
