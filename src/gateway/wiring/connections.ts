@@ -6,6 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** A client that was answered this long ago and sent nothing since is not about to. */
 const restMs = 1_000;
 const lookEveryMs = 50;
+/** Turns of the event loop without a new connection, after which the system's queue of them is empty; and the longest wait. */
+const quietTurns = 10;
+const longestQueueMs = 250;
 
 type Answer = Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive' | 'writableFinished'>;
 
@@ -13,18 +16,25 @@ type Answer = Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive' | 'writable
 export class Connections {
   readonly #server: Server;
   readonly #latest = new Map<Socket, Answer | undefined>();
+  #accepted = 0;
+  /** Requests that wait until the port is closed. */
+  #waiting: (() => void)[] | undefined;
 
   constructor(server: Server) {
     this.#server = server;
     server.on('connection', (socket: Socket) => {
+      this.#accepted += 1;
       this.#latest.set(socket, undefined);
       socket.once('close', () => this.#latest.delete(socket));
     });
   }
 
-  answers(socket: Socket, response: Answer): void {
+  /** Runs what answers a request, at once unless the port is just being closed. */
+  serve(socket: Socket, response: Answer, run: () => void): void {
     this.#latest.set(socket, response);
     if (!this.#server.listening) response.shouldKeepAlive = false;
+    if (this.#waiting) this.#waiting.push(run);
+    else run();
   }
 
   /**
@@ -33,6 +43,7 @@ export class Connections {
    */
   async drain(deadlineMs: number): Promise<void> {
     if (!this.#server.listening) return;
+    await this.#acceptQueued();
     let open = true;
     const closed = new Promise<void>((resolve) => {
       // An HTTP server's own `close` would cut every connection that is between two requests.
@@ -40,6 +51,9 @@ export class Connections {
     }).then(() => {
       open = false;
     });
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const run of waiting) run();
     const restingSince = new Map<Socket, number>();
     const deadline = performance.now() + deadlineMs;
     while (open && performance.now() < deadline) {
@@ -57,5 +71,19 @@ export class Connections {
     }
     for (const socket of this.#latest.keys()) socket.destroy();
     await closed;
+  }
+
+  /**
+   * Accepts the connections that the system holds for this process, which closing the port would reset: a turn of the event loop
+   * accepts one. Requests wait meanwhile, so that clients with a connection for each do not come again.
+   */
+  async #acceptQueued(): Promise<void> {
+    this.#waiting = [];
+    const until = performance.now() + longestQueueMs;
+    for (let quiet = 0; quiet < quietTurns && performance.now() < until;) {
+      const before = this.#accepted;
+      await new Promise(setImmediate);
+      quiet = this.#accepted === before ? quiet + 1 : 0;
+    }
   }
 }

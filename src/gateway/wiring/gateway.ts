@@ -117,8 +117,7 @@ class RunningGateway implements Gateway {
     const server = createHttpServer(() => silentMs(this.#foundation.config));
     const connections = new Connections(server);
     listenForRequests(server, (request, response) => {
-      connections.answers(request.socket, response);
-      app(request, response);
+      connections.serve(request.socket, response, () => app(request, response));
     });
     this.#connections = connections;
     if (seat) leaveToOthers(server);
