@@ -78,14 +78,14 @@ export const configSchema = z
           .int()
           .min(1)
           .max(10_000)
-          .default(32)
+          .default(64)
           .meta({ description: 'Queries that run at once in one process; more wait, organizations in turn' }),
         organizationQueriesAtOnce: z.coerce
           .number()
           .int()
           .min(1)
           .max(10_000)
-          .default(8)
+          .default(16)
           .meta({ description: 'Of these, queries of one organization' }),
         queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30),
         maxCellBytes: z.coerce.number().int().min(256).max(4_194_304).default(16_384),

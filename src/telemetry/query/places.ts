@@ -10,7 +10,7 @@ export interface QueryPlacesOptions {
   readonly organization: number;
 }
 
-export const defaultQueryPlaces: QueryPlacesOptions = { atOnce: 32, organization: 8 };
+export const defaultQueryPlaces: QueryPlacesOptions = { atOnce: 64, organization: 16 };
 
 const waiting = 1_000;
 const waitingEach = 128;
