@@ -10,7 +10,7 @@ const moved = { ...accessTables, ...incidentTables, ...investigationTables, ...r
 type Moved = typeof moved;
 type Directory = typeof directoryTables;
 
-interface Owned {
+export interface Owned {
   organization_id: string;
 }
 
