@@ -24,7 +24,8 @@ beforeEach(async () => {
   await storage.migrate();
   workspace = storage.workspace((await storage.directory.createOrganization({ name: 'acme' })).id);
   // A workspace makes a repository each time it is asked for one; what is patched below has to be the one that is used.
-  Object.defineProperty(workspace, 'investigations', { value: workspace.investigations });
+  const { incidents, investigations } = workspace;
+  Object.defineProperties(workspace, { incidents: { value: incidents }, investigations: { value: investigations } });
   incident = await workspace.incidents.create(
     { title: 'x', severity: 'high', source: 'test', startedAt: new Date() },
     ada,
