@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { RequestFailure } from './failure.ts';
 
+export const ambiguous = 'The request has more than one Host field, or an empty Transfer-Encoding.';
+
 export interface Gate {
   /** The browser origin to answer with CORS headers, or undefined where there is none. Throws 403. */
   check(request: IncomingMessage): string | undefined;
@@ -24,8 +26,8 @@ export function createGate(allowedHosts: readonly string[], allowedOrigins: read
   return {
     check(request) {
       const { host, origin } = request.headers;
-      if (!hasOneHost(request)) {
-        throw new RequestFailure(400, 400, 'The request has more than one Host field.', {
+      if (!isUnambiguous(request)) {
+        throw new RequestFailure(400, 400, ambiguous, {
           data: { code: 'invalid_argument' },
         });
       }
@@ -44,12 +46,17 @@ export function createGate(allowedHosts: readonly string[], allowedOrigins: read
   };
 }
 
-/** Node takes the first of several Host fields; a proxy before it may have taken another (RFC 9112 §3.2). */
-export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
+/**
+ * Whether every HTTP parser on the way reads this request alike, as far as Node leaves that open: Node takes the first of several
+ * Host fields (RFC 9112 §3.2), and some of its versions an empty Transfer-Encoding beside a Content-Length (§6.1).
+ */
+export function isUnambiguous({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    else if (name?.length === 17 && rawHeaders[at + 1] === '' && name.toLowerCase() === 'transfer-encoding')
+      return false;
   }
   return hosts <= 1;
 }

@@ -5,7 +5,7 @@ import { pagePaths } from '../../contract/issuer/index.ts';
 import type { Issuer } from '../../contract/issuer/index.ts';
 import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
 import type { Admission } from '../../limits/admission.ts';
-import { hasOneHost } from '../../mcp/host-check.ts';
+import { ambiguous, isUnambiguous } from '../../mcp/host-check.ts';
 import type { McpListener } from '../../mcp/handler.ts';
 import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
 import { inRequest } from '../process/request-context.ts';
@@ -100,8 +100,8 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   app.all('/mcp', instruments ? [timed(instruments), mcp] : mcp);
   if (instruments) app.use(timed(instruments));
   app.use((request, response, next) => {
-    if (hasOneHost(request)) return next();
-    sendError(response, 400, 'invalid_argument', 'The request has more than one Host field.');
+    if (isUnambiguous(request)) return next();
+    sendError(response, 400, 'invalid_argument', ambiguous);
   });
   app.all('/livez', headers, onlyGet, livez);
   app.all('/readyz', headers, onlyGet, readyz(options.ready, options.health, logger));
