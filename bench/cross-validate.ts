@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 import { createPlaybook } from '../plugins/agent-playbook/playbook.ts';
-import { thresholds } from '../plugins/agent-playbook/thresholds.ts';
+import { thresholds } from '../plugins/agent-playbook/statistics.ts';
 import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from '../test/contract/host.ts';
 import type { AgentRows } from '../src/contract/agent/index.ts';
-import type { EvalCase } from '../src/lab/eval/case.ts';
+import type { EvalCase } from '../src/lab/eval/score.ts';
 import { prepareDataSet } from '../src/lab/eval/data-set.ts';
 import type { Prepared } from '../src/lab/eval/data-set.ts';
-import { runCase } from '../src/lab/eval/run-case.ts';
+import { runCase } from '../src/lab/eval/index.ts';
 import { prepareShop } from '../src/lab/eval/shop.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 

@@ -19,7 +19,7 @@ import Provider from 'oidc-provider';
 import { z } from 'zod';
 import issuerPlugin from '../plugins/issuer-builtin/index.ts';
 import storagePlugin from '../plugins/storage-knex/index.ts';
-import { issuerHost } from '../src/gateway/wiring/issuer-host.ts';
+import { issuerHost } from '../src/gateway/wiring/plugins.ts';
 import { createApiKeys } from '../src/identity/verify/api-keys.ts';
 import { silentLogger, testHost } from '../test/contract/host.ts';
 import { newId } from '../src/contract/core/index.ts';

@@ -3,7 +3,7 @@ import { silentLogger } from './contract/host.ts';
 import { rejection } from './contract/runner.ts';
 import type { StorageUnderTest } from './contract/storage.ts';
 import type { Actor, Incident, Investigation, Storage, Workspace } from '../src/contract/storage/index.ts';
-import { cancelChat } from '../src/incidents/investigation/cancel.ts';
+import { cancelChat } from '../src/incidents/investigation/worker.ts';
 import { LeaseLost, runInvestigation } from '../src/incidents/investigation/run.ts';
 import { conclusion, scriptedAgent } from './support/scripted-agent.ts';
 import { emptyStore } from './support/stores.ts';

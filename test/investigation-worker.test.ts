@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { silentLogger } from './contract/host.ts';
 import type { StorageUnderTest } from './contract/storage.ts';
 import { SightlineError } from '../src/contract/core/index.ts';
-import type { Agent, AgentEvent } from '../src/contract/agent/index.ts';
 import type { ChatId } from '../src/contract/core/index.ts';
+import type { Agent, AgentEvent } from '../src/contract/agent/index.ts';
 import type {
   Actor,
   Chat,
@@ -18,8 +18,7 @@ import type {
   Storage,
   Workspace,
 } from '../src/contract/storage/index.ts';
-import { cancelChat } from '../src/incidents/investigation/cancel.ts';
-import { createInvestigationWorker } from '../src/incidents/investigation/worker.ts';
+import { cancelChat, createInvestigationWorker } from '../src/incidents/investigation/worker.ts';
 import type { InvestigationWorker } from '../src/incidents/investigation/worker.ts';
 import { conclusion, scriptedAgent, step } from './support/scripted-agent.ts';
 import { emptyStore } from './support/stores.ts';

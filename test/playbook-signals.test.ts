@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { reaches } from '../plugins/agent-playbook/calling.ts';
+import { reaches } from '../plugins/agent-playbook/sql.ts';
 import { misbehaving, rank } from '../plugins/agent-playbook/ranking.ts';
 import { binomialTail, changePoint } from '../plugins/agent-playbook/statistics.ts';
 import type { Behaviour } from '../plugins/agent-playbook/steps/behaviour.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorField } from '../../src/gateway/process/error-field.ts';
+import { errorField } from '../../src/gateway/process/logger.ts';
 
 /** What PostgreSQL and MySQL say where every connection is taken. */
 const crowded: ReadonlySet<unknown> = new Set(['53300', 'ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS']);

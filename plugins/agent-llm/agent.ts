@@ -2,10 +2,9 @@ import { code, SightlineError } from '../../src/contract/core/index.ts';
 import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/agent/index.ts';
 import { runBaseline, withoutReplies } from './baseline.ts';
 import type { BaselineEnd } from './baseline.ts';
-import { createBudget } from './budget.ts';
-import type { Budget } from './budget.ts';
+import { createBudget } from './config.ts';
+import type { Budget, Limits } from './config.ts';
 import type { LlmClient } from './client/client.ts';
-import type { Limits } from './config.ts';
 import { converse } from './converse.ts';
 import type { Outcome } from './converse.ts';
 import { createJournal } from './journal.ts';
@@ -13,8 +12,7 @@ import type { Doing } from './journal.ts';
 import { plain } from './plain.ts';
 import { opening, systemPrompt } from './prompt.ts';
 import { writeAnswer } from './report/answer.ts';
-import { writeDocument } from './report/document.ts';
-import { validate } from './report/validate.ts';
+import { writeDocument, validate } from './report/validate.ts';
 import type { Desk } from './tools/tool.ts';
 
 export interface LlmAgentParts {

@@ -1,13 +1,21 @@
 import type { Logger } from '../../src/contract/core/index.ts';
 import { LlmFailure } from './client/client.ts';
 import type { LlmClient, LlmReply, ToolCall, ToolResult, Turn } from './client/client.ts';
-import type { Budget } from './budget.ts';
+import type { Budget } from './config.ts';
 import type { Doing } from './journal.ts';
 import { askHuman } from './tools/ask-human.ts';
-import { lookingTools } from './tools/index.ts';
 import { submitConclusion } from './tools/submit-conclusion.ts';
 import type { Submission } from './tools/submit-conclusion.ts';
-import type { Desk } from './tools/tool.ts';
+import type { Desk, Tool } from './tools/tool.ts';
+import { describeTable } from './tools/describe.ts';
+import { listServices } from './tools/list-services.ts';
+import { lookCloser } from './tools/look-closer.ts';
+import { makePlan } from './tools/make-plan.ts';
+import { queryOtel } from './tools/query-otel.ts';
+import { traceTree } from './tools/trace-tree.ts';
+
+/** What a model may look with. Those that end the investigation are the loop's own. */
+const lookingTools: readonly Tool[] = [makePlan, queryOtel, describeTable, listServices, traceTree, lookCloser];
 
 export type Outcome =
   | { readonly end: 'submitted'; readonly submission: Submission }

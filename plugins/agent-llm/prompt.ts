@@ -1,7 +1,7 @@
 import type { Assignment, EarlierInvestigation } from '../../src/contract/agent/index.ts';
 import type { ChatMessage, InvestigationStep } from '../../src/contract/storage/index.ts';
 import type { BaselineEnd } from './baseline.ts';
-import { fence, fenceRule } from './fence.ts';
+import { fence, fenceRule } from './plain.ts';
 import type { Desk } from './tools/tool.ts';
 
 export function systemPrompt({ host, assignment }: Desk, { maxToolCalls }: { readonly maxToolCalls: number }): string {

@@ -3,11 +3,10 @@ import type { Clues } from './clues.ts';
 import { beginning } from './closer-look.ts';
 import { besides } from './question/windows.ts';
 import { placedIn } from './sample.ts';
-import type { Step } from './step.ts';
-import type { Scene } from './scene.ts';
+import type { Step, Scene } from './scene.ts';
 import type { Coverage } from './steps/coverage.ts';
 import type { Suspect } from './suspects.ts';
-import { thresholds } from './thresholds.ts';
+import { thresholds } from './statistics.ts';
 
 /** How many suspects are followed through time. */
 const followed = 8;

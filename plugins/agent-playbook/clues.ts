@@ -1,13 +1,11 @@
 import { changedServices, misbehaving, rank, starving, unsettled, unusual } from './ranking.ts';
-import { withoutRewordings } from './rewording.ts';
 import { blameForErrors, blameForLatency, deepestAdding, mostFailing, whoAddsTime } from './suspects.ts';
 import type { AddedTime, Suspect } from './suspects.ts';
-import { thresholds } from './thresholds.ts';
-import type { Step } from './step.ts';
-import type { Scene } from './scene.ts';
-import { usual } from './stretches.ts';
-import { callBehaviour, clearlyChanged, logBehaviour } from './steps/behaviour.ts';
-import type { Behaviours } from './steps/behaviour.ts';
+import { thresholds } from './statistics.ts';
+import type { Step, Scene } from './scene.ts';
+import { usual } from './notebook.ts';
+import { callBehaviour, clearlyChanged, logBehaviour, distinct, compareBehaviour } from './steps/behaviour.ts';
+import type { Behaviours, Behaviour } from './steps/behaviour.ts';
 import { callGaps } from './steps/call-gaps.ts';
 import type { CallGaps } from './steps/call-gaps.ts';
 import { callees } from './steps/callees.ts';
@@ -17,14 +15,86 @@ import type { ErrorShift } from './steps/error-shift.ts';
 import { latencyShift } from './steps/latency-shift.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
-import { logMix } from './steps/log-mix.ts';
 import { logPatterns } from './steps/log-patterns.ts';
 import type { LogPatterns } from './steps/log-patterns.ts';
 import { resources } from './steps/resources.ts';
 import type { Resources } from './steps/resources.ts';
 import { selfTime } from './steps/self-time.ts';
 import type { SelfTime } from './steps/self-time.ts';
-import type { Template } from './templates/template.ts';
+import type { Template } from './templates/drain.ts';
+import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from './sql.ts';
+
+/**
+ * Of what a service logs, which kinds of lines come more or less often: for lines that belong to no span. Counted once per
+ * trace where lines name theirs, else line by line. A service whose requests can be told by their lines is left out unless
+ * somebody says that something is wrong: what else it logs, its collector and its timers say, and that changes by itself.
+ */
+async function* logMix(scene: Scene): Step<Behaviours> {
+  const { write, windows, focus, said, templates } = scene;
+  const times = (side: string, name: string) =>
+    `CASE WHEN trace_id = '' THEN ${write.countIf(side)} ELSE max(CASE WHEN ${side} THEN 1 ELSE 0 END) END AS ${name}`;
+  const part = chunk(write, 'time', windows);
+  const apart = `CASE WHEN trace_id = '' THEN ${part} END`;
+  const [now, before] = [within(write, 'time', windows.now), isBefore(write, 'time', windows)];
+  const both = eitherWindow(write, 'time', windows);
+  const telling = `SELECT service_name FROM otel.logs WHERE ${both} AND span_id <> ''`;
+  const wanted = `${both}${onlyFocus(write, focus)}${said ? '' : ` AND service_name NOT IN (${telling})`}`;
+  const items = `SELECT service_name, '' AS operation, pattern, trace_id, 1 AS times, min(${part}) AS chunk, ${times(now, 'is_now')}, ${times(before, 'is_before')}
+  FROM (
+    SELECT service_name, trace_id, time, ${logTemplate(write, 'body', templates)} AS pattern
+    FROM otel.logs
+    WHERE ${wanted}
+  ) l
+  GROUP BY service_name, pattern, trace_id, ${apart}`;
+  const units = `SELECT service_name, '' AS operation, chunk, sum(seen) AS spans, sum(seen_before) AS spans_before
+  FROM (
+    SELECT service_name, trace_id, min(${part}) AS chunk, ${times(now, 'seen')}, ${times(before, 'seen_before')}
+    FROM otel.logs
+    WHERE ${wanted}
+    GROUP BY service_name, trace_id, ${apart}
+  ) u
+  GROUP BY service_name, chunk`;
+  const question = 'Which kinds of log lines come more or less often among those of their service than before?';
+  return yield* compareBehaviour(scene, { kind: 'line', question, items, units });
+}
+
+/** Of the words of two lines, so many must be the same. */
+const sameWords = 0.5;
+/** Of all that went and came among lines alike, so much may be left over: rare ones of them are not among the changes. */
+const leftOver = 0.5;
+
+/**
+ * Changes without those that are the same lines in new words: a release that words a line anew makes one kind of line go and
+ * others like it come, in the same operation and together as often, and does nothing else.
+ */
+function withoutRewordings(changes: readonly Behaviour[]): readonly Behaviour[] {
+  const lines = distinct(changes);
+  const reworded = (change: Behaviour): boolean => {
+    const gains = lines
+      .filter(({ service, operation }) => service === change.service && operation === change.operation)
+      .filter(({ what }) => likeness(what, change.what) >= sameWords)
+      .map(gain);
+    const own = gain(change);
+    // Of many lines alike the rare ones are not among the changes, so one that went for one that came is enough.
+    return isEven(gains) || gains.some((other) => isEven([own, other]));
+  };
+  return lines.filter((change) => !reworded(change));
+}
+
+function isEven(gains: readonly number[]): boolean {
+  const moved = gains.reduce((sum, one) => sum + Math.abs(one), 0);
+  return Math.abs(gains.reduce((sum, one) => sum + one, 0)) <= leftOver * moved;
+}
+
+function gain({ hits, spans, hitsBefore, spansBefore }: Behaviour): number {
+  return hits / spans - hitsBefore / spansBefore;
+}
+
+function likeness(a: string, b: string): number {
+  const [ours, theirs] = [new Set(a.split(/\s+/)), new Set(b.split(/\s+/))];
+  const shared = [...ours].filter((word) => theirs.has(word)).length;
+  return shared / (ours.size + theirs.size - shared);
+}
 
 /** Everything the questions have turned up. */
 export interface Clues {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { criticalPath } from './critical-path.ts';
-import type { TimedSpan } from './critical-path.ts';
+import { criticalPath } from './steps/trace-paths.ts';
+import type { TimedSpan } from './steps/trace-paths.ts';
 
 const span = (id: string, parentId: string, start: number, duration: number, more: Partial<TimedSpan> = {}) => ({
   id,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { code, fenced, milliseconds, percent } from './quote.ts';
+import { code, fenced, milliseconds, percent } from './sql.ts';
 
 describe("a stranger's words", () => {
   it('stay in a code span on one line, whatever they are', () => {

@@ -1,11 +1,11 @@
-import { reaches } from './calling.ts';
-import type { Calling } from './calling.ts';
+import { reaches } from './sql.ts';
+import type { Calling } from './sql.ts';
 import { clearlyChanged, describe as describeBehaviour, distinct } from './steps/behaviour.ts';
 import type { Behaviour, Behaviours } from './steps/behaviour.ts';
 import { describe as describeResource, farFromUsual } from './steps/resources.ts';
 import type { ResourceChange, Resources } from './steps/resources.ts';
 import type { AddedTime, Suspect } from './suspects.ts';
-import { thresholds } from './thresholds.ts';
+import { thresholds } from './statistics.ts';
 
 /** Services that run out of something, as a gauge far from the usual says while no other's is, worst first. */
 export function starving(resources: Resources | undefined): readonly Suspect[] {

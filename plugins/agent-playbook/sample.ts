@@ -1,7 +1,7 @@
 import type { TimeRange } from './question/time-range.ts';
 import type { Scene } from './scene.ts';
-import { lengthOf, usual } from './stretches.ts';
-import type { Windows } from './stretches.ts';
+import { lengthOf, usual } from './notebook.ts';
+import type { Windows } from './notebook.ts';
 import type { Coverage } from './steps/coverage.ts';
 
 /** Joins of more spans take longer than anybody waits, and say no more about shares and medians. */

@@ -1,8 +1,11 @@
 import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
-import type { Notebook } from './notebook.ts';
-import type { Focus } from './question/asked.ts';
-import type { Windows } from './stretches.ts';
-import type { Template } from './templates/template.ts';
+import type { Notebook, Windows } from './notebook.ts';
+import type { Focus } from './question/asks.ts';
+import type { Template } from './templates/drain.ts';
+import type { AgentEvent } from '../../src/contract/agent/index.ts';
+
+/** A step: yields what it does, returns what it found. */
+export type Step<Found> = AsyncGenerator<AgentEvent, Found>;
 
 /** What every step works with, once it is known which services and which time are meant. */
 export interface Scene {

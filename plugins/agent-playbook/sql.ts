@@ -1,10 +1,46 @@
 import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
-import type { Focus } from './question/asked.ts';
+import type { Focus } from './question/asks.ts';
 import type { TimeRange } from './question/time-range.ts';
-import type { Windows } from './stretches.ts';
-import { lengthOf, usual } from './stretches.ts';
-import { ofKinds } from './templates/template.ts';
-import type { Template } from './templates/template.ts';
+import { lengthOf, usual } from './notebook.ts';
+import type { Windows } from './notebook.ts';
+import { ofKinds } from './templates/drain.ts';
+import type { Template } from './templates/drain.ts';
+
+export { code, fenced } from '../../src/contract/core/index.ts';
+
+export function percent(share: number): string {
+  const value = share * 100;
+  return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(value >= 1 ? 1 : 2)} %`;
+}
+
+export function milliseconds(nanoseconds: number): string {
+  const value = nanoseconds / 1e6;
+  return value >= 10_000 ? `${(value / 1000).toFixed(1)} s` : `${value >= 10 ? value.toFixed(0) : value.toFixed(1)} ms`;
+}
+
+/** `2026-11-21 14:05 UTC` */
+export function moment(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** One service calls another. */
+export interface Calling {
+  readonly caller: string;
+  readonly callee: string;
+}
+
+/** Whether one service calls the other, directly or through others; not through itself. */
+export function reaches(calls: readonly Calling[], from: string, to: string): boolean {
+  const seen = new Set([from]);
+  for (const service of seen) {
+    for (const { caller, callee } of calls) {
+      if (caller !== service) continue;
+      if (callee === to) return true;
+      seen.add(callee);
+    }
+  }
+  return false;
+}
 
 export function within(write: DialectWriter, column: string, { start, end }: TimeRange): string {
   return `(${column} >= ${write.literal(start)} AND ${column} < ${write.literal(end)})`;

@@ -1,3 +1,57 @@
+import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
+
+/**
+ * What the ranking turns on, in one place, so that `bench/cross-validate.ts` can choose them on one part of labelled faults
+ * and count on another. Where each comes from is told in docs/investigation.md.
+ */
+export const thresholds = {
+  /** Robust deviations from the usual from which on a gauge is a cause by itself. */
+  exhausted: 30,
+  /** G from which on changed behaviour counts where a person says that something is wrong. */
+  changedIfSaid: 8,
+  /** Of what it would take to be named by itself, so much of a caller's change moves the blame to the called service. */
+  changedAlike: 0.3,
+  /** Of a caller's added time, so much added further down moves the blame there: whoever waits looks slow itself. */
+  addedAlike: 0.3,
+  /** Of all that requests take: less nobody complains of. */
+  noticed: 0.1,
+  /** Seconds. What a thing looks like is seen so soon after it began: it may be over again long before the range is. */
+  aftermath: 300,
+  /** So many beginnings are tried where nothing but behaviour changed. */
+  beginnings: 3,
+  /** From so many chunks on G is divided by how much they scatter: a handful says little of it. */
+  fewestChunks: 4,
+};
+
+/**
+ * G of a 2 × 2 table as SQL: `k` of `n` now against `k0` of `n0` before, all column names. Under chance it is distributed as
+ * chi-squared with one degree of freedom, and unlike a difference of rates it is not misled by small counts.
+ */
+export function gStatistic(write: DialectWriter, table: Readonly<Record<'k' | 'n' | 'k0' | 'n0', string>>): string {
+  const { k, n, k0, n0 } = table;
+  const cell = (count: string, side: string, both: string): string =>
+    `CASE WHEN ${count} > 0 THEN ${count} * ln(${write.ratio(`(${count}) * (${n} + ${n0})`, `(${side}) * (${both})`)}) ELSE 0 END`;
+  return `2 * (${cell(k, n, `${k} + ${k0}`)} + ${cell(k0, n0, `${k} + ${k0}`)} + ${cell(`(${n} - ${k})`, n, `${n} + ${n0} - ${k} - ${k0}`)} + ${cell(`(${n0} - ${k0})`, n0, `${n} + ${n0} - ${k} - ${k0}`)})`;
+}
+
+/**
+ * How many times more a series of proportions scatters from chunk to chunk than independent draws would, as SQL: Pearson's
+ * chi-squared over its degrees of freedom, at least 1. Requests come in bursts that are alike, and G counts each as news of
+ * its own; divided by this it is a quasi-likelihood ratio. `squares` is the sum of k² / n over the chunks,
+ * in whole thousandths: a sum of fractions would depend on the order in which they are added. All column names.
+ */
+export function overdispersion(
+  write: DialectWriter,
+  { k, n, squares, chunks }: Readonly<Record<'k' | 'n' | 'squares' | 'chunks', string>>,
+): string {
+  const pearson = write.ratio(
+    `(${write.ratio(squares, '1000')} - ${write.ratio(`${k} * ${k}`, n)}) * ${n} * ${n}`,
+    `${k} * (${n} - ${k}) * (${chunks} - 1)`,
+  );
+  // What always or never came does not scatter.
+  return `CASE WHEN ${k} > 0 AND ${k} < ${n} AND ${chunks} >= ${thresholds.fewestChunks} AND ${pearson} > 1 THEN ${pearson} ELSE 1 END`;
+}
+
 export interface Proportion {
   readonly hits: number;
   readonly total: number;

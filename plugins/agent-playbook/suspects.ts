@@ -1,12 +1,12 @@
-import { reaches } from './calling.ts';
-import type { Calling } from './calling.ts';
+import { reaches } from './sql.ts';
+import type { Calling } from './sql.ts';
 import type { Callees } from './steps/callees.ts';
 import type { CallGap, CallGaps } from './steps/call-gaps.ts';
 import type { ErrorOrigin, ErrorOrigins } from './steps/error-origins.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
 import type { Signal } from './steps/signal-onset.ts';
 import type { SelfTime, SelfTimeChange } from './steps/self-time.ts';
-import { thresholds } from './thresholds.ts';
+import { thresholds } from './statistics.ts';
 
 /** Whom the evidence points at. */
 export interface Suspect {

@@ -1,8 +1,71 @@
 import { z } from 'zod';
-import { bringsSecret } from '../../src/contract/alerts/index.ts';
-import type { AlertInput } from '../../src/contract/alerts/index.ts';
+import {
+  bringsSecret,
+  alertLabelsSchema,
+  alertNotice,
+  alertTime,
+  environmentLabels,
+  fingerprintOf,
+  firstLabel,
+  readAlertBody,
+  readAlerts,
+  severityOf,
+} from '../../src/contract/alerts/index.ts';
+import type { AlertInput, AlertNotice } from '../../src/contract/alerts/index.ts';
 import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
-import { normalize } from './normalize.ts';
+
+const text = z.string().nullish();
+const time = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T12:00:00Z' }).nullish();
+
+/** What docs/alerts.md says of the fields; what it does not name is ignored. */
+const alertSchema = z.object({
+  title: z.string().refine((title) => title.trim() !== '', 'expected a title'),
+  status: z.enum(['firing', 'acknowledged', 'resolved']).default('firing'),
+  severity: text,
+  fingerprint: text,
+  starts_at: time,
+  ends_at: time,
+  services: z.array(z.string()).max(1_000).nullish(),
+  environment: text,
+  labels: alertLabelsSchema.nullish(),
+  url: text,
+  description: text,
+  group: text,
+});
+
+/** One alert, a list of them, or `{ "alerts": [ … ] }`. */
+function normalize(body: unknown, now: Date): readonly AlertNotice[] {
+  if (Array.isArray(body)) return notices(body, [], now);
+  if (typeof body === 'object' && body !== null && 'alerts' in body) return notices(body.alerts, ['alerts'], now);
+  return [toNotice(readAlertBody(alertSchema, body), now)];
+}
+
+function notices(list: unknown, path: readonly string[], now: Date): readonly AlertNotice[] {
+  return readAlerts(alertSchema, list, path).map((alert) => toNotice(alert, now));
+}
+
+function toNotice(alert: z.output<typeof alertSchema>, now: Date): AlertNotice {
+  const labels = alert.labels ?? {};
+  const environment = alert.environment ?? firstLabel(labels, environmentLabels);
+  return alertNotice(
+    {
+      fingerprint:
+        alert.fingerprint || fingerprintOf([alert.title, environment ?? '', ...(alert.services ?? [])], labels),
+      status: alert.status,
+      title: alert.title,
+      description: alert.description,
+      severity: severityOf(alert.severity),
+      startsAt: alertTime(alert.starts_at),
+      endsAt: alertTime(alert.ends_at),
+      labels,
+      group: alert.group,
+      services: alert.services ?? [],
+      environment,
+      urls: [alert.url],
+    },
+    now,
+  );
+}
 
 const instructions: AlertInput['instructions'] = ({ url, secret }) => {
   return `Post JSON, with the secret as a bearer token:

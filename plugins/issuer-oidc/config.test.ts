@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { issuerHost } from '../../src/gateway/wiring/issuer-host.ts';
+import { issuerHost } from '../../src/gateway/wiring/plugins.ts';
 import { testHost } from '../../test/contract/host.ts';
 import type { AuthorizationServerOptions } from '../../src/contract/issuer/index.ts';
 import { openStore, type TestStore } from '../../test/issuer/support.ts';

@@ -1,7 +1,6 @@
-import { accessTables } from './tables/access.ts';
+import { accessTables } from './tables/directory.ts';
 import type { directoryTables } from './tables/directory.ts';
-import { incidentTables } from './tables/incidents.ts';
-import { investigationTables } from './tables/investigations.ts';
+import { incidentTables, investigationTables } from './tables/incidents.ts';
 import { recordTables } from './tables/records.ts';
 import type { DbInteger, RowOf, Table } from './tables/table.ts';
 

@@ -1,7 +1,6 @@
 import type { Dialect, DialectWriter, LogicalTable } from '../../src/contract/telemetry/index.ts';
-import { functionNames } from './gate/functions.ts';
-import { attributeText, textLiteral, timestampLiteral, type KeyStyle } from './literals.ts';
-import { columnTypes } from './types.ts';
+import { functionNames } from './gate/policy.ts';
+import { attributeText, textLiteral, timestampLiteral, type KeyStyle, columnTypes } from './literals.ts';
 
 /** How deep attributes lie in objects, at most, where their keys are taken apart at the dots. */
 const deepest = 5;

@@ -1,8 +1,8 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { SqlHelpers, TableName } from '../../src/contract/telemetry/index.ts';
 import { ApiFailure } from './api.ts';
-import { functionNames } from './gate/functions.ts';
-import { tooCostly } from './guard.ts';
+import { functionNames } from './gate/policy.ts';
+import { tooCostly } from './config.ts';
 
 export interface FailureContext {
   readonly helpers: SqlHelpers;

@@ -1,6 +1,6 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import { tableNames } from '../../src/contract/telemetry/index.ts';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
+import { tableNames } from '../../src/contract/telemetry/index.ts';
 import type {
   RelationWriter,
   ResolvedMapping,
@@ -11,16 +11,43 @@ import type {
 } from '../../src/contract/telemetry/index.ts';
 import { Api, ApiFailure, unlessAborted } from './api.ts';
 import type { ApiOptions } from './api.ts';
-import { physicalColumns } from './columns.ts';
+import { physicalColumns } from './cells.ts';
 import type { BigqueryConfig } from './config.ts';
 import { unreachable } from './failures.ts';
-import { dryRun, type QueryJob } from './jobs.ts';
-import { jobLabels } from './labels.ts';
+import { dryRun, type QueryJob, jobLabels } from './jobs.ts';
 import type { KeyStyle } from './literals.ts';
 import { presets } from './presets/index.ts';
 import { mappingOfTenant, namedByTenant, tenantLiteral, tenantPredicate } from './tenant.ts';
-import { Remembered } from './remembered.ts';
 import { relationWriter } from './writer.ts';
+
+/** More tenants than this are rare; then everything is asked anew. */
+const mostKept = 1_000;
+
+/** Answers by key for a while. Who asks at the same time waits for the same answer; a failure is forgotten at once. */
+export class Remembered<T> {
+  readonly #kept = new Map<string, { readonly answer: Promise<T>; readonly until: number }>();
+  readonly #forMs: number;
+
+  constructor(forMs: number) {
+    this.#forMs = forMs;
+  }
+
+  of(key: string, ask: () => Promise<T>): Promise<T> {
+    const known = this.#kept.get(key);
+    if (known !== undefined && known.until > performance.now()) return known.answer;
+    if (this.#kept.size >= mostKept) this.#kept.clear();
+    const kept = { answer: ask(), until: performance.now() + this.#forMs };
+    this.#kept.set(key, kept);
+    kept.answer.catch(() => {
+      if (this.#kept.get(key) === kept) this.#kept.delete(key);
+    });
+    return kept.answer;
+  }
+
+  clear(): void {
+    this.#kept.clear();
+  }
+}
 
 /** How long what BigQuery said of a tenant's tables is believed. */
 const believeMs = 10 * 60_000;

@@ -4,8 +4,26 @@ import type {
   LogicalColumn,
   RelationWriter,
 } from '../../src/contract/telemetry/index.ts';
-import { identifier, textLiteral, timestampLiteral } from './literals.ts';
-import { columnTypes } from './types.ts';
+import { identifier, textLiteral, timestampLiteral, columnTypes } from './literals.ts';
+
+/** An expression, and the physical columns that it reads. */
+export type Wanted = readonly [expression: string, ...reads: string[]];
+
+/** Those whose columns are all there; the others are served as empties. */
+export function present(
+  wanted: Readonly<Record<string, Wanted>>,
+  there: ReadonlyMap<string, string>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(wanted)
+      .filter(([, [, ...reads]]) => reads.every((column) => there.has(column)))
+      .map(([name, [expression]]) => [name, expression]),
+  );
+}
+
+export const text = (column: string): Wanted => [`IFNULL(${column}, '')`, column];
+export const json = (column: string): Wanted => [`IFNULL(${column}, JSON '{}')`, column];
+export const plain = (column: string): Wanted => [`\`${column}\``, column];
 
 /**
  * What stands beneath a telemetry table. BigQuery promises no order between predicates of one query, so where the

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { namedColumns } from './named-columns.ts';
+import { namedColumns } from './telemetry.ts';
 
 const named = (statement: string, columns: readonly string[]): readonly string[] | undefined => {
   const found = namedColumns(statement);

@@ -10,14 +10,13 @@ import type {
   Tenant,
   WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
-import { openAccount } from './accounts.ts';
+import { openAccount, ownMapping } from './accounts.ts';
 import type { Warehouse } from './client/warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { policy } from './gate/policy.ts';
 import { jsonColumns } from './json-attributes.ts';
 import { expectTemplates, forTenant, inTemplate } from './mapped.ts';
-import { ownMapping } from './own-warehouse.ts';
-import { physicalColumns } from './physical-columns.ts';
+import { physicalColumns } from './types.ts';
 import { presets } from './presets/index.ts';
 import { probeWarehouse } from './probe/index.ts';
 import { relationWriter } from './relation-writer.ts';
@@ -25,10 +24,9 @@ import type { Rows } from './quote.ts';
 import { setupScripts } from './setup/index.ts';
 import type { SetupOptions } from './setup/index.ts';
 import { ownColumns } from './setup/own-tables.ts';
-import { inspectWarehouse } from './setup/inspect.ts';
+import { inspectWarehouse, seesTables, UnseenTables } from './setup/inspect.ts';
 import { physicalTables } from './setup/physical-tables.ts';
 import type { PhysicalTable } from './setup/physical-tables.ts';
-import { seesTables, UnseenTables } from './setup/unseen.ts';
 
 const memoryBytes = 10_000_000_000;
 

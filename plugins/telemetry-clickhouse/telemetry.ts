@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SightlineError } from '../../src/contract/core/index.ts';
-import { tableNames } from '../../src/contract/telemetry/index.ts';
 import type { Health } from '../../src/contract/core/index.ts';
+import { tableNames } from '../../src/contract/telemetry/index.ts';
 import type {
   CheckedStatement,
   Cursor,
@@ -21,17 +21,28 @@ import type {
   Tenant,
   WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
-import { Accounts } from './accounts.ts';
+import { Accounts, openSink, ownMapping, type OpenSink } from './accounts.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { dialectOf } from './dialect.ts';
 import { Estimates } from './estimates.ts';
 import { policy } from './gate/policy.ts';
 import { Mapped } from './mapped.ts';
-import { namedColumns } from './named-columns.ts';
 import { ClickHouseOperations } from './operations.ts';
-import { openSink, ownMapping, type OpenSink } from './own-warehouse.ts';
 import { queryId } from './tenant.ts';
 import { textOf } from './quote.ts';
+
+/** All columns, or those that fit a pattern, and what is done to all of them. */
+const anyColumns = /(?:\bselect|\bdistinct|[,.(])\s*\*|\bcolumns\b|\bapply\b|\buntuple\b/i;
+const counted = /\bcount\s*\(\s*\*\s*\)/gi;
+
+/**
+ * The columns that a statement may name, as the gate has written it: each word in it, wherever it stands. Undefined where it may
+ * name any. The analyzer reads what stands beneath a table column by column, and of a short statement that is most of its time.
+ */
+export function namedColumns(statement: string): ReadonlySet<string> | undefined {
+  if (anyColumns.test(statement.replaceAll(counted, 'count()'))) return undefined;
+  return new Set(statement.match(/[A-Za-z_]\w*/g));
+}
 
 interface Running {
   readonly gate: SqlGate;

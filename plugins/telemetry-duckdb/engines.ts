@@ -4,8 +4,7 @@ import { SightlineError, type Logger, type OrganizationId } from '../../src/cont
 import type { Channel } from './channel.ts';
 import { connectEngine, EngineUnreadable, type EngineProcess } from './engine-process.ts';
 import type { Released } from './protocol.ts';
-import { createRoom, tooManyOrganizations } from './room.ts';
-import { privateRunDirectory, socketIn } from './run-directory.ts';
+import { createRoom, tooManyOrganizations, privateRunDirectory, socketIn } from './room.ts';
 
 export interface EnginesOptions {
   readonly dataDirectory: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { labelled } from './label.ts';
+import { labelled } from './statement.ts';
 
 describe('a label', () => {
   it('is a comment before the statement, in the form of sqlcommenter', () => {

@@ -1,10 +1,104 @@
 import type { SightlineError } from '../../src/contract/core/index.ts';
-import type { CheckedStatement, ParsedStatement, SqlHelpers } from '../../src/contract/telemetry/index.ts';
+import type {
+  CheckedStatement,
+  ParsedStatement,
+  SqlHelpers,
+  StatementLabel,
+  Cursor,
+  CursorEnd,
+  ResultColumn,
+  RowChunk,
+} from '../../src/contract/telemetry/index.ts';
 import { Checker } from './gate/check.ts';
 import { reachesOf } from './gate/reach.ts';
 import { templateOf, type Template } from './gate/relations.ts';
-import { isList, isNode, parseTree, text, type Json, type Node } from './gate/tree.ts';
+import { isList, isNode, parseTree, text, type Json, type Node } from './gate/scope.ts';
 import { maxTreeBytes } from './protocol.ts';
+import type { RowsHeader } from './protocol.ts';
+import type { Reply } from './channel.ts';
+
+/** One result, as its parts arrive. */
+export class PartCursor implements Cursor {
+  readonly columns: readonly ResultColumn[];
+  readonly #parts: PartQueue;
+  readonly #stop: () => Promise<unknown>;
+  #unread: Reply<RowsHeader> | undefined;
+  end: CursorEnd | undefined;
+
+  /** @param stop ends what is still under way. */
+  constructor(first: Reply<RowsHeader> | undefined, parts: PartQueue, stop: () => Promise<unknown>) {
+    this.columns = first?.header.columns ?? [];
+    this.#unread = first;
+    this.#parts = parts;
+    this.#stop = stop;
+  }
+
+  async read(): Promise<RowChunk | undefined> {
+    for (;;) {
+      const part = this.#unread ?? (await this.#parts.next());
+      this.#unread = undefined;
+      if (part === undefined) return undefined;
+      if (part.header.end) this.end = part.header.end;
+      if (part.header.rows > 0) return { rows: part.header.rows, json: part.payload };
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#stop();
+  }
+}
+
+/** Parts of one result, from the socket to whoever reads the cursor. Bounded by the query's own byte limit. */
+export class PartQueue {
+  readonly #parts: Reply<RowsHeader>[] = [];
+  #ended = false;
+  #error: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  push(part: Reply<RowsHeader>): void {
+    this.#parts.push(part);
+    this.#wake?.();
+  }
+
+  finish(last: Reply<RowsHeader>): void {
+    this.#ended = true;
+    this.push(last);
+  }
+
+  fail(error: Error): void {
+    this.#ended = true;
+    this.#error = error;
+    this.#wake?.();
+  }
+
+  async next(): Promise<Reply<RowsHeader> | undefined> {
+    for (;;) {
+      const part = this.#parts.shift();
+      if (part !== undefined) return part;
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#ended) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/** Of one value; longer ones are cut. */
+const maxLength = 200;
+
+/** Who asks, as a leading comment in the form of sqlcommenter. */
+export function labelled(sql: string, label: StatementLabel | undefined): string {
+  if (label === undefined) return sql;
+  const { principal, tool, traceId } = label;
+  return `/*principal=${quoted(principal)},tool=${quoted(tool)},trace_id=${quoted(traceId)}*/ ${sql}`;
+}
+
+/** URL-encoded, with what encodeURIComponent leaves of SQL's own signs too: neither the quote nor the comment can end early. */
+function quoted(value: string): string {
+  const encoded = encodeURIComponent(value.slice(0, maxLength).toWellFormed());
+  return `'${encoded.replace(/['*]/g, (sign) => (sign === '*' ? '%2A' : '%27'))}'`;
+}
 
 /** What `parse` hands to the core and gets back in `check`: SQL as the engine wrote it, which is what runs, with its tree. */
 export class DuckdbStatement implements ParsedStatement {

@@ -13,16 +13,22 @@ import {
   type TelemetryHost,
 } from '../../src/contract/telemetry/index.ts';
 import { EngineLost, type Asked, type Reply } from './channel.ts';
-import { PartCursor, PartQueue } from './cursor.ts';
-import { dialect } from './dialect.ts';
+import {
+  PartCursor,
+  PartQueue,
+  labelled,
+  admit,
+  checkStatement,
+  DuckdbStatement,
+  DuckdbTemplate,
+  readStatement,
+} from './statement.ts';
+import { dialect, ownTables, relationWriter } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';
 import { fillTemplate } from './gate/relations.ts';
-import { labelled } from './label.ts';
 import { queriesAtOnce, type RowsHeader } from './protocol.ts';
-import { ownTables, relationWriter } from './relation-writer.ts';
 import { DuckdbSink } from './sink.ts';
-import { admit, checkStatement, DuckdbStatement, DuckdbTemplate, readStatement } from './statement.ts';
 
 /** For what the engine does without touching data. */
 const grammarTimeoutMs = 5_000;

@@ -8,7 +8,7 @@ import type {
   Tenant,
 } from '../../src/contract/telemetry/index.ts';
 import { otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
-import { quoteName, quoteText } from './literals.ts';
+import { quoteName, quoteText } from './types.ts';
 import { relationOf } from './relation.ts';
 import type { BoundaryKind } from './settings.ts';
 

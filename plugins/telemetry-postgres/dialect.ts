@@ -1,6 +1,6 @@
 import { otelTables, type ColumnType, type Dialect, type DialectWriter } from '../../src/contract/telemetry/index.ts';
 import type { TableName } from '../../src/contract/telemetry/index.ts';
-import { quoteText, timestampLiteral } from './literals.ts';
+import { quoteText, timestampLiteral } from './types.ts';
 import { typeNames } from './relation.ts';
 
 const write: DialectWriter = {

@@ -6,13 +6,37 @@ import {
   type ResolvedMapping,
   type TableName,
   type TelemetryHost,
+  type MappingPreset,
+  type TableSource,
 } from '../../src/contract/telemetry/index.ts';
 import { viewMapping } from './boundary.ts';
 import type { PostgresConfig } from './config.ts';
 import { exporterPreset } from './presets/exporter.ts';
-import { sightlinePreset } from './presets/sightline.ts';
 import { writer } from './relation.ts';
 import { wrong, type BoundaryKind } from './settings.ts';
+import { quoteName } from './types.ts';
+
+/** Tables of our own making (setup/tables.ts): the logical columns by their names, beside the tenant's. */
+const sightlinePreset: MappingPreset = {
+  name: 'sightline',
+  title: "Sightline's own tables",
+  names: { schema: 'telemetry', spans: 'spans', metrics: 'metrics', logs: 'logs' },
+  async sources(names, physical) {
+    const sources: { [Name in TableName]?: readonly TableSource[] } = {};
+    for (const table of tableNames) {
+      const found = await physical(`${names['schema']}.${names[table]}`);
+      if (found === undefined) continue;
+      const columns = otelTables[table].columns.filter(({ name }) => found.has(name));
+      sources[table] = [
+        {
+          from: `${quoteName(names['schema'] ?? '')}.${quoteName(names[table] ?? '')}`,
+          columns: Object.fromEntries(columns.map(({ name }) => [name, quoteName(name)])),
+        },
+      ];
+    }
+    return sources;
+  },
+};
 
 export const presets = [sightlinePreset, exporterPreset] as const;
 

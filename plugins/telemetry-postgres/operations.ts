@@ -1,9 +1,96 @@
-import type { Finding, Inspection, SetupScript, WarehouseOperations } from '../../src/contract/telemetry/index.ts';
-import { inspect } from './inspect.ts';
+import {
+  mappingSchema,
+  otelTables,
+  tableNames,
+  type InspectedPreset,
+  type Inspection,
+  type MappingPreset,
+  type TableSources,
+} from '../../src/contract/telemetry/index.ts';
+import type { Finding, SetupScript, WarehouseOperations } from '../../src/contract/telemetry/index.ts';
 import { probe } from './probe/index.ts';
 import { setupScripts } from './setup/index.ts';
 import type { OperationsOptions } from './settings.ts';
 import { Warehouses } from './warehouses.ts';
+import { ask, physicalColumns, serverVersion } from './catalog.ts';
+import { presets } from './layout.ts';
+import type { Connections } from './connections.ts';
+import { writer } from './relation.ts';
+
+/** Looks for the layouts we know, in whatever schema they are. */
+async function inspect(
+  { config, host }: OperationsOptions,
+  warehouses: Warehouses,
+  signal: AbortSignal,
+): Promise<Inspection> {
+  const { main } = warehouses;
+  const version = await serverVersion(main, signal);
+  const physical = physicalColumns(main, signal);
+  const candidates: InspectedPreset[] = [];
+  for (const preset of presets) {
+    for (const schema of await schemasOf(preset, main, signal)) {
+      const names = { ...preset.names, ...(preset.name === config.mapping.preset && config.mapping.names), schema };
+      const sources = await preset.sources(names, physical);
+      if (Object.keys(sources).length === 0) continue;
+      const mapping = { preset: preset.name, ...(schema !== preset.names['schema'] && { names: { schema } }) };
+      const { empties } = await host.mapping.resolve(mappingSchema.parse(mapping), [preset], physical, writer);
+      candidates.push({
+        preset: preset.name,
+        title: preset.title,
+        mapping,
+        found: found(sources),
+        missing: missing(sources, empties),
+      });
+    }
+  }
+  return {
+    server: `PostgreSQL ${version}`,
+    candidates: candidates.toSorted((a, b) => score(b) - score(a)),
+  };
+}
+
+/** Schemas that have a table of the preset's names; at most ten. */
+async function schemasOf(
+  preset: MappingPreset,
+  connections: Connections,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const tables = Object.entries(preset.names).flatMap(([key, name]) => (key === 'schema' ? [] : [name]));
+  const text = `
+    SELECT DISTINCT n.nspname::text FROM pg_catalog.pg_class AS c
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attname IN ('organization', 'Timestamp')
+    WHERE c.relkind IN ('r', 'p', 'f') AND c.relname = ANY ($1::text[]) ORDER BY 1 LIMIT 10`;
+  const rows = await ask(connections, text, [`{${tables.map((name) => JSON.stringify(name)).join(',')}}`], signal);
+  return rows.flatMap(([schema]) => (schema === null || schema === undefined ? [] : [schema]));
+}
+
+function found(sources: TableSources): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    tableNames.flatMap((table) => {
+      const names = (sources[table] ?? []).map(({ from }) => from);
+      return names.length === 0 ? [] : [[table, names.join(', ')]];
+    }),
+  );
+}
+
+function missing(
+  sources: TableSources,
+  empties: readonly { readonly table: (typeof tableNames)[number]; readonly column: string }[],
+): InspectedPreset['missing'] {
+  const tables = tableNames.filter((table) => sources[table] === undefined);
+  return [
+    ...tables.map((table) => ({ what: `otel.${table}`, instead: 'a query of it is told that the warehouse has none' })),
+    ...empties.map(({ table, column }) => {
+      const logical = otelTables[table].columns.find(({ name }) => name === column);
+      return { what: `otel.${table}.${column}`, instead: logical === undefined ? 'NULL' : writer.empty(logical) };
+    }),
+  ];
+}
+
+function score({ found: tables, missing: lacking }: InspectedPreset): number {
+  return Object.keys(tables).length * 100 - lacking.length;
+}
 
 /** What an operator does with the warehouse. Each call has connections of its own, so that nothing need be started. */
 export class PostgresOperations implements WarehouseOperations {

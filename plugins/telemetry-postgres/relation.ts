@@ -9,7 +9,7 @@ import type {
   TableName,
   TableSource,
 } from '../../src/contract/telemetry/index.ts';
-import { quoteName, quoteText, timestampLiteral } from './literals.ts';
+import { quoteName, quoteText, timestampLiteral } from './types.ts';
 
 /** How a logical type is declared, and what a column of it is where the warehouse has none. */
 export const typeNames: Readonly<Record<ColumnType, string>> = {

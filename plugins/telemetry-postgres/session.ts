@@ -1,10 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { PoolClient } from 'pg';
-import { cancel } from './cancel.ts';
+import { cancel, SharingSocket } from './wire/socket.ts';
 import { settleSession } from './steps.ts';
 import { FrameReader } from './wire/frames.ts';
 import type { Messages } from './wire/frames.ts';
-import { SharingSocket } from './wire/socket.ts';
 
 /** How long a server is waited for that was asked to stop something. */
 const cancelMs = 1_000;

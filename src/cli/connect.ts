@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { z } from 'zod';
-import { endpointOf } from '../gateway/wiring/endpoint.ts';
+import { endpointOf } from '../gateway/wiring/urls.ts';
 import { clients } from '../web/client-setup/index.ts';
 import type { Client, Connection, Snippet } from '../web/client-setup/index.ts';
 import { isId, SightlineError } from '../contract/core/index.ts';
@@ -11,7 +11,7 @@ import { discover, exchangeKey, listTools } from './mcp-endpoint.ts';
 import type { Endpoint } from './mcp-endpoint.ts';
 import type { Output } from './output.ts';
 import { mergeIntoFile } from './project-file.ts';
-import { askSecret } from './secret-prompt.ts';
+import { askSecret } from './ask.ts';
 
 const shape = z.object({ url: z.string().optional(), key: z.string().optional(), write: z.boolean().default(false) });
 

@@ -3,11 +3,10 @@ import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { tryBoundary } from '../gateway/wiring/boundary.ts';
+import { tryBoundary, openWarehouse } from '../gateway/wiring/boundary.ts';
 import { checkConfig } from '../gateway/wiring/config.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
-import { openWarehouse } from '../gateway/wiring/warehouse.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { Finding } from '../contract/telemetry/index.ts';
 

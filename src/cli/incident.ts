@@ -1,7 +1,7 @@
 import type { Register } from './command.ts';
 import { create } from './incident/create.ts';
 import { document } from './incident/document.ts';
-import { importFile } from './incident/import.ts';
+import { importFile } from './incident/import-file.ts';
 import { list } from './incident/list.ts';
 import { resolve } from './incident/resolve.ts';
 import { show } from './incident/show.ts';

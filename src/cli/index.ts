@@ -1,7 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { product } from '../gateway/wiring/product.ts';
-import { exitCodes } from './exit-codes.ts';
-import { Exit } from './exit.ts';
+import { product } from '../gateway/wiring/settings.ts';
+import { exitCodes, Exit } from './exit.ts';
 import { createOutput } from './output.ts';
 import type { Register } from './command.ts';
 

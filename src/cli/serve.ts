@@ -1,15 +1,14 @@
 import cluster from 'node:cluster';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { keepHeapSmall } from '../gateway/workers/heap.ts';
+import { keepHeapSmall } from '../gateway/workers/primary.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import type { Gateway } from '../gateway/wiring/gateway.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import { act } from './command.ts';
 import type { Register } from './command.ts';
 import { greetNewcomer } from './first-start.ts';
-import { Exit } from './exit.ts';
-import { exitCodeOf } from './exit-codes.ts';
+import { Exit, exitCodeOf } from './exit.ts';
 import type { Output } from './output.ts';
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
@@ -49,7 +48,7 @@ async function serveAlone(settings: Settings, output: Output, demo: boolean): Pr
 
 async function serveWithWorkers(settings: Settings, output: Output, workers: number): Promise<void> {
   const stopped = untilStopped(new AbortController());
-  const { createPrimary, WorkerFailed } = await import('../gateway/workers/index.ts');
+  const { createPrimary, WorkerFailed } = await import('../gateway/workers/primary.ts');
   const primary = await createPrimary(settings, workers);
   // From the start on: without a handler the signal would end the process.
   process.on('SIGUSR2', () => void primary.restart());

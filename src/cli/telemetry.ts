@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openWarehouse } from '../gateway/wiring/warehouse.ts';
+import { openWarehouse } from '../gateway/wiring/boundary.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { InspectedPreset, WarehouseOperations } from '../contract/telemetry/index.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
@@ -7,7 +7,7 @@ import { act, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import type { Output } from './output.ts';
 import { registerCopy } from './telemetry-copy.ts';
-import { yaml } from './yaml.ts';
+import { yaml } from './output.ts';
 
 const timeoutMs = 60_000;
 

@@ -1,4 +1,4 @@
-import { Counts } from './counts.ts';
+import { Counts } from './leaky-buckets.ts';
 
 export interface AtOnceLimits {
   /** Of one caller. */

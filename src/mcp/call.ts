@@ -6,7 +6,7 @@ import type { CallsAtOnce } from '../limits/calls-at-once.ts';
 import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
-import { HeldAnswers } from './held.ts';
+import { HeldAnswers } from './message.ts';
 import type { RpcMessage } from './message.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { isObject, meta, quote, rpcCode } from './protocol.ts';

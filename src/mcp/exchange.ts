@@ -3,11 +3,11 @@ import { ServerResponse } from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Operation } from '../contract/core/index.ts';
 import { answerEarly } from '../limits/early-answer.ts';
-import { acceptsGzip } from './accept.ts';
-import type { Accepted } from './accept.ts';
+import { acceptsGzip } from './body.ts';
+import type { Accepted } from './body.ts';
 import type { RequestFailure } from './failure.ts';
-import { giveBack } from './answer-memory.ts';
-import type { Borrowed } from './answer-memory.ts';
+import { giveBack } from './running.ts';
+import type { Borrowed } from './running.ts';
 import type { RequestId } from './message.ts';
 import type { PreparedResult } from './prepared.ts';
 

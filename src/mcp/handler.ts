@@ -10,12 +10,11 @@ import type {
 import type { Principal } from '../contract/issuer/index.ts';
 import { ClientGone, SightlineError } from '../contract/core/index.ts';
 import type { ErrorCode, Instruments, Logger, Operation, OperationFacts, Tool } from '../contract/core/index.ts';
-import { readAccept } from './accept.ts';
-import { readMessage } from './body.ts';
+import { readAccept, readMessage } from './body.ts';
 import { createCaller } from './call.ts';
+import type { Challenge, RateLimit } from './call.ts';
 import type { AuditLog } from '../contract/storage/index.ts';
 import type { CallsAtOnce } from '../limits/calls-at-once.ts';
-import type { Challenge, RateLimit } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../contract/core/index.ts';
-import { HeldAnswers } from './held.ts';
+import { HeldAnswers } from './message.ts';
 
 const mebibyte = 1024 * 1024;
 const [acme, globex] = [newId('org'), newId('org')];

@@ -1,6 +1,6 @@
 import type { AroundRows, SightlineError, ToolResult } from '../contract/core/index.ts';
-import { borrow, giveBack } from './answer-memory.ts';
-import type { Borrowed } from './answer-memory.ts';
+import { borrow, giveBack } from './running.ts';
+import type { Borrowed } from './running.ts';
 import { mostOfByte, writeLines } from './row-lines.ts';
 
 /** 5 MB of rows, with room for what surrounds them. */

@@ -1,4 +1,49 @@
+import { z } from 'zod';
 import type { ToolResult } from '../contract/core/index.ts';
+import { oneLine } from './untrusted.ts';
+
+/** Longest message a chat takes, in UTF-16 units. */
+export const maxMessageLength = 32_768;
+/** Longest title, name or reference. */
+export const maxTitleLength = 200;
+
+/** One value or several: models send both for the same filter. The error names the valid values. */
+export function oneOrMany<const Values extends readonly [string, ...string[]]>(values: Values) {
+  const one = z.enum(values);
+  return z.union([one, z.array(one)], {
+    error: () => `expected one of ${values.join(', ')}, or an array of them`,
+  });
+}
+
+/** Without repetitions; undefined where nothing was chosen. */
+export function asArray<Item extends string>(value: Item | readonly Item[] | undefined): readonly Item[] | undefined {
+  if (value === undefined || value.length === 0) return undefined;
+  return typeof value === 'string' ? [value] : [...new Set(value)];
+}
+
+/** Text that people write: bounded, not blank, and storable in every database. */
+export function writtenText(maxLength: number) {
+  return z.string().max(maxLength).refine(storable, unstorable);
+}
+
+/** A name, a reference or words to look for. The bound is not worth its place in the listed schema. */
+export function shortText(maxLength = maxTitleLength) {
+  return z.string().refine((text) => text.length <= maxLength && storable(text), {
+    error: ({ input }) =>
+      typeof input === 'string' && input.length > maxLength ? `is longer than ${maxLength} characters` : unstorable,
+  });
+}
+
+const unstorable = 'is blank, or holds a NUL or half of a surrogate pair';
+
+/** Postgres takes no NUL, and half of a surrogate pair is no text. */
+function storable(text: string): boolean {
+  return oneLine(text) !== '' && !text.includes('\0') && text.isWellFormed();
+}
+
+export const pageLimit = z.int().min(1).max(100).default(20);
+export const pageCursor = shortText(1_024).optional().describe('next_cursor of a page');
+export const idempotencyKey = shortText(128).optional().describe('Same key: written once');
 
 /** Serializes the structured content, once. `undefined` members are left out, as the output schemas say "optional". */
 export function toolResult(structured: object, lines: readonly string[], facts?: ToolResult['facts']): ToolResult {

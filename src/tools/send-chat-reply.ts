@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { defineTool, SightlineError } from '../contract/core/index.ts';
-import { asksToCancel } from '../contract/storage/index.ts';
 import type { ChatId, MessageId, Tool, ToolResult } from '../contract/core/index.ts';
+import { asksToCancel } from '../contract/storage/index.ts';
 import type { Actor, Chat, Storage, Workspace } from '../contract/storage/index.ts';
-import { idempotencyKey, maxMessageLength, shortText, writtenText } from './arguments.ts';
-import { authorOf } from './authors.ts';
+import { idempotencyKey, maxMessageLength, shortText, writtenText, toolResult } from './result.ts';
+import { authorOf } from './views.ts';
 import { findChat } from './references.ts';
-import { toolResult } from './result.ts';
 
 const input = z.strictObject({
   chat_id: shortText(500),

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { defineTool } from '../contract/core/index.ts';
-import { chatTitle } from '../contract/storage/index.ts';
 import type { Tool } from '../contract/core/index.ts';
+import { chatTitle } from '../contract/storage/index.ts';
 import type { Storage } from '../contract/storage/index.ts';
-import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText } from './arguments.ts';
-import { authorOf } from './authors.ts';
+import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText, toolResult } from './result.ts';
+import { authorOf } from './views.ts';
 import { findIncident } from './references.ts';
-import { toolResult } from './result.ts';
 import { oneLine } from './untrusted.ts';
 
 const input = z.strictObject({

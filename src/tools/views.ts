@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import type { Principal } from '../contract/issuer/index.ts';
-import type { Actor, Chat, Incident, WaitingOn } from '../contract/storage/index.ts';
+import type { Actor, Chat, Incident, WaitingOn, Workspace } from '../contract/storage/index.ts';
 import { timeOrNothing } from './result.ts';
+import { isId } from '../contract/core/index.ts';
+
+/** The principal as the author of what it writes: a person by e-mail, a key by the name an admin gave it. */
+export async function authorOf(principal: Principal, workspace: Workspace): Promise<Actor> {
+  const { kind, subject } = principal;
+  if (kind === 'user') return { kind, id: subject, name: principal.email ?? subject };
+  const key = isId('ak', subject) ? await workspace.keys.get(subject) : undefined;
+  return { kind, id: subject, name: key?.name ?? subject };
+}
 
 /**
  * How things look in structured results: snake_case, times as RFC 3339 UTC. In the output schemas the members of nested

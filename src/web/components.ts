@@ -1,5 +1,73 @@
 import { html } from './html.ts';
 import type { Html, Renderable } from './html.ts';
+import type { View, Visit } from './page.ts';
+
+interface Table {
+  /** What a screen reader calls it. */
+  readonly label: string;
+  readonly columns: readonly string[];
+  /** The first cell of a row is its heading. */
+  readonly rows: readonly (readonly Renderable[])[];
+  /** Instead of an empty table. */
+  readonly empty: Renderable;
+}
+
+/** On a narrow screen it scrolls by itself. */
+export function table({ label, columns, rows, empty }: Table): Html {
+  if (rows.length === 0) return html`<p class="soft">${empty}</p>`;
+  const body = rows.map(
+    ([first, ...rest]) =>
+      html`<tr>
+        <th scope="row">${first}</th>
+        ${rest.map((cell) => html`<td>${cell}</td>`)}
+      </tr>`,
+  );
+  return html`<div class="table" tabindex="0" role="group" aria-label="${label}">
+    <table>
+      <thead>
+        <tr>
+          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${body}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+interface Confirmation {
+  /** As a question: "Revoke “CI”?" */
+  readonly title: string;
+  /** What will happen. */
+  readonly text: Renderable;
+  /** On the button. */
+  readonly button: string;
+  /** The page that acts, by POST, and the one to go back to. */
+  readonly action: string;
+  readonly back: string;
+  /** More to choose. */
+  readonly fields?: Html;
+  /** Why it did not work. */
+  readonly problem?: { readonly message: Html; readonly status: number };
+}
+
+/** Asks before what cannot be undone, in a browser without scripts as well. */
+export function confirmation({ to, csrf }: Visit, confirm: Confirmation): View {
+  const { title, text, button, action, back, fields, problem } = confirm;
+  return {
+    title,
+    ...(problem && { status: problem.status }),
+    body: html`${problem?.message}
+      <p>${text}</p>
+      <form method="post" action="${to(action)}">
+        ${csrf}${fields}
+        <div class="actions">
+          <button class="danger">${button}</button><a class="button quiet" href="${to(back)}">Cancel</a>
+        </div>
+      </form>`,
+  };
+}
 
 export interface Field {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../contract/core/escape-html.ts';
+import { escapeHtml } from '../contract/core/quote.ts';
 
 /** Text that is HTML already. Only `html` makes it, so whatever else is put into a page is escaped. */
 export class Html {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { alertRules } from '../../src/contract/storage/index.ts';
-import { limits } from '../../src/incidents/alerts/limits.ts';
+import { limits } from '../../src/incidents/alerts/receiver.ts';
 import { removeDirectory, root, sightline, temporaryDirectory } from '../support/gateway.ts';
 
 /* The first part of docs/alerts.md, followed as it is written. */

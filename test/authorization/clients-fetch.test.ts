@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:https';
 import { gzipSync } from 'node:zlib';
-import { isPublicAddress } from '../../src/identity/issue/clients/addresses.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  isPublicAddress,
   createDocumentFetch,
   DocumentUnavailable,
   type DocumentFetch,
+  BudgetExceeded,
+  createFetchBudget,
 } from '../../src/identity/issue/clients/document-fetch.ts';
 import { createUrlRules, documentUrl } from '../../src/identity/issue/clients/document-urls.ts';
-import { BudgetExceeded, createFetchBudget } from '../../src/identity/issue/clients/fetch-budget.ts';
 import { internet } from '../../src/identity/issue/clients/network.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { listen } from '../support/listen.ts';

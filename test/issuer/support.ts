@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import issuerPlugin from '../../plugins/issuer-builtin/index.ts';
-import { issuerHost } from '../../src/gateway/wiring/issuer-host.ts';
+import { issuerHost } from '../../src/gateway/wiring/plugins.ts';
 import { createApiKeys, type ApiKeys } from '../../src/identity/verify/api-keys.ts';
 import { testHost, testVault } from '../contract/host.ts';
 import type { Logger, Vault } from '../../src/contract/core/index.ts';

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { createPeople } from '../../src/identity/people/create-people.ts';
-import { createPasswords } from '../../src/identity/people/passwords.ts';
-import type { Passwords } from '../../src/identity/people/passwords.ts';
+import { createPasswords } from '../../src/identity/people/password-rules.ts';
+import type { Passwords } from '../../src/identity/people/password-rules.ts';
 import type { People } from '../../src/identity/people/people.ts';
 import type { ExternalIdentity, Role } from '../../src/contract/issuer/index.ts';
 import type { Actor, AuditRecord, Organization, User } from '../../src/contract/storage/index.ts';

@@ -5,7 +5,7 @@ import { defaultLoaders } from 'cosmiconfig';
 import { z } from 'zod';
 import { loadConfig } from '../../src/gateway/config/load.ts';
 import type { Config } from '../../src/gateway/config/schema.ts';
-import { longestCallMs } from '../../src/gateway/wiring/serving.ts';
+import { longestCallMs } from '../../src/gateway/wiring/listen.ts';
 import { loadPlugin } from '../../src/gateway/process/registry.ts';
 import { removeDirectory, root, temporaryDirectory } from '../support/gateway.ts';
 import { nodeOptions } from '../support/start-command.ts';

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { leaveToOthers } from '../../src/gateway/workers/leave-to-others.ts';
+import { leaveToOthers } from '../../src/gateway/workers/seat.ts';
 
 /*
  * Workers that accept from one queue as those of a gateway do, and say their number to whoever connects. Prints the port.

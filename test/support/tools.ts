@@ -15,7 +15,7 @@ import { parseArguments, renameAliases } from '../../src/mcp/arguments.ts';
 import { createCatalog } from '../../src/mcp/catalog.ts';
 import type { Catalog } from '../../src/mcp/catalog.ts';
 import { telemetryHost } from '../../src/gateway/wiring/telemetry-host.ts';
-import { cancelChat } from '../../src/incidents/investigation/cancel.ts';
+import { cancelChat } from '../../src/incidents/investigation/worker.ts';
 import { createKeptResults } from '../../src/telemetry/query/kept-results.ts';
 import { structuredText, textInString } from '../../src/mcp/result.ts';
 import { createQueryPipeline } from '../../src/telemetry/query/pipeline.ts';

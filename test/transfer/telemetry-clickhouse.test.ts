@@ -3,7 +3,7 @@ import { createTelemetry, newOrganization, ownDatabase } from '../../plugins/tel
 import { batch, Harness } from '../../plugins/telemetry-duckdb/support/harness.ts';
 import { rejection } from '../contract/runner.ts';
 import type { TelemetrySink } from '../../src/contract/telemetry/index.ts';
-import { copyTelemetry } from '../../src/records/transfer/telemetry/copy.ts';
+import { copyTelemetry } from '../../src/records/transfer/telemetry/table.ts';
 import { sharedServer } from '../support/clickhouse/shared-server.ts';
 import { withEngine } from '../support/clickhouse/with-engine.ts';
 

@@ -13,7 +13,7 @@ import { newId } from '../../src/contract/core/index.ts';
 import { otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
 import type { TelemetrySink } from '../../src/contract/telemetry/index.ts';
-import { copyTelemetry } from '../../src/records/transfer/telemetry/copy.ts';
+import { copyTelemetry } from '../../src/records/transfer/telemetry/table.ts';
 import { createKey, main, removeDirectory, sightline, sightlineJson, temporaryDirectory } from '../support/gateway.ts';
 import { embeddedServer } from '../support/postgres.ts';
 

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/contract/core/index.ts';
-import { chatPages } from '../../src/web/pages/chats/index.ts';
-import { incidentPages } from '../../src/web/pages/incidents/index.ts';
+import { chatPages, incidentPages, memberPages } from '../../src/web/pages/index.ts';
 import { integrationPages } from '../../src/web/pages/integrations/index.ts';
-import { memberPages } from '../../src/web/pages/members/index.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import type { TestBrowser } from './support/test-browser.ts';
 import { engine, nobodys, openWorkplace, operator } from './support/workplace.ts';

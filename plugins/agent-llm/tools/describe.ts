@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { tableNames } from '../../../src/contract/telemetry/index.ts';
-import { shown } from './shown.ts';
-import { lookingTool } from './tool.ts';
+import { shown, lookingTool } from './tool.ts';
 
 /** The service samples the last day for keys. */
 const day = 86_400_000;

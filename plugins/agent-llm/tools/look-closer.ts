@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { newId } from '../../../src/contract/core/index.ts';
 import { runBaseline } from '../baseline.ts';
-import { fence } from '../fence.ts';
-import { readRange, timeRange } from './time-range.ts';
-import { lookingTool } from './tool.ts';
+import { fence } from '../plain.ts';
+import { readRange, timeRange, lookingTool } from './tool.ts';
 
 const service = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N} ._/:@-]{0,99}$/u, 'must be the name of a service');
 

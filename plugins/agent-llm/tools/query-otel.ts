@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { plain } from '../plain.ts';
-import { shown } from './shown.ts';
-import { readRange, timeRange } from './time-range.ts';
-import { lookingTool } from './tool.ts';
+import { shown, lookingTool, readRange, timeRange } from './tool.ts';
 
 const places = { start: '{start}', end: '{end}' };
 

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { shown } from './shown.ts';
-import { readRange, timeRange } from './time-range.ts';
-import { lookingTool } from './tool.ts';
+import { shown, lookingTool, readRange, timeRange } from './tool.ts';
 
 export const traceTree = lookingTool({
   name: 'trace_tree',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readComparison } from './comparison.ts';
+import { readComparison } from './conversation.ts';
 import { readTimeRange } from './time-range.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');

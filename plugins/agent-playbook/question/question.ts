@@ -1,6 +1,6 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
 import type { ChatMessage } from '../../../src/contract/storage/index.ts';
-import type { Focus, Question } from './asked.ts';
+import type { Focus, Question } from './asks.ts';
 import { readAsks } from './asks.ts';
 import { followConversation } from './conversation.ts';
 

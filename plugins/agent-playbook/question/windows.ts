@@ -1,9 +1,9 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
-import { lengthOf } from '../stretches.ts';
-import type { Windows } from '../stretches.ts';
+import { lengthOf } from '../notebook.ts';
+import type { Windows } from '../notebook.ts';
 import type { Coverage } from '../steps/coverage.ts';
-import { moment } from '../quote.ts';
-import type { Question } from './asked.ts';
+import { moment } from '../sql.ts';
+import type { Question } from './asks.ts';
 import type { TimeRange } from './time-range.ts';
 
 const minute = 60_000;

@@ -3,7 +3,7 @@ import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
 import type { Notebook } from '../notebook.ts';
 import type { Asked } from '../question/windows.ts';
-import { code, moment } from '../quote.ts';
+import { code, moment } from '../sql.ts';
 import type { Scene } from '../scene.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { describe as describeContrast } from '../steps/attribute-contrast.ts';

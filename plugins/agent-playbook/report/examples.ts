@@ -4,7 +4,7 @@ import { describe as describeTrace } from '../steps/exemplars.ts';
 import type { Exemplars } from '../steps/exemplars.ts';
 import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { LogPatterns } from '../steps/log-patterns.ts';
-import { code } from '../quote.ts';
+import { code } from '../sql.ts';
 import { neverChecked } from './conclude.ts';
 import type { Report } from './findings.ts';
 

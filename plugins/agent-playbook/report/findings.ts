@@ -1,5 +1,27 @@
 import type { Conclusion } from '../../../src/contract/storage/index.ts';
-import type { Windows } from '../stretches.ts';
+import type { Windows } from '../notebook.ts';
+import type { Focus } from '../question/asks.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import { code } from '../sql.ts';
+
+/** How a follow-up was understood: "Looking at `checkout`, 14:00-14:30 UTC, compared with 13:00-13:30 UTC." */
+export function readingLine(focus: Focus, { now, references }: Windows, today: Date): string {
+  const services = focus.services.slice(0, 3).map((name) => code(name, 60));
+  const more = focus.services.length > services.length ? ` and ${focus.services.length - services.length} more` : '';
+  const who = services.length === 0 ? 'all services' : `${focus.only ? 'only ' : ''}${services.join(', ')}${more}`;
+  const compared =
+    references.length === 0 ? '' : `, compared with ${references.map((one) => stretch(one, today)).join(' and ')}`;
+  return `Looking at ${who}, ${stretch(now, today)}${compared}.`;
+}
+
+/** With the date where it is not today's. */
+export function stretch({ start, end }: TimeRange, today: Date): string {
+  const day = (time: Date): string => time.toISOString().slice(0, 10);
+  const clock = (time: Date): string => time.toISOString().slice(11, 16);
+  const from = day(start) === day(today) ? clock(start) : `${day(start)} ${clock(start)}`;
+  const to = day(end) === day(start) ? clock(end) : `${day(end)} ${clock(end)}`;
+  return `${from}-${to} UTC`;
+}
 
 /** What an investigation came to, before it is put into words for a chat or a document. */
 export interface Report {

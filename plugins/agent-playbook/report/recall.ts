@@ -2,10 +2,10 @@ import type { EarlierInvestigation } from '../../../src/contract/agent/index.ts'
 import type { InvestigationStep } from '../../../src/contract/storage/index.ts';
 import { readRows } from '../notebook.ts';
 import type { Asks } from '../question/asks.ts';
-import { code, fenced } from '../quote.ts';
+import { code, fenced } from '../sql.ts';
 import { describe, readExemplar } from '../steps/exemplars.ts';
 import { bullets, claimLine } from './answer.ts';
-import { stretch } from './reading.ts';
+import { stretch } from './findings.ts';
 
 /** What can be asked, for what was not understood. */
 const help = [

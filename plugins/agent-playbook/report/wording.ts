@@ -1,9 +1,9 @@
 import type { Claim, Conclusion } from '../../../src/contract/storage/index.ts';
 import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
-import { code, percent } from '../quote.ts';
+import { code, percent } from '../sql.ts';
 import type { Scene } from '../scene.ts';
-import { usual } from '../stretches.ts';
+import { usual } from '../notebook.ts';
 import { clearlyChanged } from '../steps/behaviour.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeLatency } from '../steps/latency-shift.ts';

@@ -1,9 +1,7 @@
-import { code, percent } from '../quote.ts';
+import { code, percent, eitherWindow, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
+import type { Step, Scene } from '../scene.ts';
 import { latest } from '../sample.ts';
-import { eitherWindow, within } from '../sql.ts';
 import { rate, twoProportionZ } from '../statistics.ts';
 import type { Proportion } from '../statistics.ts';
 

@@ -1,10 +1,8 @@
-import { code, percent } from '../quote.ts';
+import { code, percent, chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
-import { gStatistic, overdispersion } from '../gtest.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
+import { gStatistic, overdispersion } from '../statistics.ts';
+import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
-import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
 
 /** Something that a service does while it serves one operation, and does more or less often than before. */
 export interface Behaviour {

@@ -1,13 +1,11 @@
-import { code, milliseconds, percent } from '../quote.ts';
+import { code, milliseconds, percent, eitherWindow, inList, isBefore, within } from '../sql.ts';
+import type { Calling } from '../sql.ts';
 import type { Row } from '../notebook.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
+import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
-import { eitherWindow, inList, isBefore, within } from '../sql.ts';
-import type { Calling } from '../calling.ts';
 import { robustZ } from '../statistics.ts';
-import { readShift } from './shifted.ts';
-import type { Shift } from './shifted.ts';
+import { readShift } from './latency-shift.ts';
+import type { Shift } from './latency-shift.ts';
 
 /** Calls of one service by another: what the caller waits beyond what the called one says it took. */
 export interface CallGap extends Shift {

@@ -1,9 +1,7 @@
-import { code, milliseconds } from '../quote.ts';
+import { code, milliseconds, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
+import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
-import { within } from '../sql.ts';
 
 export interface Callee {
   /** Empty when no span of a callee was sent. */

@@ -1,9 +1,8 @@
 import type { DialectWriter, TableName } from '../../../src/contract/telemetry/index.ts';
 import type { Notebook } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import { code, moment } from '../quote.ts';
-import type { Step } from '../step.ts';
-import { inList, within } from '../sql.ts';
+import { code, moment, inList, within } from '../sql.ts';
+import type { Step } from '../scene.ts';
 
 export interface Coverage {
   readonly evidenceId: string;

@@ -1,8 +1,6 @@
-import { code } from '../quote.ts';
+import { code, eitherWindow, inList, isBefore, masked, onlyFocus, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
-import { eitherWindow, inList, isBefore, masked, onlyFocus, within } from '../sql.ts';
+import type { Step, Scene } from '../scene.ts';
 import { twoProportionZ } from '../statistics.ts';
 
 export interface ErrorOrigin {

@@ -1,8 +1,6 @@
-import { code, percent } from '../quote.ts';
+import { code, percent, eitherWindow, isBefore, onlyFocus, ownWork, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
-import { eitherWindow, isBefore, onlyFocus, ownWork, within } from '../sql.ts';
+import type { Step, Scene } from '../scene.ts';
 import { rate, twoProportionZ } from '../statistics.ts';
 import type { Proportion } from '../statistics.ts';
 

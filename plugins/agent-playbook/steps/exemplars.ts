@@ -1,9 +1,7 @@
-import { code, milliseconds } from '../quote.ts';
+import { code, milliseconds, inList, ownWork, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
-import { inList, ownWork, within } from '../sql.ts';
+import type { Step, Scene } from '../scene.ts';
 
 export interface Exemplar {
   readonly traceId: string;

@@ -1,12 +1,9 @@
-import { code } from '../quote.ts';
+import { code, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
 import { joined } from '../sample.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
-import { eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
-import { drain } from '../templates/drain.ts';
-import { templatesOf } from '../templates/template.ts';
-import type { Template } from '../templates/template.ts';
+import type { Step, Scene } from '../scene.ts';
+import { drain, templatesOf } from '../templates/drain.ts';
+import type { Template } from '../templates/drain.ts';
 
 /** Each round reads lines that the one before left apart. */
 const rounds = 3;

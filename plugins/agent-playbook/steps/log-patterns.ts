@@ -1,10 +1,8 @@
-import { code } from '../quote.ts';
+import { code, eitherWindow, isBefore, masked, onlyFocus, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
-import { scaleOf } from '../stretches.ts';
-import { eitherWindow, isBefore, masked, onlyFocus, within } from '../sql.ts';
-import { ofKinds } from '../templates/template.ts';
+import type { Step, Scene } from '../scene.ts';
+import { scaleOf } from '../notebook.ts';
+import { ofKinds } from '../templates/drain.ts';
 
 export interface LogPattern {
   readonly service: string;

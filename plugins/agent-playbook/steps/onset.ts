@@ -1,10 +1,9 @@
-import { code, moment } from '../quote.ts';
+import { code, moment, ownWork, partWidth, within } from '../sql.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Notebook } from '../notebook.ts';
 import type { DialectWriter } from '../../../src/contract/telemetry/index.ts';
-import type { Step } from '../step.ts';
-import { lengthOf } from '../stretches.ts';
-import { ownWork, partWidth, within } from '../sql.ts';
+import type { Step } from '../scene.ts';
+import { lengthOf } from '../notebook.ts';
 import { changePoint } from '../statistics.ts';
 
 export interface OnsetInquiry {

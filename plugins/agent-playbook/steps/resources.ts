@@ -1,9 +1,7 @@
-import { code } from '../quote.ts';
+import { code, onlyFocus, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
-import { onlyFocus, within } from '../sql.ts';
+import type { Step, Scene } from '../scene.ts';
 
 /** A gauge of a service that is far from what it was. */
 export interface ResourceChange {

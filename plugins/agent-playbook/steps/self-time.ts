@@ -1,11 +1,9 @@
-import { code, milliseconds, percent } from '../quote.ts';
+import { code, milliseconds, percent, eitherWindow, inList, isBefore, onlyFocus, within } from '../sql.ts';
 import type { Row } from '../notebook.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
+import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
-import { eitherWindow, inList, isBefore, onlyFocus, within } from '../sql.ts';
-import { readShift } from './shifted.ts';
-import type { Shift } from './shifted.ts';
+import { readShift } from './latency-shift.ts';
+import type { Shift } from './latency-shift.ts';
 
 export interface SelfTimeChange extends Shift {
   readonly service: string;

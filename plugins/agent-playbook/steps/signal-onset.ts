@@ -1,15 +1,12 @@
-import { code, moment } from '../quote.ts';
+import { code, moment, logTemplate, within } from '../sql.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Row } from '../notebook.ts';
-import type { Step } from '../step.ts';
-import type { Scene } from '../scene.ts';
-import { logTemplate, within } from '../sql.ts';
-import { changePoint } from '../statistics.ts';
-import { thresholds } from '../thresholds.ts';
+import type { Step, Scene } from '../scene.ts';
+import { changePoint, thresholds } from '../statistics.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { CallGap } from './call-gaps.ts';
-import type { Onset } from './onset.ts';
 import { bucketWidth } from './onset.ts';
+import type { Onset } from './onset.ts';
 import type { ResourceChange } from './resources.ts';
 
 /** What a suspect shows, and so what is followed through time. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dialect } from '../../telemetry-duckdb/dialect.ts';
-import { drain, wildcard, wordsOf } from './drain.ts';
-import { ofKinds, patternOf, templatesOf } from './template.ts';
+import { drain, wildcard, wordsOf, ofKinds, patternOf, templatesOf } from './drain.ts';
 
 const templatesIn = (texts: readonly string[]): readonly string[] =>
   drain(texts)

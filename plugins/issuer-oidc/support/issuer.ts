@@ -1,4 +1,4 @@
-import { issuerHost } from '../../../src/gateway/wiring/issuer-host.ts';
+import { issuerHost } from '../../../src/gateway/wiring/plugins.ts';
 import { testHost } from '../../../test/contract/host.ts';
 import type { Logger } from '../../../src/contract/core/index.ts';
 import type { Issuer, RedirectSignIn } from '../../../src/contract/issuer/index.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { longText, organization, time } from './columns.ts';
+import { longText, organization, time } from '../dialect.ts';
 
 export async function up(knex: Knex): Promise<void> {
   await knex.schema.createTable('audit', (table) => {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { organization } from './columns.ts';
+import { organization } from '../dialect.ts';
 
 export async function up(knex: Knex): Promise<void> {
   await knex.schema.createTable('scan_usage', (table) => {

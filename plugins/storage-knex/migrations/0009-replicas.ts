@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { id, time } from './columns.ts';
+import { id, time } from '../dialect.ts';
 
 export async function up(knex: Knex): Promise<void> {
   await knex.schema.createTable('gateways', (table) => {

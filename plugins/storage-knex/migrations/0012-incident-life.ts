@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { longText } from './columns.ts';
+import { longText } from '../dialect.ts';
 
 export async function up(knex: Knex): Promise<void> {
   await knex.schema.alterTable('incidents', (table) => {

@@ -16,7 +16,7 @@ import * as webhooks from './0011-webhooks.ts';
 import * as incidentLife from './0012-incident-life.ts';
 import * as alerts from './0013-alerts.ts';
 import * as auditChain from './0015-audit-chain.ts';
-import { time } from './columns.ts';
+import { time } from '../dialect.ts';
 
 /** In order; names are recorded in the database and never change. A migration that was released is never edited. */
 export const migrations: readonly (readonly [name: string, migration: Migration])[] = [

@@ -5,7 +5,7 @@ import type { Connection, ConnectionOptions } from 'mysql2';
 import { quietly } from '../dialect.ts';
 import { discard, isDiscarded, MysqlClient as MysqlClientOfKnex } from '../knex-private.ts';
 import type { MysqlQuery } from '../knex-private.ts';
-import { rowsStatements } from '../server/many-rows.ts';
+import { rowsStatements } from '../server/lookups.ts';
 import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
 import { isLost, told } from './errors.ts';
 import { prepareSession, schemaSeconds, type SessionKind, writerIdleMs } from './session.ts';

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { mysqlServers } from '../../../test/support/mysql.ts';
 import { mysqlStore } from '../support/store.ts';
 import type { ServerStore } from '../support/store.ts';
-import { journaled } from './journal.ts';
+import { journaled } from './dialect.ts';
 
 const servers = await mysqlServers();
 afterAll(async () => {

@@ -10,7 +10,7 @@ import {
 } from '../knex-private.ts';
 import type { PostgresQuery } from '../knex-private.ts';
 import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
-import { rowsStatements } from '../server/many-rows.ts';
+import { rowsStatements } from '../server/lookups.ts';
 import { isLost, told } from './errors.ts';
 import { prepareSession } from './session.ts';
 

@@ -6,9 +6,8 @@ import type {
   ChainedRecord,
 } from '../../../src/contract/storage/index.ts';
 import type { AuditChains } from '../audit-chains.ts';
-import { boolean, integer } from '../columns.ts';
+import { boolean, integer, pageSize } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
-import { pageSize } from '../limits.ts';
 import { toChain, toChained, toRecord } from './audit-rows.ts';
 
 export class Audit implements AuditRepository {

@@ -1,9 +1,8 @@
 import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { BucketRepository } from '../../../src/contract/storage/index.ts';
-import { date } from '../columns.ts';
+import { date, pageSize } from '../columns.ts';
 import type { Database } from '../database.ts';
-import { pageSize } from '../limits.ts';
 import type { BucketRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 

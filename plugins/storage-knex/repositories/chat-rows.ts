@@ -11,10 +11,9 @@ import type {
 } from '../../../src/contract/storage/index.ts';
 import { chatStatusColumn, date, integer, messageRoleColumn, optional } from '../columns.ts';
 import { actorJson, partsJson } from '../json.ts';
-import { newestFirst, page } from '../paging.ts';
+import { newestFirst, page, matchesWords } from '../paging.ts';
 import type { ChatMessageRow, ChatRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
-import { matchesWords } from '../search.ts';
 import { announceChat } from './webhook-outbox.ts';
 
 export function toChat(row: ChatRow): Chat {

@@ -11,13 +11,12 @@ import type {
   Page,
 } from '../../../src/contract/storage/index.ts';
 import type { ChatChanges } from '../chat-changes.ts';
-import { sha256 } from '../columns.ts';
+import { sha256, pageSize } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { actorJson } from '../json.ts';
-import { pageSize } from '../limits.ts';
 import type { ChatRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
-import { searchText } from '../search.ts';
+import { searchText } from '../paging.ts';
 import {
   advanceChat,
   insertMessage,

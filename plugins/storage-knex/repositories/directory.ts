@@ -17,7 +17,7 @@ import type {
 } from '../../../src/contract/storage/index.ts';
 import type { Database } from '../database.ts';
 import { scopesJson } from '../json.ts';
-import { comparable, shortText } from '../limits.ts';
+import { comparable, shortText } from '../columns.ts';
 import type {
   ApiKeyRow,
   ApiKeySecretRow,
@@ -31,17 +31,14 @@ import type {
 import { LiveAlertSources } from './alerts/alert-sources.ts';
 import { Artifacts } from './artifacts.ts';
 import { Buckets } from './buckets.ts';
-import { Clients } from './clients.ts';
-import { Gateways } from './gateways.ts';
+import { Clients, LiveAccess } from './clients.ts';
+import { Gateways, SigningKeys } from './signing-keys.ts';
 import { InvestigationLeases } from './investigation-leases.ts';
 import { removeExpiredResults } from './kept-results.ts';
-import { LiveAccess } from './live-access.ts';
-import { toOrganization } from './organizations.ts';
+import { toOrganization, newUserRow, toUser } from './users.ts';
 import { People } from './people.ts';
 import { Sessions } from './sessions.ts';
-import { SigningKeys } from './signing-keys.ts';
 import { WebhookLeases } from './webhook-leases.ts';
-import { newUserRow, toUser } from './users.ts';
 
 /** What is asked before an organization is known, and what belongs to none. */
 export class KnexDirectory implements Directory {

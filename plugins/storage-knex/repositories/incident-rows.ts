@@ -1,4 +1,5 @@
 import { foldCase, toId } from '../../../src/contract/core/index.ts';
+import { openStatuses, waitingParties } from '../../../src/contract/storage/index.ts';
 import type {
   Alert,
   Incident,
@@ -8,7 +9,6 @@ import type {
   Resolution,
   WaitingOn,
 } from '../../../src/contract/storage/index.ts';
-import { openStatuses, waitingParties } from '../../../src/contract/storage/index.ts';
 import {
   date,
   incidentStatusColumn,
@@ -20,10 +20,9 @@ import {
   waitingPartyColumn,
 } from '../columns.ts';
 import { alertsJson, labelsJson, stringsJson } from '../json.ts';
-import { newestFirst, page } from '../paging.ts';
+import { newestFirst, page, matchesWords, searchText } from '../paging.ts';
 import type { IncidentRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
-import { matchesWords, searchText } from '../search.ts';
 
 export function toIncidentRow(incident: Incident): Omit<IncidentRow, 'organization_id'> {
   const { waitingOn, fingerprint } = incident;

@@ -1,6 +1,6 @@
 import { newId, SightlineError } from '../../../src/contract/core/index.ts';
-import { openStatuses } from '../../../src/contract/storage/index.ts';
 import type { IncidentId } from '../../../src/contract/core/index.ts';
+import { openStatuses } from '../../../src/contract/storage/index.ts';
 import type {
   Actor,
   DocumentCondition,
@@ -19,9 +19,8 @@ import type { ScopedDatabase } from '../database.ts';
 import type { Scope } from '../scope.ts';
 import { joinGroup, servicesGroup } from './alerts/groups.ts';
 import { applyPatch, type Change, waiting } from './incident-changes.ts';
-import { addDocument, requireMet, toVersion, versions } from './incident-documents.ts';
+import { addDocument, requireMet, toVersion, versions, record, toEntry } from './incident-timeline.ts';
 import { incidentKey, incidentNumber, listIncidents, serviceHash, toIncident, toIncidentRow } from './incident-rows.ts';
-import { record, toEntry } from './incident-timeline.ts';
 
 export class Incidents implements IncidentRepository {
   readonly #database: ScopedDatabase;

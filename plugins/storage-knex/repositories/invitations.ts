@@ -13,10 +13,17 @@ import type { EnterScope, ScopedDatabase } from '../database.ts';
 import type { InvitationRow, UserRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { giveMembership } from './members.ts';
-import { joinedOrganization, organizationColumns } from './organizations.ts';
-import type { JoinedOrganization } from './organizations.ts';
-import { emailColumns, insertIdentity, joinedUser, newUserRow, toUser, userColumns } from './users.ts';
-import type { JoinedUser } from './users.ts';
+import {
+  joinedOrganization,
+  organizationColumns,
+  emailColumns,
+  insertIdentity,
+  joinedUser,
+  newUserRow,
+  toUser,
+  userColumns,
+} from './users.ts';
+import type { JoinedOrganization, JoinedUser } from './users.ts';
 
 /** Locked while an address becomes invited or a member, so that it does not become both. */
 const invitationCounter = 'invitation';

@@ -1,8 +1,7 @@
 import { toId } from '../../../src/contract/core/index.ts';
 import type { KeptResultBounds, KeptResultRecord, KeptResultRepository } from '../../../src/contract/storage/index.ts';
-import { integer } from '../columns.ts';
+import { integer, shortText } from '../columns.ts';
 import type { Database, ScopedDatabase } from '../database.ts';
-import { shortText } from '../limits.ts';
 import type { KeptResultRow } from '../rows.ts';
 
 /** What is told of a result without reading it. */

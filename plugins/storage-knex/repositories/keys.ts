@@ -1,10 +1,9 @@
 import { SightlineError, toId } from '../../../src/contract/core/index.ts';
 import type { KeyId } from '../../../src/contract/core/index.ts';
 import type { ApiKey, KeyRepository, NewKey, NewSecret } from '../../../src/contract/storage/index.ts';
-import { date, optional } from '../columns.ts';
+import { date, optional, shortText } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { scopesJson } from '../json.ts';
-import { shortText } from '../limits.ts';
 import type { ApiKeyRow } from '../rows.ts';
 import type { DbInteger } from '../tables/table.ts';
 import type { Scope } from '../scope.ts';

@@ -13,9 +13,18 @@ import { optional } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { MemberRow, SessionRow, UserRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
-import { findIdentity, findIdentityOf, identityTaken, insertIdentity, newUserRow, toUser } from './users.ts';
+import {
+  findIdentity,
+  findIdentityOf,
+  identityTaken,
+  insertIdentity,
+  newUserRow,
+  toUser,
+  type JoinedOrganization,
+  organizationColumns,
+  toMembership,
+} from './users.ts';
 import { acceptInvitation, openInvitation } from './invitations.ts';
-import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
 import { syncMemberships } from './members.ts';
 
 export class People implements PeopleRepository {

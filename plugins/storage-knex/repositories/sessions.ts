@@ -1,12 +1,18 @@
+import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
 import type { LiveSession, NewSession, SessionRepository } from '../../../src/contract/storage/index.ts';
-import { SightlineError } from '../../../src/contract/core/index.ts';
 import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { SessionRow } from '../rows.ts';
 import type { DbInteger } from '../tables/table.ts';
-import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
-import { joinedUser, type JoinedUser, userColumns } from './users.ts';
+import {
+  type JoinedOrganization,
+  organizationColumns,
+  toMembership,
+  joinedUser,
+  type JoinedUser,
+  userColumns,
+} from './users.ts';
 
 export class Sessions implements SessionRepository {
   readonly #database: Database;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { rowsStatements } from './many-rows.ts';
+import { rowsStatements } from './lookups.ts';
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => [index, `row ${index}`, null]);
 

@@ -8,10 +8,9 @@ import type { AuditRecord } from '../../../src/contract/storage/index.ts';
 import { testHost } from '../../../test/contract/host.ts';
 import { rejection } from '../../../test/contract/runner.ts';
 import { KnexStorage } from '../storage.ts';
-import { NodeSqliteClient } from './client.ts';
+import { NodeSqliteClient, openDatabase } from './client.ts';
 import { sqlite } from './dialect.ts';
 import type { SqliteConnection } from './dialect.ts';
-import { openDatabase } from './open.ts';
 import { WriterEnded } from './writer.ts';
 
 const record = (requestId: string): AuditRecord => ({

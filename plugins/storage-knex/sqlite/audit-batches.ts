@@ -3,7 +3,7 @@ import type { ChainAdvance } from '../repositories/audit-rows.ts';
 import { auditColumns, auditValues } from '../repositories/audit-rows.ts';
 import type { NodeSqliteClient } from './client.ts';
 import type { Append, Appended } from './execute.ts';
-import { errorOf } from './failure.ts';
+import { errorOf } from './errors.ts';
 
 interface Waiting {
   readonly append: Append;

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { insertRows } from './many-rows.ts';
+import { insertRows } from './execute.ts';
 
 const sql = 'insert into t (a, b, c) values';
 let connection: DatabaseSync;

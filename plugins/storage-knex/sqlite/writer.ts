@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Answer, Task } from './execute.ts';
-import { errorOf } from './failure.ts';
-import type { Failure } from './failure.ts';
+import { errorOf } from './errors.ts';
+import type { Failure } from './errors.ts';
 
 export interface WriterOptions {
   readonly filename: string;

@@ -6,8 +6,7 @@ import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import { dialectOf } from '../dialect.ts';
 import { attacks } from '../support/attacks.ts';
 import { legitimate } from '../support/legitimate.ts';
-import { functions } from './functions.ts';
-import { policy } from './policy.ts';
+import { functions, policy } from './policy.ts';
 
 /** What a bound table is written as, so that nothing else can be taken for it. */
 const hole = 'hole_7f3a';

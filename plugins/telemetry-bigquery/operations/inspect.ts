@@ -7,7 +7,7 @@ import type {
   TelemetryHost,
 } from '../../../src/contract/telemetry/index.ts';
 import type { Api } from '../api.ts';
-import { physicalColumns } from '../columns.ts';
+import { physicalColumns } from '../cells.ts';
 import { RunningJob } from '../jobs.ts';
 import { keyPath, textLiteral } from '../literals.ts';
 import { presets } from '../presets/index.ts';

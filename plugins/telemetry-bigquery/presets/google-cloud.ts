@@ -1,6 +1,6 @@
 import type { MappingPreset } from '../../../src/contract/telemetry/index.ts';
 import { tablePath } from '../literals.ts';
-import { json, plain, present, text, type Wanted } from './wanted.ts';
+import { json, plain, present, text, type Wanted } from '../writer.ts';
 
 /** Enums are numbers there; ours are OTLP's names. */
 function named(column: string, names: readonly string[]): Wanted {

@@ -1,7 +1,7 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { MappingPreset, TableSource } from '../../../src/contract/telemetry/index.ts';
 import { tablePath } from '../literals.ts';
-import { json, plain, present, text, type Wanted } from './wanted.ts';
+import { json, plain, present, text, type Wanted } from '../writer.ts';
 
 /**
  * Partitions are of the time rows arrived, which is after the time they are of: never long before `start`, and later than

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Cursor, CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../../src/contract/telemetry/index.ts';
 import { RowReader } from '../result/row-reader.ts';
-import type { Deadline } from './stopped.ts';
+import type { Deadline } from './failures.ts';
 
 export interface CursorParts {
   readonly body: Readable;

@@ -14,7 +14,7 @@ import { withEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { listen } from '../../../test/support/listen.ts';
 import { never } from '../support/asking.ts';
 import { Endpoint, type EndpointOptions } from './endpoint.ts';
-import { EngineError } from './engine-error.ts';
+import { EngineError } from './failures.ts';
 
 const account = { username: 'réader', password: 'p:ß', maxConnections: 2, compression: false };
 

@@ -3,8 +3,52 @@ import type { ErrorCode } from '../../../src/contract/core/index.ts';
 import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
 import { FailedMidway, RowTooLong } from '../result/row-reader.ts';
 import { MalformedRow } from '../result/walk.ts';
-import { engineError, EngineError } from './engine-error.ts';
 import { failures, type Told } from './failure-codes.ts';
+
+/** What the engine says went wrong, in place of a result or in the middle of one. Its message can hold rows' values. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  /** ClickHouse's own, see system.errors. */
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Undefined for what is no engine's word: a proxy's, or half of an answer. */
+export function engineError(text: string): EngineError | undefined {
+  // The first is the engine's own; what follows may quote anything.
+  const [, code, message] = /Code: (\d+)\. [\w:]*Exception: ([^]*)/.exec(text) ?? [];
+  return code === undefined ? undefined : new EngineError(Number(code), message ?? '');
+}
+
+/** A signal that aborts when the caller leaves or the time is over, whichever comes first; its reason is a Stopped. */
+export class Deadline {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(caller: AbortSignal, timeoutMs: number) {
+    this.signal = this.#controller.signal;
+    this.#caller = caller;
+    this.#timer = setTimeout(() => this.#controller.abort(new Stopped('timeout')), timeoutMs);
+    if (caller.aborted) this.#leave();
+    else caller.addEventListener('abort', this.#leave, { once: true });
+  }
+
+  readonly #leave = (): void => {
+    this.#controller.abort(new Stopped('cancelled'));
+  };
+
+  /** Whoever waits no longer. */
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#caller.removeEventListener('abort', this.#leave);
+  }
+}
 
 export interface Explaining {
   readonly helpers: SqlHelpers;

@@ -5,12 +5,9 @@ import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Cursor, QueryLimits, StatementLabel, TableName } from '../../../src/contract/telemetry/index.ts';
 import { literal, textOf } from '../quote.ts';
 import { ClickHouseCursor } from './cursor.ts';
-import type { Endpoint, Settings } from './endpoint.ts';
-import type { Endpoints } from './endpoints.ts';
-import { explain, type Explaining } from './failures.ts';
-import { labelComment, labelJson } from './label.ts';
-import { agree, type AgreedSettings } from './settings.ts';
-import { Deadline } from './stopped.ts';
+import type { Endpoint, Settings, Endpoints } from './endpoint.ts';
+import { explain, type Explaining, Deadline } from './failures.ts';
+import { labelComment, labelJson, agree, type AgreedSettings } from './settings.ts';
 
 export interface WarehouseOptions {
   readonly endpoints: Endpoints;

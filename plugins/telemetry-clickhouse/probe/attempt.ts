@@ -1,5 +1,40 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
-import { engineError, EngineError } from '../client/engine-error.ts';
+import { engineError, EngineError } from '../client/failures.ts';
+import type { Finding, Tenancy, Tenant } from '../../../src/contract/telemetry/index.ts';
+import type { ServerBoundary } from '../setup/access.ts';
+import type { PhysicalTable } from '../setup/physical-tables.ts';
+
+export interface ProbeOptions {
+  readonly send: Send;
+  readonly boundary: Tenancy['boundary'];
+  readonly server: ServerBoundary;
+  readonly isolation: 'layered' | 'degraded';
+  readonly json: ReadonlySet<string>;
+  /** Those that are known, two at least where there are two. */
+  readonly tenants: readonly Tenant[];
+  /** Of a mapping whose `{tenant}` is this one's; the same for all where tenants share tables. */
+  tables(tenant: Tenant | undefined): Promise<readonly PhysicalTable[]>;
+}
+
+const most = 4;
+const properUser = 'give the gateway the user of sightline telemetry setup --print.';
+
+/** Statements that take rights away. Where they are many, another user is less work. */
+export function revoking(statements: readonly string[]): string {
+  const all = [...new Set(statements)];
+  if (all.length <= most) return all.join(' ');
+  return `${all.slice(0, most).join(' ')} These are ${most} of ${all.length}: rather ${properUser}`;
+}
+
+/** What was tried without a clear answer. Nothing is served over it, unless the config accepts a single layer. */
+export function unproven({ isolation }: Pick<ProbeOptions, 'isolation'>, check: string, detail: string): Finding {
+  return {
+    check,
+    status: isolation === 'degraded' ? 'warn' : 'fail',
+    detail,
+    hint: `Run sightline doctor again; if it says the same, ${properUser}`,
+  };
+}
 
 /** As whom a statement is sent: what the server knows an organization by. */
 export interface Sender {

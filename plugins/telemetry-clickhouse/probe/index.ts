@@ -1,12 +1,12 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { grantFindings } from './grants.ts';
-import type { ProbeOptions } from './options.ts';
+import type { ProbeOptions } from './attempt.ts';
 import { outsideFindings } from './outside.ts';
 import { rowFindings } from './rows.ts';
 import { settingFindings } from './settings.ts';
 import { systemFindings } from './system.ts';
 
-export type { ProbeOptions } from './options.ts';
+export type { ProbeOptions } from './attempt.ts';
 export type { Send, Sender } from './attempt.ts';
 
 /** Attempts as the gateway's user what must not succeed. Nothing is written, changed or ended, whatever it may do. */

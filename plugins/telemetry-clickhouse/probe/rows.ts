@@ -3,10 +3,8 @@ import { identifier, literal } from '../quote.ts';
 import { roleName } from '../setup/access.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
 import { queryId, tenantExpression, tenantLiteral } from '../tenant.ts';
-import { unproven } from './advice.ts';
-import { attempt } from './attempt.ts';
-import type { Outcome, Sender } from './attempt.ts';
-import type { ProbeOptions } from './options.ts';
+import { unproven, attempt } from './attempt.ts';
+import type { Outcome, Sender, ProbeOptions } from './attempt.ts';
 
 const setup = 'Run the row policies of sightline telemetry setup --print as an administrator';
 

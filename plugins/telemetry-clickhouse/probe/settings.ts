@@ -1,9 +1,7 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { textOf } from '../quote.ts';
-import { unproven } from './advice.ts';
-import { attempt } from './attempt.ts';
-import type { Outcome, Send } from './attempt.ts';
-import type { ProbeOptions } from './options.ts';
+import { unproven, attempt } from './attempt.ts';
+import type { Outcome, Send, ProbeOptions } from './attempt.ts';
 import { userName } from './grants.ts';
 
 /** The first versions in which a SETTINGS clause within a query obeys the profile. */

@@ -1,11 +1,9 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
-import { revoking, unproven } from './advice.ts';
-import { attempt, isUnknownTable } from './attempt.ts';
-import type { Send } from './attempt.ts';
+import { revoking, unproven, attempt, isUnknownTable } from './attempt.ts';
+import type { Send, ProbeOptions } from './attempt.ts';
 import { userName } from './grants.ts';
-import type { ProbeOptions } from './options.ts';
 
 /** Hold other people's SQL, or who may do what. */
 const secret = [

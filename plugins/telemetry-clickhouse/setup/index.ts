@@ -1,9 +1,8 @@
 import { tableNames } from '../../../src/contract/telemetry/index.ts';
 import type { SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
-import { access } from './access.ts';
+import { access, accessSql, policySql, script } from './access.ts';
 import type { Access, AccessOptions } from './access.ts';
-import { accessSql, policySql, script } from './access-sql.ts';
 import { ownTables } from './own-tables.ts';
 import type { OwnTables } from './own-tables.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import { decodeBatch, tableNames } from '../../../src/contract/telemetry/index.ts';
 import type {
   LogPosition,
@@ -12,15 +12,37 @@ import type {
   Tenancy,
   Tenant,
 } from '../../../src/contract/telemetry/index.ts';
-import { EngineError } from '../client/engine-error.ts';
+import { EngineError } from '../client/failures.ts';
 import type { Warehouse } from '../client/warehouse.ts';
 import { identifier, literal } from '../quote.ts';
+import type { Rows } from '../quote.ts';
 import { batchColumn, logColumn, organizationColumn, ownColumns } from '../setup/own-tables.ts';
 import { encodeRows } from './encode.ts';
-import { isAfter, readLoaded } from './positions.ts';
-import type { Loaded } from './positions.ts';
 import { afterOthers, insertIdPrefix, missing, rowsByBatch } from './stored.ts';
 import type { LogRows, Numbered } from './stored.ts';
+
+/** How far a log is loaded. */
+interface Loaded {
+  readonly position: LogPosition | undefined;
+  /** How many batches that were: the next one is numbered so. */
+  readonly batches: number;
+}
+
+/** The position table's word; rows of it are only ever added. */
+async function readLoaded(rows: Rows, table: string, organizationId: OrganizationId, log: string): Promise<Loaded> {
+  const [row] = await rows(
+    `SELECT segment, offset, batches FROM ${table}
+       WHERE organization = ${literal(organizationId)} AND log = ${literal(log)}
+       ORDER BY segment DESC, offset DESC LIMIT 1`,
+  );
+  if (row === undefined) return { position: undefined, batches: 0 };
+  const { segment, offset, batches } = row;
+  return { position: { segment: Number(segment), offset: Number(offset) }, batches: Number(batches) };
+}
+
+function isAfter(a: LogPosition, b: LogPosition | undefined): boolean {
+  return b === undefined || a.segment > b.segment || (a.segment === b.segment && a.offset > b.offset);
+}
 
 export interface SinkOptions {
   /** Of the account that may write. */

@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import type { Cursor, QueryLimits, StatementLabel } from '../../../src/contract/telemetry/index.ts';
 import { sqlHelpers } from '../../../src/telemetry/query/helpers.ts';
 import type { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
-import { Endpoints } from '../client/endpoints.ts';
+import { Endpoints } from '../client/endpoint.ts';
 import { Warehouse } from '../client/warehouse.ts';
 
 const limits: QueryLimits = { maxRows: 1_000, maxBytes: 1_000_000, maxCellBytes: 16_384, timeoutMs: 10_000 };

@@ -7,7 +7,7 @@ import { PolicyRouter } from '../../../test/support/clickhouse/policy-router.ts'
 import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { changedSettings } from '../client/settings.ts';
 import { Mapped } from '../mapped.ts';
-import { physicalColumns } from '../physical-columns.ts';
+import { physicalColumns } from '../types.ts';
 import { identifier, literal } from '../quote.ts';
 import type { Rows } from '../quote.ts';
 import { access } from '../setup/access.ts';

@@ -1,8 +1,118 @@
 import { StatementType, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api';
+import type { DuckDBDataChunk } from '@duckdb/node-api';
+import { maxTreeBytes } from '../protocol.ts';
 import type { RowLimits, RowsHeader } from '../protocol.ts';
 import type { Database } from './database.ts';
 import type { Job } from './job.ts';
-import { RowSerializer } from './serialize.ts';
+import { cellWriter, type CellWriter } from './cells.ts';
+
+interface Grammar {
+  readonly connection: DuckDBConnection;
+  readonly parse: DuckDBPreparedStatement;
+}
+
+/** All in one go, and in one value: to ask, and to read what comes, costs more than to answer. JSON has no line feeds. */
+const question = `SELECT concat_ws(chr(10), tree, json_serialize_sql(written), written) FROM (
+  SELECT tree, CASE WHEN starts_with(tree, '{"error":false,"statements":[{') AND strlen(tree) <= ${maxTreeBytes}
+    THEN json_deserialize_sql(tree) END AS written
+  FROM (SELECT json_serialize_sql($1::VARCHAR) AS tree))`;
+
+/** What the gate needs of the engine's grammar. Reads no table. */
+export class Statements {
+  readonly #database: Database;
+  /** Connections that are free, with what is asked of them prepared: planning it costs more than answering it. */
+  readonly #free: Grammar[] = [];
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The answer to `parse`. Throws the engine's error where it cannot write a tree that it read. */
+  async parse(sql: string, job: Job): Promise<string> {
+    const grammar = this.#free.pop() ?? (await this.#open());
+    try {
+      job.interruptible(() => grammar.connection.interrupt());
+      job.check();
+      grammar.parse.bindVarchar(1, sql);
+      // Its one chunk is there already; to fetch it would be two more turns of the thread pool.
+      const [answer] = (await grammar.parse.run()).getChunk(0).getColumnValues(0);
+      if (typeof answer !== 'string') throw new Error('the engine did not answer with text');
+      job.interruptible(undefined);
+      this.#free.push(grammar);
+      return answer;
+    } catch (error) {
+      grammar.connection.closeSync();
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const { connection } of this.#free.splice(0)) connection.closeSync();
+  }
+
+  async #open(): Promise<Grammar> {
+    const connection = await this.#database.connect();
+    return { connection, parse: await connection.prepare(question) };
+  }
+}
+
+/** Turns chunks into JSON row arrays until a limit is met. */
+class RowSerializer {
+  readonly #limits: RowLimits;
+  #rows: string[] = [];
+  #totalRows = 0;
+  #totalBytes = 0;
+  pendingBytes = 0;
+  truncated: 'rows' | 'bytes' | undefined;
+  readonly #budget: { readonly maxBytes: number; cutCells: number };
+
+  constructor(limits: RowLimits) {
+    this.#limits = limits;
+    this.#budget = { maxBytes: limits.maxCellBytes, cutCells: 0 };
+  }
+
+  get cutCells(): number {
+    return this.#budget.cutCells;
+  }
+
+  /** False once a limit is met, and the rest is not wanted. */
+  add(chunk: DuckDBDataChunk): boolean {
+    const writers: CellWriter[] = [];
+    for (let column = 0; column < chunk.columnCount; column += 1) {
+      writers.push(cellWriter(chunk.getColumnVector(column), this.#budget));
+    }
+    for (let row = 0; row < chunk.rowCount; row += 1) {
+      if (this.#totalRows >= this.#limits.maxRows) {
+        this.truncated = 'rows';
+        return false;
+      }
+      const cutBefore = this.#budget.cutCells;
+      let text = '[';
+      for (const write of writers) text += text === '[' ? write(row) : `,${write(row)}`;
+      text += ']';
+      // The comma that joins it to the row before counts too.
+      const bytes = Buffer.byteLength(text) + (this.#totalRows === 0 ? 0 : 1);
+      if (this.#totalBytes + bytes > this.#limits.maxBytes) {
+        this.truncated = 'bytes';
+        this.#budget.cutCells = cutBefore;
+        return false;
+      }
+      this.#rows.push(text);
+      this.#totalRows += 1;
+      this.#totalBytes += bytes;
+      this.pendingBytes += bytes;
+    }
+    return true;
+  }
+
+  /** The rows since the last time, joined by commas. */
+  take(): { readonly rows: number; readonly json: string } {
+    const taken = { rows: this.#rows.length, json: this.#rows.join(',') };
+    this.#rows = [];
+    this.pendingBytes = 0;
+    return taken;
+  }
+}
 
 /** Not one SELECT. The gate has seen to that before; this is what holds without it. */
 export class NotSelectError extends Error {}

@@ -1,16 +1,12 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { version } from '@duckdb/node-api';
-import { frame, frameKind, FrameReader, type Frame } from '../frames.ts';
-import { queriesAtOnce } from '../protocol.ts';
+import { frame, frameKind, FrameReader, type Frame, queriesAtOnce } from '../protocol.ts';
 import type { Committed, Failure, Hello, Idle, Released, Request } from '../protocol.ts';
 import type { Database } from './database.ts';
-import { InterruptedError, Job } from './job.ts';
+import { InterruptedError, Job, say, BusyError, Turns } from './job.ts';
 import { BadBatchError, Loader } from './load.ts';
-import { NotSelectError, runQuery } from './query.ts';
-import { say } from './say.ts';
-import { Statements } from './statements.ts';
-import { BusyError, Turns } from './turns.ts';
+import { NotSelectError, runQuery, Statements } from './query.ts';
 
 /** How long an engine waits for its first visitor. */
 const firstVisitMs = 15_000;

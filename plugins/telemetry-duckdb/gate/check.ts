@@ -1,7 +1,7 @@
 import type { ErrorCode, ErrorDetails, SightlineError } from '../../../src/contract/core/index.ts';
 import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
 import { functionHints, functionNames, functions, tableFunctions, typeNames } from './functions.ts';
-import { fold, isSystemName, Scope } from './scope.ts';
+import { fold, isSystemName, Scope, isList, isNode, text, type Json, type Node } from './scope.ts';
 import {
   expressionShapes,
   modifierShapes,
@@ -11,7 +11,6 @@ import {
   type Part,
   type Shape,
 } from './shapes.ts';
-import { isList, isNode, text, type Json, type Node } from './tree.ts';
 
 /** Deeper trees come from nobody's question. The engine itself stops at 250 in expressions. */
 const maxDepth = 400;

@@ -1,5 +1,4 @@
-import { fold } from './scope.ts';
-import { isList, isNode, text, type Json, type Node } from './tree.ts';
+import { fold, isList, isNode, text, type Json, type Node } from './scope.ts';
 
 /** A moment that a constant expression means: somewhere from `low` to `high`, in ms since 1970 or from now. */
 export interface Moment {

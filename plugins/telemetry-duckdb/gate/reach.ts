@@ -1,8 +1,7 @@
 import type { TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
 import { bareMoments, momentOf, type Moment } from './moment.ts';
 import { isTelemetryTable } from './relations.ts';
-import { fold } from './scope.ts';
-import { isList, isNode, text, type Json, type Node } from './tree.ts';
+import { fold, isList, isNode, text, type Json, type Node } from './scope.ts';
 
 /**
  * What the statement's own predicates on `time` leave of each place that reads a telemetry table. Only conditions without

@@ -1,6 +1,5 @@
 import { tableNames, type TableName } from '../../../src/contract/telemetry/index.ts';
-import { fold } from './scope.ts';
-import { isList, isNode, text, type Json, type Node } from './tree.ts';
+import { fold, isList, isNode, text, type Json, type Node } from './scope.ts';
 
 export function isTelemetryTable(node: Node): boolean {
   return telemetryTable(node) !== undefined;

@@ -1,11 +1,11 @@
 import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
 import { checkCall, checkCollation, checkOperator, checkType, isReserved, mayBeCall } from './names.ts';
 import { Refusals } from './refuse.ts';
-import { isSystemName, Scope } from './scope.ts';
+import { isSystemName, Scope } from './statement.ts';
 import { shapes, type Part } from './shapes.ts';
 import type { PostgresStatement } from './statement.ts';
 import { isList, isNode, list, nameOf, namesOf, only, text, type Json, type Node } from './tree.ts';
-import { systemColumns } from './words.ts';
+import { systemColumns } from './tokens.ts';
 
 const maxDepth = 600;
 const maxNodes = 50_000;

@@ -6,12 +6,11 @@ import type {
   TableName,
 } from '../../../src/contract/telemetry/index.ts';
 import { Checker } from './check.ts';
-import { isOfItsMoment, saysFewRows } from './few-rows.ts';
+import { isOfItsMoment, saysFewRows } from './bounds.ts';
 import { Parser } from './parser.ts';
 import { reachesOf } from './reach.ts';
-import { readStatement } from './read.ts';
+import { readStatement, Template } from './read.ts';
 import { PostgresStatement } from './statement.ts';
-import { Template } from './write.ts';
 
 export { functionNames } from './functions.ts';
 

@@ -6,7 +6,7 @@ import { legitimate } from '../support/legitimate.ts';
 import { functionNames } from './functions.ts';
 import { openGate, type PostgresGate } from './index.ts';
 import { relation, TestServer } from './support/server.ts';
-import { operators } from './words.ts';
+import { operators } from './tokens.ts';
 
 const server = await TestServer.open();
 const onServer = server === undefined ? describe.skip : describe;

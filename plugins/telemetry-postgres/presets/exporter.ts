@@ -1,5 +1,5 @@
 import type { MappingPreset, PhysicalColumns, TableSource } from '../../../src/contract/telemetry/index.ts';
-import { quoteName } from '../literals.ts';
+import { quoteName } from '../types.ts';
 
 /**
  * The unofficial Collector exporter for PostgreSQL: quoted PascalCase, jsonb attributes, times without a zone, in UTC. Its
@@ -96,7 +96,7 @@ async function source(
   const clock = found?.get('Timestamp');
   if (found === undefined || clock === undefined) return undefined;
   const zoned = clock.endsWith(' with time zone');
-  // `timestamp AT TIME ZONE 'UTC'` is what the index of setup/indexes.ts is on; a timestamptz needs nothing.
+  // `timestamp AT TIME ZONE 'UTC'` is what the index of setup/tables.ts is on; a timestamptz needs nothing.
   const column = (name: string) =>
     name === 'Timestamp' && !zoned ? `("Timestamp" AT TIME ZONE 'UTC')` : quoteName(name);
   const columns: Record<string, string> = {};

@@ -1,5 +1,5 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
-import { quoteName } from '../literals.ts';
+import { quoteName } from '../types.ts';
 import { publicFunctions, statementStatistics } from '../setup/roles.ts';
 import { some, type Prober } from './attempt.ts';
 

@@ -9,15 +9,13 @@ import {
 import { physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { namesOf, resolveTables } from '../layout.ts';
+import { clientOf } from '../settings.ts';
 import type { OperationsOptions } from '../settings.ts';
 import { typeNames } from '../relation.ts';
-import { clientOf } from '../settings.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { exporterColumns, exporterPreset } from '../presets/exporter.ts';
-import { grantsOn, mappingsOf } from './grants.ts';
-import { indexesScript } from './indexes.ts';
-import { hardeningScript, rolesScript } from './roles.ts';
-import { tablesScript } from './tables.ts';
+import { grantsOn, mappingsOf, hardeningScript, rolesScript } from './roles.ts';
+import { indexesScript, tablesScript } from './tables.ts';
 import { viewsScript } from './views.ts';
 
 /**

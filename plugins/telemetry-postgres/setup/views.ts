@@ -8,8 +8,8 @@ import {
   type Tenant,
 } from '../../../src/contract/telemetry/index.ts';
 import { ofTenant, tenantPredicate } from '../boundary.ts';
-import { quoteName, quoteText } from '../literals.ts';
-import { grantsOn, mappingsOf } from './grants.ts';
+import { quoteName, quoteText } from '../types.ts';
+import { grantsOn, mappingsOf } from './roles.ts';
 import { relationOf, writer } from '../relation.ts';
 import { tokenSetting } from '../token.ts';
 

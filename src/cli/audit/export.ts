@@ -4,12 +4,12 @@ import { resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { exportAudit } from '../../records/audit/index.ts';
+import { exportAudit } from '../../records/audit/export.ts';
 import { SightlineError } from '../../contract/core/index.ts';
 import { act, withWorkspace } from '../command.ts';
 import { Exit } from '../exit.ts';
 import type { Output } from '../output.ts';
-import { organizationsOf } from './organizations.ts';
+import { organizationsOf } from '../client.ts';
 
 const shape = z.object({ org: z.string().optional(), from: z.string().optional(), to: z.string().optional() });
 

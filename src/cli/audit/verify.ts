@@ -4,14 +4,14 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { layFoundation } from '../../gateway/wiring/workspace.ts';
 import type { OpenWorkspace } from '../../gateway/wiring/workspace.ts';
-import { verifyAudit, verifyAuditFile } from '../../records/audit/index.ts';
-import type { Head, Problem } from '../../records/audit/index.ts';
+import { verifyAudit, verifyAuditFile } from '../../records/audit/export.ts';
+import type { Head, Problem } from '../../records/audit/export.ts';
 import { isId, SightlineError } from '../../contract/core/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
 import { act, withWorkspace } from '../command.ts';
 import { Exit } from '../exit.ts';
 import type { Output } from '../output.ts';
-import { organizationsOf } from './organizations.ts';
+import { organizationsOf } from '../client.ts';
 
 const shape = z.object({ org: z.string().optional(), since: z.string().optional() });
 

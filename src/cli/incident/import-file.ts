@@ -2,6 +2,26 @@ import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import { incidentStatuses, severities, waitingParties } from '../../contract/storage/index.ts';
 import type { NewIncident } from '../../contract/storage/index.ts';
+import { act, operator } from '../command.ts';
+import { readInput } from '../ingest.ts';
+import { inOrganization, orgOption, orgShape } from './common.ts';
+import type { Add } from './common.ts';
+
+export const importFile: Add = (group, output) => {
+  const command = group
+    .command('import')
+    .argument('<file>')
+    .description('create incidents from a JSON array; the whole file is checked first')
+    .option(...orgOption);
+  act(command, output, orgShape, async ({ settings, options, operands: [file = ''] }) => {
+    const given = parseIncidents(readInput(file), file);
+    await inOrganization(settings, options.org, async ({ incidents }) => {
+      const keys: string[] = [];
+      for (const incident of given) keys.push((await incidents.create(incident, operator())).key);
+      output.result({ imported: keys.length, keys }, () => `Imported ${keys.length}: ${keys.join(', ')}`);
+    });
+  });
+};
 
 const text = (longest: number) => z.string().min(1).max(longest);
 const time = z.iso.datetime({ offset: true }).transform((value) => new Date(value));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { alertKey, alertLine, alertParagraphs } from '../storage/alert-text.ts';
+import { alertKey, alertLine, alertParagraphs } from '../storage/alert-sources.ts';
 import type { Severity } from '../storage/incident.ts';
 import type { AlertNotice } from './alerts.ts';
 

@@ -1,7 +1,7 @@
 export { apiVersion, definePlugin } from './plugin.ts';
 export type { Component, Health, Host, Logger, Vault } from './component.ts';
 export type { Hosts, IssuerHost, PluginDefinition, PluginKind, Products, SolePluginKind } from './plugin.ts';
-export { Stopped, within } from './deadline.ts';
+export { Stopped, within } from './component.ts';
 export { ClientGone, errorStatus, SightlineError } from './errors.ts';
 export type { ErrorCode, ErrorDetails } from './errors.ts';
 export * from './ids.ts';

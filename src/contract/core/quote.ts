@@ -1,3 +1,8 @@
+/** A text for an element or a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
 /**
  * Telemetry is written by strangers. Whatever of it stands in a message or a document stands in a code span: on one line,
  * short, and without the backticks that would end the span.

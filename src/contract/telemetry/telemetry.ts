@@ -1,10 +1,9 @@
 import type { Component, Host } from '../core/component.ts';
 import type { OrganizationId } from '../core/ids.ts';
 import type { SqlGates } from './gate.ts';
-import type { MappingHelpers } from './mapping.ts';
+import type { MappingHelpers, TenancyHelpers } from './mapping.ts';
 import type { ColumnType, LogicalTable, TableName } from './schema.ts';
 import type { CheckedStatement, ParsedStatement, SqlHelpers, StatementBinding, StatementContext } from './statement.ts';
-import type { TenancyHelpers } from './tenancy.ts';
 import type { WarehouseOperations } from './warehouse.ts';
 
 /**

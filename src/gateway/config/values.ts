@@ -1,5 +1,33 @@
 import { z } from 'zod';
 
+const units: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
+};
+
+const written = /^(\d{1,16}(?:\.\d{1,6})?)\s*([kmgt]i?b|b)?$/i;
+const most = 1e15;
+
+/** A number of bytes, or text such as `50GB`, `1.5 TiB` or `1000000`, as `${env:…}` gives it. At most a petabyte. */
+export const byteSize = z
+  .union([z.number().min(1).max(most), z.string().regex(written, 'must be a number of bytes, such as 50GB or 1.5 TiB')])
+  .transform((value, context) => {
+    if (typeof value === 'number') return Math.floor(value);
+    const [, amount = '', unit = ''] = written.exec(value) ?? [];
+    const bytes = Math.floor(Number(amount) * (units[unit.toLowerCase()] ?? Number.NaN));
+    if (bytes >= 1 && bytes <= most) return bytes;
+    context.addIssue({ code: 'custom', message: 'must be from 1 byte to 1000TB', input: value });
+    return z.NEVER;
+  });
+
 export const url = z
   .string()
   .refine(isHttpUrl, 'must be an http or https URL without query or fragment')

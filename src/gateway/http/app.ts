@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import { SightlineError } from '../../contract/core/index.ts';
 import type { Instruments, Logger } from '../../contract/core/index.ts';
 import { pagePaths } from '../../contract/issuer/index.ts';
 import type { Issuer } from '../../contract/issuer/index.ts';
@@ -9,12 +10,35 @@ import { ambiguous, isUnambiguous } from '../../mcp/host-check.ts';
 import type { McpListener } from '../../mcp/handler.ts';
 import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
 import { inRequest } from '../process/request-context.ts';
-import { sendFailure } from './failure.ts';
-import { livez, readyz, type HealthReport } from './health.ts';
-import { sendError, sendJson } from './json.ts';
+import { livez, readyz, type HealthReport, sendError, sendJson } from './health.ts';
 import { landingPage } from './landing.ts';
 import { admitted, expectsContinue, timed, withoutBasePath } from './middleware.ts';
 import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
+
+interface FailureContext {
+  /** Of the request that is answered, as the log has it. */
+  readonly requestId: () => string;
+  readonly logger: Logger;
+}
+
+/** What an error thrown by a route becomes. Only our own words are sent; the rest is logged under the request's id. */
+function sendFailure(error: unknown, response: ServerResponse, { requestId, logger }: FailureContext): void {
+  if (response.headersSent) {
+    response.destroy();
+    logger.error({ error }, 'A response broke off.');
+    return;
+  }
+  if (error instanceof SightlineError) {
+    return sendError(response, error.status, error.code, error.message, error.hint);
+  }
+  // Express's own refusals of a malformed request carry a status.
+  if (error instanceof Error && 'status' in error && error.status === 400) {
+    return sendError(response, 400, 'invalid_argument', 'The request is malformed.');
+  }
+  const id = requestId();
+  logger.error({ error, request_id: id }, 'A request failed.');
+  sendError(response, 500, 'internal', 'The request failed on our side.', `Tell an operator this id: ${id}`);
+}
 
 export interface AppOptions {
   readonly mcp: McpListener;

@@ -1,20 +1,63 @@
-import { within } from '../../contract/core/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { TracerProvider } from '@opentelemetry/sdk-trace';
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { within } from '../../contract/core/index.ts';
 import type { Instruments, Logger } from '../../contract/core/index.ts';
-import { FailureReport } from './failure-report.ts';
-import { observeGauges } from './gauges.ts';
-import type { Gauges } from './gauges.ts';
-import { createInstruments } from './instruments.ts';
-import { metricsTo, spansTo } from './otlp.ts';
-import type { OtlpOptions } from './otlp.ts';
+import { FailureReport, createScrapeServer, ScrapedReader } from './scrape.ts';
+import { observeGauges, createInstruments } from './instruments.ts';
+import type { Gauges } from './instruments.ts';
 import { observeProcess } from './process-metrics.ts';
-import { createScrapeServer, ScrapedReader } from './scrape.ts';
 
-export type { Gauges } from './gauges.ts';
+interface OtlpOptions {
+  /** Without `/v1/…`. */
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signals: readonly ('traces' | 'metrics')[];
+  /** Of traces that begin here; those of a caller are kept as it decided. */
+  readonly sampleRatio: number;
+  /** Between two reports of metrics. */
+  readonly intervalSeconds: number;
+}
+
+/** Of one export with its repetitions. */
+const timeoutMillis = 5_000;
+
+/** Spans leave in batches, behind a queue that is bounded: what does not fit is dropped, and no request waits. */
+function spansTo({ endpoint, headers }: OtlpOptions, report: FailureReport): BatchSpanProcessor {
+  const exporter = new (class extends OTLPTraceExporter {
+    override export(...[spans, done]: Parameters<OTLPTraceExporter['export']>): void {
+      super.export(spans, (result) => {
+        if (result.code !== 0) report.failed('traces', result.error);
+        done(result);
+      });
+    }
+  })({ url: `${endpoint}/v1/traces`, headers: { ...headers }, timeoutMillis });
+  return new BatchSpanProcessor({ exporter, scheduledDelayMillis: 2_000, maxQueueSize: 4_096 });
+}
+
+function metricsTo(options: OtlpOptions, report: FailureReport): PeriodicExportingMetricReader {
+  const { endpoint, headers, intervalSeconds } = options;
+  const exporter = new (class extends OTLPMetricExporter {
+    override export(...[metrics, done]: Parameters<OTLPMetricExporter['export']>): void {
+      super.export(metrics, (result) => {
+        if (result.code !== 0) report.failed('metrics', result.error);
+        done(result);
+      });
+    }
+  })({ url: `${endpoint}/v1/metrics`, headers: { ...headers }, timeoutMillis });
+  const exportIntervalMillis = intervalSeconds * 1_000;
+  return new PeriodicExportingMetricReader({
+    exporter,
+    exportIntervalMillis,
+    exportTimeoutMillis: Math.min(exportIntervalMillis, timeoutMillis * 2),
+  });
+}
+
+export type { Gauges } from './instruments.ts';
 
 export interface OwnTelemetryOptions {
   readonly service: { readonly name: string; readonly version: string };

@@ -1,9 +1,90 @@
-import type { Attributes, Meter } from '@opentelemetry/api';
-import type { Instruments } from '../../contract/core/index.ts';
-import { httpMethod } from './names.ts';
-import { Operations } from './operations.ts';
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import type { Attributes, Meter, Histogram, Tracer } from '@opentelemetry/api';
+import type { Instruments, QueryFacts, QueryOutcome } from '../../contract/core/index.ts';
+import { httpMethod, databaseSystem } from './names.ts';
+import { Operations, RecordedOperation, wallClockAt } from './operations.ts';
 import type { Traces } from './operations.ts';
-import { Queries } from './queries.ts';
+
+const longestStatement = 4_000;
+
+/** Statements at the warehouse by the database conventions: a span of kind CLIENT and a duration. */
+export class Queries {
+  readonly #duration: Histogram;
+  readonly #tracer: Tracer | undefined;
+  readonly #statements: boolean;
+
+  /** @param statements whether spans hold the SQL. */
+  constructor(duration: Histogram, tracer: Tracer | undefined, statements: boolean) {
+    this.#duration = duration;
+    this.#tracer = tracer;
+    this.#statements = statements;
+  }
+
+  record({ dialect, sql, organizationId, operation }: QueryFacts, since: number, outcome: QueryOutcome): void {
+    const now = performance.now();
+    const attributes: Attributes = { 'db.system.name': databaseSystem(dialect), 'db.operation.name': 'SELECT' };
+    const failed = 'failed' in outcome ? { 'error.type': outcome.failed } : undefined;
+    this.#duration.record((now - since) / 1_000, { ...attributes, ...failed });
+    const context = operation instanceof RecordedOperation ? operation.context : undefined;
+    // The agent's statements, which no request waits for, are counted and not traced.
+    if (this.#tracer === undefined || context === undefined) return;
+    const span = this.#tracer.startSpan(
+      'SELECT',
+      {
+        kind: SpanKind.CLIENT,
+        attributes: {
+          ...attributes,
+          'sightline.organization.id': organizationId,
+          ...(this.#statements && { 'db.query.text': sql.slice(0, longestStatement).toWellFormed() }),
+          ...('failed' in outcome ? failed : { 'db.response.returned_rows': outcome.rows }),
+        },
+        startTime: wallClockAt(since),
+      },
+      context,
+    );
+    if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end(wallClockAt(now));
+  }
+}
+
+/** What is read when metrics are collected. */
+export interface Gauges {
+  readonly queries: { readonly waiting: number; readonly running: number };
+  readonly audit: { readonly pending: number; readonly blocked: number };
+  /** Undefined where the warehouse has no engines of its own. */
+  readonly enginesOpen: number | undefined;
+  /** Received and not yet in the warehouse. */
+  readonly ingestWaitingBytes: number;
+}
+
+export function observeGauges(meter: Meter, gauges: Gauges): void {
+  const observe = (name: string, description: string, unit: string, read: () => number | undefined): void =>
+    meter.createObservableGauge(name, { description, unit }).addCallback((result) => {
+      const value = read();
+      if (value !== undefined) result.observe(value);
+    });
+  observe('sightline.query.queue.waiting', 'Queries that wait for a place', '{query}', () => gauges.queries.waiting);
+  observe('sightline.query.running', 'Queries that have a place', '{query}', () => gauges.queries.running);
+  observe(
+    'sightline.audit.pending',
+    'Audit records promised or not yet written',
+    '{record}',
+    () => gauges.audit.pending,
+  );
+  observe(
+    'sightline.audit.blocked',
+    'Organizations that are refused since their audit cannot be written',
+    '{organization}',
+    () => gauges.audit.blocked,
+  );
+  observe('sightline.engines.open', 'Engines of organizations that run', '{engine}', () => gauges.enginesOpen);
+  observe(
+    'sightline.ingest.waiting',
+    'Telemetry received and not yet in the warehouse',
+    'By',
+    () => gauges.ingestWaitingBytes,
+  );
+}
 
 /** As each convention advises. */
 const buckets = {

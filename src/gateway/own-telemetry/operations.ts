@@ -2,7 +2,14 @@ import { createTraceState, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceF
 import type { Attributes, Context, Histogram, Span, Tracer } from '@opentelemetry/api';
 import type { ErrorCode, Operation, OperationFacts, SpanIds, TraceParent } from '../../contract/core/index.ts';
 import { mcpMethod } from './names.ts';
-import { wallClockAt } from './wall-clock.ts';
+
+/**
+ * The wall clock's epoch milliseconds at a moment of `performance.now()`. A span whose start is given this way is ended this way
+ * too: the SDK's own end is in whole milliseconds then, and may lie before the start.
+ */
+export function wallClockAt(moment: number): number {
+  return performance.timeOrigin + moment;
+}
 
 export interface Traces {
   readonly tracer: Tracer;

@@ -3,7 +3,7 @@ import { metrics } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { newId } from '../../contract/core/index.ts';
 import { Operations } from './operations.ts';
-import { Queries } from './queries.ts';
+import { Queries } from './instruments.ts';
 
 const millis = ([seconds, nanos]: readonly [number, number]) => seconds * 1_000 + nanos / 1e6;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
-import { errorField } from './error-field.ts';
+import { errorField } from './logger.ts';
 
 const holderShape = z.object({ pid: z.number(), url: z.string(), startedAt: z.string() });
 export type Holder = z.output<typeof holderShape>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { serializeError } from './log-error.ts';
+import { serializeError } from './logger.ts';
 
 describe('an error in the log', () => {
   it('has its type, message, stack, own members and causes', () => {

@@ -11,7 +11,7 @@ import { chmod, link, readFile, stat, unlink, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { SightlineError } from '../../contract/core/index.ts';
 import type { Vault } from '../../contract/core/index.ts';
-import { errorField } from './error-field.ts';
+import { errorField } from './logger.ts';
 
 const keyBytes = 32;
 /** Node takes shorter ones, too, unless it is told. */

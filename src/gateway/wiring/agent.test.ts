@@ -3,7 +3,7 @@ import type { Agent, AgentHost } from '../../contract/agent/index.ts';
 import { testHost } from '../../../test/contract/host.ts';
 import type { LoadedPlugin } from '../process/registry.ts';
 import { dialect } from '../../../plugins/telemetry-duckdb/dialect.ts';
-import { createAgent } from './agent.ts';
+import { createAgent } from './agent-query.ts';
 
 const done: string[] = [];
 const signal = AbortSignal.timeout(10_000);

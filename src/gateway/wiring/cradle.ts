@@ -17,7 +17,7 @@ import type { LoadedPlugin } from '../process/registry.ts';
 import type { Replicas } from '../process/replicas.ts';
 import type { Seat } from '../workers/seat.ts';
 import type { LoadedAlertInputs } from './alert-inputs.ts';
-import type { Serving } from './serving.ts';
+import type { Serving } from './listen.ts';
 import type { Urls } from './urls.ts';
 import type { Foundation } from './workspace.ts';
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SightlineError } from '../../contract/core/index.ts';
-import { errorField } from '../process/error-field.ts';
+import { errorField } from '../process/logger.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',

@@ -1,6 +1,6 @@
 import { scopes } from '../../contract/issuer/index.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../identity/verify/challenge.ts';
-import { cancelChat } from '../../incidents/investigation/cancel.ts';
+import { cancelChat } from '../../incidents/investigation/worker.ts';
 import { Admission } from '../../limits/admission.ts';
 import { limitCallsAtOnce } from '../../limits/calls-at-once.ts';
 import { createMcpHandler } from '../../mcp/handler.ts';
@@ -17,7 +17,7 @@ import { currentRequestId, outsideRequests } from '../process/request-context.ts
 import { shareRunningCalls } from '../workers/shared-calls.ts';
 import type { FrontParts, Wiring } from './cradle.ts';
 import { collectorSource, ingestSource, noIngest } from './ingest-source.ts';
-import { product } from './product.ts';
+import { product } from './settings.ts';
 
 /** Of telemetry and of alerts: above what their receivers take, which refuse by organization. */
 const sentAtOnce = 1_024;

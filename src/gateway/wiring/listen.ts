@@ -2,7 +2,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { SightlineError } from '../../contract/core/index.ts';
-import { errorField } from '../process/error-field.ts';
+import type { Health } from '../../contract/core/index.ts';
+import { errorField } from '../process/logger.ts';
+import type { Config } from '../config/schema.ts';
+
+/** Whether requests are served, as the readiness probe and the listener see it. */
+export interface Serving {
+  ready: boolean;
+  health: () => Promise<Readonly<Record<string, Health>>>;
+}
+
+/** A `read_chat` may wait 25 s; a query as long as the configuration lets it. */
+export function longestCallMs({ limits }: Config): number {
+  return Math.max(25_000, limits.queryTimeoutSeconds * 1_000);
+}
 
 export interface ListenAddress {
   readonly host: string;

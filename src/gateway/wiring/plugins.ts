@@ -1,12 +1,32 @@
 import { loadPlugin } from '../process/registry.ts';
-import { agentQuery } from './agent-query.ts';
-import { createAgent } from './agent.ts';
+import { agentQuery, createAgent } from './agent-query.ts';
 import { createAlertInputs, loadAlertInputs } from './alert-inputs.ts';
 import type { LoadedPlugins, PluginParts, Wiring } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
-import { issuerHost } from './issuer-host.ts';
 import { telemetryHost } from './telemetry-host.ts';
 import type { Foundation } from './workspace.ts';
+import { type AuthorizationServerHost, createAuthorizationServer } from '../../identity/issue/server.ts';
+import { SightlineError } from '../../contract/core/index.ts';
+import type { Host, IssuerHost } from '../../contract/core/index.ts';
+import type { AuditLog, Storage } from '../../contract/storage/index.ts';
+
+/**
+ * What an issuer plugin is given: the host, where accounts are kept, and an authorization server to run.
+ * @param admit the account of an identity that a provider vouches for.
+ */
+export function issuerHost(
+  host: Host,
+  { storage, audit }: { readonly storage: Storage; readonly audit: AuditLog },
+  resource: string,
+  admit: AuthorizationServerHost['admit'] = nobody,
+): IssuerHost {
+  const given = { ...host, storage, resource };
+  return { ...given, authorizationServer: (options) => createAuthorizationServer(options, { ...given, audit, admit }) };
+}
+
+const nobody: AuthorizationServerHost['admit'] = async () => {
+  throw new SightlineError('forbidden', 'Identity providers let nobody in here.');
+};
 
 /** Loads what the config names, by kind. */
 export async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins> {

@@ -5,7 +5,7 @@ import { createRateLimit } from '../../limits/rate-limit.ts';
 import { limitRequests, rateOf } from '../../limits/request-rates.ts';
 import type { RequestRates } from '../../limits/request-rates.ts';
 import { createReplicas, severalServe } from '../process/replicas.ts';
-import { shareRateLimit } from '../workers/shared-rate-limit.ts';
+import { shareRateLimit } from '../workers/shared-calls.ts';
 import type { SharedParts, Wiring } from './cradle.ts';
 import { directoryName } from './data-directory.ts';
 

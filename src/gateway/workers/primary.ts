@@ -1,16 +1,68 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { holdExclusively } from '../process/exclusive.ts';
 import type { Exclusive } from '../process/exclusive.ts';
 import { checkConfig } from '../wiring/config.ts';
-import { choosePort, localUrl } from '../wiring/listen.ts';
-import { longestCallMs } from '../wiring/serving.ts';
+import { choosePort, localUrl, longestCallMs } from '../wiring/listen.ts';
 import type { Settings } from '../wiring/settings.ts';
 import { deriveUrls } from '../wiring/urls.ts';
 import { layFoundation } from '../wiring/workspace.ts';
 import type { Foundation } from '../wiring/workspace.ts';
-import { Switchboard } from './switchboard.ts';
 import { WorkerProcess } from './worker-process.ts';
+import { createKeptResults } from '../../telemetry/query/kept-results.ts';
+import type { KeptResults } from '../../telemetry/query/kept-results.ts';
+import type { FromWorker } from './messages.ts';
+import { withBuffer } from './seat.ts';
+
+/**
+ * What workers have in common and storage has not. Cut results lie here and not at the worker that read them, so that
+ * their limits hold for all together, any worker can page in them, and none is lost with its worker.
+ */
+class Switchboard {
+  readonly #kept: KeptResults;
+  readonly #workers: () => Iterable<WorkerProcess>;
+
+  constructor({ now, workers }: { readonly now: () => Date; readonly workers: () => Iterable<WorkerProcess> }) {
+    this.#kept = createKeptResults({ now });
+    this.#workers = workers;
+  }
+
+  take(message: FromWorker, from: WorkerProcess): void {
+    switch (message.kind) {
+      case 'keep': {
+        const { call, holder, result } = message;
+        const id = this.#kept.keep(holder, withBuffer(result));
+        from.tell({ kind: 'kept', call, ...(id === undefined ? {} : { id }) });
+        break;
+      }
+      case 'page': {
+        const { call, holder, id, request } = message;
+        const page = this.#kept.findPage(holder, id, request);
+        from.tell({ kind: 'page', call, ...(page === undefined ? {} : { page }) });
+        break;
+      }
+      case 'admitted':
+      case 'cancelled':
+        for (const worker of this.#workers()) if (worker !== from) worker.tell(message);
+        break;
+      case 'serving':
+    }
+  }
+
+  clear(): void {
+    this.#kept.clear();
+  }
+}
+
+/**
+ * V8 lets what has grown old take four times the room of what lives before it looks which of it is garbage. Of a gateway the
+ * caches live, and each token and answer in them that another takes the place of is garbage: half as much again is room enough.
+ */
+export function keepHeapSmall(): void {
+  setFlagsFromString('--heap-growing-percent=50');
+}
+export { WorkerFailed } from './worker-process.ts';
 
 /** The process that holds the data directory and keeps so many workers running, which serve all requests. */
 export interface Primary {

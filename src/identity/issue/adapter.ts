@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hashSecret, SightlineError } from '../../contract/core/index.ts';
 import type { Logger, Vault } from '../../contract/core/index.ts';
 import type { Artifact, ArtifactRepository } from '../../contract/storage/index.ts';
-import type { Reach } from './failures.ts';
+import type { Reach } from './error-page.ts';
 
 /**
  * How long a refresh token that was just used still works. Clients refresh in several calls or processes at once and keep

@@ -1,5 +1,4 @@
-import { isOurResource } from './resource.ts';
-import { everyScope, knownScopes } from './scopes.ts';
+import { isOurResource, everyScope, knownScopes } from './scopes.ts';
 
 /**
  * All of an authorization request that the protocol library gets to see. OpenID's parameters are left out (`nonce`,

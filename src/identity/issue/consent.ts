@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import type { GrantId } from '../../contract/core/index.ts';
 import type { AuthorizationRequest, AuthorizationRequests, Consent } from '../../contract/issuer/index.ts';
-import { accountId } from './account.ts';
+import { accountId } from './claims.ts';
 import type { Clients } from './clients/index.ts';
 import type { GrantRecords } from './grant-records.ts';
 import { knownScopes } from './scopes.ts';

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorizationQuery } from './authorization-query.ts';
 import { registrationPath } from './clients/index.ts';
 import { callerOf } from '../../limits/network.ts';
-import { createThrottle } from '../../limits/throttle.ts';
+import { createThrottle } from '../../limits/early-answer.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
-import { authorizePath, jwksPath, revocationPath, tokenPath } from './protocol.ts';
+import { authorizePath, jwksPath, revocationPath, tokenPath } from './metadata.ts';
 
 /** A token request is a few hundred bytes. */
 const maxBodyBytes = 16_384;

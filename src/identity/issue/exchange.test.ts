@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { hashSecret, newId } from '../../contract/core/index.ts';
 import { type NewSecret } from '../../contract/storage/index.ts';
-import { createKeyProof, matchSecret } from './exchange.ts';
+import { createKeyProof, matchSecret } from './key-exchange.ts';
 
 const stored = (secret: string): NewSecret => ({ id: newId('sec'), hash: hashSecret(secret) });
 

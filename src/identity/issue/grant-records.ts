@@ -3,7 +3,7 @@ import { isId, newId } from '../../contract/core/index.ts';
 import type { GrantId } from '../../contract/core/index.ts';
 import type { AuthorizationClient, Scope } from '../../contract/issuer/index.ts';
 import type { AuditRecord, Storage } from '../../contract/storage/index.ts';
-import type { Account } from './account.ts';
+import type { Account } from './claims.ts';
 
 /** What people granted, as they see it among their connected applications: every access token lives by one of these. */
 export interface GrantRecords {

@@ -9,12 +9,12 @@ import { isId } from '../../contract/core/index.ts';
 import { pagePaths } from '../../contract/issuer/index.ts';
 import type { GrantId } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
-import { accountId, readAccountId, type Account } from './account.ts';
+import { accountId, readAccountId, type Account } from './claims.ts';
 import { canonicalResources } from './authorization-query.ts';
 import type { Clients } from './clients/index.ts';
 import { authMethods } from './clients/metadata.ts';
-import { createThrottle } from '../../limits/throttle.ts';
-import { temporarily, type Reach } from './failures.ts';
+import { createThrottle } from '../../limits/early-answer.ts';
+import { temporarily, type Reach } from './error-page.ts';
 import { clientSigningAlgorithms } from './metadata.ts';
 import { knownScopes } from './scopes.ts';
 

@@ -9,24 +9,22 @@ import type {
   ExternalTokenClaims,
 } from '../../contract/issuer/index.ts';
 import type { AuditLog } from '../../contract/storage/index.ts';
-import type { Account } from './account.ts';
+import { tokenClaims } from './claims.ts';
+import type { Account } from './claims.ts';
 import { createAdapter } from './adapter.ts';
 import { createAttempts } from './attempts.ts';
-import { tokenClaims } from './claims.ts';
 import { createClients } from './clients/index.ts';
 import { internet, type Network } from './clients/network.ts';
 import { createAuthorizationRequests } from './consent.ts';
 import { createEndpoints, documentCacheSeconds, type Answer } from './endpoints.ts';
-import { createKeyProof } from './exchange.ts';
-import { createReach, temporarily } from './failures.ts';
+import { createKeyProof, createKeyExchange } from './key-exchange.ts';
+import { createReach, temporarily } from './error-page.ts';
 import { createGrantRecords } from './grant-records.ts';
 import { createAssertionGrant, withAssertionGrant } from './grants/id-jag.ts';
 import { createHousekeeping } from './housekeeping.ts';
-import { createKeyExchange } from './key-exchange.ts';
 import { createKeyRefresh, refreshMs } from './key-refresh.ts';
-import { authorizationServerMetadata } from './metadata.ts';
+import { authorizationServerMetadata, tokenLifetime } from './metadata.ts';
 import { peopleConfiguration } from './people-grants.ts';
-import { tokenLifetime } from './protocol.ts';
 import { createProvider } from './provider.ts';
 import { createSigningKeys } from './signing-keys.ts';
 

@@ -2,8 +2,15 @@ import { importJWK, errors, type CryptoKey, type JWTVerifyGetKey } from 'jose';
 import { SightlineError } from '../../contract/core/index.ts';
 import type { Vault } from '../../contract/core/index.ts';
 import type { Directory, SigningKeyRecord } from '../../contract/storage/index.ts';
-import { planKeys, type KeySchedule } from './key-schedule.ts';
-import { newSigningKey, openSigningKey, type PrivateJwk, type PublicJwk, publicPart } from './signing-key.ts';
+import {
+  planKeys,
+  type KeySchedule,
+  newSigningKey,
+  openSigningKey,
+  type PrivateJwk,
+  type PublicJwk,
+  publicPart,
+} from './signing-key.ts';
 
 /** The keys our tokens are signed with: kept in storage, sealed, shared by every instance, replaced on a schedule. */
 export interface SigningKeys {

@@ -4,7 +4,7 @@ import type { ExternalTokenClaims } from '../../contract/issuer/index.ts';
 import type { Organization } from '../../contract/storage/index.ts';
 import type { Account, Identities } from './identity-sign-in.ts';
 import type { Admission } from './people.ts';
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from './throttle.ts';
 
 /** Whose an identity provider's token is, and for which organization. */
 export type Admit = (claims: Pick<ExternalTokenClaims, 'identity' | 'organization'>) => Promise<Admission>;

@@ -1,20 +1,85 @@
-import { SightlineError } from '../../contract/core/index.ts';
+import { randomBytes } from 'node:crypto';
+import { SightlineError, hashSecret } from '../../contract/core/index.ts';
 import type { Logger, UserId } from '../../contract/core/index.ts';
 import type { Actor, Storage } from '../../contract/storage/index.ts';
 import { createAdmit } from './admission.ts';
-import { createApplications } from './applications.ts';
 import { createIdentities } from './identity-sign-in.ts';
 import { createInvitations } from './invitations.ts';
 import { createLeakyBuckets } from '../../limits/leaky-buckets.ts';
 import { createMembers } from './members.ts';
 import { createPasswordLinks } from './password-links.ts';
 import { createPasswordSignIns } from './password-sign-in.ts';
-import { createPasswords } from './passwords.ts';
-import type { Passwords } from './passwords.ts';
+import { createPasswords } from './password-rules.ts';
+import type { Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
-import { createSessions } from './sessions.ts';
 import { createThrottle } from './throttle.ts';
 import { createTrail } from './trail.ts';
+import type { Trail } from './trail.ts';
+
+/** Browsers that are signed in: 256 random bits in a cookie, of which the hash is kept, for twelve hours and no longer. */
+type Sessions = Pick<People, 'openSession' | 'session' | 'chooseOrganization' | 'signOut' | 'signOutEverywhere'>;
+
+const lifeMs = 12 * 3_600_000;
+const sweepMs = 3_600_000;
+/** What `open` makes. Nothing else is looked up. */
+const shape = /^[A-Za-z0-9_-]{43}$/;
+
+interface SessionsOptions {
+  readonly storage: Storage;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+function createSessions({ storage, logger, now }: SessionsOptions): Sessions {
+  const { people, sessions } = storage.directory;
+  let sweptAt = 0;
+
+  /** With a sign-in now and then, which is what makes sessions. */
+  async function sweep(): Promise<void> {
+    if (now().getTime() - sweptAt < sweepMs) return;
+    sweptAt = now().getTime();
+    try {
+      await sessions.removeExpired(now());
+    } catch (error) {
+      logger.warn({ error }, 'ended sessions could not be removed');
+    }
+  }
+
+  return {
+    async openSession(userId) {
+      const token = randomBytes(32).toString('base64url');
+      const expiresAt = new Date(now().getTime() + lifeMs);
+      const [only, ...others] = await people.memberships(userId);
+      const chosen = only !== undefined && others.length === 0 ? { organizationId: only.organization.id } : {};
+      await sessions.create({ hash: hashSecret(token), userId, expiresAt, ...chosen });
+      await sweep();
+      return { token, expiresAt };
+    },
+    session: async (token) => (shape.test(token) ? sessions.find(hashSecret(token)) : undefined),
+    chooseOrganization: async (token, organizationId) =>
+      shape.test(token) && sessions.choose(hashSecret(token), organizationId),
+    async signOut(token) {
+      if (shape.test(token)) await sessions.remove(hashSecret(token));
+    },
+    signOutEverywhere: (userId) => sessions.removeOf(userId),
+  };
+}
+
+/** OAuth clients that people let in. */
+type Applications = Pick<People, 'applications' | 'revokeApplication'>;
+
+function createApplications({ storage, trail }: { readonly storage: Storage; readonly trail: Trail }): Applications {
+  return {
+    applications: (organizationId, userId) => storage.workspace(organizationId).grants.list(userId),
+    async revokeApplication(organizationId, id, actor, userId) {
+      await trail.during(organizationId, { event: 'grant.revoked', subject: actor.id, target: id }, async () => {
+        if (!(await storage.workspace(organizationId).grants.revoke(id, userId))) {
+          throw new SightlineError('not_found', 'This application is not connected any more.');
+        }
+      });
+    },
+  };
+}
 
 export interface PeopleOptions {
   readonly storage: Storage;

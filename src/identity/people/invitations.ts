@@ -1,7 +1,7 @@
 import { foldCase, generateSecret, hashSecret, newId, SightlineError } from '../../contract/core/index.ts';
 import type { OpenInvitation, Storage } from '../../contract/storage/index.ts';
 import { checkPassword } from './password-rules.ts';
-import type { Passwords } from './passwords.ts';
+import type { Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
 import type { Trail } from './trail.ts';
 

@@ -1,9 +1,31 @@
 import { SightlineError } from '../../contract/core/index.ts';
 import type { OrganizationId, UserId } from '../../contract/core/index.ts';
 import type { Role } from '../../contract/issuer/index.ts';
-import type { Actor, Storage, User } from '../../contract/storage/index.ts';
+import type { Actor, Storage, User, Organization } from '../../contract/storage/index.ts';
 import type { People } from './people.ts';
 import type { Trail } from './trail.ts';
+import type { IngestTokens } from '../verify/ingest-tokens.ts';
+
+export interface Organizations {
+  /** With its ingest token, so that reading the ingest configuration never has to make one. `conflict` when the name is taken. */
+  create(name: string): Promise<Organization>;
+}
+
+export function createOrganizations({
+  storage,
+  ingestTokens,
+}: {
+  readonly storage: Storage;
+  readonly ingestTokens: IngestTokens;
+}): Organizations {
+  return {
+    async create(name) {
+      const organization = await storage.directory.createOrganization({ name });
+      await ingestTokens.ensure(organization.id);
+      return organization;
+    },
+  };
+}
 
 interface Member {
   readonly user: User;

@@ -3,7 +3,7 @@ import type { UserId } from '../../contract/core/index.ts';
 import type { Storage, User } from '../../contract/storage/index.ts';
 import { checkPassword } from './password-rules.ts';
 import type { PasswordSignIns } from './password-sign-in.ts';
-import type { Passwords } from './passwords.ts';
+import type { Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
 
 /** Links by which a person sets a password: for an hour, once, and only the newest of an account. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../contract/core/index.ts';
 import type { Storage, User } from '../../contract/storage/index.ts';
 import type { BucketKind, LeakyBuckets } from '../../limits/leaky-buckets.ts';
 import { checkPassword } from './password-rules.ts';
-import type { Passwords } from './passwords.ts';
+import type { Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
 import { tooMany } from './throttle.ts';
 import type { Throttle } from './throttle.ts';

@@ -17,7 +17,7 @@ import { SightlineError } from '../../contract/core/index.ts';
 import type { GrantId, KeyId, Logger, OrganizationId, UserId } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { BoundedWork } from '../../limits/bounded-work.ts';
-import { isBearerToken, readBearer } from './bearer.ts';
+import { isBearerToken, readBearer } from './challenge.ts';
 import { createIntrospection } from './introspection.ts';
 import { createTokenCache } from './token-cache.ts';
 

@@ -1,16 +1,51 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { alertNotice } from '../../contract/alerts/index.ts';
-import { ClientGone, isId, SightlineError } from '../../contract/core/index.ts';
+import { alertNotice, environmentLabels, firstLabel } from '../../contract/alerts/index.ts';
 import type { AlertInput, AlertNotice } from '../../contract/alerts/index.ts';
+import { ClientGone, isId, SightlineError } from '../../contract/core/index.ts';
 import type { Logger } from '../../contract/core/index.ts';
 import type { AlertSource, Directory } from '../../contract/storage/index.ts';
 import { AtOnce } from '../../limits/at-once.ts';
 import { createRateLimit } from '../../limits/rate-limit.ts';
-import { answer, notFound, Refusal, refuse, tooMany } from './answers.ts';
-import { parseBody, readBody } from './body.ts';
-import { limits } from './limits.ts';
+import { answer, notFound, Refusal, refuse, tooMany, parseBody, readBody } from './answers.ts';
 import type { AlertRecorder } from './recorder.ts';
-import { named } from './services.ts';
+
+/** In the order of how surely they name what telemetry calls a service. A scrape job or a deployment is a guess. */
+const serviceLabels = [
+  'service.name',
+  'service_name',
+  'service',
+  'app.kubernetes.io/name',
+  'app_kubernetes_io_name',
+  'app',
+  'deployment',
+  'job',
+] as const;
+
+/** The notice with the service and environment that its labels name, where it does not name them itself. */
+function named(notice: AlertNotice): AlertNotice {
+  const service = firstLabel(notice.labels, serviceLabels);
+  const environment = notice.environment ?? firstLabel(notice.labels, [...environmentLabels, 'namespace']);
+  return {
+    ...notice,
+    services: notice.services.length > 0 || service === undefined ? notice.services : [service],
+    ...(environment !== undefined && { environment }),
+  };
+}
+
+/** What senders of alerts are held to, at each gateway. */
+export const limits = {
+  bodyBytes: 1024 * 1024,
+  /** For the whole body to come. */
+  bodyMs: 10_000,
+  depth: 32,
+  notices: 1_000,
+  /** Of one source from one network address. */
+  requests: { perMinute: 6_000, burst: 6_000 },
+  /** The same with a wrong secret: what is beyond is told to wait. The right secret is never kept out by it. */
+  wrongSecrets: { perMinute: 30, burst: 30 },
+  /** Requests that are not answered yet: of one source from one network address, of one organization, and of all. */
+  atOnce: { caller: 100, organization: 150, total: 300 },
+} as const;
 
 export interface AlertReceiverOptions {
   readonly directory: () => Pick<Directory, 'alertSource'>;

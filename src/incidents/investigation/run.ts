@@ -12,7 +12,7 @@ import type {
   Workspace,
 } from '../../contract/storage/index.ts';
 import { boundAnswer, boundConclusion, boundParts, boundSentence, boundStep, budget } from './bounds.ts';
-import { earlierInvestigations } from './earlier.ts';
+import { earlierInvestigations } from './waiting.ts';
 import { askedIn, followIncident } from './incident.ts';
 import type { Work } from './waiting.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { nextAttempt } from './retry.ts';
+import { nextAttempt } from './sender.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 

@@ -1,9 +1,49 @@
+import { z } from 'zod';
 import type { Component, Logger, Vault } from '../../contract/core/index.ts';
 import type { ClaimedWebhookMessage, Lease, Storage, WebhookOutcome } from '../../contract/storage/index.ts';
-import { messageBody } from './message.ts';
 import { post } from './post.ts';
-import { nextAttempt } from './retry.ts';
 import { openSecret } from './webhooks.ts';
+
+const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+
+/** Between one attempt and the next, milliseconds: three days in all, then the event is given up. */
+const pauses = [
+  5 * second,
+  minute,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  20 * hour,
+];
+
+/**
+ * When to try again after so many attempts; undefined when it has been tried enough. A tenth of chance keeps those that
+ * failed together from coming back together.
+ */
+export function nextAttempt(attempts: number, now: Date, chance: () => number = Math.random): Date | undefined {
+  const pause = pauses[attempts - 1];
+  return pause === undefined ? undefined : new Date(now.getTime() + pause * (1 + chance() / 10));
+}
+
+const object = z.record(z.string(), z.unknown());
+
+/** JSON text: what happened, when, and to what; `url` is where a person sees it. */
+function messageBody(
+  { event, subject, data, createdAt }: Pick<ClaimedWebhookMessage, 'event' | 'subject' | 'data' | 'createdAt'>,
+  authUrl: string,
+): string {
+  const kind = event.startsWith('incident.') ? 'incidents' : 'chats';
+  const url = `${authUrl}/${kind}/${encodeURIComponent(subject)}`;
+  return JSON.stringify({
+    type: event,
+    timestamp: createdAt.toISOString(),
+    data: { ...object.parse(JSON.parse(data)), url },
+  });
+}
 
 const pollMs = 1_000;
 /** Longer than an attempt takes at most. */

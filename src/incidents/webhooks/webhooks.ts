@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isId, newId, SightlineError } from '../../contract/core/index.ts';
 import type { OrganizationId, Vault } from '../../contract/core/index.ts';
 import type { Actor, Storage, Webhook, WebhookEvent, WebhookId } from '../../contract/storage/index.ts';
-import { post } from './post.ts';
-import { newSecret } from './signature.ts';
+import { post, newSecret } from './post.ts';
 
 export interface Webhooks {
   /** The secret is shown this once. */

@@ -1,6 +1,6 @@
 import { during } from './distractions.ts';
 import { visit } from './flows.ts';
-import { runJob } from './job.ts';
+import { runJob } from './scenario.ts';
 import { Meter, type ResourceMetrics } from './metrics.ts';
 import { keyValues, nanos, severities, spanKinds, type OtlpLogRecord, type OtlpSpan, type Severity } from './otlp.ts';
 import { Random } from './random.ts';

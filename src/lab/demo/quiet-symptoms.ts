@@ -1,4 +1,4 @@
-import { quietly } from './quietly.ts';
+import { quietly } from './quiet.ts';
 
 // Nothing is wrong, though a graph or a log looks as if something were.
 

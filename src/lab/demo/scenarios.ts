@@ -1,7 +1,6 @@
-import { certificateExpiry, dnsFailure, retryStorm, thirdPartySlow } from './call-faults.ts';
+import { certificateExpiry, dnsFailure, retryStorm, thirdPartySlow, badPod, regionOnly } from './call-faults.ts';
 import { cacheStampede, diskFull, lockContention, poolExhaustion } from './data-faults.ts';
 import { cacheFailure, cpuSaturation, featureFlag, kafkaLag, memoryLeak, paymentErrors, slowQuery } from './faults.ts';
-import { badPod, regionOnly } from './partial-faults.ts';
 import * as symptoms from './quiet-symptoms.ts';
 import * as quiet from './quiet.ts';
 import type { Scenario } from './scenario.ts';

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { newId, SightlineError, toId } from '../../contract/core/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
 import type { TableName, Telemetry } from '../../contract/telemetry/index.ts';
-import { openCache } from './cache.ts';
-import type { EvalCase } from './case.ts';
+import { openCache, openLaboratory } from './laboratory.ts';
+import type { Laboratory } from './laboratory.ts';
+import type { EvalCase } from './score.ts';
 import { dataFiles, readFaults } from './faults.ts';
 import type { Fault } from './faults.ts';
-import { openLaboratory } from './laboratory.ts';
-import type { Laboratory } from './laboratory.ts';
 import { windowOf } from './window.ts';
 import type { Stretch } from './window.ts';
 

@@ -8,10 +8,9 @@ import type { Telemetry } from '../../contract/telemetry/index.ts';
 import { decodeRequest } from '../../telemetry/ingest/decode.ts';
 import { demoQuestion, generate, groundTruth, isScenario, scenarios } from '../demo/index.ts';
 import type { DemoOptions } from '../demo/index.ts';
-import { openCache } from './cache.ts';
-import type { EvalCase } from './case.ts';
+import { openCache, openLaboratory } from './laboratory.ts';
+import type { EvalCase } from './score.ts';
 import type { Prepared } from './data-set.ts';
-import { openLaboratory } from './laboratory.ts';
 
 export interface ShopOptions {
   /** One shop of every scenario for each. */

@@ -6,6 +6,11 @@ import { signatureContext } from './format.ts';
 import type { ChainLine, EndLine, HeaderLine, RecordLine } from './format.ts';
 import { verifyAudit } from './verify.ts';
 
+export type { Problem } from './chain-check.ts';
+export { verifyAuditFile } from './verify-file.ts';
+export { verifyAudit } from './verify.ts';
+export type { Head } from './verify.ts';
+
 export interface ExportOptions {
   readonly storage: Pick<Storage, 'workspace'>;
   readonly vault: Vault;

@@ -1,11 +1,11 @@
 import type { GatedStatement, GatePolicy, SqlGate, SqlGates, SqlHelpers } from '../../contract/telemetry/index.ts';
 import { checkExpansion } from './expansion.ts';
-import { Faults } from './fault.ts';
-import { FunctionNames } from './function-names.ts';
+import { Faults } from './limits.ts';
+import { FunctionNames } from './grammar.ts';
 import { Output } from './output.ts';
-import { parse } from './parse.ts';
+import { parse } from './parse-query.ts';
 import { foldName, Scope } from './scope.ts';
-import { surveyed } from './walk.ts';
+import { surveyed } from './tree.ts';
 import { writeExpression } from './write-expression.ts';
 import { writeQuery } from './write-query.ts';
 

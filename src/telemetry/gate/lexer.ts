@@ -1,6 +1,5 @@
-import { shown, type Faults } from './fault.ts';
+import { shown, type Faults, maxCharacters, maxTokens } from './limits.ts';
 import type { Grammar } from './grammar.ts';
-import { maxCharacters, maxTokens } from './limits.ts';
 import { readQuoted } from './quoted.ts';
 
 /** `end` closes every list of tokens. `value` is the content of a string or of a quoted name. */

@@ -1,8 +1,7 @@
 import type { GatePolicy, TableName, TimeReach } from '../../contract/telemetry/index.ts';
-import { shown, type Faults } from './fault.ts';
+import { shown, type Faults, maxReads } from './limits.ts';
 import { grammars, type Grammar } from './grammar.ts';
-import type { FunctionNames } from './function-names.ts';
-import { maxReads } from './limits.ts';
+import type { FunctionNames } from './grammar.ts';
 import { writeName } from './quoted.ts';
 import type { Scope } from './scope.ts';
 import type { Expression, Name, Query } from './tree.ts';

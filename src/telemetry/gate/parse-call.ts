@@ -1,5 +1,5 @@
 import { parseOrder } from './parse-order.ts';
-import { parseAliased, type Parser } from './parser.ts';
+import { parseAliased, type Parser } from './tokens.ts';
 import type { Call, Expression, FrameBound, Name, WindowSpecification } from './tree.ts';
 
 /** A function call with everything that may follow it. `path` is what stands before the last dot. */

@@ -1,9 +1,8 @@
 import { parsePrimary } from './parse-primary.ts';
 import type { Grammar } from './grammar.ts';
 import type { Token } from './lexer.ts';
-import type { Parser } from './parser.ts';
+import type { Parser, Tokens } from './tokens.ts';
 import { parseType } from './parse-type.ts';
-import type { Tokens } from './tokens.ts';
 import type { Expression, In } from './tree.ts';
 
 /** Looser than every operator. */

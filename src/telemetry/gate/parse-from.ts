@@ -1,6 +1,6 @@
 import { parseCall } from './parse-call.ts';
-import type { Parser } from './parser.ts';
-import { parseAliased } from './parser.ts';
+import type { Parser } from './tokens.ts';
+import { parseAliased } from './tokens.ts';
 import type { Expression, FromItem, Name, Source } from './tree.ts';
 import { stopWords } from './words.ts';
 

@@ -1,4 +1,4 @@
-import type { Parser } from './parser.ts';
+import type { Parser } from './tokens.ts';
 import type { Expression, Fill, Limit, Ordering, Query } from './tree.ts';
 
 /** `ORDER BY …`, from the word itself. */

@@ -1,8 +1,24 @@
-import { shown, type Faults } from './fault.ts';
+import { shown, type Faults, maxDepth } from './limits.ts';
 import type { Token } from './lexer.ts';
-import { maxDepth } from './limits.ts';
-import type { Name } from './tree.ts';
+import type { Name, Expression, Query } from './tree.ts';
 import { refusedClauses } from './words.ts';
+import type { GatePolicy } from '../../contract/telemetry/index.ts';
+import type { Grammar } from './grammar.ts';
+
+/** What reading one part of a statement needs of the others. */
+export interface Parser {
+  readonly tokens: Tokens;
+  readonly grammar: Grammar;
+  readonly dialect: GatePolicy['dialect'];
+  readonly expression: (minimum?: number) => Expression;
+  readonly query: () => Query;
+}
+
+/** In ClickHouse any part of an expression may be given a name. */
+export function parseAliased(parser: Parser): Expression {
+  const operand = parser.expression();
+  return parser.tokens.take('AS') ? { kind: 'alias', operand, name: parser.tokens.name() } : operand;
+}
 
 /** Reads tokens one after another. */
 export class Tokens {

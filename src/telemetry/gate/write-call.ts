@@ -1,9 +1,8 @@
-import { shown } from './fault.ts';
-import { expectNamed } from './named-aggregate.ts';
+import { shown } from './limits.ts';
+import { expectNamed, writeItem, writeOperand } from './write-item.ts';
 import type { Output } from './output.ts';
 import type { Scope } from './scope.ts';
 import type { Call, Expression, Ordering, WindowSpecification } from './tree.ts';
-import { writeItem, writeOperand } from './write-item.ts';
 import { dateParts } from './words.ts';
 
 /** A call of a function that the policy lists, in the policy's spelling. */

@@ -1,6 +1,20 @@
 import type { Output } from './output.ts';
 import type { Scope } from './scope.ts';
-import type { Expression } from './tree.ts';
+import type { Expression, Call } from './tree.ts';
+import { shown } from './limits.ts';
+
+/** Take an aggregate function by its name as text, with its parameters: `'quantile(0.9)'`. */
+const takers: ReadonlySet<string> = new Set(['arrayReduce', 'arrayReduceInRanges']);
+
+/** Refuses a function named by text that could not be called by name. */
+export function expectNamed(output: Output, name: string, { arguments: [first], start }: Call): void {
+  if (!takers.has(name)) return;
+  const text = first?.kind === 'string' ? first.value : '';
+  const named = /^(\w+)(?:\([\d\s.,eE+-]*\))?$/.exec(text)?.[1];
+  if (named !== undefined && output.policy.functions.has(named)) return;
+  const message = `${name} takes no ${text === '' ? 'name but a text' : shown(text)}.`;
+  throw output.faults.refuse('sql_refused', message, start, `Write ${name}('max', …), with an aggregate function.`);
+}
 
 /** A column of SELECT, or a member of a struct: the one place where an alias needs no brackets. */
 export function writeItem(output: Output, scope: Scope, item: Expression): void {

@@ -4,10 +4,9 @@ import { isId, type OrganizationId } from '../../contract/core/index.ts';
 import type { Logger } from '../../contract/core/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
 import type { EncodedBatch } from './columns.ts';
-import { makeDirectory } from './files.ts';
+import { makeDirectory, isWorkerDirectory } from './files.ts';
 import { IngestLog, isLogName, LogWriteError, newLogName } from './ingest-log.ts';
 import { Loader } from './loader.ts';
-import { isWorkerDirectory } from './worker-directories.ts';
 
 const stopGraceMs = 3000;
 /** What a warehouse that keeps up has before it: about two loads. */

@@ -1,7 +1,7 @@
 import { TableWriter, type Intake } from './columns.ts';
 import { FixedColumn } from './fixed.ts';
 import { TextColumn } from './text.ts';
-import { nanosToMicros } from './time.ts';
+import { nanosToMicros } from './fields.ts';
 
 /** opentelemetry.proto.logs.v1.LogRecord → otel.logs */
 export class LogDecoder {

@@ -1,7 +1,7 @@
 import { TableWriter, nowhere, type Intake, type Range } from './columns.ts';
 import { FixedColumn, FlagColumn } from './fixed.ts';
 import { TextColumn } from './text.ts';
-import { nanosToMicros } from './time.ts';
+import { nanosToMicros } from './fields.ts';
 
 type PointType = 'gauge' | 'sum' | 'histogram' | 'exponential_histogram' | 'summary';
 

@@ -1,7 +1,7 @@
-import { ClientGone } from '../../contract/core/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { ClientGone } from '../../contract/core/index.ts';
 import type { Component, Health, Instruments, Logger, OrganizationId } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
@@ -15,9 +15,8 @@ import { type Decoded, type Encoding } from './decode.ts';
 import { LogWriteError } from './ingest-log.ts';
 import { receiverLimits, type ReceiverLimits } from './intake-limits.ts';
 import { OrganizationLogs } from './logs-of-organizations.ts';
-import { Retention } from './retention.ts';
-import { leftDirectories, removeEmptied, workerDirectory } from './worker-directories.ts';
-import type { WorkerPlace } from './worker-directories.ts';
+import { Retention, leftDirectories, removeEmptied, workerDirectory } from './files.ts';
+import type { WorkerPlace } from './files.ts';
 
 export interface OtlpReceiverOptions {
   readonly directory: Pick<Directory, 'ingestTokenByHash' | 'organizations'>;

@@ -1,7 +1,7 @@
 import { FixedColumn } from './fixed.ts';
 import { TableWriter, type Intake } from './columns.ts';
 import { TextColumn } from './text.ts';
-import { nanosBetween, nanosToMicros, writeTime } from './time.ts';
+import { nanosBetween, nanosToMicros, writeTime } from './fields.ts';
 
 const kindNames = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'];
 const statusNames = ['UNSET', 'OK', 'ERROR'];

@@ -12,8 +12,7 @@ import type {
   TableSource,
   TableSources,
 } from '../../contract/telemetry/index.ts';
-import { checkFragment } from './fragment.ts';
-import { relation } from './relation.ts';
+import { checkFragment, relation } from './relation.ts';
 
 const section = 'telemetry.mapping';
 

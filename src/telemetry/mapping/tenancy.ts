@@ -2,7 +2,7 @@ import { foldCase, isId, SightlineError } from '../../contract/core/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
 import type { Directory, Organization } from '../../contract/storage/index.ts';
 import type { Tenancy, TenancyConfig, TenancyHelpers, Tenant } from '../../contract/telemetry/index.ts';
-import { checkFragment } from './fragment.ts';
+import { checkFragment } from './relation.ts';
 
 const section = 'telemetry.tenancy';
 /** How long a renamed organization may still be the old tenant. */

@@ -3,16 +3,14 @@ import type { QueryLimits, ReadRules, Telemetry } from '../../contract/telemetry
 import type { ServiceAnswer } from './catalog.ts';
 import type { Admission, CostGuard } from './cost-guard.ts';
 import { startDeadline } from './deadline.ts';
-import { execute } from './execute.ts';
-import type { Execution } from './execute.ts';
-import { explainFailure } from './explain-failure.ts';
-import type { Progress } from './explain-failure.ts';
+import { execute, explainFailure } from './execute.ts';
+import type { Execution, Progress } from './execute.ts';
 import type { Governance } from './governance.ts';
 import { QueryPlaces, defaultQueryPlaces, placesIn } from './places.ts';
 import type { Place, QueryPlacesOptions } from './places.ts';
-import { Preparation } from './prepare.ts';
+import { Preparation, checkText } from './prepare.ts';
 import type { Prepared, Preparing, Unprepared } from './prepare.ts';
-import type { ReadRows } from './read-rows.ts';
+import type { ReadRows } from './untrusted.ts';
 import { narrower } from './repair.ts';
 import type { QueryRequest } from './request.ts';
 import type { QueryResult } from './result.ts';
@@ -21,7 +19,6 @@ import { ServiceAnswers } from './service-answers.ts';
 import { parseServiceCommand } from './service-command.ts';
 import { shapeResult } from './shape-result.ts';
 import type { ResultFacts } from './shape-result.ts';
-import { checkText } from './statement-text.ts';
 import { checkWindow, defaultWindowWarning, windowOf } from './window.ts';
 
 /** Upper bounds; a request may ask for less, never for more. */

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+import { SightlineError } from '../../contract/core/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
 import type {
   CheckedStatement,
@@ -7,11 +9,89 @@ import type {
   Telemetry,
 } from '../../contract/telemetry/index.ts';
 import type { Deadline } from './deadline.ts';
-import type { Progress } from './explain-failure.ts';
-import { isSameBinding, StatementCache } from './statement-cache.ts';
-import type { Binding } from './statement-cache.ts';
+import type { Progress } from './execute.ts';
 import { statementWindow } from './window.ts';
 import type { StatementWindow, TimeBounds } from './window.ts';
+
+/** Refuses what no parser should see: nothing, too much, NUL (parsers disagree on it), and text that is not Unicode. */
+export function checkText(sql: string, maxBytes: number): void {
+  if (sql.length > maxBytes || Buffer.byteLength(sql) > maxBytes) {
+    throw new SightlineError('sql_too_large', `The statement is over ${maxBytes} bytes.`, {
+      hint: 'Shorten it: long IN lists can often be a join, a range or a LIKE.',
+    });
+  }
+  const nul = sql.indexOf('\0');
+  if (nul >= 0) {
+    throw new SightlineError('sql_syntax', 'The statement contains a NUL character.', { position: nul + 1 });
+  }
+  if (!sql.isWellFormed()) {
+    throw new SightlineError('sql_syntax', 'The statement contains half of a surrogate pair, which is no character.');
+  }
+  if (sql.trim() === '') {
+    throw new SightlineError('sql_syntax', 'The statement is empty.', {
+      hint: 'Start with SHOW TABLES, DESCRIBE otel.spans, or SELECT … FROM otel.spans.',
+    });
+  }
+}
+
+/** A statement that was parsed and checked, and how it was last rendered. */
+interface CachedStatement {
+  readonly checked: CheckedStatement;
+  /** What it was rendered under. */
+  readonly binding: Binding;
+  readonly rendered: string;
+}
+
+/** All that a rendering depends on beside the statement. */
+interface Binding {
+  /** A tenant that a plugin writes into the SQL is not remembered for longer. */
+  readonly minute: number;
+  /** Epoch milliseconds. */
+  readonly start: number | undefined;
+  readonly end: number | undefined;
+  /** Of the rules. */
+  readonly rules: string | undefined;
+}
+
+function isSameBinding(one: Binding, other: Binding): boolean {
+  return one.minute === other.minute && one.start === other.start && one.end === other.end && one.rules === other.rules;
+}
+
+/** Larger ones are parsed each time: few are asked twice. */
+const longestCached = 16_384;
+/** What a parsed tree weighs in memory for each character of its statement, roughly and rather too much. */
+const treeWeight = 100;
+
+/**
+ * Least recently used statements, bounded by number and by weight in bytes. The organization is part of the key although
+ * nothing of it should be in a statement's text: a plugin that writes it there must not hand it to another organization.
+ */
+export class StatementCache {
+  readonly #entries: LRUCache<string, CachedStatement>;
+
+  constructor({ maxEntries = 1000, maxWeight = 32_000_000 }: { maxEntries?: number; maxWeight?: number } = {}) {
+    this.#entries = new LRUCache({ max: maxEntries, maxSize: maxWeight });
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(organizationId: OrganizationId, sql: string): CachedStatement | undefined {
+    return this.#entries.get(keyOf(organizationId, sql));
+  }
+
+  set(organizationId: OrganizationId, sql: string, statement: CachedStatement): void {
+    if (sql.length > longestCached) return;
+    const key = keyOf(organizationId, sql);
+    const size = 2 * (key.length + statement.rendered.length) + treeWeight * sql.length;
+    this.#entries.set(key, statement, { size });
+  }
+}
+
+function keyOf(organizationId: OrganizationId, sql: string): string {
+  return `${organizationId}\n${sql}`;
+}
 
 /** A statement and all that its rendering depends on. */
 export interface Unprepared {

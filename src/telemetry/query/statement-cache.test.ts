@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../contract/core/index.ts';
-import { StatementCache } from './statement-cache.ts';
+import { StatementCache } from './prepare.ts';
 
 const acme = newId('org');
 const binding = { minute: 0, start: undefined, end: undefined, rules: undefined };

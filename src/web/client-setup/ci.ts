@@ -1,6 +1,5 @@
 import type { Client, Connection } from './client.ts';
-import { exchangeIntoVariable, inVariables, listTools, secretIntoVariable, wordsOf } from './exchange.ts';
-import { quote } from './shell.ts';
+import { exchangeIntoVariable, inVariables, listTools, secretIntoVariable, wordsOf, quote } from './exchange.ts';
 
 export const ci: Client = {
   name: 'ci',

@@ -1,6 +1,5 @@
 import type { Client, Connection, ProjectFile } from './client.ts';
-import { exchange, json, secretIntoVariable, wordsOf } from './exchange.ts';
-import { quote } from './shell.ts';
+import { exchange, json, secretIntoVariable, wordsOf, quote } from './exchange.ts';
 
 const file: ProjectFile = {
   path: '.mcp.json',

@@ -1,5 +1,10 @@
 import type { Connection, Snippet } from './client.ts';
-import { quote } from './shell.ts';
+
+/** One word of a POSIX shell that means `text` and nothing else; text without NUL. */
+export function quote(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
 
 /** Words of a POSIX shell: what an exchange and a call have to name. */
 export interface Words {

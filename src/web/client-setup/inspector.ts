@@ -1,6 +1,5 @@
 import type { Client } from './client.ts';
-import { exchangeIntoVariable, secretIntoVariable, wordsOf } from './exchange.ts';
-import { quote } from './shell.ts';
+import { exchangeIntoVariable, secretIntoVariable, wordsOf, quote } from './exchange.ts';
 
 export const inspector: Client = {
   name: 'inspector',

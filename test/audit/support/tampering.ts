@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { testVault } from '../../contract/host.ts';
-import { verifyAudit } from '../../../src/records/audit/index.ts';
+import { verifyAudit } from '../../../src/records/audit/export.ts';
 import { newId } from '../../../src/contract/core/index.ts';
 import { auditSeals, chainRecords, chainRoot } from '../../../src/contract/storage/index.ts';
 import type { OrganizationId, Vault } from '../../../src/contract/core/index.ts';

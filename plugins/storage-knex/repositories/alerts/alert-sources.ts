@@ -1,9 +1,8 @@
 import { SightlineError, toId } from '../../../../src/contract/core/index.ts';
 import type { AlertSourceId } from '../../../../src/contract/core/index.ts';
 import type { AlertSource, AlertSourceRepository, NewAlertSource } from '../../../../src/contract/storage/index.ts';
-import { date } from '../../columns.ts';
+import { date, comparable, shortText } from '../../columns.ts';
 import type { Database, ScopedDatabase } from '../../database.ts';
-import { comparable, shortText } from '../../limits.ts';
 import type { AlertSourceRow } from '../../rows.ts';
 
 const mostSources = 100;

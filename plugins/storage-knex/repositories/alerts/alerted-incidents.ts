@@ -1,6 +1,4 @@
 import { alertRules, openStatuses, severities } from '../../../../src/contract/storage/index.ts';
-import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
-import type { IncidentId } from '../../../../src/contract/core/index.ts';
 import type {
   Actor,
   AlertSource,
@@ -9,15 +7,16 @@ import type {
   RecordedAlerts,
   Severity,
 } from '../../../../src/contract/storage/index.ts';
+import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
+import type { IncidentId } from '../../../../src/contract/core/index.ts';
 import type { IncidentRow } from '../../rows.ts';
 import type { Scope } from '../../scope.ts';
 import { applyPatch } from '../incident-changes.ts';
 import { toIncident } from '../incident-rows.ts';
 import { openIncident, saveChanges } from '../incidents.ts';
 import { insertQueued } from '../investigation-rows.ts';
-import { sourceActor } from './alert-rows.ts';
+import { sourceActor, openInvestigations, recentIncidents, statusHistory } from './alert-rows.ts';
 import { Groups, senderGroup, servicesGroup, sourceGroup } from './groups.ts';
-import { openInvestigations, recentIncidents, statusHistory } from './queries.ts';
 
 type Source = Pick<AlertSource, 'id' | 'name'>;
 

@@ -9,7 +9,7 @@ import type {
 } from '../../../../src/contract/telemetry/index.ts';
 import { mappingHelpers } from '../../../../src/telemetry/mapping/mapping.ts';
 import { jsonColumns } from '../../json-attributes.ts';
-import { prewhereSources } from '../../prewhere.ts';
+import { prewhereSources } from '../../mapped.ts';
 import { presets } from '../../presets/index.ts';
 import { literal } from '../../quote.ts';
 import { relationWriter } from '../../relation-writer.ts';

@@ -1,4 +1,4 @@
-import { grantSql, seenSql } from '../../setup/access-sql.ts';
+import { grantSql, seenSql } from '../../setup/access.ts';
 import type { Access } from '../../setup/access.ts';
 
 const escape = (text: string | number) =>

@@ -1,9 +1,97 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isPublicAddress } from './addresses.ts';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { UrlRules } from './document-urls.ts';
-import type { FetchBudget } from './fetch-budget.ts';
 import type { Network } from './network.ts';
+import { callerOf } from '../../../limits/network.ts';
+import { createThrottle } from '../../../limits/early-answer.ts';
+
+/** Nothing was fetched, for too much is being fetched already. It says nothing about the document. */
+export class BudgetExceeded extends Error {}
+
+interface FetchBudget {
+  /** Before each fetch; answers what to call at its end. Throws `BudgetExceeded`. */
+  take(host: string): () => void;
+}
+
+interface FetchBudgetOptions {
+  readonly now: () => Date;
+  /** Network address of who is the cause. */
+  readonly caller: () => string;
+}
+
+const atOnce = 16;
+const callerPerMinute = 30;
+const hostPerMinute = 60;
+
+/** Anyone can have us fetch what they like: so much that one instance is of no use against another host, nor can be held up. */
+export function createFetchBudget({ now, caller }: FetchBudgetOptions): FetchBudget {
+  const ofCaller = createThrottle({ perMinute: callerPerMinute, burst: callerPerMinute, now });
+  const ofHost = createThrottle({ perMinute: hostPerMinute, burst: hostPerMinute, now });
+  let running = 0;
+  return {
+    take(host) {
+      if (running >= atOnce) throw new BudgetExceeded('too many documents are being fetched at once');
+      if (ofCaller(callerOf(caller())) > 0) throw new BudgetExceeded('too many documents were fetched for this caller');
+      if (ofHost(host) > 0) throw new BudgetExceeded('too many documents were fetched from this host');
+      running += 1;
+      return () => {
+        running -= 1;
+      };
+    },
+  };
+}
+
+/** IANA's special-purpose registry, multicast and the reserved rest. */
+const special4 = new BlockList();
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  // A cloud's platform address, in nobody's special range.
+  ['168.63.129.16', 32],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.31.196.0', 24],
+  ['192.52.193.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['192.175.48.0', 24],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const) {
+  special4.addSubnet(network, prefix, 'ipv4');
+}
+
+/** What is handed out to networks. All that wraps an IPv4 address stands outside of it, but for 6to4 and Teredo. */
+const global6 = new BlockList();
+global6.addSubnet('2000::', 3, 'ipv6');
+
+const special6 = new BlockList();
+for (const [network, prefix] of [
+  // Protocol assignments, Teredo among them.
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  // 6to4.
+  ['2002::', 16],
+  ['2620:4f:8000::', 48],
+  ['3fff::', 20],
+] as const) {
+  special6.addSubnet(network, prefix, 'ipv6');
+}
+
+/** Whether an address is one of the open internet: nothing of this machine, its networks or its cloud. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !special4.check(address, 'ipv4');
+  if (!isIPv6(address) || address.includes('%')) return false;
+  return global6.check(address, 'ipv6') && !special6.check(address, 'ipv6');
+}
 
 /** For everything: name server, connection, headers and body. */
 const timeoutMs = 5_000;

@@ -1,13 +1,73 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { errors } from 'oidc-provider';
 import type { Logger } from '../../../contract/core/index.ts';
-import { temporarily } from '../failures.ts';
-import { documentLifetime } from './document-lifetime.ts';
-import { clientOfDocument } from './document-metadata.ts';
-import { DocumentUnavailable, type DocumentFetch } from './document-fetch.ts';
+import { temporarily } from '../error-page.ts';
+import { DocumentUnavailable, type DocumentFetch, BudgetExceeded } from './document-fetch.ts';
 import { documentUrl, type UrlRules } from './document-urls.ts';
-import { BudgetExceeded } from './fetch-budget.ts';
 import type { ClientMetadata } from './metadata.ts';
+import {
+  clientMetadata,
+  displayName,
+  keyAuthentication,
+  readClaims,
+  usableRedirectUri,
+  type Claims,
+} from './coercion.ts';
+
+/**
+ * Makes a client of a Client ID Metadata Document (draft-ietf-oauth-client-id-metadata-document §4). Redirect URIs that
+ * may not be used are left out; a document without any, like every other misfit, throws.
+ */
+function clientOfDocument(id: string, document: unknown, mayFetch: UrlRules): ClientMetadata {
+  const claims = readClaims(document);
+  if (!hasId(document, id)) {
+    throw new errors.InvalidClientMetadata('client_id of the document must be the URL of the document');
+  }
+  if (claims.client_secret !== undefined) {
+    throw new errors.InvalidClientMetadata('a public document must not hold a client_secret');
+  }
+  const name = displayName(claims.client_name ?? '');
+  if (name === '') throw new errors.InvalidClientMetadata('client_name is missing or empty');
+  const redirectUris = claims.redirect_uris.filter(usableRedirectUri);
+  if (redirectUris.length === 0) {
+    throw new errors.InvalidClientMetadata('redirect_uris holds none that answers may be sent to');
+  }
+  return { ...clientMetadata(id, name, redirectUris, claims), ...authentication(claims, mayFetch) };
+}
+
+function hasId(document: unknown, id: string): boolean {
+  return typeof document === 'object' && document !== null && 'client_id' in document && document.client_id === id;
+}
+
+/** Without a word about it `none`: there is no way to share a secret with a document, §4.1. */
+function authentication(claims: Claims, mayFetch: UrlRules): ReturnType<typeof keyAuthentication> {
+  const method = claims.token_endpoint_auth_method ?? 'none';
+  if (method === 'private_key_jwt') return keyAuthentication(claims, mayFetch);
+  if (method === 'none' || claims.token_endpoint_auth_methods_supported?.includes('none') === true) {
+    return { token_endpoint_auth_method: 'none' };
+  }
+  throw new errors.InvalidClientMetadata('token_endpoint_auth_method must be none or private_key_jwt in a document');
+}
+
+const least = 300_000;
+const most = 86_400_000;
+
+/** Milliseconds for which a document is taken as it is: as its host says, but never less than 5 minutes or more than a day. */
+function documentLifetime(headers: IncomingHttpHeaders, now: Date): number {
+  return Math.min(most, Math.max(least, said(headers, now) ?? least));
+}
+
+function said(headers: IncomingHttpHeaders, now: Date): number | undefined {
+  const control = headers['cache-control'];
+  if (control !== undefined) {
+    if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,])/i.test(control)) return 0;
+    const age = /(?:^|[\s,])max-age\s*=\s*"?(\d{1,9})/i.exec(control)?.[1];
+    if (age !== undefined) return Number(age) * 1_000;
+  }
+  const expires = Date.parse(headers.expires ?? '');
+  return Number.isNaN(expires) ? undefined : expires - now.getTime();
+}
 
 /** How long a failure is remembered, so that a broken document is not asked for with every request. */
 const retryMs = 60_000;

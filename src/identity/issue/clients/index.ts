@@ -1,22 +1,83 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Logger } from '../../../contract/core/index.ts';
-import type { AuthorizationClient, AuthorizationServerConfig } from '../../../contract/issuer/index.ts';
-import type { BucketRepository, ClientRepository } from '../../../contract/storage/index.ts';
-import { configuredClients } from './configured.ts';
-import { createDocumentFetch } from './document-fetch.ts';
+import { hashSecret, SightlineError, isId, type Logger, equalHashes } from '../../../contract/core/index.ts';
+import { type AuthorizationServerConfig } from '../../../contract/issuer/index.ts';
+import type { AuthorizationClient } from '../../../contract/issuer/index.ts';
+import { type ClientRepository } from '../../../contract/storage/index.ts';
+import type { BucketRepository } from '../../../contract/storage/index.ts';
+import { createDocumentFetch, createFetchBudget } from './document-fetch.ts';
 import { createUrlRules } from './document-urls.ts';
 import { createDocuments } from './documents.ts';
-import { createFetchBudget } from './fetch-budget.ts';
-import { authMethods, type ClientMetadata } from './metadata.ts';
+import { authMethods, type ClientMetadata, grantTypes, clientMetadataSchema } from './metadata.ts';
 import { internet, type Network } from './network.ts';
-import { createRegistered } from './registered.ts';
 import { answer } from './registration-http.ts';
 import { createRegistration, type Register } from './registration.ts';
-import { createUse } from './used.ts';
 import { wellKnownDocuments } from './well-known-documents/index.ts';
+import { apiKeyClient } from '../key-exchange.ts';
+import { clientMetadata, displayName } from './coercion.ts';
+import { redirectUriFault } from './redirect-uris.ts';
+
+/**
+ * Whether a client showed its secret. What the library holds as the secret is its hash: this has to take the place of the
+ * library's own comparison, to which the hash itself would be as good as the secret.
+ */
+export function clientSecretMatches(client: { readonly clientSecret?: string | undefined }, shown: string): boolean {
+  return client.clientSecret !== undefined && equalHashes(hashSecret(shown), client.clientSecret);
+}
+
+/** A person authorized the client: if it registered itself, its registration is kept from now on. */
+function createUse(repository: Pick<ClientRepository, 'markUsed'>, now: () => Date): (id: string) => Promise<void> {
+  return async (id) => {
+    if (isId('dcr', id)) await repository.markUsed(id, now());
+  };
+}
+
+/** Finds clients that registered themselves, by the id they were given. */
+function createRegistered(
+  repository: Pick<ClientRepository, 'find'>,
+  logger: Logger,
+): (id: string) => Promise<ClientMetadata | undefined> {
+  return async (id) => {
+    const row = isId('dcr', id) ? await repository.find(id) : undefined;
+    if (!row) return undefined;
+    try {
+      return clientMetadataSchema.parse(JSON.parse(row.metadata));
+    } catch (error) {
+      logger.error({ clientId: id, error }, 'The stored metadata of a client cannot be read.');
+      return undefined;
+    }
+  };
+}
+
+/** The clients that the configuration lists. Throws `config_invalid` where one could never be used. */
+function configuredClients(
+  registered: AuthorizationServerConfig['clients']['registered'],
+): ReadonlyMap<string, ClientMetadata> {
+  const clients = new Map<string, ClientMetadata>();
+  for (const { clientId, clientName, clientSecret, redirectUris } of registered) {
+    if (clients.has(clientId)) throw invalid(clientId, 'is registered twice');
+    if (/^(?:ak|dcr)_/.test(clientId)) throw invalid(clientId, 'begins like an id that is given out here');
+    if (clientId === apiKeyClient.client_id) throw invalid(clientId, 'has an id that stands for all API keys');
+    for (const uri of redirectUris) {
+      const fault = redirectUriFault(uri);
+      if (fault !== undefined) throw invalid(clientId, `cannot be redirected to ${uri}: redirect URIs ${fault}`);
+    }
+    const name = displayName(clientName);
+    if (name === '') throw invalid(clientId, 'has no name that can be shown');
+    clients.set(clientId, {
+      ...clientMetadata(clientId, name, redirectUris, { grant_types: [...grantTypes] }),
+      ...(clientSecret === undefined
+        ? { token_endpoint_auth_method: 'none' }
+        : { token_endpoint_auth_method: 'client_secret_basic', client_secret: hashSecret(clientSecret) }),
+    });
+  }
+  return clients;
+}
+
+function invalid(clientId: string, fault: string): SightlineError {
+  return new SightlineError('config_invalid', `The OAuth client ${clientId} of the configuration ${fault}.`);
+}
 
 export type { ClientMetadata } from './metadata.ts';
-export { clientSecretMatches } from './secrets.ts';
 
 export const registrationPath = '/oauth2/register';
 

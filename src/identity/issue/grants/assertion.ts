@@ -1,7 +1,7 @@
 import { decodeJwt, errors as joseErrors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { AssertionTrust, ExternalTokenClaims } from '../../../contract/issuer/index.ts';
-import { isOurResource } from '../resource.ts';
+import { isOurResource } from '../scopes.ts';
 
 /** Seconds that an assertion may have before it. Providers give minutes; a copy of one is remembered for as long. */
 const longestLife = 3600;

@@ -3,12 +3,11 @@ import { hashSecret, SightlineError } from '../../../contract/core/index.ts';
 import type { GrantId, Logger } from '../../../contract/core/index.ts';
 import type { AssertionTrust, ExternalTokenClaims, Scope } from '../../../contract/issuer/index.ts';
 import type { ArtifactRepository } from '../../../contract/storage/index.ts';
-import { accountId, type Account } from '../account.ts';
-import { temporarily, type Reach } from '../failures.ts';
+import { accountId, type Account } from '../claims.ts';
+import { temporarily, type Reach } from '../error-page.ts';
 import type { GrantRecords } from '../grant-records.ts';
-import { assertionGrant } from '../protocol.ts';
-import { isOurResource } from '../resource.ts';
-import { knownScopes } from '../scopes.ts';
+import { assertionGrant } from '../metadata.ts';
+import { isOurResource, knownScopes } from '../scopes.ts';
 import { AssertionRefused, createAssertionCheck, KeysOutOfReach, type Assertion } from './assertion.ts';
 
 export interface AssertionGrantOptions {

@@ -1,9 +1,101 @@
 import { SightlineError } from '../../../contract/core/index.ts';
-import { otelTables } from '../../../contract/telemetry/index.ts';
 import type { OrganizationId } from '../../../contract/core/index.ts';
-import type { LogPosition, TableName, TelemetrySink } from '../../../contract/telemetry/index.ts';
-import { encodeRows } from './columns.ts';
-import type { Source, Window } from './source.ts';
+import { otelTables, encodeBatch, tableNames } from '../../../contract/telemetry/index.ts';
+import type {
+  LogPosition,
+  TableName,
+  TelemetrySink,
+  BatchColumn,
+  ColumnType,
+  Telemetry,
+} from '../../../contract/telemetry/index.ts';
+import { Source } from './source.ts';
+import type { Window } from './source.ts';
+import type { Organization } from '../../../contract/storage/index.ts';
+
+interface TelemetryCopy {
+  /** Started, and at rest: nobody loads into it or deletes from it. */
+  readonly source: Telemetry;
+  readonly target: TelemetrySink;
+  readonly organization: Pick<Organization, 'id'>;
+  /** Names of the organization's ingest logs, of which the source has loaded a part. */
+  readonly logs: readonly string[];
+  readonly signal: AbortSignal;
+  /** 0 to 1, of one table. */
+  readonly onProgress?: (table: TableName, fraction: number) => void;
+}
+
+/**
+ * Copies an organization's telemetry into the warehouse behind the sink, whose own words tell how far it came: run again
+ * it goes on there, and copies nothing twice. Answers the rows by table.
+ */
+export async function copyTelemetry(copy: TelemetryCopy): Promise<Readonly<Record<TableName, number>>> {
+  const { source, target, organization, logs, signal, onProgress } = copy;
+  const organizationId = organization.id;
+  const reading = new Source(source, organizationId, signal);
+  // What the source has of a log, the target gets here; the gateway that goes on with the log loads the rest.
+  for (const log of logs) {
+    const upTo = await source.sink?.committed(organizationId, log);
+    if (upTo !== undefined) await target.load({ organizationId, log, batches: [], upTo }, signal);
+  }
+  const rows: Record<TableName, number> = { spans: 0, metrics: 0, logs: 0 };
+  for (const table of tableNames) {
+    rows[table] = await copyTable({
+      organizationId,
+      source: reading,
+      target,
+      table,
+      signal,
+      onProgress: (done, all) => onProgress?.(table, all === 0 ? 1 : done / all),
+    });
+  }
+  return rows;
+}
+
+/** Rows as a cursor serializes them (contract/telemetry.ts), in the order of the table's columns, as the receiver encodes its own. */
+function encodeRows(table: TableName, rows: readonly (readonly unknown[])[]): Uint8Array {
+  const columns = otelTables[table].columns.map(({ type }, index) =>
+    columnOf(
+      type,
+      rows.map((row) => row[index]),
+    ),
+  );
+  return encodeBatch({ table, rows: rows.length, columns });
+}
+
+function columnOf(type: ColumnType, cells: readonly unknown[]): BatchColumn {
+  const valid = cells.includes(null) ? { valid: Uint8Array.from(cells, (cell) => (cell === null ? 0 : 1)) } : {};
+  switch (type) {
+    case 'timestamp':
+      return { kind: 'timestamp', values: BigInt64Array.from(cells, (cell) => micros(cell)), ...valid };
+    case 'int64':
+      return { kind: 'int64', values: BigInt64Array.from(cells, (cell) => BigInt(text(cell, '0'))), ...valid };
+    case 'float64':
+      return { kind: 'float64', values: Float64Array.from(cells, (cell) => Number(cell ?? 0)), ...valid };
+    case 'boolean':
+      return { kind: 'boolean', values: Uint8Array.from(cells, (cell) => (cell === true ? 1 : 0)) };
+    case 'string':
+      return { kind: 'string', values: cells.map((cell) => text(cell, '')) };
+    case 'map':
+    case 'int64[]':
+    case 'float64[]':
+    case 'events':
+    case 'links':
+    case 'quantiles':
+      return { kind: 'json', values: cells.map((cell) => JSON.stringify(cell ?? (type === 'map' ? {} : []))) };
+  }
+}
+
+/** Of an RFC 3339 time in UTC, to the microsecond. */
+function micros(cell: unknown): bigint {
+  const [, seconds = '', fraction = ''] = /^(.*?)(?:\.(\d{1,6})\d*)?Z$/.exec(text(cell, '1970-01-01T00:00:00Z')) ?? [];
+  return BigInt(Date.parse(`${seconds}Z`)) * 1_000n + BigInt(fraction.padEnd(6, '0'));
+}
+
+function text(cell: unknown, absent: string): string {
+  if (cell === null || cell === undefined) return absent;
+  return typeof cell === 'string' ? cell : JSON.stringify(cell);
+}
 
 const batchRows = 20_000;
 const hourMs = 3_600_000;

@@ -1,10 +1,167 @@
 import { z } from 'zod';
 import { isId, SightlineError } from '../../../contract/core/index.ts';
-import { notice } from '../../components.ts';
+import { notice, field, moment, plainName, strangersName } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage } from '../../page.ts';
-import { accountPath, accountView, changePasswordPath, everywherePath, revokeApplicationPath } from './view.ts';
+import type { SignedInVisit, View } from '../../page.ts';
+import type { Grant } from '../../../contract/storage/index.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { paged } from '../../paging.ts';
+import { scopeWords } from '../../services.ts';
+import type { PageServices } from '../../services.ts';
+import { newPassword } from '../password.ts';
+import { home, ownPath } from '../../paths.ts';
+
+const fields = z.object({ organization: z.string().max(64), return_to: z.string().optional() });
+
+/** Which organization the pages show. */
+export const organizationsPage = definePage({
+  path: '/organizations',
+  access: 'signed-in',
+
+  async get({ user, session, search, to, csrf }, { people }) {
+    const memberships = await people.memberships(user.id);
+    if (memberships.length === 0) {
+      return {
+        title: 'No organization yet',
+        body: html`<p>
+          Your account (${user.email}) belongs to no organization. Ask an admin of yours for an invitation.
+        </p>`,
+      };
+    }
+    const returnTo = ownPath(search.get('return_to'));
+    const chosen = session.membership?.organization.id;
+    return {
+      title: 'Choose an organization',
+      body: html`<p>The pages show one organization at a time.</p>
+        <form method="post" action="${to('/organizations')}">
+          ${csrf} ${returnTo !== undefined && html`<input type="hidden" name="return_to" value="${returnTo}" />`}
+          <ul class="plain">
+            ${memberships.map(
+              ({ organization, role }) =>
+                html`<li>
+                  <button
+                    class="quiet wide"
+                    name="organization"
+                    value="${organization.id}"
+                    ${organization.id === chosen && html` aria-current="true"`}
+                  >
+                    ${organization.name}<span class="tag">${role}</span
+                    >${organization.id === chosen && html`<span class="tag">shown now</span>`}
+                  </button>
+                </li>`,
+            )}
+          </ul>
+        </form>`,
+    };
+  },
+
+  async post({ session }, form, { people }) {
+    const { organization, return_to } = requireForm(fields, form);
+    if (!isId('org', organization) || !(await people.chooseOrganization(session.token, organization))) {
+      throw new SightlineError('forbidden', 'You are not a member of this organization.');
+    }
+    return { redirect: ownPath(return_to) ?? home };
+  },
+});
+
+const accountPath = '/account';
+const changePasswordPath = '/account/password';
+const everywherePath = '/account/sign-out-everywhere';
+const revokeApplicationPath = '/account/applications/revoke';
+
+/** @param message what was done, or what went wrong. */
+async function accountView(
+  visit: SignedInVisit,
+  { people, signIn }: Pick<PageServices, 'people' | 'signIn'>,
+  message?: Html,
+): Promise<View> {
+  const { user, session, to, csrf } = visit;
+  const { membership } = session;
+  const all = membership ? await people.applications(membership.organization.id, user.id) : [];
+  const applications = paged(all, visit, accountPath);
+  return {
+    title: 'Account',
+    body: html`${message}
+      <dl>
+        <dt>Name</dt>
+        <dd>${user.name}</dd>
+        <dt>E-mail address</dt>
+        <dd>${user.email}</dd>
+        ${
+          membership &&
+          html`<dt>Organization</dt>
+            <dd>
+              ${membership.organization.name}, as ${membership.role} ·
+              <a href="${to('/organizations')}">Choose another</a>
+            </dd>`
+        }
+        <dt>Signed in</dt>
+        <dd>${moment(session.createdAt)}, until ${moment(session.expiresAt)}</dd>
+      </dl>
+      ${membership && applicationsSection(visit, applications, membership.organization.name)}
+      ${signIn.kind === 'password' && passwordSection(visit)}
+      <section class="card">
+        <h2>Sign out everywhere</h2>
+        <p>Ends your sessions in every browser, this one too. Connected applications keep their access.</p>
+        <form method="post" action="${to(everywherePath)}">
+          ${csrf}<button class="danger">Sign out everywhere</button>
+        </form>
+      </section>`,
+  };
+}
+
+function applicationsSection(
+  { to, csrf }: SignedInVisit,
+  { shown, links }: ReturnType<typeof paged<Grant>>,
+  organization: string,
+): Html {
+  if (shown.length === 0) {
+    return html`<section class="card">
+      <h2>Connected applications</h2>
+      <p>You have given no application access to ${organization}.</p>
+    </section>`;
+  }
+  return html`<section class="card">
+    <h2>Connected applications</h2>
+    <p>What you allowed in ${organization}. Without access, an application fails with its next request.</p>
+    <ul class="plain">
+      ${shown.map(
+        ({ id, clientName, redirectOrigin, scopes, createdAt, lastUsedAt }) =>
+          html`<li class="entry">
+            <div>
+              <strong>${strangersName(clientName)}</strong> <span class="soft">${redirectOrigin}</span>
+              <small>${scopes.map((scope) => scopeWords[scope].title).join(' · ')}</small>
+              <small
+                >Allowed ${moment(createdAt)},
+                ${lastUsedAt ? html`last used ${moment(lastUsedAt)}` : 'never used'}</small
+              >
+            </div>
+            <form method="post" action="${to(revokeApplicationPath)}">
+              ${csrf}<input type="hidden" name="grant" value="${id}" />
+              <button class="danger small" aria-label="Revoke the access of ${plainName(clientName)}">Revoke</button>
+            </form>
+          </li>`,
+      )}
+    </ul>
+    ${links}
+  </section>`;
+}
+
+function passwordSection({ to, csrf, user }: SignedInVisit): Html {
+  return html`<section class="card">
+    <h2>Change password</h2>
+    <form method="post" action="${to(changePasswordPath)}">
+      ${csrf}
+      <input type="hidden" name="username" value="${user.email}" autocomplete="username" />
+      ${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password', maxLength: 1_000 })}
+      ${newPassword('next')}
+      <button>Change password</button>
+    </form>
+  </section>`;
+}
 
 const done: ReadonlyMap<string | null, string> = new Map([
   ['password', 'The password was changed, and every other browser was signed out.'],

@@ -1,16 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { asksToCancel } from '../../../contract/storage/index.ts';
-import type { Chat, ChatMessage, Incident, MessagePart, User } from '../../../contract/storage/index.ts';
+import type { Chat, ChatMessage, Incident, MessagePart, User, Actor } from '../../../contract/storage/index.ts';
 import { copyable, moment, warning } from '../../components.ts';
 import { parseForm } from '../../forms.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { renderInline, renderMarkdown } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
-import type { MemberVisit, View } from '../../page.ts';
-import { cancelForm } from './cancel.ts';
-import { findChat } from './find.ts';
-import { authorOf, messageForm, messageSchema } from './message.ts';
-import { chatStatusWords } from './table.ts';
+import type { MemberVisit, View, Visit } from '../../page.ts';
+import { findChat, chatStatusWords } from './table.ts';
+import { SightlineError } from '../../../contract/core/index.ts';
+
+/** Stops the agent in a chat. */
+export const cancelPage = definePage({
+  path: '/chats/:id/cancel',
+  access: 'member',
+  async post(visit, _form, { cancelChat }) {
+    const chat = await findChat(visit.workspace, visit.params['id'] ?? '');
+    if (!mayCancel(visit, chat)) {
+      throw new SightlineError('forbidden', 'Only who started this chat, or an admin, may cancel it.');
+    }
+    await cancelChat(visit.workspace, chat.id, authorOf(visit.user));
+    return { redirect: `/chats/${chat.id}` };
+  },
+});
+
+/** A button for who may press it, while there is something to stop. */
+function cancelForm(visit: MemberVisit, chat: Chat): Html | false {
+  const open = chat.status === 'running' || chat.status === 'waiting';
+  return (
+    open &&
+    mayCancel(visit, chat) &&
+    html`<form method="post" action="${visit.to(`/chats/${chat.id}/cancel`)}">
+      ${visit.csrf}
+      <p>
+        <button class="danger">${chat.status === 'running' ? 'Stop the agent' : 'Close without an answer'}</button>
+      </p>
+    </form>`
+  );
+}
+
+function mayCancel({ user, role }: MemberVisit, { createdBy }: Chat): boolean {
+  return role === 'admin' || (createdBy.kind === 'user' && createdBy.id === user.id);
+}
+
+const longest = 8_000;
+
+/** A message to the agent, and a key by which sending the form twice writes it once. */
+export const messageFields = {
+  message: z
+    .string()
+    .transform((text) => text.replaceAll('\r\n', '\n').trim())
+    .refine((text) => text !== '', 'Write a message.')
+    .refine((text) => text.length <= longest, `A message has at most ${longest} characters.`)
+    .refine((text) => !text.includes('\0') && text.isWellFormed(), 'The message holds characters that cannot be kept.'),
+  once: z.string().regex(/^[\w-]{1,64}$/),
+};
+
+const messageSchema = z.object(messageFields);
+
+interface MessageForm {
+  readonly action: string;
+  readonly label: string;
+  readonly button: string;
+  /** The key of the incident that the message is about. */
+  readonly incident?: string | undefined;
+  readonly value?: string | undefined;
+  readonly problem?: string | undefined;
+}
+
+export function messageForm({ to, csrf }: Visit, form: MessageForm): Html {
+  const { action, label, button, incident, value, problem } = form;
+  return html`<form method="post" action="${to(action)}">
+    ${csrf}
+    <input type="hidden" name="once" value="${randomUUID()}" />
+    ${incident !== undefined && html`<input type="hidden" name="incident" value="${incident}" />`}
+    <div class="field">
+      <label for="message">${label}</label>
+      ${problem !== undefined && html`<small class="problem" id="message-problem">${problem}</small>`}
+      <textarea
+        id="message"
+        name="message"
+        rows="4"
+        maxlength="${longest}"
+        required${problem !== undefined && html` aria-invalid="true" aria-describedby="message-problem"`}
+      >
+${value ?? ''}</textarea>
+    </div>
+    <button>${button}</button>
+  </form>`;
+}
+
+/** People write under their address, as over MCP, so that both know the same author. */
+export function authorOf({ id, email }: User): Actor {
+  return { kind: 'user', id, name: email };
+}
 
 const perPage = 50;
 const mostParts = 100;

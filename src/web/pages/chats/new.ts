@@ -5,8 +5,8 @@ import { parseForm } from '../../forms.ts';
 import { html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit, View } from '../../page.ts';
-import { findIncident } from '../incidents/find.ts';
-import { authorOf, messageFields, messageForm } from './message.ts';
+import { findIncident } from '../incidents/words.ts';
+import { authorOf, messageFields, messageForm } from './chat.ts';
 
 const schema = z.object({ ...messageFields, incident: z.string().max(64).optional() });
 /** The first words of a message stand for a title. */

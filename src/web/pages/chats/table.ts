@@ -1,9 +1,16 @@
-import type { Chat, ChatStatus, User } from '../../../contract/storage/index.ts';
-import { moment } from '../../components.ts';
+import type { Chat, ChatStatus, User, Workspace } from '../../../contract/storage/index.ts';
+import { moment, table } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { PathTo } from '../../paths.ts';
-import { table } from '../../table.ts';
+import { isId, SightlineError } from '../../../contract/core/index.ts';
+
+/** One of another organization is answered like one that was never there. */
+export async function findChat(workspace: Workspace, id: string): Promise<Chat> {
+  const chat = isId('chat', id) ? await workspace.chats.get(id) : undefined;
+  if (chat) return chat;
+  throw new SightlineError('not_found', 'There is no such chat in this organization.');
+}
 
 export const chatStatusWords = {
   running: 'The agent is at work',

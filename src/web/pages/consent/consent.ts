@@ -1,15 +1,158 @@
 import { z } from 'zod';
 import { SightlineError } from '../../../contract/core/index.ts';
 import { pagePaths, scopes as allScopes } from '../../../contract/issuer/index.ts';
-import type { AuthorizationRequest } from '../../../contract/issuer/index.ts';
+import type { AuthorizationRequest, AuthorizationClient } from '../../../contract/issuer/index.ts';
 import type { Membership } from '../../../contract/storage/index.ts';
-import { alert } from '../../components.ts';
+import { alert, strangersName, warning } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage } from '../../page.ts';
 import type { SignedInVisit, View } from '../../page.ts';
+import { scopeWords } from '../../services.ts';
 import type { PageServices } from '../../services.ts';
-import { consentBody } from './view.ts';
-import { destinationOf } from './destination.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+
+/** Where the answer to an authorization request goes, for a person and for the browser. */
+interface Destination {
+  /** "example.com", "a program on this computer". */
+  readonly text: string;
+  /** What to think of before allowing it; in plain words. */
+  readonly warning?: string;
+  /** A CSP source for the form. */
+  readonly source: string;
+}
+
+/** Schemes that a browser gives a meaning of its own. */
+const neverLinks = new Set(['about:', 'blob:', 'data:', 'file:', 'filesystem:', 'javascript:', 'vbscript:']);
+const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** @param redirectOrigin `https://example.com`, `http://127.0.0.1:4711`, `cursor:`. Undefined for anything else. */
+function destinationOf(redirectOrigin: string, client: AuthorizationClient): Destination | undefined {
+  const scheme = /^([a-z][a-z0-9+.-]*:)(?:\/\/[A-Za-z0-9.:[\]_-]*)?$/.exec(redirectOrigin)?.[1];
+  if (scheme === undefined || neverLinks.has(scheme)) return undefined;
+  if (scheme !== 'http:' && scheme !== 'https:') {
+    return {
+      text: `the application on this computer that opens ${scheme} links`,
+      warning: `Any application on this computer could have asked to open ${scheme} links. ${justStarted}`,
+      source: scheme,
+    };
+  }
+  const url = URL.parse(redirectOrigin);
+  if (!url) return undefined;
+  const { host, hostname, origin } = url;
+  if (loopback.has(hostname)) {
+    return {
+      text: `a program on this computer (${host})`,
+      warning: `Any program on this computer can ask in this name. ${justStarted}`,
+      // CSP has no way to write an IPv6 address: a browser would ignore the source.
+      source: hostname.startsWith('[') ? scheme : origin,
+    };
+  }
+  const warning = warningOf(host, client);
+  return { text: host, source: origin, ...(warning === undefined ? {} : { warning }) };
+}
+
+const justStarted = 'Allow it only if you have just begun to connect it yourself.';
+
+function warningOf(host: string, client: AuthorizationClient): string | undefined {
+  if (client.known === 'registration') {
+    return `Whoever runs ${host} gets this access, whatever the application calls itself. Allow it only if you know that site.`;
+  }
+  if (client.host !== undefined && client.host !== host) {
+    return `The application is known by ${client.host}, but the access goes to ${host}. Allow it only if you know both.`;
+  }
+  return undefined;
+}
+
+interface ConsentShown {
+  readonly visit: SignedInVisit;
+  readonly asked: AuthorizationRequest;
+  readonly destination: Destination;
+  readonly memberships: readonly Membership[];
+  readonly problem?: Html | undefined;
+}
+
+function consentBody({ visit, asked, destination, memberships, problem }: ConsentShown): Html {
+  const { to, csrf, user, request } = visit;
+  const { client, scopes } = asked;
+  const here = request.url ?? '/';
+  return html`${problem}
+    <p><strong>${strangersName(client.name)}</strong> asks for access to your organization in Sightline.</p>
+    <dl>
+      <dt>Application</dt>
+      <dd>${knownBy(client)}</dd>
+      <dt>Access goes to</dt>
+      <dd>${destination.text}</dd>
+      <dt>Signed in as</dt>
+      <dd>${user.email}</dd>
+    </dl>
+    ${destination.warning !== undefined && warning(destination.warning)}
+    <form method="post" action="${to(here)}">
+      ${csrf}
+      ${
+        memberships.length === 0
+          ? html`<p>Your account belongs to no organization, so there is nothing to allow.</p>`
+          : html`${organizations(memberships, visit.session.membership)}
+              <fieldset>
+                <legend>It may</legend>
+                ${scopes.map(
+                  (scope) =>
+                    html`<label class="choice"
+                      ><input type="checkbox" name="scopes" value="${scope}" checked />
+                      <span>${scopeWords[scope].title}<small>${scopeWords[scope].detail}</small></span></label
+                    >`,
+                )}
+              </fieldset>`
+      }
+      <p class="soft">You can take this back at any time, under Account.</p>
+      <div class="actions">
+        ${memberships.length > 0 && html`<button name="answer" value="allow">Allow</button>`}
+        <button class="quiet" name="answer" value="deny" formnovalidate>Deny</button>
+      </div>
+    </form>
+    <hr />
+    <form method="post" action="${to('/sign-out')}">
+      ${csrf}
+      <input type="hidden" name="return_to" value="${here}" />
+      <button class="linklike">Use another account</button>
+    </form>`;
+}
+
+function knownBy({ known, host, name }: AuthorizationClient): Html {
+  switch (known) {
+    case 'document':
+      return html`Verified by its web address, <strong>${host}</strong>.`;
+    case 'registration':
+      return html`Not verified. The application gave itself the name ${strangersName(name)}; anyone can use it.`;
+    case 'configuration':
+      return html`Set up by the operator of this Sightline.`;
+    default:
+      return known satisfies never;
+  }
+}
+
+function organizations(memberships: readonly Membership[], shown: Membership | undefined): Html {
+  const [only] = memberships;
+  if (only && memberships.length === 1) {
+    const { id, name } = only.organization;
+    return html`<p class="label">In the organization</p>
+      <p>${name}<input type="hidden" name="organization" value="${id}" /></p>`;
+  }
+  return html`<fieldset>
+    <legend>In the organization</legend>
+    ${memberships.map(
+      ({ organization: { id, name } }) =>
+        html`<label class="choice"
+          ><input
+            type="radio"
+            name="organization"
+            value="${id}"
+            required${id === shown?.organization.id && html` checked`}
+          /><span>${name}</span></label
+        >`,
+    )}
+  </fieldset>`;
+}
 
 const fields = z.object({
   answer: z.enum(['allow', 'deny']),

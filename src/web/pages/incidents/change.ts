@@ -14,9 +14,8 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit, View } from '../../page.ts';
-import { authorOf } from '../chats/message.ts';
-import { findIncident } from './find.ts';
-import { partyWords, resolutionWords, severityWords, statusWords } from './words.ts';
+import { authorOf } from '../chats/chat.ts';
+import { findIncident, partyWords, resolutionWords, severityWords, statusWords } from './words.ts';
 
 const line = (longest: number) =>
   z

@@ -1,12 +1,11 @@
 import type { IncidentDocument } from '../../../contract/storage/index.ts';
-import { moment } from '../../components.ts';
+import { moment, table } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
-import { table } from '../../table.ts';
-import { findIncident } from './find.ts';
+import { findIncident } from './words.ts';
 
 const mostVersions = 200;
 

@@ -1,12 +1,11 @@
 import { chooseInvestigation } from '../../../contract/storage/index.ts';
 import type { InvestigationStep } from '../../../contract/storage/index.ts';
-import { copyable } from '../../components.ts';
+import { copyable, table } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
-import { table } from '../../table.ts';
-import { findIncident } from './find.ts';
+import { findIncident } from './words.ts';
 
 const mostRows = 10;
 const mostColumns = 20;

@@ -7,21 +7,18 @@ import type {
   Resolution,
   TimelineEntry,
 } from '../../../contract/storage/index.ts';
-import { moment } from '../../components.ts';
+import { moment, table } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
 import type { PathTo } from '../../paths.ts';
-import { table } from '../../table.ts';
-import { messageForm } from '../chats/message.ts';
+import { messageForm } from '../chats/chat.ts';
 import { chatTable } from '../chats/table.ts';
 import { documentHtml } from './document.ts';
-import { findIncident } from './find.ts';
-import { investigationSection } from './investigation.ts';
-import { waitedOn, waitsForViewer } from './waiting.ts';
-import { alertStatusWords, resolutionWords, severityWords, statusWords } from './words.ts';
+import { findIncident, alertStatusWords, resolutionWords, severityWords, statusWords } from './words.ts';
+import { investigationSection, waitedOn, waitsForViewer } from './investigation.ts';
 
 const mostChats = 20;
 const mostAlerts = 50;

@@ -1,13 +1,12 @@
 import { incidentStatuses } from '../../../contract/storage/index.ts';
 import type { Incident, IncidentStatusFilter } from '../../../contract/storage/index.ts';
-import { moment } from '../../components.ts';
+import { moment, table } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
 import { olderPath } from '../../paging.ts';
-import { table } from '../../table.ts';
-import { waitedOn, waitsForViewer } from './waiting.ts';
+import { waitedOn, waitsForViewer } from './investigation.ts';
 import { severityWords, statusWords } from './words.ts';
 
 const perPage = 25;

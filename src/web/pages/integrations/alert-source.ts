@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { AlertSourceId } from '../../../contract/core/index.ts';
-import { copyable, field, moment, warning } from '../../components.ts';
-import { confirmation } from '../../confirmation.ts';
-import { requireForm } from '../../forms.ts';
+import { copyable, field, moment, warning, confirmation } from '../../components.ts';
+import { requireForm, shownOnce } from '../../forms.ts';
 import { html } from '../../html.ts';
-import { shownOnce } from '../../once.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
 import type { PageServices } from '../../services.ts';

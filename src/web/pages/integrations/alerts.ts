@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import type { AlertSources } from '../../../incidents/alerts/sources.ts';
-import { field, moment, notice } from '../../components.ts';
+import { field, moment, notice, table } from '../../components.ts';
 import { refusal } from '../../failure.ts';
-import { parseForm } from '../../forms.ts';
+import { parseForm, shownOnce } from '../../forms.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { shownOnce } from '../../once.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit, View } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
-import { table } from '../../table.ts';
 import { about } from './alert-source.ts';
 
 const path = '/integrations/alerts';

@@ -1,15 +1,13 @@
 import { isId, SightlineError } from '../../../contract/core/index.ts';
 import type { Grant } from '../../../contract/storage/index.ts';
-import { moment, plainName, strangersName } from '../../components.ts';
-import { confirmation } from '../../confirmation.ts';
+import { moment, plainName, strangersName, confirmation, table } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Renderable } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
 import { paged } from '../../paging.ts';
 import type { PageServices } from '../../services.ts';
-import { table } from '../../table.ts';
-import { snippets } from './snippets.ts';
+import { snippets } from './key-words.ts';
 
 /** What people let in to act for them: everybody's for an admin, one's own for a member. */
 export const applicationsPage = definePage({

@@ -2,8 +2,7 @@ import { definePage } from '../../page.ts';
 import { alertSourcePage, removeAlertSourcePage, rotateAlertSourcePage } from './alert-source.ts';
 import { alertsPage } from './alerts.ts';
 import { applicationsPage, revokeApplicationPage } from './applications.ts';
-import { keyPage } from './key.ts';
-import { retirePage, revokePage, rotatePage } from './key-changes.ts';
+import { keyPage, retirePage, revokePage, rotatePage } from './key.ts';
 import { keysPage } from './keys.ts';
 import { endTokenPage, rotateTokenPage, telemetryPage } from './telemetry.ts';
 

@@ -1,6 +1,37 @@
+import { isId, SightlineError } from '../../../contract/core/index.ts';
 import type { KeyId } from '../../../contract/core/index.ts';
 import type { Scope } from '../../../contract/issuer/index.ts';
-import { scopeWords } from '../../scope-words.ts';
+import { scopeWords } from '../../services.ts';
+import type { ApiKey, Workspace } from '../../../contract/storage/index.ts';
+import type { Client, Connection } from '../../client-setup/client.ts';
+import { copyable } from '../../components.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+
+/** How each client is configured, one to unfold at a time. */
+export function snippets(clients: readonly Client[], connection: Connection): Html {
+  return html`${clients.map(
+    (client) =>
+      html`<details class="card">
+        <summary>${client.title}</summary>
+        ${client.snippets(connection).map(
+          ({ title, text }, index) =>
+            html`<p>${title}</p>
+              ${copyable(`${client.name}-${index}`, text)}`,
+        )}
+      </details>`,
+  )}`;
+}
+
+/**
+ * A key of this organization, which has to be asked before anything is done to it: the service changes whatever key it is
+ * named, as an operator may. One of another organization is answered like one that was never there.
+ */
+export async function findKey({ keys }: Workspace, id: string | undefined): Promise<ApiKey> {
+  const key = id !== undefined && isId('ak', id) ? await keys.get(id) : undefined;
+  if (key) return key;
+  throw new SightlineError('not_found', 'There is no such API key in this organization.');
+}
 
 /** A key writes in its own name. */
 export const keyScopeWords: typeof scopeWords = {

@@ -1,17 +1,15 @@
 import { z } from 'zod';
 import { scopes } from '../../../contract/issuer/index.ts';
 import type { Scope } from '../../../contract/issuer/index.ts';
-import { field, moment, notice } from '../../components.ts';
+import { field, moment, notice, table } from '../../components.ts';
 import { refusal } from '../../failure.ts';
-import { parseForm } from '../../forms.ts';
+import { parseForm, shownOnce } from '../../forms.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { shownOnce } from '../../once.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit, View } from '../../page.ts';
 import { paged } from '../../paging.ts';
 import type { PageServices } from '../../services.ts';
-import { table } from '../../table.ts';
 import { about, keyScopeWords } from './key-words.ts';
 
 const createForm = z.object({

@@ -1,13 +1,12 @@
 import { isId, SightlineError } from '../../../contract/core/index.ts';
 import type { Invitation } from '../../../contract/storage/index.ts';
-import { copyable, moment, warning } from '../../components.ts';
-import { confirmation } from '../../confirmation.ts';
+import { copyable, moment, warning, confirmation } from '../../components.ts';
 import { html } from '../../html.ts';
-import { shownOnce } from '../../once.ts';
+import { shownOnce } from '../../forms.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
-import { about, roleWords } from './words.ts';
+import { about, roleWords } from './list.ts';
 
 /** An invitation that was just made, with its link; later without. */
 export const invitedPage = definePage({

@@ -1,18 +1,24 @@
 import { z } from 'zod';
 import { SightlineError } from '../../../contract/core/index.ts';
+import type { InvitationId } from '../../../contract/core/index.ts';
 import type { Invitation, User } from '../../../contract/storage/index.ts';
-import { field, moment } from '../../components.ts';
+import { field, moment, table } from '../../components.ts';
 import { refusal } from '../../failure.ts';
-import { parseForm } from '../../forms.ts';
+import { parseForm, shownOnce } from '../../forms.ts';
 import { html } from '../../html.ts';
 import type { Html, Renderable } from '../../html.ts';
-import { shownOnce } from '../../once.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit, View } from '../../page.ts';
 import { paged } from '../../paging.ts';
 import type { PageServices } from '../../services.ts';
-import { table } from '../../table.ts';
-import { about, roleWords } from './words.ts';
+import type { Role } from '../../../contract/issuer/index.ts';
+
+export const roleWords = { admin: 'Admin', member: 'Member' } as const satisfies Record<Role, string>;
+
+/** What a link that is shown once belongs to. */
+export function about(id: InvitationId): string {
+  return `invitation:${id}`;
+}
 
 type Member = Awaited<ReturnType<PageServices['people']['members']>>[number];
 

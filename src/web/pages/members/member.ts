@@ -3,7 +3,7 @@ import { isId, SightlineError } from '../../../contract/core/index.ts';
 import { roles } from '../../../contract/issuer/index.ts';
 import type { UserId } from '../../../contract/core/index.ts';
 import type { User } from '../../../contract/storage/index.ts';
-import { confirmation } from '../../confirmation.ts';
+import { confirmation } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
 import { html } from '../../html.ts';

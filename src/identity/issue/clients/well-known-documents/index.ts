@@ -1,5 +1,25 @@
-import { claudeCode } from './claude-code.ts';
-import { vsCode } from './vs-code.ts';
+/** As published in September 2026. Another port takes the place of 33418 where that is taken. */
+const vsCode = {
+  client_id: 'https://vscode.dev/oauth/client-metadata.json',
+  client_name: 'Visual Studio Code',
+  client_uri: 'https://vscode.dev/product',
+  application_type: 'native',
+  redirect_uris: ['http://127.0.0.1:33418/', 'https://vscode.dev/redirect'],
+  grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+} as const;
+
+/** As published in September 2026. No `application_type`, and a port is added to either URI at each run. */
+const claudeCode = {
+  client_id: 'https://claude.ai/oauth/claude-code-client-metadata',
+  client_name: 'Claude Code',
+  client_uri: 'https://claude.ai',
+  redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback'],
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+} as const;
 
 /**
  * Documents of clients that many people use, by URL. Their hosts refuse some clouds' addresses, and some gateways reach

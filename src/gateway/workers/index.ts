@@ -1,2 +1,0 @@
-export { createPrimary } from './primary.ts';
-export { WorkerFailed } from './worker-process.ts';
