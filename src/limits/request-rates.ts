@@ -1,8 +1,7 @@
 import type { Principal } from '../contract/issuer/index.ts';
 import type { OrganizationId } from '../contract/core/index.ts';
 import { keyOf } from './rate-limit.ts';
-import type { Caller, RateLimiter } from './rate-limit.ts';
-import type { Rate } from './token-bucket.ts';
+import type { Caller, RateLimiter, Rate } from './rate-limit.ts';
 
 export interface RequestRates {
   /** Of one principal. */

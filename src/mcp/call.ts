@@ -6,15 +6,15 @@ import type { CallsAtOnce } from '../limits/calls-at-once.ts';
 import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
-import { HeldAnswers } from './message.ts';
+import { HeldAnswers } from '../limits/held-answers.ts';
 import type { RpcMessage } from './message.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { isObject, meta, quote, rpcCode } from './protocol.ts';
 import type { Era, JsonObject } from './protocol.ts';
 import { byteLength, errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
-import { CallContext } from './tool-context.ts';
-import type { ToolCall } from './tool-context.ts';
+import { CallContext } from './progress.ts';
+import type { ToolCall } from './progress.ts';
 import { readTraceParent, traceFields } from './trace.ts';
 
 export interface RateLimit {
@@ -81,7 +81,8 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
       });
     }
     admit(principal, tool.name);
-    held.check(principal.organizationId);
+    const heldTooMuch = held.refusal(principal.organizationId);
+    if (heldTooMuch !== undefined) throw requestFailure(heldTooMuch);
     if (!callsAtOnce.enter(principal, tool.name)) throw tooManyAtOnce();
     let write;
     try {

@@ -26,7 +26,7 @@ import { isObject, latestLegacyVersion, legacyVersions, meta, modernVersion, quo
 import type { Era } from './protocol.ts';
 import { createRunningCalls } from './running.ts';
 import type { RunningCalls } from './running.ts';
-import type { ToolCall } from './tool-context.ts';
+import type { ToolCall } from './progress.ts';
 import { readTraceParent, traceFields } from './trace.ts';
 
 export interface McpHandlerOptions {

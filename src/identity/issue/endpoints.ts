@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorizationQuery } from './authorization-query.ts';
 import { registrationPath } from './clients/index.ts';
 import { callerOf } from '../../limits/network.ts';
-import { createThrottle } from '../../limits/early-answer.ts';
+import { createThrottle } from '../../limits/rate-limit.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
 import { authorizePath, jwksPath, revocationPath, tokenPath } from './metadata.ts';
 

@@ -12,7 +12,7 @@ import type { AuditLog } from '../../contract/storage/index.ts';
 import { tokenClaims } from './claims.ts';
 import type { Account } from './claims.ts';
 import { createAdapter } from './adapter.ts';
-import { createAttempts } from './attempts.ts';
+import { createAttempts } from '../../limits/attempts.ts';
 import { createClients } from './clients/index.ts';
 import { internet, type Network } from './clients/network.ts';
 import { createAuthorizationRequests } from './consent.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { foldCase, SightlineError } from '../../contract/core/index.ts';
 import type { ExternalTokenClaims } from '../../contract/issuer/index.ts';
 import type { Organization } from '../../contract/storage/index.ts';
 import type { Account, Identities } from './identity-sign-in.ts';
 import type { Admission } from './people.ts';
-import { RecentMap } from './throttle.ts';
 
 /** Whose an identity provider's token is, and for which organization. */
 export type Admit = (claims: Pick<ExternalTokenClaims, 'identity' | 'organization'>) => Promise<Admission>;
@@ -26,7 +26,7 @@ interface UnderWay {
 }
 
 export function createAdmit({ identities, now }: { readonly identities: Identities; readonly now: () => Date }): Admit {
-  const kept = new RecentMap<Kept>(capacity);
+  const kept = new LRUCache<string, Kept>({ max: capacity });
   const underWay = new Map<string, UnderWay>();
 
   async function admitAnew(person: string, said: string, claims: Parameters<Admit>[0]): Promise<Admission> {

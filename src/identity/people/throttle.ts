@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { foldCase, hashSecret, SightlineError } from '../../contract/core/index.ts';
 import type { Logger } from '../../contract/core/index.ts';
 import type { BucketRepository } from '../../contract/storage/index.ts';
@@ -5,42 +6,6 @@ import type { Bucket, BucketKind, LeakyBuckets } from '../../limits/leaky-bucket
 import { networkOf } from '../../limits/network.ts';
 import type { Network } from '../../limits/network.ts';
 import type { Place } from './work-queue.ts';
-
-/** A map that keeps so many entries; the one that was set longest ago makes room. */
-export class RecentMap<Value> {
-  readonly #entries = new Map<string, Value>();
-  readonly #capacity: number;
-
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  get(key: string): Value | undefined {
-    return this.#entries.get(key);
-  }
-
-  set(key: string, value: Value): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= this.#capacity) return;
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      break;
-    }
-  }
-
-  delete(key: string): void {
-    this.#entries.delete(key);
-  }
-
-  deleteWhere(chosen: (key: string) => boolean): void {
-    for (const key of this.#entries.keys()) if (chosen(key)) this.#entries.delete(key);
-  }
-}
 
 /**
  * Slows the guessing of passwords without giving anybody a way to lock others out.
@@ -129,7 +94,7 @@ export interface ThrottleOptions {
 
 export function createThrottle({ buckets, repository, logger }: ThrottleOptions): Throttle {
   /** Wrong ones by account and known network, since the last right one. They hold up nothing. */
-  const mistakes = new RecentMap<number>(capacity);
+  const mistakes = new LRUCache<string, number>({ max: capacity });
 
   async function look(account: string, { near, wide }: Network): Promise<Looked> {
     const [pair, widePair, network, byAccount, known, acquaintances] = await buckets.look([

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
+import { scopes } from '../../contract/issuer/index.ts';
 import type {
   ExternalTokenClaims,
   Issuer,
@@ -12,14 +13,12 @@ import type {
   TokenTrust,
   UserTokenClaims,
 } from '../../contract/issuer/index.ts';
-import { scopes } from '../../contract/issuer/index.ts';
 import { SightlineError } from '../../contract/core/index.ts';
 import type { GrantId, KeyId, Logger, OrganizationId, UserId } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { BoundedWork } from '../../limits/bounded-work.ts';
 import { isBearerToken, readBearer } from './challenge.ts';
-import { createIntrospection } from './introspection.ts';
-import { createTokenCache } from './token-cache.ts';
+import { createIntrospection, createTokenCache } from './introspection.ts';
 
 export interface VerifierOptions {
   readonly issuer: Pick<Issuer, 'trusts' | 'introspection'>;

@@ -1,4 +1,4 @@
-import type { Faults } from './limits.ts';
+import type { Faults } from './fault.ts';
 import type { Name, Query } from './tree.ts';
 
 /** ClickHouse's analyzer takes seconds for ten times as many, and no time limit stops it. */

@@ -1,6 +1,6 @@
 import type { GatedStatement, GatePolicy, SqlGate, SqlGates, SqlHelpers } from '../../contract/telemetry/index.ts';
 import { checkExpansion } from './expansion.ts';
-import { Faults } from './limits.ts';
+import { Faults } from './fault.ts';
 import { FunctionNames } from './grammar.ts';
 import { Output } from './output.ts';
 import { parse } from './parse-query.ts';

@@ -1,4 +1,5 @@
-import { shown, type Faults, maxCharacters, maxTokens } from './limits.ts';
+import { maxCharacters, maxTokens } from './limits.ts';
+import { shown, type Faults } from './fault.ts';
 import type { Grammar } from './grammar.ts';
 import { readQuoted } from './quoted.ts';
 

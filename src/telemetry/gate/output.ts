@@ -1,5 +1,6 @@
 import type { GatePolicy, TableName, TimeReach } from '../../contract/telemetry/index.ts';
-import { shown, type Faults, maxReads } from './limits.ts';
+import { maxReads } from './limits.ts';
+import { shown, type Faults } from './fault.ts';
 import { grammars, type Grammar } from './grammar.ts';
 import type { FunctionNames } from './grammar.ts';
 import { writeName } from './quoted.ts';

@@ -6,7 +6,7 @@ import { parseTail } from './parse-order.ts';
 import type { Expression, Grouping, Query, Select, WithItem } from './tree.ts';
 import { stopWords, looks, writes } from './words.ts';
 import type { GatePolicy } from '../../contract/telemetry/index.ts';
-import { shown, type Faults } from './limits.ts';
+import { shown, type Faults } from './fault.ts';
 import { grammars } from './grammar.ts';
 import { tokenize } from './lexer.ts';
 import { parseExpression } from './parse-expression.ts';

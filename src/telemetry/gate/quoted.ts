@@ -1,5 +1,5 @@
 import type { GatePolicy } from '../../contract/telemetry/index.ts';
-import type { Faults } from './limits.ts';
+import type { Faults } from './fault.ts';
 import type { Grammar } from './grammar.ts';
 
 interface Quoted {

@@ -1,4 +1,5 @@
-import { shown, type Faults, maxDepth } from './limits.ts';
+import { maxDepth } from './limits.ts';
+import { shown, type Faults } from './fault.ts';
 import type { Token } from './lexer.ts';
 import type { Name, Expression, Query } from './tree.ts';
 import { refusedClauses } from './words.ts';

@@ -1,4 +1,4 @@
-import type { Faults } from './limits.ts';
+import type { Faults } from './fault.ts';
 
 /** Of nodes below nodes: a row of operators nests as deep as it is long. */
 const maxHeight = 1_500;

@@ -1,4 +1,4 @@
-import { shown } from './limits.ts';
+import { shown } from './fault.ts';
 import { expectNamed, writeItem, writeOperand } from './write-item.ts';
 import type { Output } from './output.ts';
 import type { Scope } from './scope.ts';

@@ -2,7 +2,7 @@ import { writeCall } from './write-call.ts';
 import { writeBracketed, writeItem, writeOperand } from './write-item.ts';
 import { writeIn } from './write-in.ts';
 import { writeType } from './parse-type.ts';
-import { shown } from './limits.ts';
+import { shown } from './fault.ts';
 import type { Output } from './output.ts';
 import { writeString } from './quoted.ts';
 import type { Scope } from './scope.ts';

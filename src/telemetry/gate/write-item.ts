@@ -1,7 +1,7 @@
 import type { Output } from './output.ts';
 import type { Scope } from './scope.ts';
 import type { Expression, Call } from './tree.ts';
-import { shown } from './limits.ts';
+import { shown } from './fault.ts';
 
 /** Take an aggregate function by its name as text, with its parameters: `'quantile(0.9)'`. */
 const takers: ReadonlySet<string> = new Set(['arrayReduce', 'arrayReduceInRanges']);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
 import { OtlpRefusal, retryLater } from './answers.ts';
-import type { Share } from './budget.ts';
+import type { Share } from '../../limits/budget.ts';
 import { errorCode } from './files.ts';
 
 const gunzip = promisify(gunzipCallback);

@@ -1,4 +1,4 @@
-import type { Allowance } from './budget.ts';
+import type { Allowance } from '../../limits/budget.ts';
 import type { BodyLimits } from './body.ts';
 
 export interface ReceiverLimits {

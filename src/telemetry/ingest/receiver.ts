@@ -8,7 +8,7 @@ import type { TelemetrySink } from '../../contract/telemetry/index.ts';
 import { answerRefusal, answerSuccess, OtlpRefusal, retryLater } from './answers.ts';
 import { authenticate } from './authenticate.ts';
 import { inflate, readBody } from './body.ts';
-import { Budget, type Share } from './budget.ts';
+import { Budget, type Share } from '../../limits/budget.ts';
 import { DecodePool } from './decode-pool.ts';
 import { signals, type Signal } from './fields.ts';
 import { type Decoded, type Encoding } from './decode.ts';

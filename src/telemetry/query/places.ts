@@ -1,7 +1,7 @@
 import { SightlineError } from '../../contract/core/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
 import type { Telemetry } from '../../contract/telemetry/index.ts';
-import { FairQueue, NoPlace } from './fair-queue.ts';
+import { FairQueue, NoPlace } from '../../limits/fair-queue.ts';
 
 export interface QueryPlacesOptions {
   /** Queries that run at once. */

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import storagePlugin from '../../../plugins/storage-knex/index.ts';
-import { testHost } from '../../../test/contract/host.ts';
-import type { BucketRepository, Storage } from '../../contract/storage/index.ts';
+import storagePlugin from '../../plugins/storage-knex/index.ts';
+import { testHost } from '../../test/contract/host.ts';
+import type { BucketRepository, Storage } from '../contract/storage/index.ts';
 import { createAttempts } from './attempts.ts';
 
 describe('failed attempts', () => {

@@ -1,5 +1,6 @@
-import { hashSecret } from '../../contract/core/index.ts';
-import type { BucketRepository } from '../../contract/storage/index.ts';
+import { LRUCache } from 'lru-cache';
+import { hashSecret } from '../contract/core/index.ts';
+import type { BucketRepository } from '../contract/storage/index.ts';
 
 /** How many wrong secrets one address may show for one client id before it is told to slow down. */
 const allowed = 10;
@@ -35,7 +36,7 @@ interface Counter {
 }
 
 export function createAttempts({ now, buckets, failed }: AttemptsOptions): Attempts {
-  const counters = new Map<string, Counter>();
+  const counters = new LRUCache<string, Counter>({ max: capacity });
   /** Milliseconds to pour, by name. */
   const untold = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -44,15 +45,8 @@ export function createAttempts({ now, buckets, failed }: AttemptsOptions): Attem
     const time = now().getTime();
     const known = counters.get(name);
     if (known !== undefined && known.endsAt > time) return known;
-    counters.delete(name);
     const counter = { count: 0, endsAt: time + windowMs };
     counters.set(name, counter);
-    if (counters.size > capacity) {
-      for (const oldest of counters.keys()) {
-        counters.delete(oldest);
-        break;
-      }
-    }
     return counter;
   }
 
