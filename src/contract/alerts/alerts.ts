@@ -7,7 +7,7 @@ import type { Severity } from '../storage/incident.ts';
 export interface AlertInput {
   /** Whether who sent the request knows the source's secret. Compares in constant time; never throws. */
   verify(request: AlertRequest, secret: string): boolean;
-  /** What the body says, in its order. Throws `invalid_argument` with what is wrong and where, for whoever set up the sender. */
+  /** The notices in the body, in order. Throws `invalid_argument` with the mistake and its place, for the sender's operator. */
   normalize(body: unknown): readonly AlertNotice[];
   /** For the operator who sets up the sender: text to paste, with the address and the secret in it. */
   instructions(source: { readonly url: string; readonly secret: string }): string;

@@ -1,4 +1,4 @@
-/** Why work ended that neither finished nor failed by itself. */
+/** Abort reason of work that was stopped from outside. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
   readonly reason: 'timeout' | 'cancelled' | 'closing';

@@ -38,14 +38,14 @@ export const errorStatus = {
 export type ErrorCode = keyof typeof errorStatus;
 
 export interface ErrorDetails {
-  /** What to do next, in words for whoever reads the error. */
+  /** What the reader of the error can do next. */
   readonly hint?: string;
   /** Arguments that can be sent as they are, for a model to repair its call. */
   readonly retry?: Readonly<Record<string, unknown>>;
   /** 1-based position in the caller's SQL. */
   readonly position?: number;
   readonly retryAfterSeconds?: number;
-  /** The same for whoever runs the service: names files and keys. Goes to the log and the command line, never to a caller. */
+  /** The message for operators, with files and keys. Goes to the log and the command line, never to a caller. */
   readonly operatorMessage?: string;
   /** Goes to the log, never to the caller. */
   readonly cause?: unknown;

@@ -59,7 +59,7 @@ export interface ToolContext {
 
 /** Throw a SightlineError for a failure; the MCP layer turns it into an `isError` result with code, hint and retry. */
 export interface ToolResult {
-  /** JSON text of the structured content, an object: serialized once, by whoever made it. */
+  /** JSON text of the structured content, an object. The tool serializes it, so that it happens once. */
   readonly structured: string | AroundRows;
   /** The same in compact text, untrusted parts fenced; rows of it are shown as lines. */
   readonly text: string | AroundRows;

@@ -40,7 +40,7 @@ export interface ExternalTokenClaims {
 
 export type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256' | 'PS256';
 
-/** An issuer whose tokens the core believes. It checks signature, issuer, audience, expiry and algorithm by itself (jose). */
+/** An issuer whose JWTs the core verifies locally: signature, issuer, audience, expiry and algorithm (jose). */
 export interface TokenTrust {
   readonly issuer: string;
   readonly algorithms: readonly SigningAlgorithm[];
@@ -52,7 +52,7 @@ export interface TokenTrust {
   claims(payload: JWTPayload): TokenClaims | undefined;
 }
 
-/** An issuer whose tokens only it can read: the core asks it about each (RFC 7662), by itself. */
+/** An issuer of opaque tokens: the core asks it about each (RFC 7662 introspection). */
 export interface TokenIntrospection {
   readonly issuer: string;
   readonly endpoint: string;

@@ -142,7 +142,7 @@ export interface IncidentPatch {
 
 /** Bounds of what is stored of one incident, however often it is changed. */
 export const incidentRules = {
-  /** The first, which says who opened it, the last change of status, and the newest; those of alerts and agents go first. */
+  /** Drops the oldest, of alerts and agents first; never the opening entry or the last change of status. */
   timelineEntries: 1_000,
   /** The first and the newest. */
   documentVersions: 100,

@@ -22,7 +22,7 @@ export interface KeptResultRecord {
   readonly expiresAt: Date;
 }
 
-/** Bytes are those of what is sealed. */
+/** Bytes count the sealed form. */
 export interface KeptResultBounds {
   readonly perHolder: { readonly results: number; readonly bytes: number };
   readonly overall: { readonly results: number; readonly bytes: number };

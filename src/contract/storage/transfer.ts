@@ -35,8 +35,8 @@ export interface Transfer {
   /** Names the schema that rows are of. */
   readonly schema: string;
   /**
-   * Shows `work` everything as of one moment, whatever is written meanwhile. Web sessions are left out, and of the issuer's
-   * artifacts all but those of `artifacts`, which names models.
+   * Gives `work` a consistent snapshot of everything, unaffected by concurrent writes. Without web sessions; of the issuer's
+   * artifacts, only the models that `artifacts` names.
    */
   snapshot<Result>(artifacts: readonly string[], work: (snapshot: StorageSnapshot) => Promise<Result>): Promise<Result>;
   /**

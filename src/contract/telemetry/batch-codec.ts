@@ -64,7 +64,7 @@ function encodeText(values: readonly string[]): Text {
     for (const [index, value] of values.entries()) offsets[index + 1] = at += value.length;
     return { offsets, text, ascii };
   }
-  // Joined, a lone surrogate could find a partner that it did not have; so each is encoded by itself.
+  // Encoded one by one: in a joined string, lone surrogates of two neighbours could form a pair.
   const parts = values.map((value) => Buffer.from(value, 'utf8'));
   let at = 0;
   for (const [index, part] of parts.entries()) offsets[index + 1] = at += part.length;

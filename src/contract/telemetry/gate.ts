@@ -1,7 +1,7 @@
 import type { SqlHelpers, TimeReach } from './statement.ts';
 import type { TableName } from './schema.ts';
 
-/** Gates for dialects whose own grammar is not at hand as a library: one reader and one writer, a policy each. */
+/** Gates for dialects whose parser is not available as a library: one shared parser and writer, a policy for each dialect. */
 export interface SqlGates {
   open(policy: GatePolicy, helpers: SqlHelpers): Promise<SqlGate>;
 }
@@ -28,7 +28,7 @@ export interface SqlGate {
   admit(sql: string, signal: AbortSignal): Promise<GatedStatement>;
 }
 
-/** A statement written anew from its checked tree, with holes where telemetry tables stand. */
+/** A statement regenerated from its checked tree, with placeholders for telemetry tables. */
 export interface GatedStatement {
   readonly tables: readonly TableName[];
   readonly reaches: readonly TimeReach[];

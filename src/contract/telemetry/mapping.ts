@@ -108,7 +108,7 @@ export interface MappingPreset {
   readonly title: string;
   /** Names that the config may change, with what they usually are. */
   readonly names: Readonly<Record<string, string>>;
-  /** What is there of it; a table of which nothing is there is left out. Names are unquoted. */
+  /** The sources that exist; a table without any is left out. Names are unquoted. */
   sources(names: Readonly<Record<string, string>>, columns: PhysicalColumns): Promise<TableSources>;
 }
 

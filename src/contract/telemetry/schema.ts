@@ -24,7 +24,7 @@ export interface LogicalColumn {
   readonly type: ColumnType;
   /** NULL where the point or record has no such field; every other column is never NULL ('' or 0 stand for absent). */
   readonly nullable?: true;
-  /** Written by whoever sends telemetry, so it may try to instruct a model that reads it. */
+  /** Written by the sender of telemetry: it may hold a prompt injection. */
   readonly untrusted?: true;
   readonly description: string;
 }

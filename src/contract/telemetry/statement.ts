@@ -13,7 +13,7 @@ export interface StatementContext {
   readonly label?: StatementLabel;
 }
 
-/** Plain text; whoever writes it into a statement escapes it for its place. */
+/** Plain text; the plugin escapes it for the place in its statement. */
 export interface StatementLabel {
   /** The key's `ak_…`, the person's `usr_…`, or `agent`. */
   readonly principal: string;

@@ -170,6 +170,6 @@ export interface TelemetryHost extends Host {
   readonly sql: SqlHelpers;
   readonly mapping: MappingHelpers;
   readonly tenancy: TenancyHelpers;
-  /** For dialects whose grammar no engine at hand can parse for us. */
+  /** For dialects without a parser of their engine. */
   readonly gates: SqlGates;
 }

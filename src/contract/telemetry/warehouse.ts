@@ -6,7 +6,7 @@
 export interface WarehouseOperations {
   /** What a database administrator runs once, from this configuration. */
   setup(signal: AbortSignal): Promise<readonly SetupScript[]>;
-  /** Looks at what is there and says which preset fits. */
+  /** Looks at the warehouse's tables and says which preset fits. */
   inspect(signal: AbortSignal): Promise<Inspection>;
   /**
    * Logs in as the gateway does and attempts what must not succeed: writes, other organizations' rows, files, URLs, network,
