@@ -120,7 +120,7 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   const onError: ErrorRequestHandler = (error: unknown, _request, response, _next) =>
     sendFailure(error, response, options);
 
-  // First, and nearly without middleware: it checks Host, Origin and token by itself, and is called most.
+  // First, and nearly without middleware: the handler checks Host, Origin and token, and this is the hottest route.
   app.all('/mcp', instruments ? [timed(instruments), mcp] : mcp);
   if (instruments) app.use(timed(instruments));
   app.use((request, response, next) => {

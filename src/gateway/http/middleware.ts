@@ -21,7 +21,7 @@ export function admitted(
   };
 }
 
-/** Routes whose path is a label of the metrics; in those of pages stand ids. */
+/** Routes whose path is a metrics label. Paths of pages hold ids and would make too many series. */
 const named: ReadonlySet<string> = new Set([
   '/',
   '/mcp',

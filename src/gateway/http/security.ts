@@ -15,7 +15,7 @@ export function securityHeaders(publicUrl: string): ReadonlyMap<string, string> 
   return headers;
 }
 
-/** Those of them that say nothing about an answer that is not shown. */
+/** Headers that only matter for answers that a browser renders. */
 export const onlyOfPages: ReadonlySet<string> = new Set([
   'Content-Security-Policy',
   'X-Frame-Options',

@@ -17,7 +17,7 @@ interface OtlpOptions {
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signals: readonly ('traces' | 'metrics')[];
-  /** Of traces that begin here; those of a caller are kept as it decided. */
+  /** Of traces that begin here; a caller's sampling decision is kept. */
   readonly sampleRatio: number;
   /** Between two reports of metrics. */
   readonly intervalSeconds: number;

@@ -1,4 +1,4 @@
-/** The methods that MCP's conventions name, and those of 2026-07-28. What a client calls else is `_OTHER`, however many it makes up. */
+/** Methods of the OpenTelemetry conventions and of MCP 2026-07-28. Others count as `_OTHER`: clients must not add series. */
 const methods: ReadonlySet<string> = new Set([
   'completion/complete',
   'elicitation/create',

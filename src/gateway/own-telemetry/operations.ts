@@ -13,7 +13,7 @@ export function wallClockAt(moment: number): number {
 
 export interface Traces {
   readonly tracer: Tracer;
-  /** Of traces that begin here; those of a caller are kept as it decided. */
+  /** Of traces that begin here; a caller's sampling decision is kept. */
   readonly sampleRatio: number;
 }
 

@@ -37,7 +37,7 @@ export class FailureReport {
   }
 }
 
-/** Collects when it is asked, and never by itself. */
+/** Collects on each scrape, never on a timer. */
 export class ScrapedReader extends MetricReader {
   readonly #serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
 

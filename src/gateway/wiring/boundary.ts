@@ -12,7 +12,7 @@ interface Warehouse {
   readonly telemetry: Telemetry;
 }
 
-/** The workspace's telemetry plugin, not started, for the commands of whoever runs it. Its `stop` closes what they opened. */
+/** The workspace's telemetry plugin, not started, for the operator's commands. Its `stop` closes their connections. */
 export async function openWarehouse(workspace: OpenWorkspace): Promise<Warehouse> {
   const { config, file, storage } = workspace;
   const { plugin, ...section } = config.telemetry;

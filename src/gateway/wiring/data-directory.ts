@@ -36,7 +36,7 @@ export function prepareDirectory(path: string): void {
   }
 }
 
-/** What tells the directory from others, wherever it is mounted: kept in it. Only its holder asks. */
+/** Identifies the directory independently of its mount point; stored in it. Called only by the holder of its lock. */
 export function directoryName(path: string): string {
   const file = join(path, 'directory.id');
   if (!existsSync(file)) writeFileSync(file, randomUUID(), { mode: 0o600, flush: true });

@@ -139,7 +139,7 @@ export const frontWiring: Wiring<FrontParts> = {
     }),
 };
 
-/** A lane for authenticated MCP calls. The body of a client that waits for a 100 is asked for once its call is let in. */
+/** Admission for authenticated MCP calls. A client that sent `Expect: 100-continue` gets its 100 once its call is admitted. */
 function admitCalls(atOnce: number): NonNullable<McpHandlerOptions['admission']> {
   const lane = new Admission(atOnce);
   return (request, response) => {

@@ -35,7 +35,7 @@ export interface Gateway {
   attach(): Promise<Listener>;
   /** Finishes the requests in flight, then stops the parts in reverse order. Safe unstarted, safe twice. */
   stop(): Promise<void>;
-  /** Reads the configuration anew and takes of it what can be taken; the log says what that is. Never rejects. */
+  /** Rereads the configuration, applies the settings that a running gateway can change, and logs them. Never rejects. */
   reload(): Promise<void>;
   /** Stops as one of several processes, of which the others are ready. */
   retire(): Promise<void>;
@@ -221,7 +221,7 @@ class RunningGateway implements Gateway {
     return this.#stopped;
   }
 
-  /** Whoever asks whether we are ready is told so before the first connection is refused. */
+  /** Readiness fails first, so that load balancers move away before the first connection is refused. */
   async #leave(): Promise<void> {
     const { leaveSeconds } = this.#foundation.config.listen;
     if (this.#serving.ready && leaveSeconds > 0) {
@@ -232,7 +232,7 @@ class RunningGateway implements Gateway {
   }
 
   async #stop(): Promise<void> {
-    // Before nobody is let in any more: it may be sent to this gateway itself.
+    // Before connections are refused: its exporter may send to this gateway.
     await this.#own?.flush();
     await this.#connections?.drain(longestCallMs(this.#foundation.config) + 5_000);
     await this.#lifecycle.stop();
@@ -253,7 +253,7 @@ class RunningGateway implements Gateway {
   }
 }
 
-/** Before what answers is there. */
+/** Answers until the app is built. */
 function notYet(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
 }

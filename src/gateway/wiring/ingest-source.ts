@@ -63,7 +63,7 @@ export function collectorSource(collector: Collector, directory: Pick<Directory,
 
 function tokenOf({ token, tokens }: Collector, organization: Organization): string | undefined {
   const name = foldCase(organization.name);
-  // An id stands for itself alone: an organization may be named like another's id.
+  // A key that is an id matches ids only: an organization may be named like another's id.
   const [, own] =
     Object.entries(tokens).find(([key]) => key === organization.id) ??
     Object.entries(tokens).find(([key]) => foldCase(key.trim()) === name && !isId('org', name)) ??

@@ -20,7 +20,7 @@ export async function createConfiguredTelemetry({ config, logger }: Foundation):
   });
 }
 
-/** Each worker counts for itself and is scraped by itself: the first at the port, the others at the next ones. */
+/** Each worker has its own counters and its own scrape port: the configured one for the first, then the next ones. */
 export function ownTelemetryPart(own: OwnTelemetry, { config, logger }: Foundation, seat: Seat | undefined): Component {
   const { scrapeServer } = own;
   const { host, port } = config.ownTelemetry.prometheus;

@@ -12,8 +12,8 @@ import type { Settings } from './settings.ts';
 export interface LiveConfig {
   readonly config: Config;
   /**
-   * Reads the config anew, takes what a running gateway can take, and says in the log what that is. Never rejects.
-   * @returns false where the config is wrong, so that nothing is taken.
+   * Rereads the config, applies the settings that a running gateway can change, and logs them. Never rejects.
+   * @returns false for an invalid config, of which nothing is applied.
    */
   reload(): Promise<boolean>;
   /** Called when `config` has become another. */

@@ -65,7 +65,7 @@ export function takeSeat(): Seat {
     }
   });
 
-  // Where the primary is gone, this process ends by itself at once.
+  // A failed send is ignored: without its primary, this process exits anyway.
   const tell = (message: FromWorker): void => void process.send?.(message, undefined, {}, () => undefined);
 
   function ask(question: (call: number) => FromWorker): Promise<Parameters<Waiting>[0]> {
