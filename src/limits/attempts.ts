@@ -24,7 +24,7 @@ export interface Attempts {
 
 export interface AttemptsOptions {
   readonly now: () => Date;
-  /** Asked anew each time: storage may be opened after this is made. */
+  /** A function, since storage may open after construction. */
   readonly buckets: () => Pick<BucketRepository, 'pour'>;
   /** Told what could not be told to the others. */
   readonly failed: (error: unknown) => void;

@@ -12,7 +12,7 @@ import type { Reach } from './error-page.ts';
 export const graceMs = 30_000;
 
 export interface AdapterOptions {
-  /** Asked anew each time: storage may be opened after this is made. */
+  /** A function, since storage may open after construction. */
   readonly artifacts: () => ArtifactRepository;
   readonly findClient: (id: string) => Promise<AdapterPayload | undefined>;
   /** Ends a grant with everything that came of it, access tokens too. */
@@ -114,7 +114,7 @@ function artifactAdapter(model: string, options: AdapterOptions): Adapter {
 
 const nothing = async (): Promise<undefined> => undefined;
 
-/** The library's own session is never kept: who somebody is, only the consent page says, each time anew. */
+/** Never stores the library's session: the consent page identifies the person each time. */
 const forgetful: Adapter = {
   upsert: nothing,
   find: nothing,

@@ -179,7 +179,7 @@ function showFailure(response: ServerResponse, status: number, code: string, ret
   response.end(page);
 }
 
-/** Never a redirect: whoever sent the browser here is unknown. */
+/** Never a redirect: the client that sent the browser is not verified. */
 const noBrowserSignIn: Answer = (_request, response) =>
   refuse(
     response,

@@ -5,9 +5,9 @@ export const refreshMs = 60_000;
 /** An issuer that could not look says that it is not well, and no gateway is unwell for longer than what it depends on. */
 const retryMs = 1_000;
 
-/** Looks at the signing keys again and again while the issuer runs. */
+/** Polls the signing keys while the issuer runs. */
 export interface KeyRefresh {
-  /** Begins with the next look; the first one is whoever starts it. */
+  /** Starts the timer; the caller has done the first look. */
   start(): void;
   /** Resolves when none is under way. */
   stop(): Promise<void>;

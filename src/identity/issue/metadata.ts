@@ -23,7 +23,7 @@ export const lifetimes = {
   AuthorizationCode: 60,
   /** From the first redirect to the consent, with a sign-in at an identity provider between. */
   Interaction: 3600,
-  /** Without use; each use begins it anew. */
+  /** Sliding: each use renews it. */
   RefreshToken: 90 * day,
   /** A grant ends by being revoked, or with the last of its refresh tokens. */
   Grant: 3650 * day,

@@ -20,7 +20,7 @@ import { knownScopes } from './scopes.ts';
 
 export interface PeopleOptions {
   readonly issuer: string;
-  /** Asked anew each time: storage may be opened after this is made. */
+  /** A function, since storage may open after construction. */
   readonly directory: () => Pick<Directory, 'liveGrant' | 'liveMember'>;
   readonly clients: Pick<Clients, 'fetch'>;
   readonly reach: Reach;
@@ -30,8 +30,8 @@ export interface PeopleOptions {
 }
 
 /**
- * Seconds that a client's assertion may have before it: each is kept until its end, and whoever registers can sign as many
- * as they like.
+ * Longest lifetime of a client assertion, in seconds. Each is stored until it expires, and a registered client can sign any
+ * number of them.
  */
 const longestProof = 3600;
 
@@ -49,7 +49,7 @@ export function peopleConfiguration({ issuer, directory, clients, reach, cookieK
     responseTypes: ['code'],
     pkce: { required: () => true },
     clientAuthMethods: [...authMethods],
-    /** The keys of clients, wherever they say those are. */
+    /** Fetches clients' `jwks_uri`. */
     fetch: clients.fetch,
     enabledJWA: { clientAuthSigningAlgValues: [...clientSigningAlgorithms] },
     assertJwtClientAuthClaimsAndHeader: (_ctx, { exp }) => {

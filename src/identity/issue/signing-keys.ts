@@ -32,7 +32,7 @@ export interface SigningKey {
 export type PublishedKey = PublicJwk & { readonly kid: string; readonly use: 'sig'; readonly alg: 'ES256' };
 
 export interface SigningKeysOptions {
-  /** Asked anew each time: it may be opened after this is made. */
+  /** Not destructured: storage may open after construction. */
   readonly storage: { readonly directory: Pick<Directory, 'signingKeys' | 'replaceSigningKeys'> };
   readonly vault: Vault;
   readonly now: () => Date;
@@ -64,8 +64,8 @@ export function createSigningKeys({ storage, vault, now, schedule, onRead }: Sig
   }
 
   async function openOne(record: SigningKeyRecord): Promise<OpenedKey> {
-    // The public half is taken out of the sealed one: whoever can write to the database but has not the master key
-    // cannot put in a key of their own for us to believe.
+    // The public key is derived from the sealed private key, so that write access to the database without the master key is
+    // not enough to plant a key.
     const privateJwk = await openSigningKey(record, vault);
     const verifier = await importJWK(publicPart(privateJwk), 'ES256');
     if (verifier instanceof Uint8Array) throw new TypeError('an elliptic-curve key is never a byte string');

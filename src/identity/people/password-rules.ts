@@ -6,7 +6,7 @@ import type { Place } from './work-queue.ts';
 
 /** Hashes passwords. At most two are computed at once, each of which takes 128 MiB and a thread of Node's four. */
 export interface Passwords {
-  /** @param party for whom: among those who are known. */
+  /** @param party queued in the lane `known`. */
   hash(password: string, party: string): Promise<string>;
   /** Costs the same where there is no hash to compare with. `unavailable` when too many wait. */
   verify(password: string, hash: string | undefined, place: Place): Promise<Verdict>;

@@ -10,7 +10,7 @@ import type { Throttle } from './throttle.ts';
 import type { Trail } from './trail.ts';
 
 export interface PasswordSignIns extends Pick<People, 'signInWithPassword' | 'changePassword'> {
-  /** Keeps the hash of another password. Whoever calls has made sure of the person and of the rules. */
+  /** Stores a new password hash. The caller has authenticated the person and checked the password rules. */
   keep(user: User, hash: string): Promise<void>;
 }
 

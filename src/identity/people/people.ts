@@ -56,7 +56,7 @@ export interface People {
   acceptInvitation(token: string, as: InvitationAcceptance): Promise<User>;
 
   members(organizationId: OrganizationId): Promise<readonly { readonly user: User; readonly role: Role }[]>;
-  /** For the operator. Somebody who is a member gets the role anew, as by `changeRole`. */
+  /** For the operator. For a member it changes the role, like `changeRole`. */
   addMember(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;
   /** `conflict` where nobody would be left as admin. */
   changeRole(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;

@@ -17,12 +17,12 @@ import type { Place } from './work-queue.ts';
  * from then on.
  *
  * Against guessing from many networks: while an account is under attack, a network that is new to it has three free tries
- * instead of ten. No counter is the account's own and refuses by itself: that would hand everybody who knows an address
- * the means to lock its owner out.
+ * instead of ten. No counter of the account alone refuses a try: anybody who knows an address could then lock its owner
+ * out.
  *
  * Against lock-out: a network from which the account's right password was shown within 30 days is never refused before
- * the password is looked at; whatever others do, and from wherever, the right password passes there. At a network that
- * is new to the account it passes at the first try, unless the failures were made from that same network, near or wide.
+ * the password is checked: the right password passes there, no matter what others do. At a network that is new to the
+ * account it passes at the first try, unless the failures were made from that same network, near or wide.
  * What remains is somebody who shares the person's known network: they have as many guesses as two threads compute, some
  * six a second (of passwords of ten characters and more that are not common), and every hundredth is in the log for the
  * operator.
@@ -38,7 +38,7 @@ import type { Place } from './work-queue.ts';
 export interface Throttle {
   /** Throws `rate_limited` where the password is not to be looked at now. */
   begin(email: string, address: string): Promise<Try>;
-  /** Ends what is known of an account: its password is another now, and whoever had the old one is a stranger. */
+  /** Forgets an account's known networks: its password changed, so the networks of the old one are strangers. */
   forget(email: string): Promise<void>;
 }
 

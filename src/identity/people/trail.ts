@@ -12,7 +12,7 @@ export interface Entry {
   readonly event: PeopleEvent;
   /** Who did it. */
   readonly subject: string;
-  /** To whom or what. */
+  /** The user or object acted on. */
   readonly target: string;
 }
 

@@ -3,9 +3,9 @@ import { SightlineError } from '../../contract/core/index.ts';
 /** Runs a few pieces of work at once and lets a bounded number wait. */
 export interface WorkQueue {
   /**
-   * Lanes take turns, so that what strangers ask for holds up nobody known, and so do the parties of a lane. Rejects with
-   * `unavailable` when the lane is full. Whoever has the most waiting there then makes room for who has less: many at once
-   * keep out nobody but themselves.
+   * Round robin over lanes, and over the parties of a lane, so that strangers do not delay known people. A full lane rejects
+   * with `unavailable`: it drops work of the party with the most waiting in favour of parties with less, so that a flood only
+   * hurts its sender.
    */
   run<Result>(place: Place, work: () => Promise<Result>): Promise<Result>;
 }

@@ -85,7 +85,7 @@ const believedMs = 30_000;
 const retryAfterSeconds = 5;
 const timeoutMs = 5_000;
 const maxBytes = 64 * 1024;
-/** Whoever sends tokens at random makes us ask; so many questions at once and no more. */
+/** Concurrent introspection calls: random tokens must not flood the issuer. */
 const maxQuestions = 64;
 
 const answerSchema = z.looseObject({ active: z.boolean() });

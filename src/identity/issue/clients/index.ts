@@ -88,7 +88,7 @@ export interface ClientsOptions {
   readonly buckets: () => Pick<BucketRepository, 'read' | 'pour'>;
   readonly now: () => Date;
   readonly logger: Logger;
-  /** Network address of who sent the request that is under way: whom fetched documents are counted against. */
+  /** Client address of the current request; its fetched documents count against it. */
   readonly caller: () => string;
   readonly network?: Network;
 }

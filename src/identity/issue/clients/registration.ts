@@ -25,7 +25,7 @@ const burst = 30;
 const eachMs = 60_000 / perMinute;
 
 interface RegistrationLimitOptions {
-  /** Asked anew each time: storage may be opened after this is made. */
+  /** A function, since storage may open after construction. */
   readonly buckets: () => Pick<BucketRepository, 'read' | 'pour'>;
   readonly now: () => Date;
 }

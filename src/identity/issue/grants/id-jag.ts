@@ -17,7 +17,7 @@ export interface AssertionGrantOptions {
   readonly trusts: readonly AssertionTrust[];
   readonly admit: (claims: ExternalTokenClaims) => Promise<Account>;
   readonly grants: Pick<GrantRecords, 'beginOrGoOn'>;
-  /** Asked anew each time: storage may be opened after this is made. */
+  /** A function, since storage may open after construction. */
   readonly artifacts: () => ArtifactRepository;
   readonly reach: Reach;
   readonly now: () => Date;
