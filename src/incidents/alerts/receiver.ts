@@ -95,7 +95,7 @@ export function createAlertReceiver(options: AlertReceiverOptions): AlertReceive
     }
   }
 
-  /** Asked anew each time: a source that was removed is gone from the next request on. */
+  /** Looked up for each request, so that removing a source takes effect at once. */
   async function findSource(request: IncomingMessage): Promise<AlertSource> {
     const id = idOf(request.url ?? '');
     const source = isId('als', id) ? await directory().alertSource(id) : undefined;
@@ -116,7 +116,7 @@ export function createAlertReceiver(options: AlertReceiverOptions): AlertReceive
     if (notices.length > limits.notices) {
       throw new Refusal(413, 'payload_too_large', `A request brings at most ${limits.notices} alerts.`);
     }
-    // In bounds, whoever wrote the plugin.
+    // The bounds hold for every plugin, third-party ones too.
     return notices.map((notice) => named(alertNotice({ ...notice, urls: [notice.url] }, now())));
   }
 

@@ -31,8 +31,8 @@ interface Delivery {
 export const noticesTogether = 50;
 
 /**
- * Writes what comes for one organization while a transaction of it runs in the next one, together: a storm of a thousand
- * requests is a few transactions, and whoever reads meanwhile hardly notices.
+ * Batches alerts by organization: while one transaction runs, arrivals wait for the next and are written together. A storm
+ * of a thousand requests takes a few transactions and hardly slows readers.
  */
 export function createAlertRecorder({ storage, engine, wake, logger }: AlertRecorderOptions): AlertRecorder {
   const waiting = new Map<OrganizationId, Delivery[]>();

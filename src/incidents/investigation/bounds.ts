@@ -4,7 +4,7 @@ import type { Conclusion, InvestigationStep, MessagePart } from '../../contract/
 /** What one investigation may use and leave behind. An agent is a plugin, so its product is bounded here. */
 export const budget = {
   steps: 60,
-  /** Of one run; a resumed one begins anew. */
+  /** Of one run; a resumed investigation starts over. */
   wallMs: 10 * 60_000,
 } as const;
 

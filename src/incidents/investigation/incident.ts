@@ -16,7 +16,7 @@ export interface Own {
 
 /** Keeps an incident in step with the investigations behind it. One that is resolved or dismissed is left as it is. */
 export interface IncidentFollower {
-  /** Brings whom it waits on up to date, and with it its status and its services. */
+  /** Updates who the incident waits on, its status and its services. */
   follow(own?: Own): Promise<void>;
   /** Puts findings into its document, unless the holder has lost the investigation. */
   writeDocument(markdown: string, own: Own, holder: string): Promise<void>;
@@ -54,7 +54,7 @@ export function followIncident(workspace: Workspace, id: IncidentId, author: Act
         if (next === versions.at(-1)?.markdown) return;
         await workspace.incidents.writeDocument(id, next, author, { after, held: { id: investigation, holder } });
       };
-      // Whoever writes at the same moment is merged with, too.
+      // A concurrent edit is merged, too.
       await tolerate(
         merge().catch((error: unknown) => {
           if (error instanceof SightlineError && error.code === 'conflict') return merge();
@@ -95,7 +95,7 @@ export async function askedIn(chatId: Investigation['chatId'], workspace: Worksp
   return chat?.createdBy.kind === 'user' ? chat.createdBy.name : undefined;
 }
 
-/** What work on it does to an incident beside whom it waits on. */
+/** The patch of status and services that the state of an investigation calls for. */
 function progressOf(incident: Incident, work: Work | undefined): IncidentPatch {
   if (work?.status === 'running' && incident.status === 'triage') return { status: 'investigating' };
   if (work?.status !== 'completed' || work.conclusion === undefined) return {};

@@ -229,7 +229,7 @@ function resultOf(
 /** The most queries that come with an answer. */
 const queriesShown = 6;
 
-/** The supported claims, and the queries that they rest on, so that whoever reads the answer can run them again. */
+/** The supported claims and the queries behind them, so that readers can rerun these. */
 function partsOf({ claims }: Conclusion, steps: readonly InvestigationStep[]): readonly MessagePart[] {
   const supported = claims.filter(({ status }) => status === 'supported');
   const cited = new Set(supported.flatMap((claim) => claim.evidence_ids));

@@ -42,7 +42,7 @@ export type Work =
   | { readonly status: 'completed'; readonly conclusion?: Conclusion | undefined };
 
 /**
- * Whom an open incident waits on, by the investigations behind it, the newest first:
+ * Who an open incident waits on, by the investigations behind it, the newest first:
  *
  * 1. on somebody outside for as long as a person has named them;
  * 2. on the agent while an investigation works on it, or is about to;

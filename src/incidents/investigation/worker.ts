@@ -12,7 +12,7 @@ import { followIncident } from './incident.ts';
  */
 export async function cancelChat(workspace: Workspace, id: ChatId, actor: Actor, logger: Logger): Promise<Chat> {
   const chat = await workspace.chats.cancel(id, actor);
-  // Also where it was cancelled before: whoever did that may have died before this.
+  // Also if it was cancelled earlier: that process may have died before this step.
   if (chat.incidentId !== undefined && chat.status === 'cancelled') {
     await followIncident(workspace, chat.incidentId, actor, logger).follow();
   }

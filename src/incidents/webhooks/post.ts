@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 /*
- * Standard Webhooks 1.0 (standardwebhooks.com), so that receivers verify with a library that is there already: the secret
- * is `whsec_` and base64; what is signed is id, time in seconds and body, joined by dots.
+ * Standard Webhooks 1.0 (standardwebhooks.com), so that receivers can verify with an existing library. The secret is
+ * `whsec_` and base64; the signature covers id, time in seconds and body, joined by dots.
  */
 
 export function newSecret(): string {
