@@ -72,7 +72,7 @@ export async function evaluateShop(options: Pick<ShopOptions, 'seeds'>, onProgre
 
 export type OnProgress = (progress: number, what: string) => void;
 
-/** One after the other, so that the seconds are those of an investigation that has the machine to itself. */
+/** Sequential, so that each investigation is timed with the machine to itself. */
 async function evaluate({ laboratory, cases }: Prepared, onProgress: OnProgress | undefined): Promise<Report> {
   try {
     onProgress?.(0, 'investigating');
