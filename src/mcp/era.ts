@@ -6,9 +6,9 @@ import { isObject, legacyVersions, meta, modernVersion, quote, rpcCode } from '.
 import type { Era } from './protocol.ts';
 
 /**
- * Which revision's rules a message is under, with those of 2026-07-28 checked. The body decides: a protocol version in
- * `params._meta` makes it modern, `initialize` without one is the older handshake, and the header only has to agree. A
- * header that names a modern revision over a body that does not is an error, never a silent fall back.
+ * The protocol era of a message; checks the header rules of 2026-07-28. The body decides: a protocol version in
+ * `params._meta` makes it modern, `initialize` without one is the older handshake, and the header has to agree. A header
+ * that names a modern revision over a body that does not is an error, never a silent fallback.
  */
 export function readEra(headers: IncomingHttpHeaders, message: RpcMessage): Era {
   const named = trimmed(headers['mcp-protocol-version']);
@@ -63,7 +63,7 @@ function checkLegacy(named: string | undefined, message: RpcMessage): Era {
 function checkModernHeaders(headers: IncomingHttpHeaders, { id, method, params }: RpcMessage): void {
   const named = trimmed(headers['mcp-method']);
   if (id === undefined) {
-    // The revision leaves headers of posted notifications open; one that is there must still not lie.
+    // The revision does not require these headers on notifications, but a present one must match the body.
     if (named !== undefined && named !== method)
       throw headerMismatch('Mcp-Method does not name the method of the body.');
     return;

@@ -54,7 +54,7 @@ export class Exchange {
     this.#limits = limits;
   }
 
-  /** Under which logs and records have it. Made when it is asked for: most requests that are no calls never are. */
+  /** For logs and audit records. Created lazily: most requests other than tool calls never need it. */
   get requestId(): string {
     return (this.#requestId ??= randomUUID());
   }
@@ -174,8 +174,8 @@ export class Exchange {
   }
 
   /**
-   * Whether the kernel has taken all that was written. Else the memory stays the socket's, whatever becomes of that; and that of
-   * whatever has put itself before the response, as what compresses does.
+   * Whether the kernel has taken all written bytes. Otherwise the socket, or a middleware that wraps the response
+   * (compression), may still hold the memory.
    */
   #isTaken(): boolean {
     const { response } = this;

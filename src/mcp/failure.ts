@@ -9,8 +9,8 @@ export interface FailureDetails {
 }
 
 /**
- * A request that ends in a JSON-RPC error with its own HTTP status. Refusals of the transport itself (403, 405, 413, 429 …)
- * use the status as code, since the protocol keeps -32768..-32000 for itself.
+ * A request that ends in a JSON-RPC error with its own HTTP status. Refusals of the transport (403, 405, 413, 429 …) use
+ * the status as code, since JSON-RPC reserves -32768..-32000.
  */
 export class RequestFailure extends Error {
   readonly status: number;

@@ -177,7 +177,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     }
   }
 
-  /** A promise for a call of a tool alone: whatever else is asked for is answered at once. */
+  /** Returns a promise only for tool calls; everything else is answered synchronously. */
   function dispatch(exchange: Exchange, principal: Principal, body: unknown, since: number): Promise<void> | undefined {
     exchange.id = peekId(body);
     const { headers } = exchange.request;

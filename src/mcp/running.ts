@@ -4,7 +4,7 @@ import type { RequestId } from './message.ts';
 const smallest = 64 * 1024;
 const largestKept = 8 * 1024 * 1024;
 
-/** The first bytes of borrowed memory: whoever sends them gives it back, if it can. */
+/** The used part of borrowed memory. The sender gives it back once the kernel has taken it. */
 export interface Borrowed {
   readonly memory: Buffer;
   readonly length: number;
@@ -13,10 +13,9 @@ export interface Borrowed {
 let free: Buffer | undefined;
 
 /**
- * Memory for one large answer. Answers follow one another, so that one piece serves them all: a new one each time would be
- * garbage outside of V8's heap, for which it collects all of the heap. Whoever has borrowed it is its only owner, until
- * `giveBack` or for good.
- * @returns at least so many bytes, with whatever was in them.
+ * A buffer for one large answer, reused by the next: off-heap garbage would trigger full collections in V8. The borrower is
+ * its only owner until `giveBack`, or for good.
+ * @returns at least `bytes` bytes, uninitialized.
  */
 export function borrow(bytes: number): Buffer {
   const memory = free !== undefined && free.length >= bytes ? free : Buffer.allocUnsafeSlow(Math.max(bytes, smallest));
@@ -24,7 +23,7 @@ export function borrow(bytes: number): Buffer {
   return memory;
 }
 
-/** Nobody reads it any more: not the caller, not a socket. */
+/** Only when neither the caller nor a socket reads it any more. */
 export function giveBack(memory: Buffer): void {
   if (memory.length <= largestKept) free = memory;
 }
@@ -33,11 +32,11 @@ export function giveBack(memory: Buffer): void {
 export type Caller = Pick<Principal, 'organizationId' | 'subject'>;
 
 /**
- * Calls under way that a 2025 client may cancel by a second request. Best effort by nature: another replica's calls are not
- * here, and beyond `limit` a call simply cannot be cancelled.
+ * Running calls that a 2025 client may cancel with a second request. Best effort: other replicas' calls are not here, and
+ * calls beyond `limit` cannot be cancelled.
  */
 export interface RunningCalls {
-  /** Answers the function that takes the call out again. */
+  /** Returns the function that removes the call. */
   add(caller: Caller, sessionId: string | undefined, id: RequestId, controller: AbortController): () => void;
   cancel(caller: Caller, sessionId: string | undefined, id: unknown): boolean;
 }

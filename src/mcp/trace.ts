@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Operation, TraceParent } from '../contract/core/index.ts';
 import type { JsonObject } from './protocol.ts';
 
-/** Log fields of a trace: the caller's, or that of our own span under it. */
+/** Trace fields of a log line: our own span's, else the caller's. */
 export interface TraceFields {
   readonly trace_id?: string;
   readonly span_id?: string;
