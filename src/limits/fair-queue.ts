@@ -1,15 +1,15 @@
 export interface FairQueueOptions {
-  /** Places altogether, and those that one key may have at once. */
+  /** Slots in total, and at most per key. */
   readonly places: number;
   readonly placesEach: number;
-  /** How many may wait altogether, and of one key. */
+  /** Waiters in total, and at most per key. */
   readonly waiting: number;
   readonly waitingEach: number;
   /** How long any of them waits. */
   readonly patienceMs: number;
 }
 
-/** No place is to be had: `each` where the key's own places are what is short, `all` where everybody's are. */
+/** No slot became free: `each` when the key's own limit was reached, `all` when the total was. */
 export class NoPlace extends Error {
   readonly short: 'each' | 'all';
 
@@ -20,39 +20,39 @@ export class NoPlace extends Error {
   }
 }
 
-/** How much of what may wait of a key may be one member's. */
+/** The share of a key's waiters that one member may have. */
 const ofOneMember = 3 / 4;
 
-/** Lines that are kept without anybody in them: a map that loses and gains an entry with each query is made anew again and again. */
+/** Empty lines that are kept: adding and removing a map entry with each query makes V8 rehash the map often. */
 const restingLines = 1_000;
 
 interface Line {
   taken: number;
   waiting: number;
-  /** One for each member of which some wait, whose turn is next first. */
+  /** The members with waiters, in order of their turns. */
   readonly members: Member[];
 }
 
 interface Member {
   readonly name: string;
-  /** In the order in which they came. Not a set, which is made anew again and again where one leaves for each that comes. */
+  /** Oldest first. Not a set, which V8 would rehash often at this turnover. */
   readonly waiting: (() => void)[];
 }
 
 const nobody = (): Line => ({ taken: 0, waiting: 0, members: [] });
 
 /**
- * So many places, which keys share: one that is free goes to the key whose turn it is, in it to the member whose turn it is,
- * and each member's own come in the order in which they asked. So however many one key sends, another waits for one place at
- * most of each key before its own; and so do the members of a key among themselves, of which none may be all that waits.
+ * A concurrency limiter with two levels of round robin: a free slot goes to the next key, within it to the next member, and a
+ * member's own requests are first in, first out. However many requests one key sends, another key waits for at most one slot
+ * of each other key; the same holds for the members of a key.
  *
- * Between two calls either no place is free, or whoever waits has all the places of its key. That is why `enter` need
+ * Invariant between calls: either no slot is free, or every key with waiters is at its own limit. That is why `enter` need
  * not look at the lines.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #lines = new Map<string, Line>();
-  /** Keys of which one waits and may have a place, the next one first. */
+  /** Keys with waiters and below their limit, in order of their turns. */
   readonly #turns = new Map<string, Line>();
   #free: number;
   #waiting = 0;
@@ -70,7 +70,7 @@ export class FairQueue {
     return this.#options.places - this.#free;
   }
 
-  /** Takes a place if there is one; whoever has it gives it back with `leave`. */
+  /** Takes a slot if one is free; the caller returns it with `leave`. */
   enter(key: string): boolean {
     const line = this.#lines.get(key);
     if (this.#free === 0 || (line !== undefined && line.taken >= this.#options.placesEach)) return false;
@@ -80,7 +80,7 @@ export class FairQueue {
     return true;
   }
 
-  /** Resolves with a place taken. Rejects with NoPlace, at once where too many wait already, or with the signal's reason. */
+  /** Resolves with a slot taken. Rejects with NoPlace, at once when the queue is full, or with the signal's reason. */
   async wait(key: string, name: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.enter(key)) return;

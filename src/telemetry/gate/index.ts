@@ -10,8 +10,8 @@ import { writeExpression } from './write-expression.ts';
 import { writeQuery } from './write-query.ts';
 
 /**
- * Reads a statement into a tree that has no node for what is not let through, and writes it anew from that tree. Nothing of
- * the caller's text is sent as it came: names are quoted, strings escaped by us, operators bracketed.
+ * Parses a statement into a tree that has nodes only for allowed constructs, and regenerates SQL from it. No caller text is
+ * sent verbatim: names are quoted, strings escaped by us, operators bracketed.
  */
 export const sqlGates: SqlGates = {
   open: async (policy, helpers) => openGate(policy, helpers),

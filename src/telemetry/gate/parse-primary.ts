@@ -11,7 +11,7 @@ const typedLiterals = {
   bigquery: ['DATE', 'DATETIME', 'TIMESTAMP', 'TIME', 'NUMERIC', 'JSON'],
 } as const satisfies Record<Parser['dialect'], readonly string[]>;
 
-/** A value by itself: no operator, nothing after it. */
+/** A primary expression, without operators or postfixes. */
 export function parsePrimary(parser: Parser): Expression {
   const { tokens } = parser;
   const token = tokens.peek();

@@ -6,7 +6,7 @@ export const stopWords: ReadonlySet<string> = new Set(
   TABLESAMPLE THEN UNION UNPIVOT USING WHEN WHERE WINDOW WITH`.split(/\s+/),
 );
 
-/** Clauses that are never let through, with what to write instead. */
+/** Clauses that are never allowed, with their replacements. */
 export const refusedClauses: Readonly<Record<string, string>> = {
   SETTINGS: 'Leave SETTINGS out: limits and settings are the service’s.',
   FORMAT: 'Leave FORMAT out: the result has its own format.',

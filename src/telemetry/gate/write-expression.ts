@@ -9,7 +9,7 @@ import type { Scope } from './scope.ts';
 import type { Binary, Expression, Name, Star } from './tree.ts';
 import { extractParts, timeUnits } from './words.ts';
 
-/** Writes what was understood of an expression, with brackets wherever an engine could group it otherwise. */
+/** Writes an expression, bracketed where an engine's precedence could differ. */
 export function writeExpression(output: Output, scope: Scope, expression: Expression): void {
   const write = (inner: Expression): void => writeExpression(output, scope, inner);
   const operand = (inner: Expression): void => writeOperand(output, scope, inner);

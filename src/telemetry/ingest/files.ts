@@ -13,9 +13,9 @@ export interface WorkerPlace {
 const named = /^worker-([1-9]\d{0,3})$/;
 
 /**
- * Where a worker keeps its logs: the first where a gateway of one process does, so that their number may change between
- * starts. Each has logs of its own: an answer waits for its own disk write and for no other process, and since the
- * warehouse remembers a position for each log, nothing is loaded twice whoever goes on with it.
+ * A worker's log directory. The first worker uses the directory of a single-process gateway, so that the number of workers
+ * may change between starts. Separate logs keep an answer from waiting for another process's disk write. The warehouse
+ * keeps a position for each log, so that nothing is loaded twice, no matter which worker continues it.
  */
 export function workerDirectory(ingest: string, { number }: WorkerPlace): string {
   return number === 1 ? ingest : join(ingest, `worker-${number}`);

@@ -44,7 +44,7 @@ const segmentBytes = 64 * 1024 * 1024;
 const groupBytes = 16 * 1024 * 1024;
 const groupRequests = 256;
 
-/** The random part keeps positions that the warehouse remembers from being taken for those of another log. */
+/** Random, so that the warehouse never applies a stored position to another log. */
 export function newLogName(): string {
   return `log-${randomBytes(6).toString('hex')}`;
 }
@@ -263,7 +263,7 @@ export class IngestLog {
     return segment;
   }
 
-  /** After a failed write or fsync nobody knows what the disk holds, so the segment ends at what it held for sure. */
+  /** After a failed write or fsync the disk's contents are unknown, so the segment ends at the last confirmed byte. */
   async #abandonSegment(cause: unknown): Promise<void> {
     const segment = this.#segments.at(-1);
     this.#logger.error({ error: cause, log: this.name, segment: segment?.number }, 'ingest log write failed');

@@ -14,8 +14,8 @@ const firstBackoffMs = 250;
 const lastBackoffMs = 15_000;
 
 /**
- * Hands what is in one log to the warehouse: one load at a time, of 32,000 rows or what came in a second. After a failure
- * nobody knows whether the load was committed, so the warehouse is asked where it stands before anything is sent again.
+ * Loads one log into the warehouse: one load at a time, of 32,000 rows or one second of arrivals. After a failure the load
+ * may or may not be committed, so the warehouse's position is read before anything is sent again.
  */
 export class Loader {
   readonly #organizationId: OrganizationId;

@@ -3,7 +3,7 @@ import { fit, rowSetOf, rowText, slice } from './rows.ts';
 import type { RowSet } from './rows.ts';
 
 export interface PageRequest {
-  /** Rows to pass over; with `contains`, of those that match. */
+  /** Rows to skip; with `contains`, matching rows. */
   readonly offset: number;
   /** Only rows with a cell, key or element in which this text occurs; case is ignored. */
   readonly contains?: string;

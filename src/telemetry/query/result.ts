@@ -4,7 +4,7 @@ export interface QueryColumn {
   readonly name: string;
   /** The engine's own name for the type. */
   readonly type: string;
-  /** Whoever sends telemetry may have written the text in it. */
+  /** Its text may come from a sender of telemetry. */
   readonly untrusted: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Truncation {
 export interface QueryWindow {
   readonly start?: Date;
   readonly end?: Date;
-  /** `default` wherever the default took part. */
+  /** `default` if either bound is the default. */
   readonly source: 'argument' | 'predicates' | 'default';
 }
 

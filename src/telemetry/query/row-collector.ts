@@ -173,7 +173,7 @@ export class RowCollector {
         text = at - 1;
         let seen = 0;
         for (;;) {
-          // Behind the end there is no byte, and its kind would be that of a control character.
+          // Past the end, treat the missing byte as a control character.
           const kind = at < length ? (kinds[bytes[at] ?? 0] ?? 0) : isControl;
           at += 1;
           if ((kind & (isQuote | isBackslash | isControl)) !== 0) {

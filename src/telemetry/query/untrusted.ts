@@ -99,8 +99,8 @@ const ownText: Readonly<Record<string, RegExp>> = {
 const mostClaims = 32;
 
 /**
- * Tells which columns may carry text written by a stranger: in doubt they do. Watches the cells of those that claim to be our
- * own, as their rows are read.
+ * Tells which columns may carry text of telemetry senders; in doubt, a column does. Checks the cells of columns that claim to
+ * hold our own values, as their rows are read.
  */
 export class UntrustedColumns implements CellWatch {
   readonly columns: number;
