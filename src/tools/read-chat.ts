@@ -177,7 +177,7 @@ function describe(chat: Chat, page: MessagePage, principal: Principal): readonly
     lines.push(
       '',
       `#${message.seq} ${message.id} ${message.role} ${message.time.toISOString()} by ${own ? 'you' : fence.inline(message.author.name)}`,
-      // The agent quotes telemetry, so its words are fenced like those of other people.
+      // The agent quotes telemetry, so its messages are fenced, too.
       own ? message.content : fence.block(message.content),
     );
   }

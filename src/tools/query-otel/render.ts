@@ -92,8 +92,8 @@ function structuredForm(answer: Answer): AroundRows {
 }
 
 /**
- * Rows and column names stand between two marks that are drawn for this answer alone: whoever wrote the telemetry cannot
- * have known them, so nothing in it can close the fence.
+ * Rows and column names stand between two random marks of this answer. Senders of telemetry cannot know them, so their text
+ * cannot close the fence.
  */
 function textForm({
   rowCount,
