@@ -12,7 +12,7 @@ interface Table {
   readonly empty: Renderable;
 }
 
-/** On a narrow screen it scrolls by itself. */
+/** On a narrow screen only the table scrolls, not the page. */
 export function table({ label, columns, rows, empty }: Table): Html {
   if (rows.length === 0) return html`<p class="soft">${empty}</p>`;
   const body = rows.map(

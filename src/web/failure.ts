@@ -41,7 +41,7 @@ export function sendRedirect(response: ServerResponse, location: string): void {
   response.end();
 }
 
-/** What a page is safe by, whoever has set other headers before. */
+/** Sets a page's security headers, replacing any that were set before. */
 function securePage(response: ServerResponse, formAction?: string): void {
   response.setHeader('Content-Security-Policy', contentSecurityPolicy(formAction));
   response.setHeader('Cache-Control', 'no-store');

@@ -85,7 +85,7 @@ export function shell(
   );
 }
 
-/** A page by itself: signing in, consenting, an error. */
+/** A page without navigation: sign-in, consent, an error. */
 export function card(frame: Frame): Html {
   const { title, body, to } = frame;
   return page(

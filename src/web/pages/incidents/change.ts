@@ -38,7 +38,7 @@ const schema = z.object({
 
 type Filled = z.output<typeof schema>;
 
-/** Where a member says how an incident stands: its status, who cares for it, whom it waits on, how it ended. */
+/** The form for an incident's status, assignee, resolution and who it waits on. */
 export const changePage = definePage({
   path: '/incidents/:key/change',
   access: 'member',
@@ -77,7 +77,7 @@ function asItIs({ updatedAt, status, severity, assignee, waitingOn, resolution }
   };
 }
 
-/** What the form says anew: what a member did not touch is nobody's wish. */
+/** Only the fields that the member changed, so that concurrent changes to others survive. */
 function patchOf(incident: Incident, filled: Filled): IncidentPatch {
   const was = asItIs(incident);
   const differs = (...fields: readonly (keyof Filled)[]): boolean =>

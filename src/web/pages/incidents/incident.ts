@@ -142,7 +142,7 @@ function alertSection({ listed, total, active }: IncidentAlerts): Html {
     ${total > mostAlerts && html`<p class="soft">${mostAlerts} of ${total} are shown; ${active} are not resolved.</p>`}`;
 }
 
-/** Whoever sends alerts writes their addresses. */
+/** The address is untrusted: the alert's sender wrote it. */
 function alertLink(address: string): Html | undefined {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;

@@ -55,7 +55,7 @@ export function takePending(visit: Visit, { authUrl, vault, now }: Services): Pe
   try {
     text = Buffer.from(vault.open(sealed, context)).toString();
   } catch {
-    // Not ours, or sealed with a key that is gone: the person begins anew.
+    // Not ours, or sealed with a key that is gone: the person starts over.
     return undefined;
   }
   const { state, returnTo, until } = schema.parse(JSON.parse(text));
