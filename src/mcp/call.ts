@@ -13,9 +13,8 @@ import { isObject, meta, quote, rpcCode } from './protocol.ts';
 import type { Era, JsonObject } from './protocol.ts';
 import { byteLength, errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
-import { CallContext } from './progress.ts';
-import type { ToolCall } from './progress.ts';
-import { readTraceParent, traceFields } from './trace.ts';
+import { CallContext, readTraceParent, traceFields } from './tool-context.ts';
+import type { ToolCall } from './tool-context.ts';
 
 export interface RateLimit {
   /** Counts one request, a call of the tool if there is one; 0 if it may go on, else the seconds until the next one may. */

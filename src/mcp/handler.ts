@@ -26,8 +26,8 @@ import { isObject, latestLegacyVersion, legacyVersions, meta, modernVersion, quo
 import type { Era } from './protocol.ts';
 import { createRunningCalls } from './running.ts';
 import type { RunningCalls } from './running.ts';
-import type { ToolCall } from './progress.ts';
-import { readTraceParent, traceFields } from './trace.ts';
+import type { ToolCall } from './tool-context.ts';
+import { readTraceParent, traceFields } from './tool-context.ts';
 
 export interface McpHandlerOptions {
   /** Served in this order. */

@@ -11,7 +11,7 @@ import { nestsDeeperThan, opensAtMost } from '../contract/core/json-bytes.ts';
 import { decodeHeader } from './param-headers.ts';
 import { isObject } from './protocol.ts';
 import { createRunningCalls } from './running.ts';
-import { readTraceParent } from './trace.ts';
+import { readTraceParent } from './tool-context.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -3,13 +3,80 @@ import type { Storage } from '../contract/storage/index.ts';
 import type { Telemetry, TelemetrySink } from '../contract/telemetry/index.ts';
 import { createOtlpReceiver } from './ingest/receiver.ts';
 import type { OtlpReceiver, OtlpReceiverOptions } from './ingest/receiver.ts';
-import { createConfiguredPipeline } from './query/configured-pipeline.ts';
-import type { PipelineSettings } from './query/configured-pipeline.ts';
 import { createKeptResults } from './query/kept-results.ts';
 import type { KeptPages } from './query/kept-results.ts';
 import { shareKeptResults } from './query/kept-results-shared.ts';
+import { createQueryPipeline, defaultPipelineLimits } from './query/pipeline.ts';
 import type { QueryPipeline } from './query/pipeline.ts';
 import { placesIn, QueryPlaces } from './query/places.ts';
+import { createCostGuard } from './query/cost-guard.ts';
+import type { CostLimits } from './query/cost-guard.ts';
+import { createGovernance } from './query/governance.ts';
+import type { GovernanceRule } from './query/governance.ts';
+
+/** Keys of the config that a pipeline runs under. */
+interface PipelineSettings {
+  readonly limits: {
+    readonly maxCellBytes: number;
+    readonly queryTimeoutSeconds: number;
+    readonly defaultWindowHours: number;
+  };
+  readonly governance: { readonly rules: readonly GovernanceRule[] };
+  readonly costGuard: CostLimits;
+}
+
+interface Settings {
+  readonly config: PipelineSettings;
+  readonly logger: Logger;
+  readonly vault: Vault;
+  readonly now: () => Date;
+  onReload(listener: () => void): void;
+}
+
+interface Parts {
+  readonly telemetry: Telemetry;
+  readonly storage: Storage;
+  readonly places: QueryPlaces;
+  readonly instruments: Instruments | undefined;
+}
+
+/** The way to the warehouse, under the limits and rules of the config in force: a query ends under those it began with. */
+function createConfiguredPipeline(
+  foundation: Settings,
+  { telemetry, storage, places, instruments }: Parts,
+): QueryPipeline {
+  const { logger, now, vault } = foundation;
+  function make(): QueryPipeline {
+    const { limits, governance, costGuard } = foundation.config;
+    return createQueryPipeline({
+      telemetry,
+      governance: createGovernance({
+        rules: governance.rules,
+        salt: (organizationId) => vault.derive(`governance:${organizationId}`),
+      }),
+      costGuard: createCostGuard({
+        telemetry,
+        scans: (organizationId) => storage.workspace(organizationId).scans,
+        limits: costGuard,
+        logger,
+        now,
+      }),
+      places,
+      instruments,
+      logger,
+      now,
+      limits: {
+        ...defaultPipelineLimits,
+        maxCellBytes: limits.maxCellBytes,
+        timeoutMs: limits.queryTimeoutSeconds * 1_000,
+        defaultWindowMs: limits.defaultWindowHours * 3_600_000,
+      },
+    });
+  }
+  let pipeline = make();
+  foundation.onReload(() => (pipeline = make()));
+  return { run: (request) => pipeline.run(request) };
+}
 
 export interface TelemetryParts {
   readonly places: QueryPlaces;

@@ -9,13 +9,16 @@ import { createKey, exchange, main, removeDirectory, root, sightline, temporaryD
 /*
  * node test/support/call-trace.ts: how many files a call enters from socket to engine and back, how many functions run and how
  * often. V8's precise coverage counts, in the gateway and in the process of its DuckDB engine; nothing in the sources changes.
+ * Functions that run without any request, such as the polls of workers, are left out.
  */
 
 const coverage = z.object({
   result: z.array(
     z.object({
       url: z.string(),
-      functions: z.array(z.object({ ranges: z.tuple([z.object({ count: z.number() })], z.unknown()) })),
+      functions: z.array(
+        z.object({ ranges: z.tuple([z.object({ startOffset: z.number(), count: z.number() })], z.unknown()) }),
+      ),
     }),
   ),
 });
@@ -23,11 +26,8 @@ const reply = z.object({ id: z.number(), result: z.unknown() });
 const announcement = z.object({ url: z.string() });
 const sources = ['src/', 'plugins/'].map((folder) => pathToFileURL(root).href + folder);
 
-interface Counts {
-  readonly files: number;
-  readonly functions: number;
-  readonly calls: number;
-}
+/** Calls by function, and functions by file. */
+type Calls = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 /** V8's coverage of one process. Each reading counts from the one before. */
 class Coverage {
@@ -50,14 +50,15 @@ class Coverage {
     return started;
   }
 
-  async read(): Promise<Counts> {
+  async read(): Promise<Calls> {
     const { result } = coverage.parse(await this.#ask('Profiler.takePreciseCoverage'));
     const counted = result
       .filter(({ url }) => sources.some((folder) => url.startsWith(folder)))
-      .map(({ functions }) => functions.map(({ ranges }) => ranges[0].count).filter((count) => count > 0))
-      .filter((counts) => counts.length > 0);
-    const counts = counted.flat();
-    return { files: counted.length, functions: counts.length, calls: counts.reduce((sum, count) => sum + count, 0) };
+      .map(({ url, functions }) => {
+        const called = functions.map(({ ranges: [{ startOffset, count }] }) => [startOffset, count] as const);
+        return [url, new Map(called.filter(([, count]) => count > 0))] as const;
+      });
+    return new Map(counted.filter(([, functions]) => functions.size > 0));
   }
 
   close(): void {
@@ -141,24 +142,35 @@ try {
     gateway: await Coverage.of(inspected),
     engine: await Coverage.of(await engineInspector(gateway.pid ?? 0)),
   };
-  const trip = async (name: string, call: () => Promise<void>): Promise<void> => {
+  const trip = async (call: () => Promise<void>): Promise<readonly (readonly [string, Calls])[]> => {
     // What follows an answer, such as its audit, belongs to the trip that caused it.
     await delay(1_000);
     await Promise.all(Object.values(processes).map((each) => each.read()));
     await call();
     await delay(1_000);
-    for (const [part, counted] of Object.entries(processes)) {
-      const { files, functions, calls } = await counted.read();
-      process.stdout.write(`${name}, ${part}: ${files} files, ${functions} functions, ${calls} calls\n`);
+    return Promise.all(Object.entries(processes).map(async ([part, each]) => [part, await each.read()] as const));
+  };
+  const show = async (name: string, call: () => Promise<void>): Promise<void> => {
+    for (const [part, calls] of await trip(call)) {
+      const own = [...calls].map(([file, functions]) => {
+        const idle = background.get(part)?.get(file);
+        return [...functions].filter(([start]) => idle?.has(start) !== true).map(([, count]) => count);
+      });
+      const counts = own.flat();
+      const [files, total] = [
+        own.filter(({ length }) => length > 0).length,
+        counts.reduce((sum, count) => sum + count, 0),
+      ];
+      process.stdout.write(`${name}, ${part}: ${files} files, ${counts.length} functions, ${total} calls\n`);
     }
   };
   // Once uncounted: what a process does for its first call only is no part of the second.
   await listTools(url, token);
   const statement = "SELECT service_name, count(*) FROM otel.spans WHERE status_code = 'ERROR' GROUP BY service_name";
-  await trip('no request', () => Promise.resolve());
-  await trip('new statement', () => ask(statement));
-  await trip('same again', () => ask(statement));
-  await trip('tools/list', () => listTools(url, token));
+  const background = new Map(await trip(() => delay(5_000)));
+  await show('new statement', () => ask(statement));
+  await show('same again', () => ask(statement));
+  await show('tools/list', () => listTools(url, token));
   for (const each of Object.values(processes)) each.close();
 } finally {
   gateway.kill('SIGTERM');
