@@ -7,7 +7,7 @@ import { fenced } from '../../../src/contract/core/index.ts';
 import { bullets, claimText, headline } from './answer.ts';
 import type { Findings } from './answer.ts';
 
-/** The incident's document: what the model concludes, all evidence, and what the playbook says by itself. */
+/** The incident's document: the model's conclusion, all evidence, and the playbook's own findings. */
 export function writeDocument({ conclusion, nextSteps, steps, notes }: Findings, baseline: string): string {
   const refuted = steps.filter(({ verdict }) => verdict === 'refutes');
   const sections: readonly (readonly [title: string, body: string])[] = [
