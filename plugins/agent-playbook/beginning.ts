@@ -54,7 +54,7 @@ async function* follow(scene: Scene, clues: Clues, suspects: readonly Suspect[])
   return begun;
 }
 
-/** How clearly anything began at about that time: a fault changes many things at once, and what drifts changes by itself. */
+/** How clearly changes began together at that time: a fault changes many measures at once, drift only one. */
 function together(begun: readonly Begun[], at: Date): number {
   return begun.filter((one) => isClose(one.at, at)).reduce((sum, { z }) => sum + z, 0);
 }
@@ -85,7 +85,7 @@ function likeliest(begun: readonly Begun[]): readonly Date[] {
   return found;
 }
 
-/** Behaviour changes by itself now and then: of several beginnings the true one parts the time such that most changes. */
+/** Behaviour also changes without a fault: of several candidate beginnings, takes the one that explains most changes. */
 async function* mostTelling(scenes: readonly Scene[]): Step<Scene | undefined> {
   const [only] = scenes;
   if (scenes.length < 2) return only;

@@ -25,9 +25,9 @@ import type { Template } from './templates/drain.ts';
 import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from './sql.ts';
 
 /**
- * Of what a service logs, which kinds of lines come more or less often: for lines that belong to no span. Counted once per
- * trace where lines name theirs, else line by line. A service whose requests can be told by their lines is left out unless
- * somebody says that something is wrong: what else it logs, its collector and its timers say, and that changes by itself.
+ * Kinds of log lines outside spans that became more or less frequent. Counted once per trace if lines name their trace, else
+ * line by line. A service whose request lines are recognized is left out unless a person reported a problem: its other lines
+ * come from garbage collectors and timers, and vary without a fault.
  */
 async function* logMix(scene: Scene): Step<Behaviours> {
   const { write, windows, focus, said, templates } = scene;
@@ -64,8 +64,8 @@ const sameWords = 0.5;
 const leftOver = 0.5;
 
 /**
- * Changes without those that are the same lines in new words: a release that words a line anew makes one kind of line go and
- * others like it come, in the same operation and together as often, and does nothing else.
+ * Changes without mere rewordings: a release that rewords a line makes one kind of line disappear and similar ones appear, in
+ * the same operation and equally often in total.
  */
 function withoutRewordings(changes: readonly Behaviour[]): readonly Behaviour[] {
   const lines = distinct(changes);

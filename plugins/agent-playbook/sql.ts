@@ -126,7 +126,7 @@ export function partWidth(milliseconds: number): number {
   return widths.find((candidate) => milliseconds / 1_000 / candidate <= parts) ?? 14_400;
 }
 
-/** The part of the usual time that a row stands in: what varies from part to part varies by itself. */
+/** The part of the baseline that a row falls into: the spread between parts is the natural variation. */
 export function chunk(write: DialectWriter, column: string, windows: Windows): string {
   return write.bucket(column, partWidth(usual(windows).reduce((sum, range) => sum + lengthOf(range), 0)));
 }

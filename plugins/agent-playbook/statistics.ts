@@ -5,13 +5,13 @@ import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
  * and count on another. Where each comes from is told in docs/investigation.md.
  */
 export const thresholds = {
-  /** Robust deviations from the usual from which on a gauge is a cause by itself. */
+  /** Robust deviations from the baseline from which a gauge alone names a cause. */
   exhausted: 30,
   /** G from which on changed behaviour counts where a person says that something is wrong. */
   changedIfSaid: 8,
-  /** Of what it would take to be named by itself, so much of a caller's change moves the blame to the called service. */
+  /** A called service takes the blame if its G is at least this share of its caller's. */
   changedAlike: 0.3,
-  /** Of a caller's added time, so much added further down moves the blame there: whoever waits looks slow itself. */
+  /** A called service takes the blame if it added at least this share of its caller's added time: a waiting caller looks slow. */
   addedAlike: 0.3,
   /** Of all that requests take: less nobody complains of. */
   noticed: 0.1,

@@ -8,7 +8,7 @@ import type { Signal } from './steps/signal-onset.ts';
 import type { SelfTime, SelfTimeChange } from './steps/self-time.ts';
 import { thresholds } from './statistics.ts';
 
-/** Whom the evidence points at. */
+/** A service that the evidence points at. */
 export interface Suspect {
   readonly category: 'errors' | 'latency' | 'resource' | 'behaviour';
   readonly service: string;
@@ -32,7 +32,7 @@ export interface Suspect {
   readonly signal?: Signal;
 }
 
-/** The service in which most of the added failures begin; of those that rose beyond chance, where any did. */
+/** The service in which most of the added failures begin; among services with a significant rise, if any. */
 export function mostFailing({ origins }: ErrorOrigins): ErrorOrigin | undefined {
   const risen = origins.filter((origin) => origin.risen);
   const counted = risen.length > 0 ? risen : origins;

@@ -175,7 +175,7 @@ function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Rep
     confidence: blamed ? 'low' : 'none',
     claims,
     not_checked: [...scene.notebook.unanswered, ...neverChecked],
-    // Nothing stands out, yet a person says that something is wrong: whom to look at first.
+    // Nothing stands out, yet a person reported a problem: name the services to check first.
     ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8) }),
   };
   const headline = blamed

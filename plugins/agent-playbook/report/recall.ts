@@ -79,7 +79,7 @@ function traces(one: EarlierInvestigation, today: Date): string | undefined {
   return [about(one, today), bullets([...new Set(lines)].slice(0, mostTraces)), next].join('\n\n');
 }
 
-/** Lines of what the steps over the logs found; those of the named service first. */
+/** Lines that the log steps found; the named service's first. */
 function logs(one: EarlierInvestigation, today: Date): string | undefined {
   const found = one.steps.filter(({ sql }) => /\botel\.logs\b/i.test(sql)).flatMap(logLines);
   if (found.length === 0) return undefined;

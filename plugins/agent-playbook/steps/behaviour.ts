@@ -34,7 +34,7 @@ export const clearlyChanged = 16;
 
 /** So many rows tell of one service: those after them are most often the same lines again. */
 const rowsOfService = 3;
-/** Where nobody says that something is wrong, lines that were only worded anew are told by their partners, which must be there. */
+/** Without a reported problem, rewordings are recognized by their counterparts, so these must be among the rows. */
 const rowsWithPartners = 16;
 
 /** Of an operation's spans: what touches fewer is an odd request now or then, however sure it is that they were more or fewer. */

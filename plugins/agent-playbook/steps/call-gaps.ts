@@ -20,7 +20,7 @@ export interface CallGaps {
   readonly failed: boolean;
   /** Most added time first; only what was added. */
   readonly gaps: readonly CallGap[];
-  /** Who calls whom, as far as the rows tell. */
+  /** Caller and callee, as far as the rows tell. */
   readonly calls: readonly Calling[];
 }
 
@@ -28,7 +28,7 @@ const fewest = 3;
 
 /** How many calls between other services it takes to know what is usual on the way between any two. */
 const fewestPeers = 6;
-/** A call's delay stands out from those of its peers from so many robust deviations on. */
+/** Robust deviations from which a call's delay is an outlier among its peers. */
 const outlying = 8;
 
 /** Between which services time passes that neither spends: on the network, or in a queue or pool in front of the called one. */

@@ -9,7 +9,7 @@ import type { Template } from '../templates/drain.ts';
 const rounds = 3;
 /** Each is one more expression to evaluate for every line. */
 const mostTemplates = 24;
-/** Of a service's lines with as many words, what is rarer says nothing by itself: `leastDifference` of `behaviour.ts`. */
+/** Kinds rarer than this among a service's lines of equal length are no evidence alone: `leastDifference` in `behaviour.ts`. */
 const rareOneIn = 10;
 /** So many rare kinds of lines of one length have names in them; fewer are looked at one by one. */
 const fewestKinds = 10;

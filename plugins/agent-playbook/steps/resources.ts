@@ -53,8 +53,8 @@ const aNumber = 'value < 1e300';
 /**
  * Which service runs out of something: gauges against their median and median absolute deviation of the hour before. A
  * change has to be more than a service usually uses at most: next to nothing that became little is no shortage. One that
- * several services share is of what they stand on or of the traffic, and points at none of them. `every` gauge is asked
- * for, of latency as well, where there is nothing else to judge by.
+ * several services share is of what they stand on or of the traffic, and points at none of them. With `every`, all gauges
+ * are read, latency too: for lack of any other evidence.
  */
 export async function* resources(
   { notebook, write, windows, focus, beganAt }: Scene,

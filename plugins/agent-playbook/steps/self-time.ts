@@ -30,8 +30,8 @@ export interface SelfTime {
 const fewest = 10;
 
 /**
- * Where the added time is spent: a span's duration without that of its children, now against before. Spans that wait for
- * another service are left out: what they add beyond the answer's time is a gap between the two, a question of its own.
+ * Where the added time is spent: self time of spans, now against before. Spans that wait for another service are left out:
+ * what they add beyond the answer's time is a gap between the two services, which another step reads.
  */
 export async function* selfTime(scene: Scene): Step<SelfTime> {
   const { notebook, write, windows, focus } = scene;

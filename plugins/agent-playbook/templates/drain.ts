@@ -53,7 +53,7 @@ export interface Cluster {
 export const wildcard = '<*>';
 
 export interface DrainOptions {
-  /** Of the words of a line, so many must be those of the cluster that it joins. */
+  /** Share of a line's words that must equal the cluster's for the line to join it. */
   readonly similarity: number;
   /** First words that are told apart among lines of one length. */
   readonly mostChildren: number;
