@@ -41,7 +41,7 @@ const bodySchema = z.object({
 
 type Body = z.output<typeof bodySchema>;
 
-/** One notice: Datadog sends each group of a monitor by itself. */
+/** One notice: Datadog sends a request for each group of a monitor. */
 export function normalize(body: unknown, now: Date): readonly AlertNotice[] {
   const alert = readAlertBody(bodySchema, body);
   const tags = readTags(alert.tags, alert.scope);
@@ -118,7 +118,7 @@ function readTags(...lists: readonly (string | undefined)[]): readonly Tag[] {
   );
 }
 
-/** Tags as labels, the values of one that is there several times joined; then what else is known of the alert. */
+/** Tags as labels, repeated tags joined, then the alert's other fields. */
 function labelsOf(
   tags: readonly Tag[],
   more: Readonly<Record<string, string | undefined>>,
