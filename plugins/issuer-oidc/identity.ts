@@ -12,7 +12,7 @@ export interface IdentityRules extends EmailRules {
   readonly subject: ClaimPath;
   readonly name: ClaimPath;
   readonly memberships: readonly MembershipRule[];
-  /** Google: the company's domains. Whoever has an account at Google gets as far as our callback. */
+  /** Google: the company's domains. Without it, any Google account reaches our callback. */
   readonly hostedDomains?: readonly string[];
 }
 

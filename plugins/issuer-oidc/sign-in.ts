@@ -68,7 +68,7 @@ export interface SignInOptions {
   readonly parameters: Readonly<Record<string, string>>;
   readonly userinfo: boolean;
   readonly rules: IdentityRules;
-  /** Asked anew each time: storage is opened after this is made. */
+  /** A function, since storage opens after construction. */
   readonly artifacts: () => ArtifactRepository;
   readonly now: () => Date;
   readonly logger: Logger;
@@ -123,7 +123,7 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
     if (callback.search.length > maxCallbackLength || !isState(callback.searchParams.getAll('state'), kept.state)) {
       throw again();
     }
-    // Before anything is asked, so that of two at once one alone gets through.
+    // Before any request, so that only one of two concurrent callbacks continues.
     if (!(await once(kept.state, new Date(kept.expiresAt)))) throw again();
     try {
       const identity = await identityAt(callback, kept);
