@@ -9,8 +9,8 @@ const tableAnswer = z.object({
 });
 
 /**
- * Columns of a table or view by its path, `dataset.table` or `project.dataset.table`; those of a record also as
- * `record.column`. A table partitioned by arrival has `_PARTITIONTIME`.
+ * Columns of a table or view by its path, `dataset.table` or `project.dataset.table`; fields of a record also as
+ * `record.column`. A table partitioned by ingestion time has `_PARTITIONTIME`.
  */
 export function physicalColumns(api: Api, signal: AbortSignal): PhysicalColumns {
   return async (path) => {

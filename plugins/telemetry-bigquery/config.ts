@@ -7,7 +7,7 @@ import type { DryRun } from './jobs.ts';
 /** BigQuery names no more tables than this. */
 const mostTablesNamed = 50;
 
-/** Throws unless what BigQuery says of the statement is what the gate let through: a second opinion, by its own parser. */
+/** Throws unless BigQuery's dry run agrees with the gate: a second check, by the engine's own parser. */
 export function checkDryRun(found: DryRun, allowed: ReadonlySet<string>, helpers: SqlHelpers): void {
   if (found.statementType !== 'SELECT') {
     throw helpers.refuse('sql_not_read_only', 'Only a single SELECT is let through.');

@@ -128,11 +128,11 @@ export class RunningJob {
     this.#api = api;
     this.#location = job.location;
     this.#inserted = this.#insert(job, timeoutMs, signal);
-    // Whoever reads the first page learns of it.
+    // The reader of the first page gets the failure.
     this.#inserted.catch(() => {});
   }
 
-  /** The first page is asked for without a token. Waits until the job is done. */
+  /** The first page has no token. Waits until the job is done. */
   async page(token: string | undefined, maxRows: number, signal: AbortSignal): Promise<Page> {
     await this.#inserted;
     for (;;) {
@@ -169,7 +169,7 @@ export class RunningJob {
     try {
       await this.#inserted;
     } catch (error) {
-      // A job that was refused does not run; of any other nobody knows whether it does.
+      // A refused job does not run; after any other failure it may.
       if (error instanceof ApiFailure && error.status >= 400 && error.status < 500) return;
     }
     const request = {
@@ -226,7 +226,7 @@ function configurationOf({ sql, labels, maxBytesBilled, secureContext }: QueryJo
   };
 }
 
-/** The client puts the project's id in place of this mark, wherever it stands; only in quotes can it stand at all. */
+/** The client replaces this mark with the project's id anywhere in the text; it can only occur within quotes. */
 function unmarked(sql: string): string {
   return sql.replaceAll('{{projectId}}', '{\\u007bprojectId}}');
 }

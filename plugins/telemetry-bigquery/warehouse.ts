@@ -20,7 +20,7 @@ import { presets } from './presets/index.ts';
 import { mappingOfTenant, namedByTenant, tenantLiteral, tenantPredicate } from './tenant.ts';
 import { relationWriter } from './writer.ts';
 
-/** More tenants than this are rare; then everything is asked anew. */
+/** Cache size; more tenants than this are rare, and then the cache is cleared. */
 const mostKept = 1_000;
 
 /** Answers by key for a while. Who asks at the same time waits for the same answer; a failure is forgotten at once. */
@@ -66,7 +66,7 @@ export interface TenantAccess {
   readonly mapping: ResolvedMapping;
 }
 
-/** Which tables there are, for whom, and under which identity they are read. */
+/** Existing tables for each organization, and the identity that reads them. */
 export class Warehouse {
   readonly config: BigqueryConfig;
   readonly tenancy: Tenancy;

@@ -96,7 +96,7 @@ function hashed(expression: string, salt: string): string {
 }
 
 /**
- * The object written anew, key by key. A rule on `user.email` also holds for an object `user`, in which a nested layout
+ * Rebuilds the object key by key. A rule on `user.email` also holds for an object `user`, in which a nested layout
  * keeps it: too much is held back there rather than too little.
  */
 function ruledAttributes(map: string, { salt, attributes }: AttributeRules): string {

@@ -14,7 +14,7 @@ function arrivedAround(column: string): readonly string[] {
   ];
 }
 
-/** Attributes of the resource, whether their dots were taken for nesting or not; the first that is there. */
+/** The first resource attribute that exists, flat or nested at its dots. */
 function resource(...keys: readonly string[]): Wanted {
   const read = keys.flatMap((key) => {
     const nested = key.replaceAll('.', '"."');
