@@ -41,7 +41,7 @@ export function ownMapping({ mapping, ingest }: ClickHouseConfig): MappingConfig
   return { ...mapping, preset: 'sightline', names: { ...names, ...mapping.names } };
 }
 
-/** Who logs in for whom: one account for all tenants, or one each where the connection is the boundary. */
+/** Logins by tenant: one account for all, or one each where the connection is the boundary. */
 export class Accounts {
   /** For what is no tenant's: looking tables up, health. */
   readonly main: Warehouse;

@@ -2,7 +2,7 @@ import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import { configSchema } from './config.ts';
 import { ClickHouseTelemetry } from './telemetry.ts';
 
-/** Telemetry in a ClickHouse that is there already, whatever its tables are called, or in tables of our own there. */
+/** Telemetry in an existing ClickHouse: in its own tables through a mapping, or in tables that we create. */
 export default definePlugin({
   kind: 'telemetry',
   name: 'clickhouse',

@@ -30,7 +30,7 @@ import type { PhysicalTable } from './setup/physical-tables.ts';
 
 const memoryBytes = 10_000_000_000;
 
-/** Whom the gateway logs in as. */
+/** The gateway's login. */
 interface Login {
   readonly username: string;
   /** Where tables lie that are named without one; undefined: the user's default. */

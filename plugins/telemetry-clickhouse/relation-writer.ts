@@ -44,7 +44,7 @@ function ruledMap(map: string, { attributes, salt }: AttributeRules, fits: Fits)
   return `mapApply((_key, _value) -> (_key, ${value}), ${kept})`;
 }
 
-/** A JSON column stays one, so that attributes are read in the same way whoever asks. */
+/** Keeps the JSON type, so that attributes are read in the same way for every role. */
 function ruledJson(column: string, rules: AttributeRules): string {
   if (rules.attributes.some(({ action }) => action !== 'deny')) {
     return `CAST(${ruledMap(jsonToMap(column), rules, isPath)}, 'JSON')`;
@@ -85,9 +85,9 @@ export function relationWriter({ json, prewhere }: RelationWriterOptions): Relat
     filter,
     select(columns, from, tenant, others) {
       // Two traps lie in ClickHouse's scopes. An alias of a list stands for a column of the same name everywhere in its
-      // SELECT, PREWHERE too: with `op AS name … PREWHERE name = 'acme'` whoever names an operation so would be acme. And
-      // names of the statement around reach inward, functions' too: `WITH (a, b) -> 1 AS equals` would make every
-      // PREWHERE true. Hence aliases of our own, and view(), which nothing from outside reaches into.
+      // SELECT, PREWHERE too: with `op AS name … PREWHERE name = 'acme'`, an operation named acme would pass as the tenant
+      // acme. And names of the outer statement reach inward, functions' too: `WITH (a, b) -> 1 AS equals` would make every
+      // PREWHERE true. So we use our own aliases, and view(), which outer names do not reach.
       const inner = columns.map(([name, expression], index) => `${inUtc(name, expression)} AS ${alias(index)}`);
       const outer = columns.map(([name], index) => `${alias(index)} AS ${identifier(name)}`);
       const bounded = prewhere.has(from) ? filter(tenant, others) : barred(tenant, others);

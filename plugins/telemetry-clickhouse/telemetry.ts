@@ -36,8 +36,8 @@ const anyColumns = /(?:\bselect|\bdistinct|[,.(])\s*\*|\bcolumns\b|\bapply\b|\bu
 const counted = /\bcount\s*\(\s*\*\s*\)/gi;
 
 /**
- * The columns that a statement may name, as the gate has written it: each word in it, wherever it stands. Undefined where it may
- * name any. The analyzer reads what stands beneath a table column by column, and of a short statement that is most of its time.
+ * The columns that a regenerated statement may name: a superset, made of every word in it. Undefined if it may name any. The
+ * analyzer resolves a table's subquery column by column, which is most of the time of a short statement.
  */
 export function namedColumns(statement: string): ReadonlySet<string> | undefined {
   if (anyColumns.test(statement.replaceAll(counted, 'count()'))) return undefined;
@@ -50,7 +50,7 @@ interface Running {
   readonly dialect: Dialect;
 }
 
-/** A ClickHouse that is there already: its tables under our names, each organization its own rows. */
+/** An existing ClickHouse: its tables under our names, each organization its own rows. */
 export class ClickHouseTelemetry implements Telemetry {
   /** Absent where the tables are of engines that cannot tell. */
   estimate?: NonNullable<Telemetry['estimate']>;

@@ -43,7 +43,7 @@ export class Deadline {
     this.#controller.abort(new Stopped('cancelled'));
   };
 
-  /** Whoever waits no longer. */
+  /** Ends the deadline of a call that has its answer. */
   clear(): void {
     clearTimeout(this.#timer);
     this.#caller.removeEventListener('abort', this.#leave);

@@ -1,7 +1,7 @@
 import type { GatePolicy } from '../../../src/contract/telemetry/index.ts';
 import { scalarFunctions } from './functions.ts';
 
-/** What to write instead of functions that are known elsewhere, or that are not let through. */
+/** Replacements for functions of other dialects and for functions that are not allowed. */
 const functionHints: Readonly<Record<string, string>> = {
   percentile: 'Write quantile(0.95)(x).',
   percentile_cont: 'Write quantile(0.95)(x).',

@@ -5,7 +5,7 @@ import { event, link } from '../types.ts';
 /** The columns of one physical table, by name. */
 export type Columns = ReadonlyMap<string, string>;
 
-/** The first of the names that is there, quoted. */
+/** The first existing column, quoted. */
 export function pick(columns: Columns, ...names: readonly string[]): string | undefined {
   const there = names.find((name) => columns.has(name));
   return there === undefined ? undefined : /^[A-Za-z_]\w*$/.test(there) ? there : identifier(there);

@@ -72,7 +72,7 @@ const otherNames: Readonly<Record<string, string>> = {
   otel_metrics_exponential_histogram: 'otel_metrics_exp_histogram',
 };
 
-/** A preset for the tables of the Collector's exporter, whoever created them. */
+/** A preset for tables of the Collector's exporter, created by it or by the operator. */
 export function exporterPreset(name: string, title: string, database: string): MappingPreset {
   return {
     name,

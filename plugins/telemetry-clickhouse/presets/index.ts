@@ -3,7 +3,7 @@ import { exporterPreset } from './exporter.ts';
 import { sightline } from './sightline.ts';
 import { signoz } from './signoz.ts';
 
-/** Map or JSON attributes, old and new layouts: what is there is told from the columns. */
+/** Map or JSON attributes, old and new layouts: detected from the columns. */
 const otelCollector = exporterPreset('otel-collector', "The OpenTelemetry Collector's ClickHouse exporter", 'otel');
 
 /** The exporter's columns in a schema of its own: other sort keys, columns materialized from attributes. */

@@ -36,7 +36,7 @@ export function unproven({ isolation }: Pick<ProbeOptions, 'isolation'>, check: 
   };
 }
 
-/** As whom a statement is sent: what the server knows an organization by. */
+/** The organization's identity at the server. */
 export interface Sender {
   readonly queryId?: string;
   readonly role?: string;
@@ -49,7 +49,7 @@ export type Outcome =
   | { readonly kind: 'done'; readonly rows: readonly Readonly<Record<string, unknown>>[] }
   /** The server said no. */
   | { readonly kind: 'refused' }
-  /** The server tried, and it failed for another reason: whoever may try may succeed with other arguments. */
+  /** Not refused, but failed for another reason: other arguments may succeed. */
   | { readonly kind: 'tried'; readonly code: number };
 
 const accessDenied = 497;

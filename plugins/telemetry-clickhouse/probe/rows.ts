@@ -32,7 +32,7 @@ async function sharedTables(options: ProbeOptions): Promise<readonly Finding[]> 
     const name = `${table.database}.${table.table}`;
     const asked = await seenOf(options, table, tenant);
     if (asked.some((outcome) => outcome.kind === 'done' && outcome.rows.length > 0)) found.leaks.push(name);
-    // Whom the server lets read nothing at all, it has not told apart.
+    // A login that may read nothing proves no separation of rows.
     else if (asked.some(({ kind }) => kind === 'tried') || asked.every(({ kind }) => kind === 'refused'))
       found.unsettled.push(name);
     else if (!(await hasRows(options, table))) found.empty.push(name);

@@ -149,7 +149,7 @@ function isRow(bytes: Buffer, start: number, end: number): boolean {
   return bytes[start] === 0x5b && bytes[end - 1] === 0x5d;
 }
 
-/** Rows joined by commas: runs of them as they lie in the buffer, and others written anew. */
+/** Rows joined by commas: runs copied from the input buffer, other rows re-encoded. */
 class Output {
   readonly #bytes: Buffer;
   readonly #parts: Buffer[] = [];

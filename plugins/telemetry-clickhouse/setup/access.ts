@@ -6,7 +6,7 @@ import { profileSettings } from './profile.ts';
 import type { ProfileLimits, ProfileSetting } from './profile.ts';
 import { identifier, literal } from '../quote.ts';
 
-/** The user, its profile and grants, and the row policies, for whoever administers the server. Run again, they end the same. */
+/** The user, its profile and grants, and the row policies, for the server's administrator. Idempotent. */
 export function accessSql(given: Access, cluster: string | undefined): readonly SetupScript[] {
   const on = cluster === undefined ? '' : ` ON CLUSTER ${literal(cluster)}`;
   const policies = policyScript(given, on);

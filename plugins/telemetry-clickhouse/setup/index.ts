@@ -9,7 +9,7 @@ import type { OwnTables } from './own-tables.ts';
 export interface SetupOptions {
   readonly access: AccessOptions;
   readonly cluster?: string;
-  /** Where our receiver's rows go, and as whom they are written; absent when the warehouse is fed by another way. */
+  /** Tables and login for our receiver's rows; absent if the warehouse has another source. */
   readonly own?: OwnTables & { readonly writer: string };
   /** Nobody could look at the tables: they are taken to be as the preset's usually are. */
   readonly unseen?: boolean;

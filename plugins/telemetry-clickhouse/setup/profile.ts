@@ -2,7 +2,7 @@ import type { PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
 import { textOf } from '../quote.ts';
 import type { Rows } from '../quote.ts';
 
-/** A table that is there. */
+/** An existing table. */
 export interface FoundTable {
   readonly database: string;
   readonly name: string;

@@ -66,8 +66,8 @@ const insertSettings = {
 } as const;
 
 /**
- * Our receiver's rows in tables of our own. ClickHouse has no transaction over several inserts, so every row bears its log
- * and the number of its batch there: a load that may have been broken off is first compared with what is there already.
+ * Our receiver's rows in tables of our own. ClickHouse has no transaction over several inserts, so every row has its log and
+ * batch number: a load that may have been interrupted is first compared with the rows in the table.
  */
 export class ClickHouseSink implements TelemetrySink {
   readonly #options: SinkOptions;
@@ -115,7 +115,7 @@ export class ClickHouseSink implements TelemetrySink {
     const before = `toDateTime64('${olderThan.toISOString().replace('T', ' ').replace('Z', '')}', 3, 'UTC')`;
     for (const table of tableNames) {
       const where = `${organizationColumn} = ${literal(tenant)} AND time < ${before}`;
-      // A deletion writes every part anew that it touches.
+      // A deletion rewrites every part that it touches.
       const [row] = await this.#options.account.rows(
         `SELECT 1 FROM ${this.#path(table)} WHERE ${where} LIMIT 1`,
         signal,
