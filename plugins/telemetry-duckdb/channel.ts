@@ -117,15 +117,15 @@ const once = { once: true };
 export class Channel {
   readonly #socket: Socket;
   /**
-   * A few. Not a map by their ids: where one leaves for each that comes, its table is made anew again and again, and V8 links each
-   * to the next, so that all that was in them lives until a full collection.
+   * A few. Not a map by id: at this turnover V8 rehashes it often and links each old table to the next, so that their entries
+   * live until a full collection.
    */
   readonly #pending: Pending[] = [];
   #nextId = 1;
   #open = true;
-  /** Ends the engine process at once. Set by whoever knows which it is. */
+  /** Ends the engine process at once. Set once the process is known. */
   kill: () => void = () => {};
-  /** Somebody else needs the engine's place. Set by whoever uses it. */
+  /** Called when another organization needs the engine's seat. Set by the engine's user. */
   leave: () => void = () => {};
   readonly closed: Promise<void>;
 

@@ -75,8 +75,8 @@ export async function connectEngine(options: ProcessOptions): Promise<EngineProc
 }
 
 /**
- * The child, if it is the engine that answered. Another one's may end before the child has come to open the file: the
- * child would get it then, and keep a seat though nobody knows of it.
+ * The child, if it is the engine that answered. Otherwise the child is stopped: if the other engine ended before the child
+ * opened the file, the child would get the lock and hold a seat without any user.
  */
 function serving(child: ChildProcess | undefined, pid: number): ChildProcess | undefined {
   if (child === undefined || child.pid === pid) return child;
@@ -189,7 +189,7 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
   return { process: child, lastWords: () => words.trim() };
 }
 
-/** Whoever answers, refuses and takes in should not wait for those who count; these have half its weight where both want more. */
+/** Engines run at half the scheduling weight of the gateway, so that queries do not delay answers, refusals and ingest. */
 function comeSecond(pid: number): void {
   try {
     setPriority(pid, Math.min(19, getPriority() + 3));

@@ -120,7 +120,7 @@ export class Engines {
     const place: Place = { taken: true };
     const room = this.#placesTaken() < this.#options.openEngines ? undefined : this.#makeRoom(place);
     const slot: Slot = { opening: this.#open(organizationId, room), place, active: 0, lastUsed: Date.now() };
-    // Whoever acquires it hears of a failure.
+    // Callers that acquire it get the failure.
     slot.opening.catch(() => {});
     this.#slots.set(organizationId, slot);
     return slot;
@@ -160,13 +160,13 @@ export class Engines {
     return promise;
   }
 
-  /** Nobody uses it any more: whoever waits longest has its place. */
+  /** An idle slot goes to the longest waiter. */
   #offer(organizationId: OrganizationId, slot: Slot): void {
     const [take] = this.#waiting;
     if (take !== undefined && this.#slots.get(organizationId) === slot) take(this.#leave(organizationId));
   }
 
-  /** It could not be opened: whoever waits longest has its place at once, as no engine has to end first. */
+  /** Opening failed: the longest waiter gets the slot at once, since no engine has to end first. */
   #giveUp(organizationId: OrganizationId, slot: Slot): void {
     if (this.#slots.get(organizationId) !== slot) return;
     this.#slots.delete(organizationId);

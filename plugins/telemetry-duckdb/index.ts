@@ -36,7 +36,7 @@ const configSchema = z.strictObject({
   threads: z.coerce.number().int().min(1).max(256).default(2).describe('Threads of one engine.'),
 });
 
-/** Node takes 2.4 GB of addresses for itself; DuckDB needs some room beside what it counts. */
+/** Node reserves 2.4 GB of address space; DuckDB needs some memory beyond what it counts. */
 function neededKb(memoryLimitMb: number): number {
   return Math.max(4_000_000, 2_500_000 + memoryLimitMb * 1_200);
 }

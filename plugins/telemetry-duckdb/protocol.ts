@@ -110,7 +110,7 @@ export type Request =
   | { readonly op: 'retain'; readonly beforeMs: number }
   /** The caller is about to leave. */
   | { readonly op: 'release' }
-  /** For whoever needs an engine's place; neither makes the caller one of its users. */
+  /** From a gateway that needs a seat; neither request counts the caller as a user. */
   | { readonly op: 'idle' }
   /** Asks its users to leave unless they are using it. */
   | { readonly op: 'make_room' };

@@ -38,12 +38,12 @@ const patienceMs = 10_000;
 const firstPauseMs = 50;
 const longestPauseMs = 500;
 const answerMs = 1_000;
-/** Whoever leaves does so at once. */
+/** How long an engine may take to end once its users have left. */
 const leaveMs = 500;
 
 /**
- * For one engine that found all seats of the data directory taken. Whoever serves there shares the engines, so that none
- * knows alone which is the longest unused: each is asked, and the users of that one to leave it. Who is using it stays.
+ * For an engine that found all seats of the data directory taken. Several gateway processes share the engines, so none knows
+ * which is the longest unused: it asks every engine, then asks the users of the longest unused one to leave. Active users stay.
  */
 export interface Room {
   /** Resolves when it is worth another try. Throws `telemetry_unavailable` after ten seconds of them. */

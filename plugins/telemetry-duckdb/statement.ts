@@ -48,7 +48,7 @@ export class PartCursor implements Cursor {
   }
 }
 
-/** Parts of one result, from the socket to whoever reads the cursor. Bounded by the query's own byte limit. */
+/** Parts of one result, from the socket to the reader of the cursor. Bounded by the query's own byte limit. */
 export class PartQueue {
   readonly #parts: Reply<RowsHeader>[] = [];
   #ended = false;

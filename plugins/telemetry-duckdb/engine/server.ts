@@ -56,7 +56,7 @@ export function serve(database: Database, socketPath: string): void {
     working: 0,
     workedAt: performance.now(),
   };
-  // Whoever holds the file's lock owns the socket: what lies there is of a process that is gone.
+  // The holder of the file's lock owns the socket path: an existing socket is left over from a dead process.
   rmSync(socketPath, { force: true });
   const server = createServer((socket) => attend(engine, server, socket));
   server.listen(socketPath, () => chmodSync(socketPath, 0o600));
