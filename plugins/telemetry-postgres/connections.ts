@@ -166,7 +166,7 @@ export class Connections {
     this.#serve();
   }
 
-  /** To the first who waits for it: not to one for whom another is being opened, if this one had to be cleaned. */
+  /** Gives it to the first waiter; if it would need cleaning, not to one whose own connection is being opened. */
   #back(session: Session): void {
     if (session.ended || this.#pool.ending) {
       this.#close(session);

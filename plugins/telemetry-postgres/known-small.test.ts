@@ -70,7 +70,7 @@ describe('statements of few rows', () => {
     expect(statement?.quick).toBe(false);
   });
 
-  it('are never kept where they are to be read anew', () => {
+  it('are never kept where they must not be prepared', () => {
     const known = answered(`SELECT timestamptz 'now'${notKept}`);
     expect(known.get('acme', `SELECT timestamptz 'now'${notKept}`)?.bytes).toBe(10);
     expect(named(known, `SELECT timestamptz 'now'${notKept}`)).toBeUndefined();

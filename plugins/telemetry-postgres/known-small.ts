@@ -31,8 +31,8 @@ const longestKept = 4_096;
 
 const mostAskers = 16;
 
-/** Ends a statement that the server reads anew each time. */
-export const notKept = ' /* read anew */';
+/** Ends a statement that is not prepared: the server parses it each time. */
+export const notKept = ' /* not prepared */';
 
 /** A statement that a session's server keeps by its name, once it has read and planned it: for one asker, who is named in it. */
 export interface NamedStatement {
@@ -40,7 +40,7 @@ export interface NamedStatement {
   readonly text: string;
 }
 
-/** What is made room for where nobody knows yet. */
+/** Initial buffer size for statements not seen before. */
 const expectedBytes = 4_096;
 
 /**
@@ -126,7 +126,7 @@ export class SmallStatement {
  * costs memory within the limits, and at worst a connection that is closed under what nobody wants.
  */
 export class KnownSmall {
-  /** Undefined of those that had many rows, whatever they say. */
+  /** Undefined for statements that returned many rows despite their LIMIT or grouping. */
   readonly #tenants = new Map<string, Map<string, SmallStatement | undefined>>();
   #size = 0;
 

@@ -7,7 +7,7 @@ export function labelComment(label: StatementLabel | undefined): string {
   return `/*principal='${encode(principal)}',tool='${encode(tool)}',trace_id='${encode(traceId)}'*/ `;
 }
 
-/** The same of whoever asks again and again. */
+/** Without the trace id, so that repeated statements of one principal have the same text. */
 export function askerComment(label: StatementLabel | undefined): string {
   return label === undefined ? '' : `/*principal='${encode(label.principal)}',tool='${encode(label.tool)}'*/ `;
 }

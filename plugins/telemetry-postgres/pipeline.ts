@@ -12,7 +12,7 @@ export interface Member {
   readonly request: QueryRequest;
   readonly named: NamedStatement;
   readonly known: SmallStatement;
-  /** Its rows; undefined where it must be sent by itself, which also tells what is wrong with it. */
+  /** Its rows; undefined if it must be sent alone, which then also reports its error. */
   readonly answer: (cursor: Cursor | undefined) => void;
 }
 
@@ -22,14 +22,14 @@ export interface PipelineLease extends Pick<Lease, 'release' | 'giveBack' | 'aba
   onAbandon: (() => void) | undefined;
 }
 
-/** Who is not answered by then goes by itself, and is not waited for any longer by the others. */
+/** Statements without an answer by then are sent alone, so that later ones do not wait for them. */
 const patienceMs = 100;
-/** So much later the server is asked to stop what still runs, and the connection is closed. */
+/** After this time more, the statement is cancelled and the connection closed. */
 const stallMs = 1_000;
 
 /**
- * Several small statements of one tenant in one transaction, one packet and one answer: the same steps make the session
- * ready for all of them. Whatever goes wrong, each that has no answer is sent by itself: all of them only read.
+ * Several small statements of one tenant in one transaction, one packet and one answer: they share the session's set-up.
+ * After any failure, each statement without an answer is sent alone, which is safe since all of them only read.
  */
 export class Pipeline implements Reader {
   readonly #lease: PipelineLease;
@@ -204,7 +204,7 @@ export class Pipeline implements Reader {
     const slow = this.#took.ms > quickMs.alone + quickMs.each * this.#members.length;
     // Once each, however often it is among them.
     for (const known of new Set(this.#members.map((member) => member.known))) known.wasSlow(slow);
-    // Nothing more comes, whoever has heard nothing.
+    // No more answers will come for the remaining members.
     this.#scatter();
     // V8 may keep what has ended until its next full collection: without this, all its callers' objects with it, which tripled
     // what each small collection had to copy.

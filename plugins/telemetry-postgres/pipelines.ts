@@ -23,14 +23,14 @@ interface Asker {
 }
 
 /**
- * Small statements that are asked at once: those of one asker go out together. Never with another's: what one changes in its
- * transaction is there for those behind it.
+ * Sends concurrent small statements of one asker together. Never with another asker's: changes of one statement to the
+ * transaction are visible to the next.
  */
 export class Pipelines {
   readonly #askers = new WeakMap<readonly Step[], Map<string, Asker>>();
   readonly #due = new Set<Asker>();
 
-  /** Undefined where it must be sent by itself. */
+  /** Undefined if it must be sent alone. */
   join(member: Omit<Member, 'answer'>): Promise<Cursor | undefined> | undefined {
     const asker = this.#askerOf(member.request);
     if (asker.gathered.length >= mostGathered) return undefined;
@@ -65,7 +65,7 @@ export class Pipelines {
     while (!asker.waits && asker.underWay < mostUnderWay) {
       const [first] = gathered;
       if (first === undefined) break;
-      // Nobody to share with: by itself it is as fast.
+      // With nothing to share, alone is as fast.
       if (gathered.length + asker.underWay === 1) {
         goAlone(gathered);
         break;
@@ -77,7 +77,7 @@ export class Pipelines {
     if (asker.underWay === 0 && !asker.waits) asker.forget();
   }
 
-  /** Once for all of them: each by itself would stand in line for longer than it runs, and have nobody to go with. */
+  /** One wait for all of them: alone, each would queue for longer than it runs. */
   async #wait(asker: Asker, { request: { connections, tenant, signal, limits } }: Member): Promise<void> {
     asker.waits = true;
     const lease = await connections.lease(signal, tenant, limits.timeoutMs).catch(() => {
@@ -111,7 +111,7 @@ export class Pipelines {
   }
 }
 
-/** Those whose callers left: by itself, each hears so. */
+/** Statements of callers that left are sent alone, where each reports its cancellation. */
 function dropLeft(gathered: Member[]): void {
   for (let index = gathered.length - 1; index >= 0; index -= 1) {
     if (gathered[index]?.request.signal.aborted === true) goAlone(gathered.splice(index, 1));

@@ -24,13 +24,13 @@ export class RowTooLong extends Error {}
 export const mostUnwantedBytes = 4 << 20;
 const batchBytes = 512 << 10;
 const firstBatchRows = 1_024;
-/** A result that a statement is known for is asked for at once, if that holds no more in memory than this. */
+/** Results known to be at most this large are fetched in one round trip. */
 export const mostSmallBytes = 1 << 20;
 const none = Buffer.alloc(0);
 
 export interface PortalOptions {
   readonly before: readonly Step[];
-  /** What the server reads anew, or keeps. */
+  /** Plain text, or a prepared statement. */
   readonly statement: string | NamedStatement;
   readonly after: readonly Step[];
   readonly session: Pick<Session, 'prepared' | 'statements' | 'reader' | 'stream' | 'ended'>;
@@ -151,7 +151,7 @@ export class Portal implements Reader {
     return this.#state === 'done' && !this.#ownEnd;
   }
 
-  /** Tells whoever waits; the statement itself may still run. */
+  /** Rejects the pending read; the statement itself may still run. */
   fail(error: Error): void {
     this.#error ??= error;
     this.#waiting?.reject(this.#error);

@@ -109,7 +109,7 @@ class RunningStatement implements Cursor {
     const took = new ServerTime();
     this.#first = await this.#next();
     this.#quick = took.ms < quickMs.alone;
-    // What was read to its end needs its session no more, whoever reads the rows from here and when.
+    // A result read to its end frees its session, even if the caller takes the rows later.
     if (this.#portal.atRest === true) void this.#finish();
   }
 
@@ -164,7 +164,7 @@ class RunningStatement implements Cursor {
         await this.#portal.batch();
       }
     } catch (error) {
-      // Whatever it was that took so long or failed, the next time it is asked for row by row.
+      // After a timeout or failure, the statement no longer counts as small.
       if (this.#small && !this.isStale) this.#note(undefined);
       // What was stopped may run on for a moment, and its place is taken until then: nobody waits for this any more.
       if (this.#stopped) await this.#finish();

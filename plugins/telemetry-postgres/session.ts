@@ -17,7 +17,7 @@ export class Lease {
   readonly tenant: string | undefined;
   readonly #ends: LeaseEnds;
   #end: Promise<void> | undefined;
-  /** Called when the lease is taken away, so that whoever uses it hears of it. */
+  /** Called when the lease is taken away. Set by its user. */
   onAbandon: (() => void) | undefined;
 
   constructor(session: Session, ends: LeaseEnds, tenant: string | undefined) {

@@ -15,8 +15,8 @@ const chunkRows = 2_000;
 const indexedBytes = 1_000;
 
 /**
- * The rows of a batch in COPY's text format, the tenant first. With `repair`, JSON is written anew so that the server
- * certainly reads it, and what is in an index is cut so that it has room there: for batches that it refused.
+ * The rows of a batch in COPY's text format, the tenant first. `repair` is for batches that the server refused: it
+ * re-encodes JSON to a form that the server accepts, and cuts indexed values to the index's limit.
  */
 export function* copyText(batch: TelemetryBatch, tenant: string, repair: boolean): Generator<string> {
   const logical = otelTables[batch.table].columns;

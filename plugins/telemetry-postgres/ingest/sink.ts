@@ -19,7 +19,7 @@ import { copyText } from './encode.ts';
 const copyData = 0x64;
 const copyDone = 0x63;
 
-/** `COPY … FROM STDIN` of text that is there already. Resolves when the server has taken all of it. */
+/** `COPY … FROM STDIN` of prepared text. Resolves when the server has taken all of it. */
 class CopyIn implements Submittable {
   readonly #statement: string;
   readonly #chunks: Iterable<string>;
@@ -138,7 +138,7 @@ export class PostgresSink implements TelemetrySink {
     repair: boolean,
   ): Promise<void> {
     await client.query('BEGIN');
-    // The row is locked until the end, so that of two loads of the same rows one finds them there.
+    // Locks the position row until the commit, so that the second of two loads of the same rows finds them loaded.
     const advance = `INSERT INTO ${this.#positions} AS p (${this.#column}, log, segment, "offset") VALUES ($1, $2, $3, $4)
       ON CONFLICT (${this.#column}, log) DO UPDATE SET segment = excluded.segment, "offset" = excluded."offset"
       WHERE (p.segment, p."offset") < (excluded.segment, excluded."offset")`;

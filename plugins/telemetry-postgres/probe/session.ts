@@ -28,7 +28,7 @@ async function probeWrites(prober: Prober, login: string, degraded: boolean): Pr
   };
 }
 
-/** What the login is, whom it can become, and what is its own. */
+/** The login's attributes, the roles it can assume, and the objects it owns. */
 async function probeLogin(prober: Prober, login: string, degraded: boolean): Promise<readonly Finding[]> {
   const role = quoteName(login);
   const attributes = await prober.names(`
@@ -108,7 +108,7 @@ async function probeLimits(prober: Prober, login: string): Promise<readonly Find
   ];
 }
 
-/** What a login can do in a database, wherever telemetry lies in it. */
+/** The login's rights in the database, independent of the telemetry tables. */
 export async function probeSession(prober: Prober, login: string, degraded: boolean): Promise<readonly Finding[]> {
   return [
     ...(await probeLogin(prober, login, degraded)),

@@ -24,13 +24,13 @@ export interface ViewsOptions {
   readonly gateway: string;
 }
 
-/** The views that the gateway reads instead of the tables, and the function that says for whom. */
+/** The views that the gateway reads instead of the tables, and the function that returns the current tenant. */
 export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): SetupScript {
   const { mapping, schema, privateSchema, owner, gateway } = options;
   const [views, hidden, role, login] = [schema, privateSchema, owner, gateway].map(quoteName);
   const tables = tableNames.filter((table) => mapping.tables[table] !== undefined);
   const sql = [
-    // If becoming the owner fails, what follows must not belong to whoever runs this; and there is no moment without views.
+    // One transaction: if SET ROLE fails, the script's user must not own the objects; and the views never disappear in between.
     'BEGIN;',
     // The owner of the views reads the tables; the gateway never does.
     ...grantsOn(mappingsOf(mapping, options.tenants), owner),

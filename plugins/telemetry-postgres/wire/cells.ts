@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 
 /*
- * Cells of the server's text format as JSON, from the bytes that arrived to those of the result. Each writes at `at`, where
- * the caller has seen to the room, and answers where it ended, or -1 where the cell is none for it.
+ * Converts cells of the server's text format to JSON, bytes to bytes. Each function writes at `at`, where the caller has made
+ * room, and returns the end, or -1 for a cell that it cannot convert.
  */
 
 const [quote, backslash, dot, minus, plus, zero, nine, space] = [0x22, 0x5c, 0x2e, 0x2d, 0x2b, 0x30, 0x39, 0x20];
 
-/** 0: a byte stands for itself in a JSON string, as in ASCII nearly all do. Else what follows a backslash, `u`: \u00…; 1: of UTF-8. */
+/** By byte: 0 needs no escape in a JSON string, 1 is part of UTF-8; else the character after the backslash, `u` for \u00…. */
 const escapes = new Uint8Array(256);
 escapes.fill('u'.charCodeAt(0), 0, 0x20);
 escapes.fill(1, 0x80);

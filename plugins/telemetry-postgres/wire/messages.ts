@@ -51,7 +51,7 @@ void parse(errors, (message) => {
 
 /** The driver's own error of a whole ErrorResponse, head and all. */
 export function errorOf(frame: Buffer): Error {
-  // Whoever listens is called before this returns.
+  // Listeners run before `emit` returns.
   errors.emit('data', frame);
   const made = lastMade;
   lastMade = undefined;

@@ -18,7 +18,7 @@ export const execute = (rows: number): Buffer => serialize.execute({ rows });
 
 const none = Buffer.alloc(0);
 
-/** The server reads those of the steps that it has not read yet in this session. */
+/** Parse messages for the steps that this session has not prepared yet. */
 export function unread(steps: readonly Step[], prepared: Set<string>): Buffer {
   let messages: Buffer[] | undefined;
   for (const { name, text } of steps) {

@@ -60,11 +60,11 @@ function sendSecured(socket: Socket, request: Buffer, host: string, options: Con
 const arrivals = Buffer.allocUnsafeSlow(128 << 10);
 
 /**
- * A socket that makes no buffer for each of its reads: what arrives lies in one that all of them share, until the listener
- * returns. Buffers by the dozen, of 64 KiB each, had the collector run over all of the memory again and again.
+ * A socket whose reads share one buffer, valid until the listener returns. A new 64 KiB buffer for each read made the garbage
+ * collector run full collections often.
  */
 export class SharingSocket extends Socket {
-  /** Whoever listens to `data` keeps nothing of it. Until that is said, each gets a copy. */
+  /** Set once no `data` listener keeps the bytes. Until then, each gets a copy. */
   shares = false;
 
   constructor() {
