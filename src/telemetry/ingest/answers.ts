@@ -84,15 +84,17 @@ const emptyJson = Buffer.from('{}');
 const emptyProtobuf = Buffer.alloc(0);
 
 function explain({ reasons, losses }: Extract<Decoded, { ok: true }>): string {
-  const parts = reasons.map(([reason, records]) => `${records} rejected: ${reason}`);
+  const parts = reasons.map(([reason, records]) => `Records rejected: ${records} (${reason}).`);
   if (losses.attributes > 0) {
-    parts.push(`${losses.attributes} attributes dropped: repeated, or more than ${recordLimits.attributes} in a set`);
+    parts.push(
+      `Attributes dropped: ${losses.attributes} (repeated, or more than ${recordLimits.attributes} in a set).`,
+    );
   }
-  if (losses.values > 0) parts.push(`${losses.values} values cut: longer than ${recordLimits.valueBytes} bytes`);
+  if (losses.values > 0) parts.push(`Values cut: ${losses.values} (longer than ${recordLimits.valueBytes} bytes).`);
   if (losses.events > 0)
-    parts.push(`${losses.events} events or links dropped: more than ${recordLimits.events} in a span`);
-  if (losses.invalidIds > 0) parts.push(`${losses.invalidIds} ids emptied: not of 16 or 8 bytes`);
-  return parts.join('; ');
+    parts.push(`Events or links dropped: ${losses.events} (more than ${recordLimits.events} in a span).`);
+  if (losses.invalidIds > 0) parts.push(`Ids emptied: ${losses.invalidIds} (not of 16 or 8 bytes).`);
+  return parts.join(' ');
 }
 
 function answer(

@@ -16,10 +16,12 @@ export async function authenticate(
 ): Promise<OrganizationId> {
   const token = tokenOf(headers);
   if (token === undefined) {
-    throw unauthenticated('an ingest token is needed: Authorization: Bearer, Basic with it as password, or x-api-key');
+    throw unauthenticated(
+      'An ingest token is needed. Send it as Authorization: Bearer, as the password of Basic, or as x-api-key.',
+    );
   }
   const found = await directory.ingestTokenByHash(hashSecret(token));
-  if (found === undefined) throw unauthenticated('the ingest token is not valid, or was revoked');
+  if (found === undefined) throw unauthenticated('The ingest token is not valid, or was revoked.');
   return found.organizationId;
 }
 

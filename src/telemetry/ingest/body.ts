@@ -30,7 +30,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, share: Sh
       () => {
         const now = performance.now();
         if (now - lastByte > limits.idleMs || now - started > limits.totalMs) {
-          finish(new OtlpRefusal(408, 'the body came too slowly'));
+          finish(new OtlpRefusal(408, 'The body came too slowly.'));
         }
       },
       Math.max(10, Math.min(1000, limits.idleMs / 4)),
@@ -66,7 +66,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, share: Sh
 
 /** Inflates on the thread pool; stops at the limit, however much more a bomb would give. */
 export async function inflate(body: Buffer, limits: BodyLimits, share: Share): Promise<Buffer> {
-  if (body.length < 18) throw new OtlpRefusal(400, 'the body is not gzip');
+  if (body.length < 18) throw new OtlpRefusal(400, 'The body is not gzip.');
   // The last four bytes tell the size of an honest body of one member, which all senders make; others get a second try.
   const told = body.readUInt32LE(body.length - 4);
   const expected = told <= limits.bytes && told <= body.length * mostCompression ? told : limits.bytes;
@@ -76,7 +76,7 @@ export async function inflate(body: Buffer, limits: BodyLimits, share: Share): P
     try {
       return await gunzip(body, { maxOutputLength: most, chunkSize: Math.max(64, Math.min(most, largestChunk)) });
     } catch (error) {
-      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw new OtlpRefusal(400, 'the body is not gzip');
+      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw new OtlpRefusal(400, 'The body is not gzip.');
       if (most >= limits.bytes) throw tooLarge(limits);
       most = limits.bytes;
     }
@@ -88,9 +88,9 @@ const mostCompression = 1032;
 const largestChunk = 4 * 1024 * 1024;
 
 function tooLarge(limits: BodyLimits): OtlpRefusal {
-  return new OtlpRefusal(413, `the body is larger than ${limits.bytes} bytes, before or after decompression`);
+  return new OtlpRefusal(413, `The body is larger than ${limits.bytes} bytes, before or after decompression.`);
 }
 
 function outOfMemory(): OtlpRefusal {
-  return retryLater(503, 'too much telemetry is being received at once', 1);
+  return retryLater(503, 'The gateway is receiving too much telemetry at once.', 1);
 }

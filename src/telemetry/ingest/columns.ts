@@ -58,7 +58,7 @@ export class Intake {
   add(batch: EncodedBatch): void {
     this.#textBytes += batch.textBytes;
     if (this.#textBytes > requestTextBytes)
-      throw new OtlpTooLargeError('the records of this request are too large together');
+      throw new OtlpTooLargeError('The records of this request are too large together.');
     this.batches.push(batch);
   }
 }

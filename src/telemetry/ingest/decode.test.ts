@@ -366,7 +366,7 @@ describe('decoding OTLP', () => {
     const absurd = `${'{"resourceLogs":['.repeat(1)}${'['.repeat(200_000)}`;
     expect(decodeRequest('logs', 'json', Buffer.from(absurd), now)).toMatchObject({
       ok: false,
-      message: 'the body is not JSON',
+      message: 'The body is not JSON.',
     });
     const deep = `{"unknown":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
     expect(decodeRequest('logs', 'json', Buffer.from(deep), now)).toMatchObject({ ok: true, accepted: 0 });
@@ -380,31 +380,31 @@ describe('OTLP/JSON', () => {
   };
 
   it.each([
-    ['[]', 'the JSON document is not an object'],
-    ['{"resourceSpans":{}}', 'resourceSpans: expected an array'],
+    ['[]', 'The JSON document is not an object.'],
+    ['{"resourceSpans":{}}', 'The field resourceSpans must be an array.'],
     [
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":5}]}]}]}',
-      'resourceSpans[0].scopeSpans[0].spans[0].name: expected a string',
+      'The field resourceSpans[0].scopeSpans[0].spans[0].name must be a string.',
     ],
-    ['{"resourceSpans":[null]}', 'resourceSpans[0]: expected an object'],
+    ['{"resourceSpans":[null]}', 'The field resourceSpans[0] must be an object.'],
   ])('says where %s is wrong', (document, expected) => {
     expect(message(JSON.parse(document))).toBe(expected);
   });
 
   it.each([
-    [{ traceId: 'xyz!' }, 'traceId: expected hexadecimal digits'],
-    [{ startTimeUnixNano: 1.5 }, 'startTimeUnixNano: expected an integer'],
-    [{ startTimeUnixNano: '-1' }, 'startTimeUnixNano: an integer out of range'],
-    [{ kind: 'SERVER' }, 'kind: expected an integer'],
-    [{ flags: 4294967296 }, 'flags: an integer out of range'],
+    [{ traceId: 'xyz!' }, 'traceId must be hexadecimal digits'],
+    [{ startTimeUnixNano: 1.5 }, 'startTimeUnixNano must be an integer'],
+    [{ startTimeUnixNano: '-1' }, 'startTimeUnixNano is out of range'],
+    [{ kind: 'SERVER' }, 'kind must be an integer'],
+    [{ flags: 4294967296 }, 'flags is out of range'],
     [
       { attributes: [{ key: 'a', value: { boolValue: 'true' } }] },
-      'attributes[0].value.boolValue: expected true or false',
+      'attributes[0].value.boolValue must be true or false',
     ],
-    [{ attributes: [{ key: 'a', value: { bytesValue: '*' } }] }, 'attributes[0].value.bytesValue: expected base64'],
-    [{ attributes: [{ key: 'a', value: { doubleValue: 'x' } }] }, 'attributes[0].value.doubleValue: expected a number'],
+    [{ attributes: [{ key: 'a', value: { bytesValue: '*' } }] }, 'attributes[0].value.bytesValue must be base64'],
+    [{ attributes: [{ key: 'a', value: { doubleValue: 'x' } }] }, 'attributes[0].value.doubleValue must be a number'],
   ])('refuses %j', (fields, expected) => {
-    expect(message(span(fields))).toBe(`resourceSpans[0].scopeSpans[0].spans[0].${expected}`);
+    expect(message(span(fields))).toBe(`The field resourceSpans[0].scopeSpans[0].spans[0].${expected}.`);
   });
 
   it('keeps every digit of a 64-bit integer that is written as a number', () => {

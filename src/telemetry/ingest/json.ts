@@ -3,20 +3,21 @@ import { anyValue, enums, requests, type Field, type Message, type Scalar } from
 import { deepestValue } from './limits.ts';
 import { OtlpDecodeError } from './wire.ts';
 
-/** Where in the document the wrong value is is added on the way out, so that the right ones cost nothing. */
+/** The message is a predicate of the field. The path is added while the error unwinds, so that valid documents do not pay for it. */
 class JsonFieldError extends Error {
   path = '';
 }
 
-/** An OTLP/JSON request as the protobuf of the same request. Throws OtlpDecodeError, with the path of what is wrong. */
+/** An OTLP/JSON request as the protobuf of the same request. Throws OtlpDecodeError, with the path of the wrong field. */
 export function encodeJson(signal: Signal, body: Uint8Array): Uint8Array {
   const document = parse(new TextDecoder().decode(body));
-  if (!isObject(document)) throw new OtlpDecodeError('the JSON document is not an object');
+  if (!isObject(document)) throw new OtlpDecodeError('The JSON document is not an object.');
   const out = new ProtoWriter(body.length + 1024);
   try {
     writeMessage(out, requests[signal], document, 0);
   } catch (error) {
-    if (error instanceof JsonFieldError) throw new OtlpDecodeError(`${error.path.slice(1)}: ${error.message}`);
+    if (error instanceof JsonFieldError)
+      throw new OtlpDecodeError(`The field ${error.path.slice(1)} ${error.message}.`);
     throw error;
   }
   return out.finish();
@@ -30,7 +31,7 @@ function parse(text: string): unknown {
       typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value,
     );
   } catch {
-    throw new OtlpDecodeError('the body is not JSON');
+    throw new OtlpDecodeError('The body is not JSON.');
   }
 }
 
@@ -39,7 +40,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function writeMessage(out: ProtoWriter, message: Message, value: unknown, depth: number): void {
-  if (!isObject(value)) throw new JsonFieldError('expected an object');
+  if (!isObject(value)) throw new JsonFieldError('must be an object');
   for (const name of Object.keys(value)) {
     const field = message.get(name);
     const content = value[name];
@@ -55,7 +56,7 @@ function writeMessage(out: ProtoWriter, message: Message, value: unknown, depth:
 }
 
 function writeRepeated(out: ProtoWriter, field: Field, content: unknown, depth: number): void {
-  if (!Array.isArray(content)) throw new JsonFieldError('expected an array');
+  if (!Array.isArray(content)) throw new JsonFieldError('must be an array');
   for (const [index, item] of content.entries()) {
     try {
       writeField(out, field, item, depth);
@@ -70,7 +71,7 @@ function writeField(out: ProtoWriter, { number, type }: Field, content: unknown,
   if (typeof type !== 'function') return writeScalar(out, number, type, content);
   const message = type();
   const inner = message === anyValue ? depth + 1 : depth;
-  if (inner > deepestValue + 1) throw new JsonFieldError(`a value nested deeper than ${deepestValue}`);
+  if (inner > deepestValue + 1) throw new JsonFieldError(`is nested deeper than ${deepestValue} levels`);
   const start = out.open(number);
   writeMessage(out, message, content, inner);
   out.close(start);
@@ -79,18 +80,18 @@ function writeField(out: ProtoWriter, { number, type }: Field, content: unknown,
 function writeScalar(out: ProtoWriter, number: number, type: Scalar, content: unknown): void {
   switch (type) {
     case 'string':
-      if (typeof content !== 'string') throw new JsonFieldError('expected a string');
+      if (typeof content !== 'string') throw new JsonFieldError('must be a string');
       return out.text(number, content, 'utf8');
     case 'base64':
-      if (typeof content !== 'string' || !/^[\w+/-]*={0,2}$/.test(content)) throw new JsonFieldError('expected base64');
+      if (typeof content !== 'string' || !/^[\w+/-]*={0,2}$/.test(content)) throw new JsonFieldError('must be base64');
       return out.text(number, content, 'base64');
     case 'hex':
       if (typeof content !== 'string' || content.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(content)) {
-        throw new JsonFieldError('expected hexadecimal digits');
+        throw new JsonFieldError('must be hexadecimal digits');
       }
       return out.text(number, content, 'hex');
     case 'bool':
-      if (typeof content !== 'boolean') throw new JsonFieldError('expected true or false');
+      if (typeof content !== 'boolean') throw new JsonFieldError('must be true or false');
       return out.varint(number, content ? 1n : 0n);
     case 'double':
       return out.double(number, toDouble(content));
@@ -129,8 +130,8 @@ function toInteger(content: unknown, least: bigint, most: bigint): bigint {
       : typeof content === 'string' && /^-?\d{1,20}$/.test(content)
         ? BigInt(content)
         : undefined;
-  if (value === undefined) throw new JsonFieldError('expected an integer');
-  if (value < least || value > most) throw new JsonFieldError('an integer out of range');
+  if (value === undefined) throw new JsonFieldError('must be an integer');
+  if (value < least || value > most) throw new JsonFieldError('is out of range');
   return value;
 }
 
@@ -140,7 +141,7 @@ function toDouble(content: unknown): number {
   if (content === 'Infinity') return Number.POSITIVE_INFINITY;
   if (content === '-Infinity') return Number.NEGATIVE_INFINITY;
   if (typeof content === 'string' && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(content)) return Number(content);
-  throw new JsonFieldError('expected a number');
+  throw new JsonFieldError('must be a number');
 }
 
 const lengthBytes = 5;

@@ -144,7 +144,7 @@ describe('OTLP receiver', () => {
     const fixture = await start();
     const answer = await post(fixture, Buffer.from([0x0b]), protobufHeaders);
     expect(answer.status).toBe(400);
-    const message = 'a group, which OTLP does not use';
+    const message = 'OTLP does not use groups.';
     const expected = Buffer.concat([Buffer.from([0x08, 3, 0x12, message.length]), Buffer.from(message)]);
     expect(Buffer.from(await answer.arrayBuffer()).equals(expected)).toBe(true);
   });
@@ -157,7 +157,7 @@ describe('OTLP receiver', () => {
     ];
     const document = { resourceSpans: [{ scopeSpans: [{ spans }] }] };
     const errorMessage =
-      '1 rejected: time before the year 2000; is it in nanoseconds?; 1 ids emptied: not of 16 or 8 bytes';
+      'Records rejected: 1 (time before the year 2000; is it in nanoseconds?). Ids emptied: 1 (not of 16 or 8 bytes).';
     const json = await post(fixture, JSON.stringify(document));
     expect([json.status, await json.json()]).toEqual([200, { partialSuccess: { rejectedSpans: '1', errorMessage } }]);
     const binary = Buffer.from(
@@ -224,7 +224,7 @@ describe('OTLP receiver', () => {
     expect([busy.status, busy.headers.get('retry-after'), await busy.json()]).toEqual([
       429,
       '1',
-      { code: 8, message: 'too many requests of this organization at once' },
+      { code: 8, message: 'This organization sends too many requests at once.' },
     ]);
     expect((await post(fixture, '{}', { ...jsonHeaders, authorization: 'Bearer it_second' })).status).toBe(200);
     slow.socket.destroy();
@@ -263,7 +263,7 @@ describe('OTLP receiver', () => {
     expect((await post(fixture, Buffer.from(protobuf('traces', traces(...names))), protobufHeaders)).status).toBe(200);
     expect((await post(fixture, JSON.stringify(traces(...names)))).status).toBe(200);
     const bad = await post(fixture, `${JSON.stringify(traces(...names)).slice(0, -4)}`);
-    expect([bad.status, await bad.json()]).toEqual([400, { code: 3, message: 'the body is not JSON' }]);
+    expect([bad.status, await bad.json()]).toEqual([400, { code: 3, message: 'The body is not JSON.' }]);
     await until(() => fixture.sink.rows.length === 40_000, 'all rows');
     expect(new Set(fixture.sink.names()).size).toBe(20_000);
   });
@@ -306,7 +306,7 @@ describe('OTLP receiver', () => {
     const answer = await post(fixture, '{}');
     expect([answer.status, await answer.json()]).toEqual([
       404,
-      { code: 5, message: expect.stringContaining('another way') },
+      { code: 5, message: expect.stringContaining('directly') },
     ]);
     expect(await fixture.receiver.health(new AbortController().signal)).toMatchObject({ ok: true });
   });

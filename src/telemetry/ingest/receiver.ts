@@ -147,7 +147,7 @@ class Receiver implements OtlpReceiver {
   ): Promise<void> {
     try {
       if (signal === undefined || this.#logs === undefined) throw notHere(signal);
-      if (request.method !== 'POST') throw new OtlpRefusal(405, 'OTLP is sent by POST', { allow: 'POST' });
+      if (request.method !== 'POST') throw new OtlpRefusal(405, 'OTLP is sent by POST.', { allow: 'POST' });
       const decoded = await this.#receive(request, response, this.#logs, signal, encoding, waitsToContinue);
       this.#options.instruments?.ingested(signal, decoded.accepted, decoded.rejected);
       if (encoding !== undefined) answerSuccess(response, encoding, signal, decoded);
@@ -170,16 +170,16 @@ class Receiver implements OtlpReceiver {
     encoding: Encoding | undefined,
     waitsToContinue: boolean,
   ): Promise<Extract<Decoded, { ok: true }>> {
-    if (!this.#serving) throw retryLater(503, 'the receiver is not running', 1);
+    if (!this.#serving) throw retryLater(503, 'The receiver is not running.', 1);
     const organizationId = await authenticate(request.headers, this.#options.directory);
     if (encoding === undefined) {
-      throw new OtlpRefusal(415, 'the content type must be application/x-protobuf or application/json in UTF-8');
+      throw new OtlpRefusal(415, 'The content type must be application/x-protobuf or application/json in UTF-8.');
     }
     const compressed = isGzip(request.headers['content-encoding']);
     this.#refuseWhenBehind(logs, organizationId);
     const share = this.#budget.enter(organizationId);
-    if (share === 'organization') throw retryLater(429, 'too many requests of this organization at once', 1);
-    if (share === 'total') throw retryLater(503, 'too many requests at once', 1);
+    if (share === 'organization') throw retryLater(429, 'This organization sends too many requests at once.', 1);
+    if (share === 'total') throw retryLater(503, 'The gateway receives too many requests at once.', 1);
     try {
       if (waitsToContinue) response.writeContinue();
       const body = await this.#body(request, compressed, share);
@@ -200,27 +200,27 @@ class Receiver implements OtlpReceiver {
   #refuseWhenBehind(logs: OrganizationLogs, organizationId: OrganizationId): void {
     const { behindOrganization, behindTotal } = this.#limits;
     if (logs.behindBytes(organizationId) < behindOrganization && logs.totalBehindBytes < behindTotal) return;
-    throw retryLater(503, 'the warehouse cannot keep up; as much as may wait for it waits already', 10);
+    throw retryLater(503, 'The warehouse cannot keep up, and the queue before it is full.', 10);
   }
 
   #refusalOf(error: unknown): OtlpRefusal {
     if (error instanceof OtlpRefusal) return error;
     if (error instanceof LogWriteError) {
       const message = error.full
-        ? 'the disk is full; nothing of this request was stored'
-        : 'the request could not be stored';
+        ? 'The disk is full. Nothing of this request was stored.'
+        : 'The request could not be stored.';
       return retryLater(503, message, error.full ? 30 : 5);
     }
     const id = randomUUID();
     this.#logger.error({ error, request_id: id }, 'an OTLP request failed');
-    return retryLater(503, `the request could not be taken; its cause is in the log under ${id}`, 5);
+    return retryLater(503, `The request failed. The cause is in the log under ${id}.`, 5);
   }
 }
 
 function notHere(signal: Signal | undefined): OtlpRefusal {
   return signal === undefined
-    ? new OtlpRefusal(404, 'there is /v1/traces, /v1/metrics and /v1/logs')
-    : new OtlpRefusal(404, 'this gateway receives no telemetry; it is sent to the warehouse by another way');
+    ? new OtlpRefusal(404, 'OTLP is received at /v1/traces, /v1/metrics and /v1/logs.')
+    : new OtlpRefusal(404, 'This gateway receives no telemetry. Send it to the warehouse directly.');
 }
 
 function encodingOf(contentType: string | undefined): Encoding | undefined {
@@ -239,7 +239,7 @@ function encodingOf(contentType: string | undefined): Encoding | undefined {
 function isGzip(contentEncoding: string | undefined): boolean {
   const encoding = contentEncoding?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'gzip' && encoding !== 'identity' && encoding !== '') {
-    throw new OtlpRefusal(415, 'the content encoding must be gzip or identity', {
+    throw new OtlpRefusal(415, 'The content encoding must be gzip or identity.', {
       'accept-encoding': 'gzip, identity',
     });
   }

@@ -223,7 +223,7 @@ export class ValueWriter {
 
   /** An AnyValue as JSON. */
   #json(out: Utf8Writer, from: number, to: number, depth: number): void {
-    if (depth > deepestValue) throw new OtlpDecodeError(`a value nested deeper than ${deepestValue}`);
+    if (depth > deepestValue) throw new OtlpDecodeError(`A value is nested deeper than ${deepestValue} levels.`);
     const reader = this.#reader;
     const tag = this.#value(from, to);
     switch (tag) {

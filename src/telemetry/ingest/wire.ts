@@ -37,13 +37,15 @@ export class WireReader {
     if (first < 0x80) this.at += 1;
     else {
       this.varint(end);
-      if (this.high !== 0) throw new OtlpDecodeError('a field number out of range');
+      if (this.high !== 0) throw new OtlpDecodeError('A field number is out of range.');
       tag = this.low;
     }
     const wire = tag & 7;
-    if (tag < 8) throw new OtlpDecodeError('field number 0');
+    if (tag < 8) throw new OtlpDecodeError('A field has the number 0.');
     if (wire !== wireVarint && wire !== wireBytes && wire !== wireFixed64 && wire !== wireFixed32) {
-      throw new OtlpDecodeError(wire === 3 || wire === 4 ? 'a group, which OTLP does not use' : `wire type ${wire}`);
+      throw new OtlpDecodeError(
+        wire === 3 || wire === 4 ? 'OTLP does not use groups.' : `There is no wire type ${wire}.`,
+      );
     }
     return tag;
   }
@@ -64,7 +66,7 @@ export class WireReader {
         low |= bits << 28;
         high = bits >> 4;
       } else if (shift < 63) high |= bits << (shift - 32);
-      else if (byte > 1) throw new OtlpDecodeError('a varint of more than 64 bits');
+      else if (byte > 1) throw new OtlpDecodeError('A varint has more than 64 bits.');
       else high |= bits << 31;
       if (byte < 0x80) break;
     }
@@ -138,6 +140,6 @@ export class WireReader {
   }
 
   #cut(): never {
-    throw new OtlpDecodeError('the message ends inside a field');
+    throw new OtlpDecodeError('The message ends inside a field.');
   }
 }
