@@ -91,7 +91,7 @@ function boundedNames(names: readonly string[]): readonly string[] {
   return [...kept];
 }
 
-/** The address as the standard writes it. One with a password in it is nobody's to show. */
+/** The normalized address; undefined if it holds a password, which must not be shown. */
 function webAddress(text: string | null | undefined): string | undefined {
   if (!text || text.length > 2_000) return undefined;
   const url = URL.parse(text);

@@ -76,7 +76,7 @@ export class SightlineError extends Error {
   }
 }
 
-/** The caller hung up before its request was whole; there is nobody to answer. */
+/** The client closed the connection before the end of its request, so that no answer is possible. */
 export class ClientGone extends Error {
   constructor() {
     super('the client closed the connection');

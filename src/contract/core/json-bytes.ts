@@ -34,7 +34,7 @@ export function opensAtMost(text: string, limit: number): boolean {
   return true;
 }
 
-/** What JSON text is told apart by, byte by byte: UTF-8 continuation bytes never equal any of these. */
+/** The bytes that structure JSON text. Bytes of multi-byte UTF-8 characters never equal them. */
 export const quote = 0x22;
 export const backslash = 0x5c;
 export const comma = 0x2c;

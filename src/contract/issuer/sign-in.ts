@@ -7,7 +7,7 @@ export interface PasswordSignIn {
   readonly kind: 'password';
 }
 
-/** The core keeps `state` in a sealed cookie of the browser that began, so that nobody can finish another's sign-in. */
+/** The core keeps `state` in a sealed cookie, so that only the browser that began a sign-in can finish it. */
 export interface RedirectSignIn {
   readonly kind: 'redirect';
   /** On the button: "Sign in with Okta". */
@@ -28,7 +28,7 @@ export interface ExternalIdentity {
   /** Only where the provider vouches for it. */
   readonly email?: string;
   readonly name?: string;
-  /** What the configured rules make of the claims. Nobody gets in without one, here or by invitation. */
+  /** Memberships that the configured rules derive from the claims. Sign-in needs at least one, from here or an invitation. */
   readonly memberships: readonly ExternalMembership[];
   /**
    * An assertion made for one client, which says who somebody is and need not say the rest: memberships that the account

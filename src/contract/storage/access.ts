@@ -49,7 +49,7 @@ export interface ApiKeyWithHashes {
   readonly secrets: readonly NewSecret[];
 }
 
-/** `conflict` where nobody whose account is enabled would be left as admin, though there was one: in one transaction with the change. */
+/** `conflict` if the change would remove the last admin with an enabled account: checked in the change's transaction. */
 export type AdminGuard = 'keep-an-admin';
 
 export interface MemberRepository {
@@ -62,7 +62,7 @@ export interface MemberRepository {
 
 export interface IngestTokenRepository {
   create(input: NewIngestToken): Promise<void>;
-  /** The token senders are told to use: the newest. */
+  /** The newest token, which the set-up instructions show. */
   current(): Promise<IngestToken | undefined>;
   revoke(id: IngestTokenId): Promise<boolean>;
 }

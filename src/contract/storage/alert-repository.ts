@@ -6,7 +6,7 @@ import type { Alert } from './incident.ts';
 /** What a source sent at once. */
 export interface AlertDelivery {
   readonly source: Pick<AlertSource, 'id' | 'name'>;
-  /** In the order in which they are to be taken. */
+  /** In processing order. */
   readonly notices: readonly AlertNotice[];
 }
 

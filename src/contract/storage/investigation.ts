@@ -102,7 +102,7 @@ export type InvestigationResult =
   | ({ readonly status: 'failed'; readonly failure: string } & ClosingMessage)
   | { readonly status: 'cancelled' };
 
-/** What the chat is told at the end. */
+/** The final message in the chat. */
 export interface ClosingMessage {
   readonly message: string;
   readonly author: Actor;

@@ -33,7 +33,7 @@ export interface BucketRepository {
   read(names: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>>;
   /** Those whose names begin so and that are not empty, the fullest first. */
   list(prefix: string, now: Date, limit: number): Promise<ReadonlyMap<string, Date>>;
-  /** Pours so many milliseconds into each, and answers when they will be empty. Nothing of it is lost to others' pouring. */
+  /** Adds milliseconds to each bucket and returns when it will be empty. Concurrent calls lose nothing. */
   pour(milliseconds: ReadonlyMap<string, number>, now: Date): Promise<ReadonlyMap<string, Date>>;
   /** Empties these. */
   empty(names: readonly string[]): Promise<void>;

@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../core/ids.ts';
 
-/** Ends what is older than an organization wants to keep. Each call takes a little, so that it holds up nobody. */
+/** Deletes records past the organization's retention. Each call deletes a bounded number, so that other work is not blocked. */
 export interface RetentionRepository {
   /** Removes some of the audit records older than this; how many. */
   removeAudit(before: Date): Promise<number>;

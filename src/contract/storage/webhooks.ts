@@ -7,7 +7,7 @@ export type WebhookMessageId = Id<'whm'>;
 export const webhookEvents = ['incident.created', 'incident.updated', 'chat.created', 'chat.updated'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** An address of the organization's that is told of changes. */
+/** A URL of the organization that receives change events. */
 export interface Webhook {
   readonly id: WebhookId;
   readonly organizationId: OrganizationId;

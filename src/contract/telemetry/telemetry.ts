@@ -143,7 +143,7 @@ export interface ImportedStretch {
 
 /** Where the OTLP receiver's rows go. */
 export interface TelemetrySink {
-  /** The last position whose rows are in the warehouse for good; undefined when nothing of this log ever was. */
+  /** The last committed position of this log; undefined before its first load. */
   committed(organizationId: OrganizationId, log: string): Promise<LogPosition | undefined>;
   /** Loads the batches and the position in one transaction: after a crash both are there or neither. */
   load(load: TelemetryLoad, signal: AbortSignal): Promise<void>;
