@@ -57,7 +57,7 @@ export function clientAddress(request: IncomingMessage, trustProxy: boolean | nu
   return chain[trustProxy === true ? chain.length - 1 : Math.min(Number(trustProxy), chain.length - 1)];
 }
 
-/** Some proxies write the port behind it (RFC 7239 §6), by which nobody may count as somebody else at each connection. */
+/** Without the port that some proxies append (RFC 7239 §6): a client must not count as a new one with each connection. */
 function addressOf(entry: string): string {
   const text = entry.trim();
   const [, bracketed, plain] = /^"?(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?"?$/.exec(text) ?? [];

@@ -42,7 +42,7 @@ export function holdExclusively(dataDirectory: string): Exclusive {
     database.close();
     throw error;
   }
-  // A database that nobody refers to is closed by the garbage collector, and the lock is gone.
+  // The garbage collector closes an unreferenced database, which would release the lock.
   locks.add(database);
   let held = true;
   return {

@@ -14,7 +14,7 @@ import type { Vault } from '../../contract/core/index.ts';
 import { errorField } from './logger.ts';
 
 const keyBytes = 32;
-/** Node takes shorter ones, too, unless it is told. */
+/** Given explicitly: Node accepts shorter tags by default. */
 const tagBytes = 16;
 
 /**

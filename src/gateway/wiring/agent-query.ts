@@ -52,7 +52,7 @@ const rowsShape = z.array(z.array(z.unknown()));
 /** The agent asks through the same gate, limits and boundary as a client does. */
 export function agentQuery(pipeline: QueryPipeline): AgentHost['query'] {
   return async (organizationId, sql, { signal, limits }) => {
-    // No request stands behind it, so each statement is told from the others by an id of its own.
+    // There is no request, so each statement gets its own id.
     const requestId = randomUUID();
     const asked = pipeline.run({
       organizationId,

@@ -120,8 +120,8 @@ class RunningGateway implements Gateway {
     });
     this.#connections = connections;
     if (seat) leaveToOthers(server);
-    // Listening first: the port, when it is a free one, is part of the issuer's name, and a port in use is told at once.
-    // A worker has its port from the primary, and takes no request that another one could answer before it can.
+    // Listen first: the chosen port is part of the issuer's URL, and a port in use fails at once. A worker gets its port from
+    // the primary and accepts connections only when it is ready.
     const port = seat ? seat.port : await listen(server, config.listen);
     const cradle = await this.#run(plugins, port);
     ({ app } = cradle);

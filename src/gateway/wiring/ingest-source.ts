@@ -15,7 +15,7 @@ export function receivingSink({ ingest }: Config, { sink }: Telemetry): Telemetr
   return ingest.enabled && ingest.collector === undefined ? sink : undefined;
 }
 
-/** Where nothing can be sent to this gateway, and nobody said where else. */
+/** For a gateway without ingest and without a configured collector. */
 export const noIngest: IngestSource = {
   async config() {
     throw new SightlineError(

@@ -6,7 +6,7 @@ import { listen, localUrl } from './listen.ts';
 import type { Seat } from '../workers/seat.ts';
 import type { Foundation } from './workspace.ts';
 
-/** Undefined where nobody asked for it: then its libraries are not even loaded. */
+/** Undefined if not configured; its libraries are then not loaded. */
 export async function createConfiguredTelemetry({ config, logger }: Foundation): Promise<OwnTelemetry | undefined> {
   const { otlp, prometheus } = config.ownTelemetry;
   if (otlp === undefined && !prometheus.enabled) return undefined;

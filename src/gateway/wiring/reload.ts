@@ -44,7 +44,7 @@ export function createLiveConfig(settings: Settings, { config, file, empty }: Re
       return false;
     }
     const result = reloadConfig(running, wanted);
-    // A level that is to be quieter must not swallow what is said of it.
+    // Logged before a quieter level takes effect, which would drop this line.
     const quieter = logLevels.indexOf(result.config.log.level) > logLevels.indexOf(running.log.level);
     if (quieter) say(result);
     running = result.config;
