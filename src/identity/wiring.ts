@@ -45,7 +45,7 @@ export const identityWiring: Wiring = {
       markUsed: (organizationId, used) => {
         const { keys, grants } = storage.workspace(organizationId);
         const marked = isId('ak', used) ? keys.markUsed(used, now()) : grants.markUsed(used, now());
-        // Nobody waits for the mark, and a storage that cannot take it must not end the process.
+        // Not awaited; a storage failure must not end the process.
         marked.catch((error: unknown) => logger.warn({ error }, 'the last use of a key could not be recorded'));
       },
       now,

@@ -89,7 +89,7 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
         await clients.markUsed(client.id);
         return await finish(request, response, { login: { accountId: account }, consent: { grantId } });
       } catch (error) {
-        // No code comes of it: among the person's connected applications it would be one that nobody can use.
+        // No code is issued, so the grant would be listed among the connected applications but never be usable.
         await grants.end(grantId).catch(() => {});
         throw error;
       }
@@ -111,7 +111,7 @@ function ended(cause?: unknown): SightlineError {
   return new SightlineError('not_found', 'This request has ended.', { cause });
 }
 
-/** The protocol's errors are for clients: a person is told to come back, or that there is nothing to answer any more. */
+/** Maps protocol errors, which are for clients, to messages for people: try again, or the request has expired. */
 function inOurWords<Arguments extends unknown[], Result>(
   work: (...given: Arguments) => Promise<Result>,
 ): (...given: Arguments) => Promise<Result> {

@@ -17,7 +17,7 @@ export function temporarily(
   return error;
 }
 
-/** That storage cannot be reached says nothing about a token or a client: they are told to come back. */
+/** An unreachable storage must not look like an invalid token or client: the answer says to retry. */
 export type Reach = <Result>(work: Promise<Result>) => Promise<Result>;
 
 export function createReach(logger: Logger): Reach {

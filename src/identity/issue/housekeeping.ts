@@ -15,7 +15,7 @@ export interface Housekeeping {
   run(): Promise<void>;
 }
 
-/** Removes what has expired: codes, refresh tokens, requests nobody answered, and grants that nobody can use any more. */
+/** Removes expired codes, refresh tokens and unanswered requests, and grants that can no longer be used. */
 export function createHousekeeping(
   storage: Pick<Storage, 'directory' | 'workspace'>,
   now: () => Date,

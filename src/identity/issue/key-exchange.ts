@@ -72,7 +72,7 @@ export interface KeyExchangeOptions {
 
 /** API keys as the protocol library meets them: which key a request shows, and what its token may hold. */
 export interface KeyExchange {
-  /** The request names this id as its client: a key's, or one that nobody has. */
+  /** Starts a request with this client id, which is a key's or unknown. */
   begin(ctx: object, shown: string): void;
   /** Whether the request is a key's; others are clients that people authorize. */
   is(ctx: object): boolean;
@@ -93,8 +93,8 @@ interface Exchange {
 }
 
 /**
- * Every key, and every id that nobody has, is this one client to the library, with nothing in its metadata that could tell
- * one from another. So authority cannot come from client metadata, and an unknown id costs what a known one costs.
+ * Every key and every unknown id is this one client to the library, with the same metadata. So authority cannot come from
+ * client metadata, and an unknown id costs as much time as a known one.
  */
 export const apiKeyClient = {
   client_id: 'api-key',

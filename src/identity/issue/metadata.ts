@@ -54,7 +54,7 @@ export function authorizationServerMetadata(
   };
 }
 
-/** That there is no response type says beforehand what the authorization endpoint answers. */
+/** No response types: the authorization endpoint refuses every request. */
 const forKeys = {
   grant_types_supported: ['client_credentials'],
   response_types_supported: [],

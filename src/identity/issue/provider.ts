@@ -148,8 +148,8 @@ export function createProvider(options: ProviderOptions): Provider {
       issued({ organizationId, subject: id, target: secretId });
     }
   });
-  // Before the person has said anything, a link could use us to send them to any page that registered itself (RFC 9700
-  // §4.11.2): there they are told of the error here.
+  // Before consent, a link could use us as an open redirector to any self-registered client (RFC 9700 §4.11.2), so the error
+  // is shown on our own page.
   provider.on('authorization.error', (ctx, error) => {
     if (leadsAway(ctx, options.isConfigured)) error.allow_redirect = false;
   });

@@ -9,7 +9,7 @@ import type { Admission } from './people.ts';
 /** Whose an identity provider's token is, and for which organization. */
 export type Admit = (claims: Pick<ExternalTokenClaims, 'identity' | 'organization'>) => Promise<Admission>;
 
-/** The verifier looks at account and membership on every request, so that what is kept here lets nobody in for longer. */
+/** The verifier checks account and membership on every request, so that this cache extends no access. */
 const keptMs = 300_000;
 const capacity = 10_000;
 
@@ -41,7 +41,7 @@ export function createAdmit({ identities, now }: { readonly identities: Identiti
   }
 
   return async (claims) => {
-    // An assertion is exchanged once, and nobody looks the account up behind it.
+    // An assertion is exchanged once, without a later look-up of the account.
     if (claims.identity.partial === true) return choose(await identities.account(claims.identity), claims.organization);
     const person = JSON.stringify([claims.identity.issuer, claims.identity.subject]);
     const said = fingerprint(claims);

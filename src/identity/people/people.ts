@@ -58,9 +58,9 @@ export interface People {
   members(organizationId: OrganizationId): Promise<readonly { readonly user: User; readonly role: Role }[]>;
   /** For the operator. For a member it changes the role, like `changeRole`. */
   addMember(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;
-  /** `conflict` where nobody would be left as admin. */
+  /** `conflict` for the last admin. */
   changeRole(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void>;
-  /** `conflict` where nobody would be left as admin. Their applications end with the next request. */
+  /** `conflict` for the last admin. The member's applications lose access with their next request. */
   removeMember(organizationId: OrganizationId, userId: UserId, actor: Actor): Promise<void>;
 
   /** Applications that people connected; of one person where `userId` is given. */

@@ -64,7 +64,7 @@ export function createWorkQueue({ atOnce, mostWaiting }: WorkQueueOptions): Work
       try {
         return await work();
       } finally {
-        // The place goes to the next one as it is, so that nobody who comes now is first.
+        // Hands the slot over directly, so that no newcomer can take it first.
         const heir = next();
         if (heir === undefined) running -= 1;
         else heir.begin();

@@ -10,7 +10,7 @@ import type { Actor, AuditRecord, Storage } from '../../contract/storage/index.t
 export interface IngestTokens {
   /** The organization's token; the first one is made when there is none. */
   ensure(organizationId: OrganizationId): Promise<string>;
-  /** The token senders are told to use, the newest; undefined when none was ever made. */
+  /** The newest token, which the set-up instructions show; undefined before the first. */
   current(organizationId: OrganizationId): Promise<string | undefined>;
   /** A new token from now on. The one before, named in `previous`, goes on working until it is revoked. */
   rotate(
@@ -58,7 +58,7 @@ export function createIngestTokens({ storage, vault, now = () => new Date() }: I
     return (await open(organizationId)) ?? (await create(organizationId, 'system'));
   }
 
-  /** Two who ask at once get one token: a second one would be valid and in nobody's sight. */
+  /** Concurrent requests share one token: a second would be valid but never shown. */
   const making = new Map<OrganizationId, Promise<string>>();
 
   return {

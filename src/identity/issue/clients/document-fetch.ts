@@ -49,7 +49,7 @@ for (const [network, prefix] of [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
-  // A cloud's platform address, in nobody's special range.
+  // Azure's platform address, which is in no reserved range.
   ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
@@ -86,7 +86,7 @@ for (const [network, prefix] of [
   special6.addSubnet(network, prefix, 'ipv6');
 }
 
-/** Whether an address is one of the open internet: nothing of this machine, its networks or its cloud. */
+/** Whether an address is public: not of this machine, a private network or the cloud's metadata service. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !special4.check(address, 'ipv4');
   if (!isIPv6(address) || address.includes('%')) return false;

@@ -96,8 +96,8 @@ export interface ClientsOptions {
 /** The OAuth clients that may ask people for access. API keys (`ak_…`) are none of them. */
 export interface Clients {
   /**
-   * What oidc-provider is told of a client, its secret as a hash (`clientSecretMatches`); undefined where there is none.
-   * Rejects with an error of oidc-provider where the id is a URL whose document is no good or cannot be had.
+   * A client's metadata for oidc-provider, with a hash as its secret (`clientSecretMatches`); undefined if unknown. Rejects with
+   * an error of oidc-provider if the id is a URL whose document is invalid or cannot be fetched.
    */
   find(id: string): Promise<ClientMetadata | undefined>;
   /** The registration endpoint; it answers every request, and 404 where registration is switched off. */

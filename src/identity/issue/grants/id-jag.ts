@@ -32,9 +32,9 @@ export type AssertionGrant = (ctx: TokenEndpointGrantContext) => Promise<{
 }>;
 
 /**
- * Enterprise-managed authorization: a company's identity provider says by an ID-JAG that a person may use a client here,
- * and nobody is asked in a browser. What comes of it is a grant like any other, to be seen and revoked, without a refresh
- * token: the client comes back with another assertion.
+ * Enterprise-managed authorization: a company's identity provider issues an ID-JAG that lets a person use a client here,
+ * without consent in a browser. The result is an ordinary grant, visible and revocable, but without a refresh token: the
+ * client presents another assertion.
  */
 export function createAssertionGrant(options: AssertionGrantOptions): AssertionGrant {
   const { resource, admit, grants, artifacts, reach, now, logger } = options;
@@ -94,7 +94,7 @@ function grantedScopes(asserted: readonly Scope[], asked: string | undefined): r
   return both;
 }
 
-/** What the client is told: of a refusal no more than that it is one, but for our own words about the person. */
+/** The client's error: a refusal carries no reason, except our own messages about the person. */
 function inProtocol(error: unknown, clientId: string, logger: Logger): unknown {
   if (error instanceof errors.OIDCProviderError) return error;
   if (error instanceof AssertionRefused) {
