@@ -41,7 +41,7 @@ export const limits = {
   notices: 1_000,
   /** Of one source from one network address. */
   requests: { perMinute: 6_000, burst: 6_000 },
-  /** The same with a wrong secret: what is beyond is told to wait. The right secret is never kept out by it. */
+  /** The same for wrong secrets. Never applies to the right secret. */
   wrongSecrets: { perMinute: 30, burst: 30 },
   /** Requests that are not answered yet: of one source from one network address, of one organization, and of all. */
   atOnce: { caller: 100, organization: 150, total: 300 },
@@ -61,8 +61,8 @@ export interface AlertReceiverOptions {
 }
 
 /**
- * Takes every request below /alerts/, and answers it. 200 means that the alerts survive any crash. Give `waits` for a request
- * that came by the server's `checkContinue`: it is told to go on only when it is let in.
+ * Answers every request below /alerts/. 200 means that the alerts survive any crash. Set `waits` for a request from the
+ * server's `checkContinue`: it gets its 100 once it is admitted.
  */
 export type AlertReceiver = (request: IncomingMessage, response: ServerResponse, waits: boolean) => void;
 

@@ -39,9 +39,9 @@ const growing: ReadonlySet<string> = new Set(['Timeline', 'Evidence']);
 const longest = 500_000;
 
 /**
- * The incident's document with findings in it, section by section. What a person wrote or changed stays as it is; what the
- * agent wrote and nobody touched is brought up to date; Timeline and Evidence gain what is new. The same findings again
- * change nothing. `versions` are the document's, the oldest first: who wrote a section is who last changed it.
+ * Merges findings into the incident's document, section by section. Sections that a person wrote or changed are kept; the
+ * agent's own sections are replaced; Timeline and Evidence gain new lines. Idempotent. `versions` are the document's, oldest
+ * first: a section's author is who last changed it.
  */
 export function mergeDocument(versions: readonly Version[], findings: Findings): string {
   const current = versions.at(-1)?.markdown;

@@ -35,7 +35,7 @@ export interface RunDependencies {
 /** Says that a run has used up its steps or its wall time. */
 export class BudgetSpent extends Error {}
 
-/** Says that another worker has the investigation, or that it was cancelled: nothing of this run is kept any more. */
+/** Another worker has the investigation, or it was cancelled: the rest of this run is discarded. */
 export class LeaseLost extends Error {}
 
 /** Says that a step could not be stored: not the agent's failure, so the run is tried again. */

@@ -29,7 +29,7 @@ export interface Post {
   readonly signal: AbortSignal;
 }
 
-/** One attempt: undefined when the receiver took it, else why not, in words that hold nothing of the receiver's. */
+/** One attempt: undefined on success, else the reason, without any text of the receiver. */
 export async function post({ url, secret, id, body, now, signal }: Post): Promise<string | undefined> {
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
