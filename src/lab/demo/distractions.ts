@@ -8,7 +8,7 @@ interface Stretch {
   readonly to: number;
 }
 
-/** What goes on in every shop beside its fault, and harms nobody. Each is in a service that has no part in the fault. */
+/** Harmless activity beside the fault, each in a service that has no part in it. */
 export interface Distractions {
   /** Errors of two minutes that are over before the fault begins. */
   readonly blip: Stretch & { readonly service: ServiceName };
@@ -20,7 +20,7 @@ export interface Distractions {
   readonly steadyErrors: { readonly service: ServiceName; readonly share: number };
   /** More visitors for a while. */
   readonly peak: Stretch & { readonly factor: number };
-  /** Long work that nobody waits for, in pieces. */
+  /** A background batch job. */
   readonly batch: Stretch & { readonly service: ServiceName; readonly cpu: number };
   /** Its memory goes up and down all the time. */
   readonly wander: { readonly service: ServiceName; readonly minutes: number; readonly phase: number };

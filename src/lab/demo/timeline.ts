@@ -21,7 +21,7 @@ interface Release {
   readonly pods: readonly [Pod, ...Pod[]];
 }
 
-/** Everything decided beforehand: when the fault begins, which pods there are, and what else goes on beside it. */
+/** The fixed plan: the start of the fault, the pods, and the distractions. */
 export interface Timeline {
   readonly scenario: Scenario;
   /** Epoch milliseconds, as all times here. */

@@ -39,7 +39,7 @@ function timeOf(text: string): Date {
   return time;
 }
 
-/** The Parquet files of the folder by table; one that is not there is a signal that nobody recorded. */
+/** The folder's Parquet files by table; a missing file is a signal that was not recorded. */
 export function dataFiles(folder: string): Readonly<Partial<Record<TableName, string>>> {
   const found = tableNames.flatMap((table) => {
     const path = join(folder, `${table}.parquet`);
