@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { hashSecret } from '../contract/core/index.ts';
 import type { BucketRepository } from '../contract/storage/index.ts';
 
-/** How many wrong secrets one address may show for one client id before it is told to slow down. */
+/** Wrong secrets that one address may show for one client id before it is throttled. */
 const allowed = 10;
 const windowMs = 60_000;
 /** Counters kept; the oldest go first. An attacker who fills them only loses count of their own failures. */

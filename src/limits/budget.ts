@@ -9,7 +9,7 @@ interface Use {
   requests: number;
 }
 
-/** What requests hold until they are answered. Nobody waits for a share: a sender that gets none is told to come again. */
+/** Memory that requests hold until they are answered. Never queues: a sender without a share is told to retry. */
 export class Budget {
   readonly #total: Allowance;
   readonly #each: Allowance;

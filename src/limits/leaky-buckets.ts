@@ -10,8 +10,8 @@ export interface BucketKind {
 }
 
 /**
- * What leaks away again, counted by name and together with all gateways over one storage. A full bucket takes no more, so that
- * nobody waits longer than `leakMs` for a place. Nothing is written but what is added.
+ * Leaky buckets by name, shared by all gateways over one storage. A full bucket takes no more, so that no wait exceeds `leakMs`.
+ * Only additions are written.
  */
 export interface LeakyBuckets {
   look(of: readonly (readonly [kind: BucketKind, name: string])[]): Promise<readonly Bucket[]>;

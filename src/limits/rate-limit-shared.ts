@@ -13,7 +13,7 @@ export interface SharedRateLimitOptions {
   readonly perMinute: (subject: string) => number;
   /** Looked up for each call: storage opens after this is created. */
   readonly buckets: () => Pick<BucketRepository, 'pour' | 'list'>;
-  /** False while there is nobody to settle with. */
+  /** False for a single gateway. */
   readonly shared: () => boolean;
   readonly now: () => Date;
   readonly logger: Logger;
@@ -27,11 +27,10 @@ const namesAtOnce = 500;
 const listed = 1_000;
 
 /**
- * One limit of a principal for all gateways over a storage, without a word to the storage on the way of a request. Each counts
- * at once and settles a moment later; what several let in meanwhile is paid back before more is let in. So N gateways
- * let a principal that has rested N bursts, and from then on the rate, to within what N of them let in between two
- * settlements. While the storage cannot be reached each goes by what it knows, and what it could not tell is forgiven: who
- * may call at all is decided by the verifier, which lets nobody in then.
+ * A principal's limit over all gateways of a storage, without a storage call in the request path. Each gateway counts locally
+ * and settles a moment later; an excess of several gateways is paid back before more is admitted. So N gateways admit N bursts
+ * of a rested principal, then the rate, to within what they admit between two settlements. While the storage cannot be
+ * reached, each gateway uses its local count, and unsettled counts are dropped: the verifier refuses all calls then.
  */
 export function shareAmongGateways(limiter: PartialRateLimiter, options: SharedRateLimitOptions): SharedRateLimit {
   const { perMinute, buckets, shared, now, logger, learned } = options;

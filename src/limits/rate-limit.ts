@@ -166,7 +166,7 @@ export interface RateLimiter {
   takeAll(callers: readonly Caller[]): number;
 }
 
-/** A limiter that knows part of what its principals send, and is told of the rest. */
+/** A limiter that counts part of its principals' requests itself and is informed of the rest. */
 export interface PartialRateLimiter extends RateLimiter {
   /** Counts requests let in elsewhere. They may put the principal into debt, which it waits off. */
   debit(caller: Caller, requests: number): void;
