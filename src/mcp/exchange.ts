@@ -59,7 +59,7 @@ export class Exchange {
     return (this.#requestId ??= randomUUID());
   }
 
-  /** Whether the answer is given, or nobody is left to take it. */
+  /** Whether the request is answered or the client is gone. */
   get done(): boolean {
     return this.#done || this.response.destroyed;
   }

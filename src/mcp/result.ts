@@ -172,7 +172,7 @@ export function structuredText(structured: ToolResult['structured']): string {
   return structured.before + structured.rows.toString() + structured.after;
 }
 
-/** What is to be read as the inside of a JSON string. */
+/** Escaped for the inside of a JSON string. */
 export function textInString(text: ToolResult['text']): string {
   if (typeof text === 'string') return inString(text);
   const memory = borrow(text.rows.length * mostOfByte);

@@ -7,8 +7,8 @@ type ObjectSchema = Tool['inputSchema'];
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
 /**
- * JSON Schema 2020-12 of an object schema, without what zod adds and nobody meant: the bounds of a safe integer, the pattern
- * that spells a `format` out, the name of the dialect that is the default. Outputs stay open, so that a field can be added.
+ * JSON Schema 2020-12 of an object schema, without zod's additions: the bounds of a safe integer, the pattern that spells out a
+ * `format`, the `$schema` of the default dialect. Outputs stay open, so that a field can be added.
  */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): ObjectSchema {
   const written = z.toJSONSchema(schema, {

@@ -54,8 +54,8 @@ export interface ToolCall {
 }
 
 /**
- * What a tool is told of its call. A class, since an object literal with getters has a hidden class of its own each time: every
- * read of it would be slow, and V8 would keep all that it reaches until the next full collection.
+ * A tool's view of its call. A class, since each object literal with getters has its own hidden class: reads would be slow, and
+ * V8 would keep everything that it references until the next full collection.
  */
 export class CallContext implements ToolContext {
   readonly principal: ToolContext['principal'];
