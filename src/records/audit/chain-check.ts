@@ -2,7 +2,7 @@ import { recordHash } from '../../contract/storage/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
 import type { AuditPlace, ChainedRecord } from '../../contract/storage/index.ts';
 
-/** Something that cannot be so in an audit that nobody changed. */
+/** A contradiction in the chain, which proves a later change. */
 export interface Problem {
   readonly organization: OrganizationId;
   readonly chain?: number;

@@ -129,7 +129,7 @@ async function verifyChain(
     check.problem(state.head.seq, 'the seal of the end of the chain is wrong');
   return { records, head: { organization, chain, seq: state.head.seq, hash: state.head.hash } };
 
-  /** The next records. A value that no gateway writes makes one unreadable, which is told as the change it is. */
+  /** The next records. A record with a value that no gateway writes is reported as changed. */
   async function read(): Promise<readonly ChainedRecord[] | undefined> {
     const next = (limit: number) => audit.records({ chain, after: check.last.seq, limit });
     try {

@@ -14,7 +14,7 @@ import type { Window } from './source.ts';
 import type { Organization } from '../../../contract/storage/index.ts';
 
 interface TelemetryCopy {
-  /** Started, and at rest: nobody loads into it or deletes from it. */
+  /** Started, without concurrent loads or deletions. */
   readonly source: Telemetry;
   readonly target: TelemetrySink;
   readonly organization: Pick<Organization, 'id'>;
