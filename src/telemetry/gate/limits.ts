@@ -1,4 +1,4 @@
-/** Longer statements come from nobody's question. */
+/** Longer statements answer no real question. */
 export const maxCharacters = 64 * 1024;
 export const maxTokens = 16_000;
 /** Of brackets, subqueries, CASE and operators within each other: both our recursion and the engine's are bounded by it. */

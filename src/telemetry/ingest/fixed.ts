@@ -47,7 +47,7 @@ export class FixedColumn {
     this.#hasNull = true;
   }
 
-  /** Lies on this object's memory, so it is to be written out before `reset`. */
+  /** A view of this object's memory: write it out before `reset`. */
   finish(): FrameColumn {
     const values = new BigInt64Array(this.#words.buffer, 0, this.#rows);
     const column = { encoding: 'fixed', kind: this.kind, values } as const;

@@ -3,7 +3,7 @@ import type { BodyLimits } from './body.ts';
 
 export interface ReceiverLimits {
   readonly body: BodyLimits;
-  /** What is held in memory until it is answered. */
+  /** Memory of unanswered requests. */
   readonly total: Allowance;
   readonly organization: Allowance;
   /** Acknowledged bytes that may wait on the disk for the warehouse. */

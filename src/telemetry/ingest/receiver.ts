@@ -38,8 +38,8 @@ export interface OtlpReceiver extends Component {
   /** Received and not yet in the warehouse. */
   readonly waitingBytes: number;
   /**
-   * Takes everything under /v1/; false, and nothing is done, for another path. Give `waitsToContinue` for a request that
-   * came by the server's `checkContinue`: it is told to go on only when it is let in.
+   * Answers everything under /v1/; returns false for other paths. Set `waitsToContinue` for a request from the server's
+   * `checkContinue`: it gets its 100 once it is admitted.
    */
   handle(request: IncomingMessage, response: ServerResponse, waitsToContinue?: boolean): boolean;
 }

@@ -239,7 +239,7 @@ export class TextColumn extends Utf8Writer {
     this.#rows += 1;
   }
 
-  /** The column so far; it lies on this object's memory, so it is to be written out before `reset`. */
+  /** The column so far, a view of this object's memory: write it out before `reset`. */
   finish(): FrameColumn {
     const offsets = this.#offsets.subarray(0, this.#entries + 1);
     const entries = { offsets, text: this.bytes.subarray(0, this.pendingFrom), ascii: this.ascii };

@@ -5,8 +5,8 @@ export interface Deadline {
   readonly endedBy: 'timeout' | 'caller' | undefined;
   readonly remainingMs: number;
   /**
-   * Settles as `work` does, or rejects with DeadlineEnded at the end, so that a plugin deaf to its signal holds nobody up.
-   * One at a time: a query's steps come one after another.
+   * Settles as `work` does, or rejects with DeadlineEnded at the deadline, even if the plugin ignores its signal. One race at a
+   * time: a query's steps are sequential.
    */
   race<T>(work: Promise<T>): Promise<T>;
   /** Lets go of the timer and the caller's signal. */

@@ -58,7 +58,7 @@ function rowMatcher(needle: string): (row: string) => boolean {
   const wanted = needle.toLowerCase();
   const maybeNumber = /^[-+.\de]+$/.test(wanted);
   return (row) => {
-    // Most rows are told apart without parsing: where nothing is escaped, what occurs in a value occurs in the text.
+    // Most rows need no parsing: without escapes, a substring of a value is a substring of the row's text.
     if (!maybeNumber && !row.includes('\\') && !row.toLowerCase().includes(wanted)) return false;
     const cells: unknown = JSON.parse(row);
     return occurs(cells, wanted);

@@ -159,7 +159,7 @@ class Shelves implements KeptResults {
     }
   }
 
-  /** Gives the memory back when nobody calls any more. */
+  /** Frees the memory even without further calls. */
   #armSweep(): void {
     if (this.#sweep !== undefined || this.#shelves.size === 0) return;
     this.#sweep = setTimeout(() => {

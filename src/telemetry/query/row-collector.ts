@@ -47,7 +47,7 @@ function shortenCell(cell: Buffer, maxCellBytes: number): string {
   }
 }
 
-/** What a byte may be, so that one look tells what is to be done about it. */
+/** Byte classes as bits, so that one table look-up decides. */
 const isQuote = 1;
 const isBackslash = 2;
 const isControl = 4;

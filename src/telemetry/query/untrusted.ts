@@ -20,8 +20,8 @@ export interface ReadRows {
 const readAheadMs = 1000;
 
 /**
- * Reads a cursor up to `readTo`, whatever the plugin makes of its limits. Behind `returned` it goes on for a second at
- * most, and a failure there only ends the reading: what is to be returned is there already.
+ * Reads a cursor up to `readTo`, even if the plugin ignores its limits. Past `returned` it reads ahead for a second at most,
+ * and a failure there only ends the read-ahead.
  */
 export async function readRows(
   cursor: Cursor,
@@ -133,7 +133,7 @@ export class UntrustedColumns implements CellWatch {
   }
 }
 
-/** How long nearly all cells of these columns are, quotes too: they are told without making text of them. */
+/** Usual cell lengths of these columns, with quotes: such cells are checked without decoding them. */
 const ids: ReadonlyMap<string, number> = new Map([
   ['trace_id', 34],
   ['span_id', 18],

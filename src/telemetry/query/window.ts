@@ -9,7 +9,7 @@ export interface TimeBounds {
 }
 
 export interface StatementWindow {
-  /** As the caller is told. */
+  /** As reported to the caller. */
   readonly window: QueryWindow;
   /** As it is bound beneath the statement: wider where the statement counts from the warehouse's clock. */
   readonly bound: TimeBounds & { readonly start: Date };
