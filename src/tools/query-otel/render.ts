@@ -39,7 +39,7 @@ function sharedColumns(tables: readonly LogicalTable[]): readonly LogicalColumn[
   );
 }
 
-/** Columns of which the same is to be said stand together, as `sum, min (DOUBLE, histograms)`. */
+/** Groups columns with the same description, as `sum, min (DOUBLE, histograms)`. */
 function describeColumns(columns: readonly LogicalColumn[], dialect: Dialect): string {
   const groups = new Map<string, string[]>();
   for (const column of columns) {
