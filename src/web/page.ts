@@ -56,7 +56,7 @@ export interface Acts<Visitor> {
 export interface Page<Who extends Access = Access> extends Acts<Visits[Who]> {
   /** As Express writes it, below authUrl. */
   readonly path: string;
-  /** Who is not signed in is led to the sign-in page; who may not see it is told so. */
+  /** Visitors without a session go to the sign-in page; others without access get 403. */
   readonly access: Who;
 }
 

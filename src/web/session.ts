@@ -13,7 +13,7 @@ export interface BrowserSession extends LiveSession {
 export interface Sessions {
   /** One look-up in storage, or none where the browser shows nothing. */
   find(request: IncomingMessage): Promise<BrowserSession | undefined>;
-  /** Under a new token, whatever the browser showed before: nobody can have planted it. */
+  /** Always under a new token, against session fixation. */
   open(request: IncomingMessage, response: ServerResponse, userId: UserId): Promise<void>;
   close(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }

@@ -36,6 +36,6 @@ export interface Client {
   /** As its makers write it: `Claude Code`. */
   readonly title: string;
   readonly file?: ProjectFile;
-  /** In the order in which they are to be done. */
+  /** In order. */
   snippets(connection: Connection): readonly Snippet[];
 }

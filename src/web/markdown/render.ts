@@ -77,7 +77,7 @@ function ruleOf(name: string): (state: StateBlock, line: number, end: number, si
   return rule;
 }
 
-/** What is longer is cut: no agent writes more, and nobody reads it. */
+/** Longer text is cut; no agent writes that much. */
 const longest = 200_000;
 
 /** They show a text in another order than it is written in, a command above all. */

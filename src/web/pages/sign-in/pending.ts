@@ -15,7 +15,7 @@ export const startPage = definePage({
   async get(visit, services) {
     const { signIn, authUrl } = services;
     const returnTo = ownPath(visit.search.get('return_to'));
-    // Another site's link or image must not begin a sign-in nobody asked for.
+    // A link or image on another site must not start a sign-in.
     const site = visit.request.headers['sec-fetch-site'];
     const asked = site === undefined || site === 'same-origin' || site === 'none';
     if (signIn.kind === 'password' || !asked) return { redirect: leadBack(pagePaths.signIn, returnTo) };
@@ -39,7 +39,7 @@ export interface Pending {
 
 type Services = Pick<PageServices, 'authUrl' | 'vault' | 'now'>;
 
-/** Kept sealed in the browser that began, so that nobody can finish it elsewhere; for ten minutes. */
+/** A sealed cookie for ten minutes, so that only this browser can finish the sign-in. */
 export function keepPending({ response }: Visit, { authUrl, vault, now }: Services, pending: Pending): void {
   const text = JSON.stringify({ ...pending, until: now().getTime() + seconds * 1_000 });
   createCookie(authUrl, '-sign-in').write(response, vault.seal(Buffer.from(text), context), seconds);
