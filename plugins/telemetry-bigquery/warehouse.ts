@@ -117,7 +117,7 @@ export class Warehouse {
     const identity = Object.hasOwn(connections, tenant) ? connections[tenant] : undefined;
     if (identity === undefined) {
       throw new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
-        hint: 'Whoever runs the service can connect it.',
+        hint: 'The operator of the service can connect it.',
         operatorMessage: `telemetry.connections has no entry for the tenant ${tenant}.`,
       });
     }

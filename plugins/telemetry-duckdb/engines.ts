@@ -228,7 +228,7 @@ export class Engines {
     }
     if (cause instanceof EngineUnreadable) {
       return new SightlineError('telemetry_unavailable', `The telemetry file ${file} cannot be read.`, {
-        hint: 'Whoever runs this service must look at it: the file is damaged or not accessible.',
+        hint: 'The operator of this service must look at the file: it is damaged or not accessible.',
         cause,
       });
     }

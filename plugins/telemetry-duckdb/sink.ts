@@ -68,7 +68,7 @@ export class DuckdbSink implements TelemetrySink {
       this.#host.logger.error({ organizationId, error }, 'telemetry could not be written');
       if (/No space left on device|Disk quota exceeded|File too large/i.test(message)) {
         return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
-          hint: 'Whoever runs this service must free disk space or shorten retention.',
+          hint: 'The operator of this service must free disk space or shorten retention.',
           retryAfterSeconds: 60,
           cause: error,
         });

@@ -198,7 +198,7 @@ function unavailable(message: string, cause: unknown): SightlineError {
 /** The gate lets nothing through that a well set up login may not do, so this is for the operator to mend. */
 function refusedByServer(cause: DatabaseError): SightlineError {
   return new SightlineError('telemetry_unavailable', 'The telemetry warehouse refused this query.', {
-    hint: 'Whoever runs the service finds out why with: sightline doctor',
+    hint: 'The operator of the service can find the cause with: sightline doctor',
     operatorMessage: `PostgreSQL refused the gateway's query (${cause.code ?? 'no code'}): ${cause.message}`,
     cause,
   });

@@ -75,7 +75,7 @@ export const register: Register = (program, output, summary) => {
 
   const revoke = group.command('revoke').argument('<client_id>').description('delete the key and all its secrets');
   act(revoke, output, z.object({}), async ({ settings, operands: [clientId = ''] }) => {
-    if (!(await confirmed(output, `Delete ${clientId}? Whoever uses it is refused from the next request on.`))) {
+    if (!(await confirmed(output, `Delete ${clientId}? Clients with it are refused from the next request on.`))) {
       throw new SightlineError('conflict', 'Nothing was deleted.');
     }
     await withWorkspace(settings, ({ keys }) => keys.revoke(clientId, operator()));

@@ -33,7 +33,7 @@ export const register: Register = (program, output, summary) => {
           'The secret is not shown again. Try it with:',
           `  sightline webhook test ${made.webhook.id}`,
           ...(made.webhook.url.startsWith('http:')
-            ? ['', 'The address is not https: whoever is on the way can read what is sent.']
+            ? ['', 'The address is not https: anybody on the network path can read the events.']
             : []),
         ].join('\n'),
       );

@@ -80,7 +80,7 @@ describe('the consent page', () => {
     const { text } = await shown({ client, redirectOrigin: 'https://evil.example' });
     expect(text).toContain('The application gave itself the name Claude Code ; anyone can use it.');
     expect(text).not.toContain('Verified');
-    expect(text).toContain('Whoever runs evil.example gets this access');
+    expect(text).toContain('The operator of evil.example gets this access');
   });
 
   it.each([

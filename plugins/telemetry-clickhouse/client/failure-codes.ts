@@ -45,7 +45,7 @@ const unavailable: Told = {
 const misconfigured: Told = {
   code: 'telemetry_unavailable',
   message: 'The warehouse does not let this service read what the query needs.',
-  hint: 'Whoever runs this service can see why in its log and with `sightline doctor`.',
+  hint: 'The operator of this service can see why in its log and with `sightline doctor`.',
 };
 const value: Told = {
   code: 'sql_failed',

@@ -80,7 +80,7 @@ export class Warehouse {
     }
   }
 
-  /** A statement of any kind as whomever the server takes its sender for; rejects as `rows` does. */
+  /** A statement of any kind under the identity of its sender; rejects as `rows` does. */
   async rowsAs(
     sql: string,
     sender: { readonly queryId?: string; readonly role?: string },

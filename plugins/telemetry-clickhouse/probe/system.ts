@@ -57,7 +57,7 @@ async function hidden(
 async function gateAlone(send: Send, tables: readonly PhysicalTable[]): Promise<Finding> {
   const [table] = tables;
   const attempts: readonly (readonly [what: string, sql: string])[] = [
-    ["its own running queries, whoever's they are (system.processes)", 'SELECT 1 FROM system.processes LIMIT 1'],
+    ['its own running queries, for all organizations (system.processes)', 'SELECT 1 FROM system.processes LIMIT 1'],
     ['sizes of tables (system.parts)', 'SELECT 1 FROM system.parts LIMIT 1'],
     ['ending its own queries (KILL QUERY)', "KILL QUERY WHERE query_id = 'sightline-probe-nothing' TEST"],
     ...(table === undefined

@@ -203,7 +203,7 @@ function loadFailure(error: unknown): SightlineError {
   if (code !== undefined && refused.has(code)) return badBatch(cause);
   if (code === 243) {
     return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
-      hint: 'Whoever runs the warehouse must free disk space or shorten retention.',
+      hint: 'The operator of the warehouse must free disk space or shorten retention.',
       retryAfterSeconds: 60,
       cause,
     });

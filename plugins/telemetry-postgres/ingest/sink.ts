@@ -181,7 +181,7 @@ export class PostgresSink implements TelemetrySink {
     this.#options.logger.error({ organizationId, error }, 'telemetry could not be written');
     if (error instanceof DatabaseError && error.code === '53100') {
       return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
-        hint: 'Whoever runs this service must free disk space or shorten retention.',
+        hint: 'The operator of this service must free disk space or shorten retention.',
         retryAfterSeconds: 60,
         cause: error,
       });

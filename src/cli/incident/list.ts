@@ -20,7 +20,7 @@ export const list: Add = (group, output) => {
     .option(...orgOption)
     .option('--status <status>', filters.join(', '))
     .option('--severity <severity>', severities.join(', '))
-    .option('--waiting-on <whom>', 'agent, human, external, none, or a name');
+    .option('--waiting-on <who>', 'agent, human, external, none, or a name');
   act(command, output, shape, async ({ settings, options }) => {
     const { status, severity, waitingOn } = options;
     const filter = {

@@ -9,7 +9,7 @@ export const show: Add = (group, output) => {
   const command = group
     .command('show')
     .argument('<key>')
-    .description('an incident, whom it waits on and why, and what was found')
+    .description('an incident, who it waits on and why, and the findings')
     .option(...orgOption);
   act(command, output, orgShape, async ({ settings, options, operands: [key = ''] }) => {
     await inOrganization(settings, options.org, async (workspace) => {

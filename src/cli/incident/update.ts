@@ -76,7 +76,7 @@ function patchOf(given: Omit<z.output<typeof shape>, 'org'>): IncidentPatch {
     waitingReason: reason,
   } = given;
   if (waitingOn === undefined && (name ?? reason) !== undefined) {
-    throw new SightlineError('invalid_argument', 'Say whom it waits on with --waiting-on.');
+    throw new SightlineError('invalid_argument', 'Say who it waits on with --waiting-on.');
   }
   return {
     ...(status !== undefined && { status: oneOf(status, incidentStatuses, 'status') }),

@@ -12,7 +12,8 @@ const rule = z
       .min(1)
       .optional()
       .meta({
-        description: 'Whom it holds for; all by default. What the agent finds is read by all: it is under every rule',
+        description:
+          'The roles that the rule holds for; all by default. Every rule holds for the agent, since everybody reads its findings',
       }),
     tables: z.array(z.enum(tableNames)).min(1).optional().meta({ description: 'All by default' }),
     columns: z.array(z.string().min(1)).min(1).optional(),

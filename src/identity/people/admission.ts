@@ -29,7 +29,7 @@ export function createAdmit({ identities, now }: { readonly identities: Identiti
   const kept = new LRUCache<string, Kept>({ max: capacity });
   const underWay = new Map<string, UnderWay>();
 
-  async function admitAnew(person: string, said: string, claims: Parameters<Admit>[0]): Promise<Admission> {
+  async function readmit(person: string, said: string, claims: Parameters<Admit>[0]): Promise<Admission> {
     kept.delete(person);
     try {
       const admission = choose(await identities.account(claims.identity), claims.organization);
@@ -54,7 +54,7 @@ export function createAdmit({ identities, now }: { readonly identities: Identiti
       // One after another, so that what is kept is what was made so last.
       await other.admission.catch(() => {});
     }
-    const admission = admitAnew(person, said, claims);
+    const admission = readmit(person, said, claims);
     underWay.set(person, { said, admission });
     return admission;
   };

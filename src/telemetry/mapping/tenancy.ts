@@ -128,7 +128,7 @@ function unfit(organization: string, value: string, boundary: TenancyConfig['bou
 
 function denied(organization: string, why: string): SightlineError {
   return new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
-    hint: 'Whoever runs the service can connect it.',
+    hint: 'The operator of the service can connect it.',
     operatorMessage: `The organization ${organization} is no tenant of the warehouse: ${why}. Map it under ${section}.organizations.`,
   });
 }

@@ -56,7 +56,7 @@ const justStarted = 'Allow it only if you have just begun to connect it yourself
 
 function warningOf(host: string, client: AuthorizationClient): string | undefined {
   if (client.known === 'registration') {
-    return `Whoever runs ${host} gets this access, whatever the application calls itself. Allow it only if you know that site.`;
+    return `The operator of ${host} gets this access, whatever the application calls itself. Allow it only if you know that site.`;
   }
   if (client.host !== undefined && client.host !== host) {
     return `The application is known by ${client.host}, but the access goes to ${host}. Allow it only if you know both.`;

@@ -111,7 +111,7 @@ function formView(visit: MemberVisit, incident: Incident, filled: Filled, proble
         ${text('assignee', 'Assigned to', 'The address of a member; empty for nobody.', filled.assignee, 320)}
         <fieldset>
           <legend>Waits on</legend>
-          ${choice('party', 'Whom', waitingParties, partyWords, filled.party)}
+          ${choice('party', 'Who', waitingParties, partyWords, filled.party)}
           ${text('name', 'Name', 'The address of a member, or who it is outside.', filled.name, 320)}
           ${text('reason', 'Why', 'In a sentence.', filled.reason, 300)}
         </fieldset>

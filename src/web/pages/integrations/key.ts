@@ -27,7 +27,7 @@ export const retirePage = definePage({
     if (secrets.length < 2) return { redirect: path };
     return confirmation(visit, {
       title: `Retire the older secret of “${name}”?`,
-      text: 'Whoever still uses the older secret is refused from the next request on. The newer one goes on working.',
+      text: 'Clients with the older secret are refused from the next request on. The newer one goes on working.',
       button: 'Retire the older secret',
       action: `${path}/retire`,
       back: path,
@@ -47,7 +47,7 @@ export const revokePage = definePage({
     const { id, name } = await findKey(visit.workspace, visit.params['id']);
     return confirmation(visit, {
       title: `Revoke “${name}”?`,
-      text: html`<code>${id}</code> and every secret of it are deleted. Whoever uses the key is refused from the next
+      text: html`<code>${id}</code> and every secret of it are deleted. Clients with the key are refused from the next
         request on. This cannot be undone.`,
       button: 'Revoke the key',
       action: `/integrations/api-keys/${id}/revoke`,

@@ -57,7 +57,7 @@ async function keysView(visit: MemberVisit, { keys, tokenUrl }: PageServices, ty
   const { shown, links } = paged(await keys.list(organization.id), visit, '/integrations/api-keys');
   return {
     title: 'API keys',
-    body: html`${search.get('done') === 'revoked' && notice('The key is revoked. Whoever used it is refused from now on.')}
+    body: html`${search.get('done') === 'revoked' && notice('The key is revoked. Clients that use it are refused from now on.')}
       <p>
         For scripts, CI jobs and agents that run unattended. A key does not expire; it is exchanged for access tokens
         that last an hour.

@@ -25,7 +25,7 @@ export const invitedPage = definePage({
                 The link was shown when it was made, and is not kept. To have a new one, invite the person again; the
                 one before ends.
               </p>`
-            : html`${warning('Send this link to the person now: it is not shown again. Whoever has it can join in their place.')}
+            : html`${warning('Send this link to the person now: it is not shown again. Anybody with the link can join in their place.')}
               ${copyable('link', `${services.authUrl}/invitation?${query}`)}`
         }
         <p><a href="${visit.to('/members')}">All members</a></p>`,
