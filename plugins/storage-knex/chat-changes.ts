@@ -14,7 +14,7 @@ export class ChatChanges {
   #listening = false;
   #stopped = false;
 
-  /** @param bell between processes; without one each looks by itself. */
+  /** @param bell between processes; without one, each process polls. */
   constructor(bell: Bell | undefined) {
     this.#bell = bell;
   }

@@ -45,7 +45,7 @@ export const quietly = {
   log: { warn: () => {}, error: () => {}, debug: () => {}, deprecate: () => {} },
 } as const satisfies Knex.Config;
 
-/** Whose rows statements are about: one organization's, or those of the directory, which looks across all. */
+/** The rows that statements reach: one organization's, or with `directory` those of all. */
 export type Reach = OrganizationId | 'directory';
 
 /** Refusals a repository answers itself. */
@@ -61,8 +61,8 @@ export interface Connection {
   /** For single statements that read. They do not wait for a writer, and see what was committed before they began. */
   read<Result>(reach: Reach, work: (db: Statements) => Promise<Result>): Promise<Result>;
   /**
-   * One transaction; durable when it resolves. Of those of one organization there is one at a time, whichever process began
-   * it, and its statements see all that was committed before.
+   * One transaction; durable when it resolves. One at a time for each organization, over all processes; its statements see all
+   * earlier commits.
    */
   write<Result>(reach: Reach, work: (transaction: Statements) => Promise<Result>): Promise<Result>;
   /** See advanceChain. Absent where each is a transaction of its own, of `write`. Not repeated where the connection is lost. */
@@ -95,7 +95,7 @@ export interface Connection {
 
 export interface SchemaSession {
   readonly knex: Knex;
-  /** Runs one migration and records it. One that a crash cut short is finished the next time, wherever it stood. */
+  /** Runs one migration and records it. A migration interrupted by a crash is finished the next time. */
   apply(name: string, up: (knex: Knex) => Promise<void>, record: () => Promise<void>): Promise<void>;
   /** What every table of an organization has beside its columns; called when all migrations are done. */
   secure(): Promise<void>;

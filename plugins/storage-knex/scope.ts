@@ -87,7 +87,7 @@ export class Scope {
 
   /** Locks the counter until the transaction ends and tells its value, 0 at first. */
   async lockCounter(name: string): Promise<number> {
-    // A row that is there gets the name it has: not a change, but every engine takes the row's lock for it at once.
+    // Leaves an existing row unchanged, but makes every engine lock it at once.
     await this.upsert('counters', { name, value: 0 }, ['organization_id', 'name'], ['name']);
     const row = await this.from('counters').where({ name }).first('value');
     return integer(row?.value ?? 0);

@@ -1,8 +1,8 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 
 /**
- * Lets one at a time through for each key, in the order of asking. Who waits for another of this process holds no connection
- * meanwhile, so that one organization's writers do not take those of all.
+ * A mutex for each key, first come first served. Waiters hold no connection, so that one organization's writers cannot take
+ * all of them.
  */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();

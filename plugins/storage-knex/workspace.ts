@@ -158,7 +158,7 @@ interface Shared {
   readonly auditChains: AuditChains;
 }
 
-/** The one place where an organization's repositories are made, each when it is asked for: they hold no state. */
+/** Creates an organization's repositories on access; they hold no state. */
 export class KnexWorkspace implements Workspace {
   readonly organizationId: OrganizationId;
   readonly #scoped: ScopedDatabase;

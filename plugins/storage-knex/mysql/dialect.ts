@@ -13,8 +13,8 @@ import { isMariaDb } from './session.ts';
 import { member, textMember } from '../server/errors.ts';
 
 /*
- * A change of the schema commits by itself here, so a migration that is cut short stays half done. The journal knows which of
- * its statements were done, and which was on its way: that one may be there or not, and is forgiven if it is.
+ * DDL commits implicitly here, so an interrupted migration stays half done. The journal records which statements are done and
+ * which one was running: that one may or may not have taken effect, so an error that says it has is ignored.
  */
 
 const table = 'schema_migration_steps';
@@ -73,7 +73,7 @@ export async function journaled(
 }
 
 function wasDone(error: unknown): boolean {
-  // MariaDB's word for a foreign key that is there.
+  // MariaDB's message for an existing foreign key.
   return doneBefore.has(member(error, 'errno')) || textMember(error, 'message')?.includes('errno: 121') === true;
 }
 
@@ -83,8 +83,8 @@ export interface MysqlConnection extends Connection {
 }
 
 /**
- * MySQL and MariaDB. Transactions that write for an organization lock its row as they begin, and so follow each other as they do
- * in a database with one write lock; those of different organizations do not wait for each other.
+ * MySQL and MariaDB. Write transactions of an organization first lock its row, so they are serialized as in a database with one
+ * write lock; different organizations do not wait for each other.
  */
 export function mysql(settings: ServerSettings): { connect(): MysqlConnection } {
   const { connections, acquireMs } = settings;

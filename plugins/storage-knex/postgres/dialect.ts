@@ -51,8 +51,8 @@ export interface PostgresConnection extends Connection {
 }
 
 /**
- * PostgreSQL. Transactions that write for an organization take its advisory lock as they begin, and so follow each other as
- * they do in a database with one write lock; those of different organizations do not wait for each other.
+ * PostgreSQL. Write transactions of an organization first take its advisory lock, so they are serialized as in a database with
+ * one write lock; different organizations do not wait for each other.
  */
 export function postgres(settings: ServerSettings): { connect(): PostgresConnection } {
   const { connections, statementMs, acquireMs } = settings;

@@ -57,7 +57,7 @@ export class Artifacts implements ArtifactRepository {
     });
   }
 
-  /** In small transactions, so that a large backlog holds up nobody. */
+  /** In small transactions, so that a large backlog does not block writers. */
   async removeExpired(before: Date): Promise<number> {
     for (let removed = 0; ;) {
       const batch = await this.#database.write(async (knex) => {

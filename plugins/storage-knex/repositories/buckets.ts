@@ -73,7 +73,7 @@ export class Buckets implements BucketRepository {
     await this.#database.write((knex) => startingWith(knex<BucketRow>('buckets'), prefix).delete());
   }
 
-  /** In small transactions, so that a large backlog holds up nobody. */
+  /** In small transactions, so that a large backlog does not block writers. */
   async removeEmpty(before: Date): Promise<void> {
     const time = before.getTime();
     for (;;) {

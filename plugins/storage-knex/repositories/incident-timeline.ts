@@ -107,7 +107,7 @@ const automatic = ['%"kind":"alert"%', '%"kind":"agent"%'] as const;
 /** More are there only once, where a bound was set later. */
 const droppedAtOnce = 500;
 
-/** Keeps the first entry and who set the status last; of the others the oldest go, those of alerts and agents before all. */
+/** Drops the oldest entries, of alerts and agents first; keeps the first entry and the last change of status. */
 async function dropOldest(scope: Scope, id: IncidentId): Promise<void> {
   const entries = () => scope.from('incident_timeline').where({ incident_id: id });
   const [counted] = await entries().count({ entries: '*' });

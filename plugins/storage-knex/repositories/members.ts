@@ -109,7 +109,7 @@ export async function syncMemberships(
 
 async function provide(scope: Scope, userId: UserId, role: Role, now: Date): Promise<void> {
   const row = { user_id: userId, role, source: 'provider', created_at: now.getTime() } as const;
-  // A row that is there gets the key it has. An insert that ignores conflicts would in MySQL ignore a missing organization too.
+  // An existing row keeps its values. In MySQL, an insert that ignores conflicts would also ignore a missing organization.
   await scope.upsert('members', row, ['organization_id', 'user_id'], ['user_id']);
   await scope.from('members').where({ user_id: userId, source: 'provider' }).update({ role });
 }

@@ -47,7 +47,7 @@ export interface Link {
 }
 
 export interface LookupStatement {
-  /** Unique among those of a process. */
+  /** Unique within a process. */
   readonly name: string;
   readonly sql: string;
 }

@@ -20,7 +20,7 @@ export interface Tls {
   readonly rejectUnauthorized: boolean;
 }
 
-/** How many of a process's connections are for what; nobody's work takes those of another kind. */
+/** A process's connections by kind of work; no kind takes another's. */
 export interface Shares {
   readonly lookups: number;
   readonly writers: number;

@@ -32,8 +32,8 @@ export function openDatabase(filename: string, { blockingMs, readOnly }: OpenOpt
 }
 
 /**
- * A file that is there is only looked at: to open and close it would drop all locks that this process has on it, and other
- * connections of it have some. Throws as opening it would.
+ * Does not open an existing file: closing it would drop all POSIX locks of this process on it, which its other connections
+ * hold. Throws the errors that opening would.
  */
 function create(filename: string): void {
   if (statSync(filename, { throwIfNoEntry: false })?.isFile() === true) accessSync(filename, constants.W_OK);
@@ -86,7 +86,7 @@ export class NodeSqliteClient extends SqliteClient {
 
   // knex runs transactions on objects that only inherit from the client, which private members of a class do not survive.
   override async _query(connection: RawConnection, query: SqliteQuery): Promise<SqliteQuery> {
-    // A full disk ends the transaction by itself; the error to report is that, and not that there is nothing to roll back.
+    // A full disk rolls the transaction back. Report the full disk, not the failure of this ROLLBACK.
     if (query.sql === 'ROLLBACK' && !connection.isTransaction) return { ...query, response: [] };
     const statement = {
       sql: query.sql,

@@ -83,7 +83,7 @@ export function execute(connection: DatabaseSync, task: Task): Answer {
   return statement.columns().length > 0 ? statement.all(...bindings) : statement.run(...bindings);
 }
 
-/** One transaction in which each append is atomic by itself: one that fails does not take the others with it. */
+/** One transaction with a savepoint for each append: a failing append does not affect the others. */
 function appendAll(connection: DatabaseSync, appends: readonly Append[]): readonly Appended[] {
   connection.exec('BEGIN IMMEDIATE');
   try {
@@ -104,7 +104,7 @@ function append(connection: DatabaseSync, { move, insert }: Append): Appended {
     connection.exec('RELEASE append');
     return { moved };
   } catch (error) {
-    // A full disk ends the whole transaction by itself.
+    // A full disk rolls back the whole transaction.
     if (!connection.isTransaction) throw error;
     connection.exec('ROLLBACK TO append; RELEASE append');
     return { failure: failureOf(error) };

@@ -73,7 +73,7 @@ function after(query: Knex.QueryBuilder, [first, ...others]: readonly Bound[]): 
   if (first === undefined) return;
   const [column, value] = first;
   if (others.length === 0) return void query.where(column, '>', value);
-  // Said by itself, for no engine begins to read an index at an alternative.
+  // A separate condition, since no engine starts an index scan at an OR.
   void query.where(column, '>=', value).where((behind) => {
     void behind.where(column, '>', value).orWhere((same) => {
       void same.where(column, value);

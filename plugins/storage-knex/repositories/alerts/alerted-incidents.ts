@@ -133,7 +133,7 @@ export class AlertedIncidents {
     return this.#newest(await query.select());
   }
 
-  /** Incidents that alerts may come into: such as are open, or were resolved a moment ago. Newest first. */
+  /** Incidents that take alerts: open ones and recently resolved ones, newest first. */
   #taking() {
     const held = this.#now.getTime() - alertRules.holdMs;
     return this.#scope
