@@ -10,8 +10,8 @@ const moment = /now|today|tomorrow|yesterday/i;
 const fewRows = 1_000;
 
 /**
- * Whether a statement says that it has few rows, by its LIMIT or since it groups: a guess, by which it is asked for all of them
- * at once. Then it may run in parallel, which it may not where rows are asked for by number.
+ * Whether a statement probably has few rows, by its LIMIT or grouping. Such a statement fetches all rows at once, so that it may
+ * run in parallel, which PostgreSQL forbids for fetches by row count.
  */
 export function saysFewRows(statement: Node): boolean {
   const select = only('SelectStmt', statement);

@@ -12,7 +12,7 @@ const maxNodes = 50_000;
 /** Telemetry tables that a statement reads; for each, a whole subquery is written. */
 const maxPlaces = 100;
 
-/** A place of the canonical SQL that is written anew: locations count its bytes. */
+/** A place to replace in the canonical SQL; locations count its bytes. */
 export interface Place {
   readonly table: TableName;
   readonly location: number;

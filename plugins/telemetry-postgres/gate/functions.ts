@@ -1,6 +1,6 @@
 /*
- * Functions of pg_catalog that read nothing but their arguments and the clock. Those of a newer server than the one at
- * hand are the server's to miss. Not here, among others: settings, files, large objects, sequences, locks, statistics,
+ * Functions of pg_catalog that read nothing but their arguments and the clock. A function newer than the server fails there.
+ * Not listed, among others: settings, files, large objects, sequences, locks, statistics,
  * catalogs (pg_*, has_*, obj_description, to_reg*), SQL in strings (query_to_xml, ts_stat), setseed.
  */
 
@@ -64,7 +64,7 @@ const newest = 'Use (array_agg(x ORDER BY y DESC))[1], or SELECT DISTINCT ON (�
 const settings = 'Settings are not readable. Times are in UTC.';
 const element = 'Use unnest(…) or jsonb_array_elements(…) in FROM.';
 
-/** What to write instead of a function that is not there, or not let through. */
+/** Replacements for functions that do not exist or are not allowed. */
 export const functionHints: Readonly<Record<string, string>> = {
   approx_count_distinct: 'Use count(DISTINCT x).',
   approx_percentile: fraction,
