@@ -122,7 +122,7 @@ async function* conclude(outcome: Outcome, desk: Desk, client: LlmClient, found:
   }
 }
 
-/** A model can be talked into something; the playbook cannot. Where they differ the reader is told. */
+/** A model is open to prompt injection, the playbook is not. The answer says where they differ. */
 function besides(service: string, found: BaselineEnd | undefined): string {
   if (found?.type !== 'conclusion') return 'The playbook, which uses no model, came to no conclusion.';
   const { service: named, confidence } = found.conclusion;

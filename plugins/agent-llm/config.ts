@@ -124,7 +124,7 @@ function isApiUrl(value: string): boolean {
   return /^https?:$/.test(protocol) && [search, hash, username, password].every((part) => part === '');
 }
 
-/** Nobody on the way reads it. */
+/** Encrypted, or local to this machine. */
 function isPrivate(value: string): boolean {
   const { protocol, hostname } = new URL(value);
   return protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);

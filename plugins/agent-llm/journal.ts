@@ -9,7 +9,7 @@ export interface Inquiry {
   /** With absolute times, so that it means the same whenever it is run. */
   readonly sql: string;
   readonly window: { readonly start: Date; readonly end: Date };
-  /** What the answer is held against, said before it is seen. */
+  /** The expectation, stated before the answer is seen. */
   readonly expected?: 'rows' | 'no_rows' | undefined;
 }
 

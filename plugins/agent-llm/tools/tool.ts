@@ -51,7 +51,7 @@ export interface Desk {
 }
 
 export interface ToolOutcome {
-  /** What the model is told; strangers' words in it are fenced. */
+  /** The text for the model; untrusted text in it is fenced. */
   readonly text: string;
   readonly failed?: boolean;
 }
@@ -61,7 +61,7 @@ export interface Tool {
   call(input: unknown, desk: Desk): Doing<ToolOutcome>;
 }
 
-/** A tool that looks, and changes nothing. Input that its schema refuses is told to the model. */
+/** A read-only tool. The model gets the errors of its input schema. */
 export function lookingTool<Input extends z.ZodObject>(tool: {
   readonly name: string;
   readonly description: string;
