@@ -124,7 +124,7 @@ export function rank({
     ({ service, excess }) =>
       excess >= thresholds.exhausted && (slowed.has(service) || visible.some((suspect) => suspect.service === service)),
   );
-  // A job that works hard harms nobody: used up alone is a fault to a person who says that there is one.
+  // A busy job is no fault: a used-up resource alone counts only if a person reported a problem.
   const exhaustedAlone = said ? starved.filter(({ excess }) => excess >= thresholds.exhausted) : [];
   const first = failing && slow && slow.service !== failing.service && slow.excess > 10 * failing.excess;
   const fuller = explained.map((suspect) => visible.find(({ service }) => service === suspect.service) ?? suspect);

@@ -1,8 +1,8 @@
 import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
 
 /**
- * What the ranking turns on, in one place, so that `bench/cross-validate.ts` can choose them on one part of labelled faults
- * and count on another. Where each comes from is told in docs/investigation.md.
+ * The thresholds of the ranking, in one place, so that `bench/cross-validate.ts` can fit them on one part of labelled faults
+ * and test on another. docs/investigation.md explains each.
  */
 export const thresholds = {
   /** Robust deviations from the baseline from which a gauge alone names a cause. */
@@ -13,7 +13,7 @@ export const thresholds = {
   changedAlike: 0.3,
   /** A called service takes the blame if it added at least this share of its caller's added time: a waiting caller looks slow. */
   addedAlike: 0.3,
-  /** Of all that requests take: less nobody complains of. */
+  /** Share of the requests' total time below which a slowdown is not noticed. */
   noticed: 0.1,
   /** Seconds. What a thing looks like is seen so soon after it began: it may be over again long before the range is. */
   aftermath: 300,

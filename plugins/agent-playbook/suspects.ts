@@ -153,7 +153,7 @@ export function deepestAdding(adding: readonly AddedTime[], calls: readonly Call
   );
 }
 
-/** What a service waits for is told with it, where nothing answers with spans of its own. */
+/** Also names the dependency that a service waits for, if that sends no spans. */
 export function blameForLatency(
   { service, share, own, late }: AddedTime,
   latency: LatencyShift | undefined,

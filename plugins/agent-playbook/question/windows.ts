@@ -26,7 +26,7 @@ export function askedRange(question: Pick<Question, 'range'>, assignment: Assign
   return { range: unnamedRange(assignment, askedAt), source };
 }
 
-/** What is looked at where nobody named a time. */
+/** The default range, without a time in the question. */
 export function unnamedRange({ incident }: Pick<Assignment, 'incident'>, now: Date): TimeRange {
   if (incident === undefined || incident.startedAt > now) {
     return { start: new Date(now.getTime() - hour), end: now };

@@ -26,7 +26,7 @@ export interface ErrorOrigins {
 
 const leastZ = 3;
 
-/** Where failures begin: failed spans none of whose children failed. What calls them only passes the failure on. */
+/** Where failures begin: failed spans without failed children. Their callers only pass the failure on. */
 export async function* errorOrigins(scene: Scene): Step<ErrorOrigins> {
   const { notebook, write, windows, focus } = scene;
   const scope = eitherWindow(write, 'time', windows);

@@ -62,7 +62,7 @@ function readChange(row: Row): ErrorChange {
   const z = twoProportionZ(now, before);
   const times = rate(before) === 0 ? Infinity : rate(now) / rate(before);
   const higher = rate(now) - rate(before) >= 0.01 && ((z >= 4 && times >= 2) || (z >= 3 && times >= 4));
-  // Without a before there is no chance to weigh, so only a rate that nobody would call normal counts.
+  // Without a baseline there is no significance test, so only a clearly abnormal rate counts.
   const significant = before.total === 0 ? rate(now) >= 0.05 : higher;
   return {
     service: row.text('service_name'),

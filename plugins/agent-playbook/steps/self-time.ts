@@ -22,7 +22,7 @@ export interface SelfTime {
   /** Most added time first; only what was added. */
   readonly changes: readonly SelfTimeChange[];
   readonly added: number;
-  /** Nanoseconds that all requests took together, as their senders saw it; jobs, for which nobody waits, left out. */
+  /** Total duration of all requests in nanoseconds, as their callers saw it, without background jobs. */
   readonly waited: number;
 }
 

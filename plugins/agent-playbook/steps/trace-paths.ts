@@ -13,7 +13,7 @@ export interface TimedSpan {
   readonly parentId: string;
   readonly service: string;
   readonly operation: string;
-  /** Takes a message that nobody waits for. */
+  /** Consumes an asynchronous message. */
   readonly consumer: boolean;
   readonly start: number;
   readonly duration: number;

@@ -55,7 +55,7 @@ export const wildcard = '<*>';
 export interface DrainOptions {
   /** Share of a line's words that must equal the cluster's for the line to join it. */
   readonly similarity: number;
-  /** First words that are told apart among lines of one length. */
+  /** Distinct first words among lines of one length. */
   readonly mostChildren: number;
   /** Beneath one first word; what comes after joins what it is most like. */
   readonly mostClusters: number;
