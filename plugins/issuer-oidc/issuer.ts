@@ -114,7 +114,7 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
   };
 }
 
-/** A provider that is down is told of, but does not make this service unwell: tokens and sessions live on. */
+/** Reports a provider that is down, but stays healthy: tokens and sessions keep working. */
 function told(server: Component, provider: Provider): Pick<Component, 'health'> {
   return {
     async health(signal) {

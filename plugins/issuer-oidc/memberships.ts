@@ -4,7 +4,7 @@ import { claimAt, isObject, textsAt } from './claims.ts';
 import type { ClaimPath, Claims } from './claims.ts';
 import { domainOf } from './email.ts';
 
-/** Gives a membership where everything it asks for holds. What a token does not say holds for nobody. */
+/** Gives a membership if all its conditions hold. A condition on a missing claim is false. */
 export interface MembershipRule {
   readonly role: Role;
   /** Name or id of the organization, or the claim that says it. */

@@ -101,7 +101,7 @@ export function createProvider(options: ProviderOptions): Provider {
     const fresh = known !== undefined && time - known.readAt < metadataMaxAgeMs;
     const coolingDown = failed !== undefined && time - failed.at < cooldownMs;
     if (!fresh && !coolingDown) reading ??= read();
-    // What it said before is used on, so that nobody waits for a provider that is down.
+    // The earlier answer stays in use, so that no request waits for a provider that is down.
     if (known === undefined) await reading;
     if (known === undefined) throw unreachable();
     return known.configuration;
