@@ -15,7 +15,7 @@ export interface FailureContext {
 }
 
 /**
- * What the caller is told of a failure: a code and words of ours. BigQuery's message can hold other rows' values and names of
+ * The caller's view of a failure: a code and a text of ours. BigQuery's message can hold other rows' values and names of
  * tables, so it goes to `cause`; only names are taken out of it.
  */
 export function explain(error: unknown, context: FailureContext): SightlineError {

@@ -31,7 +31,7 @@ function labelValue(text: string): string {
 const pollMs = 10_000;
 /** Of a page; BigQuery sends fewer when they are large. */
 const pageRows = 10_000;
-/** For a job that nobody waits for any more. */
+/** For an abandoned job. */
 const cancelTimeoutMs = 3_000;
 /** Between looks for a job that may still come. */
 const lateMs = 250;
