@@ -150,7 +150,7 @@ export class ClickHouseOperations implements WarehouseOperations {
   }
 }
 
-/** The profile of the one that reads lets nobody write. */
+/** The reader's profile forbids writes. */
 function sameUser(): SightlineError {
   return new SightlineError('config_invalid', 'telemetry.ingest.username is the user that reads.', {
     hint: 'Name another user there, e.g. sightline_writer: this makes it.',

@@ -109,7 +109,7 @@ function inUtc(name: string, expression: string): string {
 
 const alias = (index: number) => `_sightline_${index}`;
 
-/** PREWHERE runs before any predicate of the caller's, so that its errors tell nothing of other tenants' rows. */
+/** PREWHERE runs before any predicate of the caller's, so that errors reveal nothing about other tenants' rows. */
 function filter(tenant: string | undefined, others: readonly string[]): string {
   return [
     ...(tenant === undefined ? [] : [`PREWHERE ${tenant}`]),

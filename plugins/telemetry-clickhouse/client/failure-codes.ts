@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../src/contract/core/index.ts';
 
-/** What a caller is told. */
+/** The caller's view of a failure. */
 export interface Told {
   readonly code: ErrorCode;
   readonly message: string;

@@ -56,7 +56,7 @@ const accessDenied = 497;
 const readonly = 164;
 const prohibited = 392;
 const refusals: ReadonlySet<number> = new Set([accessDenied, readonly, prohibited]);
-/** What this server does not have, nobody can use. */
+/** The server lacks the feature, so it is no way out. */
 const absent: ReadonlySet<number> = new Set([
   46, // UNKNOWN_FUNCTION
   344, // SUPPORT_IS_DISABLED

@@ -53,7 +53,7 @@ async function hidden(
     : { check, status: 'ok', detail: "Other people's statements and the users are hidden from the user." };
 }
 
-/** What ClickHouse lets every user do. Named, so that nobody takes the grants for more than they are. */
+/** Rights that ClickHouse gives every user. Listed, so that operators do not overestimate the grants. */
 async function gateAlone(send: Send, tables: readonly PhysicalTable[]): Promise<Finding> {
   const [table] = tables;
   const attempts: readonly (readonly [what: string, sql: string])[] = [

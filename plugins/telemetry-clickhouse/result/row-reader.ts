@@ -9,7 +9,7 @@ export class FailedMidway extends Error {
   override readonly name = 'FailedMidway';
 }
 
-/** A row that nobody can read and that would have to be held whole. */
+/** A row too large to return, which would have to be buffered whole. */
 export class RowTooLong extends Error {
   override readonly name = 'RowTooLong';
 }

@@ -11,7 +11,7 @@ export interface SetupOptions {
   readonly cluster?: string;
   /** Tables and login for our receiver's rows; absent if the warehouse has another source. */
   readonly own?: OwnTables & { readonly writer: string };
-  /** Nobody could look at the tables: they are taken to be as the preset's usually are. */
+  /** The tables could not be inspected: assumes the preset's usual layout. */
   readonly unseen?: boolean;
 }
 

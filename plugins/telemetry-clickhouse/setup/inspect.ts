@@ -57,7 +57,7 @@ export async function seesTables(rows: Rows): Promise<boolean> {
   }
 }
 
-/** A mapping's tables where nobody can look, as they usually are. */
+/** A mapping's tables in their usual layout, for a server that cannot be inspected. */
 export class UnseenTables {
   readonly #columns: ReadonlyMap<string, string> | undefined;
   readonly #named = new Set<string>();

@@ -195,7 +195,7 @@ function decoded(bytes: Uint8Array): TelemetryBatch {
 /** The engine's codes for rows that it can never store: unreadable values, and days of more partitions than a load may have. */
 const refused = new Set([6, 25, 26, 27, 38, 41, 53, 72, 117, 130, 131, 190, 252, 321, 407, 467]);
 
-/** What the receiver is told: whether it lies in the rows, in the space, or in the warehouse's state. */
+/** The receiver's view of a failure: bad rows, no disk space, or the warehouse's state. */
 function loadFailure(error: unknown): SightlineError {
   if (error instanceof SightlineError && error.code === 'invalid_argument') return error;
   const cause = error instanceof SightlineError ? error.cause : error;
