@@ -80,7 +80,7 @@ export class Asked<Header> implements Pending {
     this.stop(signal ? stopReason(signal) : 'cancelled');
   }
 
-  /** The engine is told; if it goes on all the same, it is killed. */
+  /** Asks the engine to stop the statement, and kills the engine if it does not. */
   stop(reason: Stopped['reason']): void {
     if (this.#stopped || this.#done) return;
     this.#stopped = new Stopped(reason);
@@ -149,7 +149,7 @@ export class Channel {
     });
   }
 
-  /** Rejects when nobody listens there. */
+  /** Rejects when no process listens there. */
   static async connect(path: string): Promise<Channel> {
     return await new Promise((resolve, reject) => {
       const socket = connect(path);

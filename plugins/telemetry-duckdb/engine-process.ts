@@ -121,7 +121,7 @@ function killEngine(pid: number, socket: string): void {
   }
 }
 
-/** Ends that nobody need look at: nobody is connected any more, there was no seat, it only filled the compile cache. */
+/** Normal exit codes, not logged: no connection left, no free seat, or only the compile cache was filled. */
 const expected: ReadonlySet<number> = new Set([0, exitCode.crowded, exitCode.again]);
 
 interface Started {
@@ -151,7 +151,7 @@ function start({ settings, addressSpaceKb, compileCache, logger }: ProcessOption
       // inside it, and a gateway with sixteen engines would have a seventeenth.
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: '/',
-      // Nothing of the gateway's environment: it may hold secrets.
+      // Not the gateway's environment, which may hold secrets.
       env: {
         TZ: 'UTC',
         UV_THREADPOOL_SIZE: '10',

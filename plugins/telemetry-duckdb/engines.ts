@@ -101,7 +101,7 @@ export class Engines {
     return await this.acquire(organizationId);
   }
 
-  /** Closes every connection; engines that nobody else uses end. */
+  /** Closes every connection; engines without other users end. */
   async stop(): Promise<void> {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

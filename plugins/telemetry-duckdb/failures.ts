@@ -4,7 +4,7 @@ import { EngineFailure, EngineLost } from './channel.ts';
 import { functionNames } from './gate/functions.ts';
 
 /**
- * What the caller is told of a failure: a code and words of ours. The engine's message can hold other rows' values, so it
+ * The caller's view of a failure: a code and a text of ours. The engine's message can hold other rows' values, so it
  * goes to `cause`; only names that the caller wrote are taken out of it.
  */
 export function explain(error: unknown, helpers: SqlHelpers, tables: readonly TableName[] = []): SightlineError {

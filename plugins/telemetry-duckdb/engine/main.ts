@@ -7,7 +7,7 @@ import { openDatabase, OpenError } from './database.ts';
 import { say } from './job.ts';
 import { serve } from './server.ts';
 
-/** A database that nobody refers to is closed by the garbage collector, and the lock is gone. */
+/** The garbage collector closes an unreferenced database, which would release the lock. */
 const held: DatabaseSync[] = [];
 
 /**

@@ -42,7 +42,7 @@ interface Asker {
   reply(answer: Answer): void;
 }
 
-/** Answers on the socket until nobody is connected any more, then ends the process. */
+/** Answers on the socket until the last connection closes, then ends the process. */
 export function serve(database: Database, socketPath: string): void {
   const engine: Engine = {
     database,
@@ -89,7 +89,7 @@ function attend(engine: Engine, server: Server, socket: Socket): void {
   });
 }
 
-/** First the socket, while the lock is still held, so that nobody else's socket is removed; then the file. */
+/** Removes the socket while it holds the lock, so that it cannot be a successor's; then closes the file. */
 function end(engine: Engine, server: Server, released: boolean): void {
   server.close();
   if (engine.running > 0 || !released) {
