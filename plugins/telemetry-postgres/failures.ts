@@ -45,7 +45,7 @@ export interface FailureContext {
 }
 
 /**
- * What the caller is told of a failure: a code and words of ours. The server's message can hold other rows' values and is in
+ * The caller's view of a failure: a code and a text of ours. The server's message can hold other rows' values and is in
  * the server's language, so it goes to `cause`; names are read where the server points in what was sent.
  */
 export function explain(error: unknown, context: FailureContext): SightlineError {

@@ -133,7 +133,7 @@ export class Pipeline implements Reader {
   }
 
   #row(bytes: Buffer, from: number, end: number): boolean {
-    // The steps' own rows nobody reads.
+    // Rows of the steps are skipped.
     if (this.#stepsLeft > 0) return true;
     if (this.#rows !== undefined && !this.#rows.full) {
       if (this.#rows.add(bytes, from, end)) return true;

@@ -18,7 +18,7 @@ interface Asker {
   underWay: number;
   /** One of them waits for a session, which all of them will use. */
   waits: boolean;
-  /** Nothing of it is left. */
+  /** Removes the asker once nothing is pending. */
   readonly forget: () => void;
 }
 

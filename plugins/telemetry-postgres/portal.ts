@@ -88,7 +88,7 @@ export class Portal implements Reader {
       const last = small === undefined ? Buffer.concat([start, this.#fetch(firstBatchRows), flush]) : whole(after);
       this.#write(around(statement, [first, second, run(before)], last));
     } else {
-      // After the steps: where those fail, the server reads nothing of what follows.
+      // After the steps: if those fail, the server skips everything up to Sync.
       const kept = keep(statement, session.statements);
       this.#write(Buffer.concat([first, second, run(before), kept, carryOut(statement), ending(after)]));
     }

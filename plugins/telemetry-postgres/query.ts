@@ -166,7 +166,7 @@ class RunningStatement implements Cursor {
     } catch (error) {
       // After a timeout or failure, the statement no longer counts as small.
       if (this.#small && !this.isStale) this.#note(undefined);
-      // What was stopped may run on for a moment, and its place is taken until then: nobody waits for this any more.
+      // A stopped statement may run on for a moment and keeps its slot until then; its caller has left.
       if (this.#stopped) await this.#finish();
       else void this.#finish();
       throw this.#request.explain(error, this.#sent);

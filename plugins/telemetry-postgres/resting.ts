@@ -1,6 +1,6 @@
 import type { Session } from './session.ts';
 
-/** Sessions that nobody uses, by the order in which they came back. Each is used or closed in time. */
+/** Idle sessions in the order of their return. Each is reused or closed after a while. */
 export class Resting {
   readonly #idleMs: number;
   readonly #close: (session: Session) => void;
