@@ -14,8 +14,8 @@ const columnAt = (at: number) => ({
   query_location: at,
 });
 
-function filled(sql: string, ...tree: Parameters<typeof templateOf>[1][]): string | undefined {
-  const template = templateOf(sql, tree);
+function filled(sql: string, ...nodes: Parameters<typeof templateOf>[1]): string | undefined {
+  const template = templateOf(sql, nodes);
   return template && fillTemplate(template, (table) => `(${table})`);
 }
 

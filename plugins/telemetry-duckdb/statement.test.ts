@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SightlineError } from '../../src/contract/core/index.ts';
 import { sqlHelpers } from '../../src/telemetry/query/helpers.ts';
-import { Scope } from './gate/scope.ts';
 import { readStatement } from './statement.ts';
 
 /** What json_serialize_sql answers for a statement that it parses and that is no SELECT. */
@@ -32,21 +31,5 @@ describe('a statement that is no SELECT', () => {
     const sql = `SET x = '${'/*a'.repeat(1_000_000)}'`;
     expect(refusal(sql)).toMatchObject({ code: 'sql_not_read_only' });
     expect(refusal('/*a'.repeat(1_000_000))).toMatchObject({ code: 'sql_not_read_only' });
-  }, 5_000);
-});
-
-describe('Scope', () => {
-  it('knows its names and those around it, whatever their case, and not those added inside', () => {
-    const outer = new Scope().with('Recent');
-    const inner = outer.with('slow');
-    expect([inner.has('recent'), inner.has('SLOW'), inner.has('other')]).toEqual([true, true, false]);
-    expect([outer.has('RECENT'), outer.has('slow')]).toEqual([true, false]);
-    expect(new Scope().has('recent')).toBe(false);
-  });
-
-  it('grows by one name without copying those before', () => {
-    let scope = new Scope();
-    for (let index = 0; index < 50_000; index += 1) scope = scope.with(`c${index}`);
-    expect([scope.has('c0'), scope.has('c49999'), scope.has('c50000')]).toEqual([true, true, false]);
   }, 5_000);
 });

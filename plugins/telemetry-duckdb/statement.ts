@@ -1,18 +1,20 @@
 import type { SightlineError } from '../../src/contract/core/index.ts';
+import { isList, isNode, text } from '../../src/contract/telemetry/index.ts';
 import type {
   CheckedStatement,
-  ParsedStatement,
-  SqlHelpers,
-  StatementLabel,
   Cursor,
   CursorEnd,
+  Json,
+  Node,
+  ParsedStatement,
   ResultColumn,
   RowChunk,
+  SqlHelpers,
+  StatementLabel,
 } from '../../src/contract/telemetry/index.ts';
 import { Checker } from './gate/check.ts';
 import { reachesOf } from './gate/reach.ts';
 import { templateOf, type Template } from './gate/relations.ts';
-import { isList, isNode, parseTree, text, type Json, type Node } from './gate/scope.ts';
 import { maxTreeBytes } from './protocol.ts';
 import type { RowsHeader } from './protocol.ts';
 import type { Reply } from './channel.ts';
@@ -175,7 +177,8 @@ function readTree(answer: Buffer, helpers: SqlHelpers): Node {
       hint: 'Ask in several smaller statements.',
     });
   }
-  const tree = parseTree(answer.toString('utf8'));
+  // Numbers beyond 2^53 come rounded; no tree is written back.
+  const tree: Json = JSON.parse(answer.toString('utf8'));
   if (!isNode(tree)) throw cannotBeRead(helpers);
   return tree;
 }
@@ -191,10 +194,12 @@ export function checkStatement(
   now: number,
 ): CheckedStatement {
   try {
-    const tables = new Checker(helpers, () => undefined).check(tree);
-    const template = templateOf(written, tree);
+    const checker = new Checker(helpers, () => undefined);
+    checker.check(tree);
+    const { tables, reads, columns } = checker;
+    const template = templateOf(written, [...reads, ...columns]);
     if (template === undefined) throw cannotBeRead(helpers);
-    return { tree: new DuckdbTemplate(template), tables, reaches: reachesOf(tree, now) };
+    return { tree: new DuckdbTemplate(template), tables: [...tables], reaches: reachesOf(tree, reads, now) };
   } catch (error) {
     // The same, told with its place in what the caller wrote.
     const locate = (location: Json | undefined) => characterPosition(asked.sql, location);

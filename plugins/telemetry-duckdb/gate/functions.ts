@@ -1,3 +1,5 @@
+import { isNode, list, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
+
 /*
  * What a statement may call: functions of their arguments alone. Missing on purpose: whatever reads or changes state
  * (getvariable, current_setting, setseed, nextval, write_log, query), runs SQL in a string (json_execute_serialized_sql),
@@ -137,3 +139,34 @@ export const functionHints: Readonly<Record<string, string>> = {
   avgif: 'Use avg(x) FILTER (WHERE condition).',
   version: 'The dialect and version are in the tool description.',
 };
+
+/** Of a value of constant size that would be made whole in memory. What is not constant meets the engine's limits. */
+export function elementsOf(name: string, call: Node): number | undefined {
+  if (!sized.has(name)) return undefined;
+  const [first, second, third = 1] = list(call['children']).map(constantNumber);
+  if (name !== 'range' && name !== 'generate_series') return second;
+  if (first === undefined) return undefined;
+  return Math.abs(second === undefined ? first : second - first) / (Math.abs(third) || 1);
+}
+
+const sized: ReadonlySet<string> = new Set([
+  'range',
+  'generate_series',
+  'repeat',
+  'lpad',
+  'rpad',
+  'list_resize',
+  'array_resize',
+]);
+
+function constantNumber(value: Json): number | undefined {
+  if (!isNode(value)) return undefined;
+  // 1e9::BIGINT, and to_hours(…) never comes here as it is a function.
+  if (value['class'] === 'CAST') return constantNumber(value['child'] ?? null);
+  const constant = value['value'];
+  if (value['class'] !== 'CONSTANT' || !isNode(constant)) return undefined;
+  const number = constant['value'];
+  if (typeof number === 'number') return number;
+  if (typeof number === 'string') return Number(number);
+  return isNode(number) ? Infinity : undefined;
+}

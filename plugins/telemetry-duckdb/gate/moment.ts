@@ -1,4 +1,5 @@
-import { fold, isList, isNode, text, type Json, type Node } from './scope.ts';
+import { isList, isNode, text, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
+import { fold } from './relations.ts';
 
 /** A moment that a constant expression means: somewhere from `low` to `high`, in ms since 1970 or from now. */
 export interface Moment {

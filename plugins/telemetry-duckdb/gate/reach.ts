@@ -1,30 +1,28 @@
-import type { TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
+import { isList, isNode, text } from '../../../src/contract/telemetry/index.ts';
+import type { Json, Node, TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
 import { bareMoments, momentOf, type Moment } from './moment.ts';
-import { isTelemetryTable } from './relations.ts';
-import { fold, isList, isNode, text, type Json, type Node } from './scope.ts';
+import { fold, isTelemetryTable } from './relations.ts';
 
 /**
  * What the statement's own predicates on `time` leave of each place that reads a telemetry table. Only conditions without
  * which no row of that place takes part count: what is not surely one is passed over.
+ * @param reads its queries and telemetry tables, each query before those in it.
  */
-export function reachesOf(statement: Json, now: number): readonly TimeReach[] {
+export function reachesOf(statement: Json, reads: readonly Node[], now: number): readonly TimeReach[] {
   const reaches: TimeReach[] = [];
   const seen = new Set<Node>();
   let known: boolean | undefined;
   const bareNames = () => (known ??= !namesBareMoment(statement));
-  const visit = (value: Json): void => {
-    if (isList(value)) return value.forEach(visit);
-    if (!isNode(value)) return;
-    if (value['type'] === 'SELECT_NODE') {
-      for (const { table, reach } of placesOf(value, bareNames, now)) {
-        seen.add(table);
-        reaches.push(reach);
-      }
+  for (const node of reads) {
+    if (isTelemetryTable(node)) {
+      if (!seen.has(node)) reaches.push({});
+      continue;
     }
-    if (isTelemetryTable(value) && !seen.has(value)) reaches.push({});
-    Object.values(value).forEach(visit);
-  };
-  visit(statement);
+    for (const { table, reach } of placesOf(node, bareNames, now)) {
+      seen.add(table);
+      reaches.push(reach);
+    }
+  }
   return reaches;
 }
 

@@ -1,5 +1,10 @@
-import { tableNames, type TableName } from '../../../src/contract/telemetry/index.ts';
-import { fold, isList, isNode, text, type Json, type Node } from './scope.ts';
+import { isList, tableNames, text } from '../../../src/contract/telemetry/index.ts';
+import type { Json, Node, TableName } from '../../../src/contract/telemetry/index.ts';
+
+/** As the engine compares identifiers: ASCII letters only. */
+export function fold(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
 
 export function isTelemetryTable(node: Node): boolean {
   return telemetryTable(node) !== undefined;
@@ -9,7 +14,7 @@ function telemetryTable(node: Node): TableName | undefined {
   return node['type'] === 'BASE_TABLE' ? tableOf(node['schema_name'], node['table_name']) : undefined;
 }
 
-function tableOf(schema: Json | undefined, name: Json | undefined): TableName | undefined {
+export function tableOf(schema: Json | undefined, name: Json | undefined): TableName | undefined {
   if (fold(text(schema)) !== 'otel') return undefined;
   const folded = fold(text(name));
   return tableNames.find((table) => table === folded);
@@ -33,29 +38,24 @@ interface Cut {
 }
 
 /**
- * Cuts the telemetry tables out of SQL that the engine wrote, where its own tree of that SQL says they are, and the schema
- * out of columns called `otel.spans.name`, since what stands for the table has none. Undefined when the tree and the text
- * disagree: each place must be a table's name and lie outside of quotes.
+ * Cuts the telemetry tables out of SQL that the engine wrote, where the nodes of its own tree of that SQL say they are, and the
+ * schema out of columns called `otel.spans.name`, since what stands for the table has none. Undefined when the nodes and the
+ * text disagree: each place must be a table's name and lie outside of quotes.
  */
-export function templateOf(sql: string, tree: Json): Template | undefined {
+export function templateOf(sql: string, nodes: readonly Node[]): Template | undefined {
   const bytes = Buffer.from(sql, 'utf8');
   const names = namesIn(bytes.toString('latin1'));
   const cuts = new Map<number, Cut>();
-  const visit = (value: Json): boolean => {
-    if (isList(value)) return value.every(visit);
-    if (!isNode(value)) return true;
-    const table = telemetryTable(value);
-    if (table !== undefined || isFullColumn(value)) {
-      const at = value['query_location'];
-      const name = typeof at === 'number' ? names.get(at) : undefined;
-      if (typeof at !== 'number' || name === undefined || (table !== undefined && name.table !== table)) return false;
-      const end = at + (table === undefined ? name.schemaLength : name.length);
-      const alias = table !== undefined && text(value['alias']) === '' ? ` AS ${table}` : '';
-      cuts.set(at, { start: at, end, table, alias });
-    }
-    return Object.values(value).every(visit);
-  };
-  if (!visit(tree)) return undefined;
+  for (const node of nodes) {
+    const table = telemetryTable(node);
+    if (table === undefined && !isFullColumn(node)) continue;
+    const at = node['query_location'];
+    const name = typeof at === 'number' ? names.get(at) : undefined;
+    if (typeof at !== 'number' || name === undefined || (table !== undefined && name.table !== table)) return undefined;
+    const end = at + (table === undefined ? name.schemaLength : name.length);
+    const alias = table !== undefined && text(node['alias']) === '' ? ` AS ${table}` : '';
+    cuts.set(at, { start: at, end, table, alias });
+  }
   const pieces: string[] = [];
   const tables: TableName[] = [];
   let piece = '';

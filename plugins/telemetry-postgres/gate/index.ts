@@ -6,7 +6,7 @@ import type {
   TableName,
 } from '../../../src/contract/telemetry/index.ts';
 import { Checker } from './check.ts';
-import { isOfItsMoment, saysFewRows } from './bounds.ts';
+import { saysFewRows } from './bounds.ts';
 import { Parser } from './parser.ts';
 import { reachesOf } from './reach.ts';
 import { readStatement, Template } from './read.ts';
@@ -23,12 +23,12 @@ class CheckedPostgres implements CheckedStatement, GatedStatement {
   readonly isOfItsMoment: boolean;
   readonly #template: Template;
 
-  constructor(tree: PostgresStatement, tables: CheckedStatement['tables'], template: Template) {
+  constructor(tree: PostgresStatement, { places, selects, isOfItsMoment }: Checker, template: Template) {
     this.tree = tree;
-    this.tables = tables;
-    this.reaches = reachesOf(tree.tree);
+    this.tables = [...new Set(places.filter(({ kind }) => kind === 'table').map(({ table }) => table))];
+    this.reaches = reachesOf(selects);
     this.saysFewRows = saysFewRows(tree.tree);
-    this.isOfItsMoment = isOfItsMoment(tree.tree);
+    this.isOfItsMoment = isOfItsMoment;
     this.#template = template;
   }
 
@@ -60,8 +60,7 @@ export async function openGate(helpers: SqlHelpers): Promise<PostgresGate> {
       const checker = new Checker(tree, helpers);
       checker.check(tree.tree);
       const template = new Template(tree.tokens, checker.places, () => checker.unlike());
-      const tables = checker.places.filter(({ kind }) => kind === 'table').map(({ table }) => table);
-      return new CheckedPostgres(tree, [...new Set(tables)], template);
+      return new CheckedPostgres(tree, checker, template);
     },
     template(checked) {
       if (!(checked instanceof CheckedPostgres)) throw new TypeError('a statement that this gate did not check');

@@ -1,5 +1,6 @@
+import { isNode, list, text, type Json } from '../../../src/contract/telemetry/index.ts';
 import { constantNumber, exactNumber } from './names.ts';
-import { isNode, list, namesOf, only, text, type Json } from './tree.ts';
+import { namesOf, only } from './tree.ts';
 
 /** Of an interval, in milliseconds: months and years are not all of one length. */
 export interface Span {

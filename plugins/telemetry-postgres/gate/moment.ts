@@ -1,6 +1,7 @@
+import { isNode, list, text, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
 import { intervalOf, scaled, type Span } from './interval.ts';
 import { exactNumber } from './names.ts';
-import { isNode, list, namesOf, only, text, type Json, type Node } from './tree.ts';
+import { namesOf, only } from './tree.ts';
 
 /** A constant moment of a statement, between two bounds in milliseconds: since 1970, or from the moment it runs. */
 export interface Moment {

@@ -1,6 +1,7 @@
+import { isList, isNode, list, text, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
 import { functions } from './functions.ts';
 import type { Refusals } from './refuse.ts';
-import { isList, isNode, list, namesOf, only, text, type Json, type Node } from './tree.ts';
+import { namesOf, only } from './tree.ts';
 import { collations, fields, operators, types } from './tokens.ts';
 
 /** Elements that a value or a relation made of constants may have. What is not constant meets the server's limits. */

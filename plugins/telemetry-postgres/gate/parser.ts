@@ -1,6 +1,6 @@
+import type { Json } from '../../../src/contract/telemetry/index.ts';
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import type { Json } from './tree.ts';
 
 /** What of the module's interface is used: PostgreSQL's parser and scanner in WebAssembly. */
 interface Wasm {

@@ -1,6 +1,7 @@
-import type { TableName, TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
+import { isNode, list, text } from '../../../src/contract/telemetry/index.ts';
+import type { Json, Node, TableName, TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
 import { momentOf, type Moment } from './moment.ts';
-import { isNode, list, namesOf, only, text, type Json, type Node } from './tree.ts';
+import { namesOf, only } from './tree.ts';
 
 /** An item of one FROM clause. */
 interface Source {
@@ -22,24 +23,8 @@ interface Source {
  * NULL, so those in WHERE hold beneath outer joins as well; those in ON only for the side that a row without a partner
  * is dropped from.
  */
-export function reachesOf(statement: Node): readonly TimeReach[] {
-  const reaches: TimeReach[] = [];
-  visit(statement, reaches);
-  return reaches;
-}
-
-function visit(value: Json | undefined, reaches: TimeReach[]): void {
-  if (Array.isArray(value)) for (const item of value) visit(item, reaches);
-  if (!isNode(value)) return;
-  for (const [type, inner] of Object.entries(value)) {
-    if (isNode(inner) && isSelect(type)) reaches.push(...ofSelect(inner));
-    visit(inner, reaches);
-  }
-}
-
-/** A set operation holds its branches without the name of their type. */
-function isSelect(type: string): boolean {
-  return type === 'SelectStmt' || type === 'larg' || type === 'rarg';
+export function reachesOf(selects: readonly Node[]): readonly TimeReach[] {
+  return selects.flatMap(ofSelect);
 }
 
 function ofSelect(select: Node): readonly TimeReach[] {

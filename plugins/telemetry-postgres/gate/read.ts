@@ -1,11 +1,9 @@
 import type { SightlineError } from '../../../src/contract/core/index.ts';
-import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
+import { isNode, list, type Json, type SqlHelpers, type TableName } from '../../../src/contract/telemetry/index.ts';
 import { admit, admitTokens, tooLarge } from './bounds.ts';
 import { GrammarError, ParserLost, type Parser } from './parser.ts';
-import { PostgresStatement } from './statement.ts';
+import { PostgresStatement, type Place } from './statement.ts';
 import { canonical, type Token } from './tokens.ts';
-import { isNode, list, type Json } from './tree.ts';
-import type { Place } from './check.ts';
 
 /** The canonical SQL with holes where telemetry tables stand. Writing it again is a concatenation. */
 export class Template {

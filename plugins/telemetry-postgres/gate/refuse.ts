@@ -1,9 +1,8 @@
 import type { ErrorCode, ErrorDetails, SightlineError } from '../../../src/contract/core/index.ts';
-import type { SqlHelpers } from '../../../src/contract/telemetry/index.ts';
+import type { Node, SqlHelpers } from '../../../src/contract/telemetry/index.ts';
 import { tooLarge } from './bounds.ts';
 import { functionHints, functionNames } from './functions.ts';
 import type { PostgresStatement } from './statement.ts';
-import type { Node } from './tree.ts';
 
 /** What to write instead of a statement that is not a SELECT, by its node type. */
 const statementHints: Readonly<Record<string, string>> = {

@@ -1,33 +1,13 @@
-import type { ParsedStatement } from '../../../src/contract/telemetry/index.ts';
+import type { Json, Node, ParsedStatement, TableName } from '../../../src/contract/telemetry/index.ts';
 import type { Token } from './tokens.ts';
-import type { Json, Node } from './tree.ts';
 
-interface Link {
-  readonly name: string;
-  readonly before: Link | undefined;
-}
-
-/** Names of the CTEs that an unqualified FROM item may mean at one place of the statement. */
-export class Scope {
-  readonly #last: Link | undefined;
-
-  constructor(last?: Link) {
-    this.#last = last;
-  }
-
-  has(name: string): boolean {
-    for (let link = this.#last; link !== undefined; link = link.before) if (link.name === name) return true;
-    return false;
-  }
-
-  with(name: string): Scope {
-    return new Scope({ name, before: this.#last });
-  }
-}
-
-/** A CTE may not be called so: lest a gap in the scoping rules opens a relation of the system. */
-export function isSystemName(name: string): boolean {
-  return /^(?:pg_|information_schema$|otel)/i.test(name);
+/** A place to replace in the canonical SQL; locations count its bytes. */
+export interface Place {
+  readonly table: TableName;
+  readonly location: number;
+  /** A table in FROM, or the qualifier of a column: `otel.spans.name`. */
+  readonly kind: 'table' | 'qualifier';
+  readonly aliased: boolean;
 }
 
 /** What `parse` hands to the core and gets back. */

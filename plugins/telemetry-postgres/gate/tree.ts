@@ -1,22 +1,6 @@
-/** The syntax tree as PostgreSQL's own parser writes it: `{ NodeType: { field: … } }`, fields of no value left out. */
-export type Json = null | boolean | number | string | readonly Json[] | Node;
-export type Node = { readonly [key: string]: Json };
+import { isNode, list, text, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
 
-export function isNode(value: Json | undefined): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
-}
-
-export function list(value: Json | undefined): readonly Json[] {
-  return isList(value) ? value : [];
-}
-
-export function text(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
+// The tree as PostgreSQL's own parser writes it: `{ NodeType: { field: … } }`, fields of no value left out.
 
 /** The node of that type, without its wrapper. */
 export function only(type: string, value: Json | undefined): Node | undefined {

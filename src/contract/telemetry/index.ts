@@ -2,6 +2,7 @@ export * from './schema.ts';
 export { repairedJson } from './repaired-json.ts';
 export type * from './telemetry.ts';
 export type * from './statement.ts';
+export * from './tree.ts';
 export type * from './gate.ts';
 export { mappingSchema } from './mapping.ts';
 export type * from './mapping.ts';

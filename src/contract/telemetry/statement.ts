@@ -1,6 +1,7 @@
 import type { ErrorCode, ErrorDetails, SightlineError } from '../core/errors.ts';
 import type { OrganizationId } from '../core/ids.ts';
 import type { LogicalTable, TableName } from './schema.ts';
+import type { Json, TreeGrammar } from './tree.ts';
 
 export interface StatementContext {
   readonly organizationId: OrganizationId;
@@ -99,4 +100,6 @@ export interface SqlHelpers {
   unknownFunction(name: string, functions: Iterable<string>, details?: ErrorDetails): SightlineError;
   /** Nearest columns and the table's whole list go into the hint. */
   unknownColumn(name: string, tables: readonly TableName[], details?: ErrorDetails): SightlineError;
+  /** Lets a parser's tree through if all of it is known to the grammar; throws otherwise. */
+  treeWalk<State>(tree: Json | undefined, grammar: TreeGrammar<State>, state: State): void;
 }

@@ -1,6 +1,7 @@
 import { SightlineError } from '../../contract/core/index.ts';
 import { otelTables, tableNames } from '../../contract/telemetry/index.ts';
 import type { LogicalTable, ReadRules, SqlHelpers, TableName } from '../../contract/telemetry/index.ts';
+import { treeWalk } from '../gate/allow-list.ts';
 import { readableTable } from './governance.ts';
 import { nearest } from './nearest.ts';
 
@@ -51,6 +52,7 @@ export const sqlHelpers: SqlHelpers = {
     unknownColumns.set(error, name);
     return error;
   },
+  treeWalk,
 };
 
 /** The nearest columns and all there are, without those that the rules deny. */
