@@ -9,7 +9,7 @@ import {
   waitingParties,
   webhookEvents,
 } from '../../src/contract/storage/index.ts';
-import type { DbBoolean, DbInteger } from './tables/table.ts';
+import type { DbBoolean, DbInteger } from './tables.ts';
 import { foldCase, SightlineError } from '../../src/contract/core/index.ts';
 
 /** Rows one call may ask for. Throws `invalid_argument` for anything but a whole number from 1 to 1,000. */

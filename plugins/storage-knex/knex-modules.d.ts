@@ -2,7 +2,7 @@
 declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import type { Knex } from 'knex';
   import type { SQLInputValue } from 'node:sqlite';
-  import type { ColumnValue } from './tables/table.ts';
+  import type { ColumnValue } from './tables.ts';
 
   export default class SqliteClient extends Knex.Client {
     override connectionSettings: { readonly filename: string; readonly options: { readonly readonly: boolean } };
@@ -24,7 +24,7 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
 declare module 'knex/lib/dialects/mysql2/index.js' {
   import type { Knex } from 'knex';
   import type { Connection } from 'mysql2';
-  import type { ColumnValue } from './tables/table.ts';
+  import type { ColumnValue } from './tables.ts';
 
   export default class MysqlClient extends Knex.Client {
     override config: Knex.Config & {
@@ -51,7 +51,7 @@ declare module 'knex/lib/dialects/mysql2/index.js' {
 declare module 'knex/lib/dialects/postgres/index.js' {
   import type { Knex } from 'knex';
   import type { Client, QueryResult } from 'pg';
-  import type { ColumnValue } from './tables/table.ts';
+  import type { ColumnValue } from './tables.ts';
 
   export default class PostgresClient extends Knex.Client {
     acquireRawConnection(): Promise<Client>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { SightlineError, foldCase } from '../../src/contract/core/index.ts';
 import type { Page } from '../../src/contract/storage/index.ts';
 import { integer, pageSize } from './columns.ts';
-import type { DbInteger } from './tables/table.ts';
+import type { DbInteger } from './tables.ts';
 import type { Scope } from './scope.ts';
 
 const maximumWords = 16;

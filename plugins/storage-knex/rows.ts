@@ -1,17 +1,4 @@
-import { accessTables } from './tables/directory.ts';
-import type { directoryTables } from './tables/directory.ts';
-import { incidentTables, investigationTables } from './tables/incidents.ts';
-import { recordTables } from './tables/records.ts';
-import type { DbInteger, RowOf, Table } from './tables/table.ts';
-
-const moved = { ...accessTables, ...incidentTables, ...investigationTables, ...recordTables };
-
-type Moved = typeof moved;
-type Directory = typeof directoryTables;
-
-export interface Owned {
-  organization_id: string;
-}
+import { movedOfOrganization, type DbInteger, type Owned, type RowOf, type Unowned } from './tables.ts';
 
 /** Tables of an organization that an export leaves out, and what rows have beside their columns' kinds. */
 interface More {
@@ -23,27 +10,25 @@ interface More {
 
 /** What an organization owns; reached only through a Scope. */
 export type OrganizationTables = {
-  [Name in keyof Moved | keyof More]: Owned &
-    (Name extends keyof Moved ? RowOf<Moved[Name]> : unknown) &
+  [Name in keyof Owned | keyof More]: { organization_id: string } & (Name extends keyof Owned
+    ? RowOf<Owned[Name]>
+    : unknown) &
     (Name extends keyof More ? More[Name] : unknown);
 };
 
 export type OrganizationTable = keyof OrganizationTables;
 
-/** An organization's tables that an export moves, what is referred to first. */
-export const movedOfOrganization: Readonly<Record<keyof Moved, Table<OrganizationTable>>> = moved;
-
 export const organizationTables: readonly string[] = [
-  ...Object.keys(moved),
+  ...movedOfOrganization.keys(),
   'kept_results' satisfies OrganizationTable,
 ];
 
-export type OrganizationRow = RowOf<Directory['organizations']>;
-export type UserRow = RowOf<Directory['users']>;
-export type IdentityRow = RowOf<Directory['identities']>;
-export type ClientRow = RowOf<Directory['oauth_clients']>;
-export type SigningKeyRow = RowOf<Directory['signing_keys']>;
-export type ArtifactRow = RowOf<Directory['artifacts']>;
+export type OrganizationRow = RowOf<Unowned['organizations']>;
+export type UserRow = RowOf<Unowned['users']>;
+export type IdentityRow = RowOf<Unowned['identities']>;
+export type ClientRow = RowOf<Unowned['oauth_clients']>;
+export type SigningKeyRow = RowOf<Unowned['signing_keys']>;
+export type ArtifactRow = RowOf<Unowned['artifacts']>;
 
 export type MemberRow = OrganizationTables['members'];
 export type InvitationRow = OrganizationTables['invitations'];

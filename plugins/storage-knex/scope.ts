@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
 import { integer } from './columns.ts';
 import type { ArtifactRow, GrantRow, OrganizationTable, OrganizationTables } from './rows.ts';
-import type { ColumnValue } from './tables/table.ts';
+import type { ColumnValue } from './tables.ts';
 import type { Statements } from './transact.ts';
 
 /**

@@ -245,7 +245,7 @@ describe('a store of before people could sign in', () => {
         migrationSource: {
           getMigrations: async () => migrations.filter(([name]) => name < '0008'),
           getMigrationName: ([name]: (typeof migrations)[number]) => name,
-          getMigration: async ([, { up }]: (typeof migrations)[number]) => ({ up, down: async () => {} }),
+          getMigration: async ([, up]: (typeof migrations)[number]) => ({ up, down: async () => {} }),
         },
       });
       await transaction('organizations').insert({ id, name: 'Acme', name_key: 'acme', created_at: 1 });

@@ -2,39 +2,12 @@ import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { MigrationPlan, MigrationReport } from '../../../src/contract/storage/index.ts';
 import type { Database } from '../database.ts';
-import * as directory from './0001-directory.ts';
-import * as credentials from './0002-credentials.ts';
-import * as incidents from './0003-incidents.ts';
-import * as chats from './0004-chats.ts';
-import * as investigations from './0005-investigations.ts';
-import * as audit from './0006-audit.ts';
-import * as scanUsage from './0007-scan-usage.ts';
-import * as people from './0008-people.ts';
-import * as replicas from './0009-replicas.ts';
-import * as keptResults from './0010-kept-results.ts';
-import * as webhooks from './0011-webhooks.ts';
-import * as incidentLife from './0012-incident-life.ts';
-import * as alerts from './0013-alerts.ts';
-import * as auditChain from './0015-audit-chain.ts';
-import { time } from '../dialect.ts';
+import type { Migration } from './columns.ts';
+import { first } from './0001-0007.ts';
+import { second } from './0008-0015.ts';
 
-/** In order; names are recorded in the database and never change. A migration that was released is never edited. */
-export const migrations: readonly (readonly [name: string, migration: Migration])[] = [
-  ['0001-directory', directory],
-  ['0002-credentials', credentials],
-  ['0003-incidents', incidents],
-  ['0004-chats', chats],
-  ['0005-investigations', investigations],
-  ['0006-audit', audit],
-  ['0007-scan-usage', scanUsage],
-  ['0008-people', people],
-  ['0009-replicas', replicas],
-  ['0010-kept-results', keptResults],
-  ['0011-webhooks', webhooks],
-  ['0012-incident-life', incidentLife],
-  ['0013-alerts', alerts],
-  ['0015-audit-chain', auditChain],
-];
+/** In order; names are recorded in the database and never change. */
+export const migrations: readonly (readonly [name: string, up: Migration])[] = Object.entries({ ...first, ...second });
 
 const recordTable = 'schema_migrations';
 
@@ -47,11 +20,11 @@ export function migrate(database: Database): Promise<MigrationReport> {
     const { knex } = session;
     if (!(await knex.schema.hasTable(recordTable))) await createRecord(knex);
     const applied: string[] = [];
-    for (const [name, migration] of await pending(knex)) {
+    for (const [name, up] of await pending(knex)) {
       const record = async (): Promise<void> => {
         await knex(recordTable).insert({ name, migration_time: Date.now() });
       };
-      await session.apply(name, (schema) => migration.up(schema), record);
+      await session.apply(name, up, record);
       applied.push(name);
     }
     await session.secure();
@@ -91,10 +64,6 @@ async function createRecord(knex: Knex): Promise<void> {
   await knex.schema.createTable(recordTable, (table) => {
     table.increments('id');
     table.string('name', 255).notNullable();
-    time(table, 'migration_time').notNullable();
+    table.bigInteger('migration_time').notNullable();
   });
-}
-
-interface Migration {
-  up(knex: Knex): Promise<void>;
 }

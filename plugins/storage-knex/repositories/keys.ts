@@ -5,7 +5,7 @@ import { date, optional, shortText } from '../columns.ts';
 import type { ScopedDatabase } from '../database.ts';
 import { scopesJson } from '../json.ts';
 import type { ApiKeyRow } from '../rows.ts';
-import type { DbInteger } from '../tables/table.ts';
+import type { DbInteger } from '../tables.ts';
 import type { Scope } from '../scope.ts';
 import type { UsageMarks } from '../usage-marks.ts';
 

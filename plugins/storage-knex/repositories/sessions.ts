@@ -4,7 +4,7 @@ import type { LiveSession, NewSession, SessionRepository } from '../../../src/co
 import { date } from '../columns.ts';
 import type { Database } from '../database.ts';
 import type { SessionRow } from '../rows.ts';
-import type { DbInteger } from '../tables/table.ts';
+import type { DbInteger } from '../tables.ts';
 import {
   type JoinedOrganization,
   organizationColumns,

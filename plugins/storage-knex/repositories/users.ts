@@ -3,7 +3,7 @@ import type { UserId } from '../../../src/contract/core/index.ts';
 import type { User, Membership, Organization } from '../../../src/contract/storage/index.ts';
 import { boolean, date, sha256, roleColumn, comparable, shortText } from '../columns.ts';
 import type { IdentityRow, UserRow, OrganizationRow } from '../rows.ts';
-import type { DbBoolean, DbInteger } from '../tables/table.ts';
+import type { DbBoolean, DbInteger } from '../tables.ts';
 import type { Statements } from '../transact.ts';
 
 export function toOrganization(row: Pick<OrganizationRow, 'id' | 'name' | 'created_at'>): Organization {

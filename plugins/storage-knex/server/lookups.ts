@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Lookup, Row } from '../dialect.ts';
 import { promptMs } from '../persistence.ts';
-import type { ColumnValue } from '../tables/table.ts';
+import type { ColumnValue } from '../tables.ts';
 
 /** What a statement holds stays far below the databases' limits of parameters. */
 const rowsAStatement = 100;

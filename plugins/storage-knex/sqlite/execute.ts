@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { ColumnValue } from '../tables/table.ts';
+import type { ColumnValue } from '../tables.ts';
 import { failureOf } from './errors.ts';
 import type { Failure } from './errors.ts';
 

@@ -1,15 +1,11 @@
 import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
-import { movedOfOrganization } from '../rows.ts';
-import { directoryTables } from '../tables/directory.ts';
-import type { Kind, Table } from '../tables/table.ts';
+import { directoryTables, movedOfOrganization } from '../tables.ts';
+import type { Kind } from '../tables.ts';
 
 /** knex writes the rows for SQLite as one compound SELECT, which may have 500 parts. */
 const rowsAStatement = 200;
-
-const ofDirectory = new Map<string, Table>(Object.entries(directoryTables));
-const ofOrganization = new Map<string, Table>(Object.entries(movedOfOrganization));
 
 export const refusals = {
   duplicate: notOurs('has something twice'),
@@ -20,7 +16,7 @@ export const refusals = {
 export async function fill(knex: Knex, batches: AsyncIterable<TransferBatch>): Promise<void> {
   await requireEmpty(knex);
   for await (const { table, organizationId, rows } of batches) {
-    const moved = (organizationId === undefined ? ofDirectory : ofOrganization).get(table);
+    const moved = (organizationId === undefined ? directoryTables : movedOfOrganization).get(table);
     if (moved === undefined)
       throw notOurs(`has rows of ${JSON.stringify(table.slice(0, 40))}, which is no table of it`);
     for (const row of rows) checkRow(row, table, moved.columns);
@@ -34,7 +30,7 @@ export async function fill(knex: Knex, batches: AsyncIterable<TransferBatch>): P
 }
 
 async function requireEmpty(knex: Knex): Promise<void> {
-  for (const table of [...ofDirectory.keys(), 'sessions', ...ofOrganization.keys()]) {
+  for (const table of [...directoryTables.keys(), 'sessions', ...movedOfOrganization.keys()]) {
     if ((await knex(table).first(knex.raw('1 as found'))) === undefined) continue;
     throw new SightlineError(
       'conflict',
@@ -48,7 +44,7 @@ async function requireEmpty(knex: Knex): Promise<void> {
 
 /** Foreign keys compare ids only; that both ends belong to one organization is checked here. */
 async function requireApart(knex: Knex): Promise<void> {
-  for (const [table, { within = {} }] of ofOrganization) {
+  for (const [table, { within }] of movedOfOrganization) {
     for (const [column, parent] of Object.entries(within)) {
       const astray = await knex(`${table} as child`)
         .join(`${parent} as parent`, 'parent.id', `child.${column}`)
@@ -68,20 +64,18 @@ function checkRow(row: TransferRow, table: string, columns: Readonly<Record<stri
 }
 
 function fitsKind(value: TransferRow[string] | undefined, kind: Kind): boolean {
+  if (value === null) return kind.endsWith('?');
   switch (kind) {
     case 'text?':
-      return value === null || typeof value === 'string';
     case 'text':
       return typeof value === 'string';
     case 'integer?':
-      return value === null || Number.isSafeInteger(value);
     case 'integer':
     case 'small':
       return Number.isSafeInteger(value);
     case 'real?':
-      return value === null || typeof value === 'number';
+      return typeof value === 'number';
     case 'boolean?':
-      return value === null || typeof value === 'boolean';
     case 'boolean':
       return typeof value === 'boolean';
   }

@@ -3,9 +3,8 @@ import { toId } from '../../../src/contract/core/index.ts';
 import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import type { StorageSnapshot, TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
 import type { OrganizationRow } from '../rows.ts';
-import { movedOfOrganization } from '../rows.ts';
-import { directoryTables } from '../tables/directory.ts';
-import type { Kind, Table } from '../tables/table.ts';
+import { directoryTables, movedOfOrganization } from '../tables.ts';
+import type { Kind, Table } from '../tables.ts';
 
 const pageRows = 200;
 
@@ -20,7 +19,7 @@ export async function lookAt(knex: Knex, artifacts: readonly string[]): Promise<
     return name === 'artifacts' ? () => from().whereIn('model', [...artifacts]) : from;
   };
   const counts: Record<string, number> = {};
-  for (const name of [...Object.keys(directoryTables), ...Object.keys(movedOfOrganization)]) {
+  for (const name of [...directoryTables.keys(), ...movedOfOrganization.keys()]) {
     const [counted] = await of(name)().count({ rows: '*' });
     counts[name] = Number(counted?.['rows'] ?? 0);
   }
@@ -28,9 +27,9 @@ export async function lookAt(knex: Knex, artifacts: readonly string[]): Promise<
   return {
     counts,
     async *batches() {
-      for (const [table, moved] of Object.entries(directoryTables)) yield* batches(of(table), table, moved);
+      for (const [table, moved] of directoryTables) yield* batches(of(table), table, moved);
       for (const { id } of organizations) {
-        for (const [table, moved] of Object.entries(movedOfOrganization)) {
+        for (const [table, moved] of movedOfOrganization) {
           const own = () => of(table)().where(`${table}.organization_id`, id);
           yield* batches(own, table, moved, toId('org', id));
         }
