@@ -19,7 +19,8 @@ import { KnexDirectory } from './repositories/directory.ts';
 import { fill, refusals } from './transfer/restore.ts';
 import { lookAt } from './transfer/snapshot.ts';
 import { UsageMarks } from './usage-marks.ts';
-import { KnexWorkspace } from './workspace.ts';
+import type { OrganizationParts } from './repositories/repository.ts';
+import { workspaceOf } from './workspace.ts';
 
 class KnexTransfer implements Transfer {
   readonly schema = schemaVersion;
@@ -41,13 +42,10 @@ class KnexTransfer implements Transfer {
   }
 }
 
-/** What lives from the first use to `stop`. */
-interface Session {
+/** What lives from the first use to `stop`: what all organizations' repositories are made of, before their scope. */
+interface Session extends Omit<OrganizationParts, 'database'> {
   readonly database: Database;
   readonly directory: KnexDirectory;
-  readonly changes: ChatChanges;
-  readonly marks: UsageMarks;
-  readonly auditChains: AuditChains;
 }
 
 export class KnexStorage implements Storage {
@@ -114,16 +112,19 @@ export class KnexStorage implements Storage {
   }
 
   workspace(organizationId: OrganizationId): Workspace {
-    return new KnexWorkspace(organizationId, this.#require(), this.#host);
+    const session = this.#require();
+    return workspaceOf(organizationId, { ...session, database: session.database.scoped(organizationId) });
   }
 
   #open(): Session {
-    const { now, logger } = this.#host;
+    const { now, logger, vault } = this.#host;
     const connection = this.#dialect.connect();
     const database = new Database(connection);
     return {
       database,
-      directory: new KnexDirectory(database, now),
+      now,
+      vault,
+      directory: new KnexDirectory({ database, now }),
       changes: new ChatChanges(connection.bell),
       marks: new UsageMarks(database, logger),
       auditChains: new AuditChains(this.#host),

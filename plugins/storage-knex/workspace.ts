@@ -1,6 +1,6 @@
 import { SightlineError, toId } from '../../src/contract/core/index.ts';
-import type { Host, OrganizationId, IngestTokenId, IncidentId } from '../../src/contract/core/index.ts';
-import { auditSeals, alertRules } from '../../src/contract/storage/index.ts';
+import type { OrganizationId, IngestTokenId, IncidentId } from '../../src/contract/core/index.ts';
+import { alertRules } from '../../src/contract/storage/index.ts';
 import type {
   Workspace,
   IngestToken,
@@ -12,9 +12,6 @@ import type {
   IncidentAlerts,
   RecordedAlerts,
 } from '../../src/contract/storage/index.ts';
-import type { AuditChains } from './audit-chains.ts';
-import type { ChatChanges } from './chat-changes.ts';
-import type { Database, ScopedDatabase } from './database.ts';
 import { AlertSources } from './repositories/alerts/alert-sources.ts';
 import { Audit } from './repositories/audit.ts';
 import { Chats } from './repositories/chats.ts';
@@ -27,28 +24,20 @@ import { Keys } from './repositories/keys.ts';
 import { Members } from './repositories/members.ts';
 import { Retention } from './repositories/retention.ts';
 import { Webhooks } from './repositories/webhooks.ts';
-import type { UsageMarks } from './usage-marks.ts';
+import { OrganizationRepository, type OrganizationParts } from './repositories/repository.ts';
 import { date, integer } from './columns.ts';
 import type { Scope } from './scope.ts';
 import { alertsJson } from './json.ts';
 import { toAlert } from './repositories/alerts/alert-rows.ts';
 import { takeAlerts } from './repositories/alerts/take-alerts.ts';
 
-class Alerts implements AlertRepository {
-  readonly #database: ScopedDatabase;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+class Alerts extends OrganizationRepository implements AlertRepository {
   record(deliveries: readonly AlertDelivery[], engine: string): Promise<RecordedAlerts> {
-    return this.#database.write((scope) => takeAlerts(scope, deliveries, engine, this.#now()));
+    return this.database.write((scope) => takeAlerts(scope, deliveries, engine, this.now()));
   }
 
   ofIncident(id: IncidentId): Promise<IncidentAlerts> {
-    return this.#database.read(async (scope) => {
+    return this.database.read(async (scope) => {
       const row = await scope.from('incidents').where({ id }).first('alerts');
       const made = row === undefined ? [] : alertsJson.read(row.alerts);
       // In the order of the alphabet, what fires stands before what is resolved.
@@ -79,19 +68,13 @@ async function count(scope: Scope, id: IncidentId, statuses: readonly string[]):
 
 const most = Number.MAX_SAFE_INTEGER;
 
-class Scans implements ScanRepository {
-  readonly #database: ScopedDatabase;
-
-  constructor(database: ScopedDatabase) {
-    this.#database = database;
-  }
-
+class Scans extends OrganizationRepository implements ScanRepository {
   async add(day: string, bytes: number): Promise<number> {
     checkDay(day);
     if (!Number.isSafeInteger(bytes)) {
       throw new SightlineError('invalid_argument', 'A number of bytes must be an integer.');
     }
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       await scope.upsert('scan_usage', { day, bytes: 0 }, ['organization_id', 'day'], ['day']);
       // One statement on the row itself, so that what others add at the same time is not lost.
       const sum =
@@ -105,7 +88,7 @@ class Scans implements ScanRepository {
 
   async total(day: string): Promise<number> {
     checkDay(day);
-    return this.#database.read((scope) => totalOf(scope, day));
+    return this.database.read((scope) => totalOf(scope, day));
   }
 }
 
@@ -119,27 +102,19 @@ function checkDay(day: string): void {
   throw new SightlineError('invalid_argument', 'A day is written as 2026-01-31.');
 }
 
-class IngestTokens implements IngestTokenRepository {
-  readonly #database: ScopedDatabase;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+class IngestTokens extends OrganizationRepository implements IngestTokenRepository {
   create({ id, hash, sealed }: NewIngestToken): Promise<void> {
-    return this.#database.write(
+    return this.database.write(
       async (scope) => {
         const position = await scope.next('ingest_token');
-        await scope.insert('ingest_tokens', { id, hash, sealed, position, created_at: this.#now().getTime() });
+        await scope.insert('ingest_tokens', { id, hash, sealed, position, created_at: this.now().getTime() });
       },
       { duplicate: new SightlineError('conflict', 'An ingest token with this id or hash exists already.') },
     );
   }
 
   current(): Promise<IngestToken | undefined> {
-    return this.#database.read(async (scope) => {
+    return this.database.read(async (scope) => {
       const row = await scope.from('ingest_tokens').orderBy('position', 'desc').first();
       if (row === undefined) return undefined;
       return { id: toId('it', row.id), hash: row.hash, sealed: row.sealed, createdAt: date(row.created_at) };
@@ -147,88 +122,28 @@ class IngestTokens implements IngestTokenRepository {
   }
 
   revoke(id: IngestTokenId): Promise<boolean> {
-    return this.#database.write(async (scope) => (await scope.from('ingest_tokens').where({ id }).delete()) > 0);
+    return this.some((scope) => scope.from('ingest_tokens').where({ id }).delete());
   }
 }
 
-interface Shared {
-  readonly database: Database;
-  readonly changes: ChatChanges;
-  readonly marks: UsageMarks;
-  readonly auditChains: AuditChains;
-}
-
-/** Creates an organization's repositories on access; they hold no state. */
-export class KnexWorkspace implements Workspace {
-  readonly organizationId: OrganizationId;
-  readonly #scoped: ScopedDatabase;
-  readonly #shared: Shared;
-  readonly #host: Pick<Host, 'now' | 'vault'>;
-
-  constructor(organizationId: OrganizationId, shared: Shared, host: Pick<Host, 'now' | 'vault'>) {
-    this.organizationId = organizationId;
-    this.#scoped = shared.database.scoped(organizationId);
-    this.#shared = shared;
-    this.#host = host;
-  }
-
-  get keys(): Keys {
-    return new Keys(this.#scoped, this.#shared.marks, this.#host.now);
-  }
-
-  get members(): Members {
-    return new Members(this.#scoped, this.#host.now);
-  }
-
-  get invitations(): Invitations {
-    return new Invitations(this.#scoped, this.#host.now);
-  }
-
-  get grants(): Grants {
-    return new Grants(this.#scoped, this.#shared.marks, this.#host.now);
-  }
-
-  get ingestTokens(): IngestTokens {
-    return new IngestTokens(this.#scoped, this.#host.now);
-  }
-
-  get alertSources(): AlertSources {
-    return new AlertSources(this.#scoped, this.#host.now);
-  }
-
-  get alerts(): Alerts {
-    return new Alerts(this.#scoped, this.#host.now);
-  }
-
-  get incidents(): Incidents {
-    return new Incidents(this.#scoped, this.#host.now);
-  }
-
-  get investigations(): Investigations {
-    return new Investigations(this.#scoped, this.#shared.changes, this.#host.now);
-  }
-
-  get chats(): Chats {
-    return new Chats(this.#scoped, this.#shared.changes, this.#host.now);
-  }
-
-  get audit(): Audit {
-    return new Audit(this.#scoped, this.#shared.auditChains);
-  }
-
-  get scans(): Scans {
-    return new Scans(this.#scoped);
-  }
-
-  get keptResults(): KeptResults {
-    return new KeptResults(this.#scoped);
-  }
-
-  get retention(): Retention {
-    return new Retention(this.#scoped, auditSeals(this.#host.vault, this.organizationId).cut);
-  }
-
-  get webhooks(): Webhooks {
-    return new Webhooks(this.#scoped, this.#host.now);
-  }
+/** The one place where an organization's repositories are made. They hold no state. */
+export function workspaceOf(organizationId: OrganizationId, parts: OrganizationParts): Workspace {
+  return {
+    organizationId,
+    keys: new Keys(parts),
+    members: new Members(parts),
+    invitations: new Invitations(parts),
+    grants: new Grants(parts),
+    ingestTokens: new IngestTokens(parts),
+    alertSources: new AlertSources(parts),
+    alerts: new Alerts(parts),
+    incidents: new Incidents(parts),
+    investigations: new Investigations(parts),
+    chats: new Chats(parts),
+    audit: new Audit(parts),
+    scans: new Scans(parts),
+    keptResults: new KeptResults(parts),
+    retention: new Retention(parts),
+    webhooks: new Webhooks(parts),
+  };
 }

@@ -1,24 +1,16 @@
 import type { Artifact, ArtifactRepository } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
-import type { Database } from '../database.ts';
 import type { ArtifactRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
+import { DirectoryRepository } from './repository.ts';
 
 const expiredAtOnce = 1_000;
 
 /** What has expired is not found any more, whether it was removed yet or not. */
-export class Artifacts implements ArtifactRepository {
-  readonly #database: Database;
-  readonly #now: () => Date;
-
-  constructor(database: Database, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+export class Artifacts extends DirectoryRepository implements ArtifactRepository {
   upsert(artifact: Artifact): Promise<void> {
     const { consumed_at, ...row } = toRow(artifact);
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       await knex<ArtifactRow>('artifacts')
         .insert({ ...row, consumed_at })
         .onConflict(['model', 'id'])
@@ -36,7 +28,7 @@ export class Artifacts implements ArtifactRepository {
   }
 
   consume(model: string, id: string, at: Date): Promise<boolean> {
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       const used = await this.#alive(knex)
         .where({ model, id })
         .whereNull('consumed_at')
@@ -45,22 +37,18 @@ export class Artifacts implements ArtifactRepository {
     });
   }
 
-  destroy(model: string, id: string): Promise<void> {
-    return this.#database.write(async (knex) => {
-      await knex<ArtifactRow>('artifacts').where({ model, id }).delete();
-    });
+  async destroy(model: string, id: string): Promise<void> {
+    await this.database.write((knex) => knex<ArtifactRow>('artifacts').where({ model, id }).delete());
   }
 
-  revokeGrant(grantId: string): Promise<void> {
-    return this.#database.write(async (knex) => {
-      await knex<ArtifactRow>('artifacts').where({ grant_id: grantId }).delete();
-    });
+  async revokeGrant(grantId: string): Promise<void> {
+    await this.database.write((knex) => knex<ArtifactRow>('artifacts').where({ grant_id: grantId }).delete());
   }
 
   /** In small transactions, so that a large backlog does not block writers. */
   async removeExpired(before: Date): Promise<number> {
     for (let removed = 0; ;) {
-      const batch = await this.#database.write(async (knex) => {
+      const batch = await this.database.write(async (knex) => {
         const expired = await knex<ArtifactRow>('artifacts')
           .where('expires_at', '<=', before.getTime())
           .limit(expiredAtOnce)
@@ -83,14 +71,11 @@ export class Artifacts implements ArtifactRepository {
   }
 
   #first(match: Partial<ArtifactRow>): Promise<Artifact | undefined> {
-    return this.#database.read(async (knex) => {
-      const row = await this.#alive(knex).where(match).first();
-      return row === undefined ? undefined : toArtifact(row);
-    });
+    return this.one((knex) => this.#alive(knex).where(match).first(), toArtifact);
   }
 
   #alive(knex: Statements) {
-    const now = this.#now().getTime();
+    const now = this.now().getTime();
     return knex<ArtifactRow>('artifacts').where(
       (alive) => void alive.whereNull('expires_at').orWhere('expires_at', '>', now),
     );

@@ -5,26 +5,17 @@ import type {
   AuditRepository,
   ChainedRecord,
 } from '../../../src/contract/storage/index.ts';
-import type { AuditChains } from '../audit-chains.ts';
 import { boolean, integer, pageSize } from '../columns.ts';
-import type { ScopedDatabase } from '../database.ts';
 import { toChain, toChained, toRecord } from './audit-rows.ts';
+import { OrganizationRepository } from './repository.ts';
 
-export class Audit implements AuditRepository {
-  readonly #database: ScopedDatabase;
-  readonly #chains: AuditChains;
-
-  constructor(database: ScopedDatabase, chains: AuditChains) {
-    this.#database = database;
-    this.#chains = chains;
-  }
-
+export class Audit extends OrganizationRepository implements AuditRepository {
   async append(records: readonly AuditRecord[]): Promise<void> {
-    if (records.length > 0) await this.#chains.append(this.#database, records);
+    if (records.length > 0) await this.parts.auditChains.append(this.database, records);
   }
 
   list({ limit, before }: { readonly limit: number; readonly before?: Date }): Promise<readonly AuditRecord[]> {
-    return this.#database.read(async (scope) => {
+    return this.database.read(async (scope) => {
       const query = scope.from('audit').orderBy(['at', 'id'].map((column) => ({ column, order: 'desc' })));
       if (before !== undefined) query.where('at', '<', before.getTime());
       return (await query.limit(pageSize(limit))).map(toRecord);
@@ -32,7 +23,7 @@ export class Audit implements AuditRepository {
   }
 
   census(): Promise<AuditCensus> {
-    return this.#database.read(async (scope) => {
+    return this.database.read(async (scope) => {
       const row = await scope.from('audit_registers').first();
       const [unchained] = await scope.from('audit').where({ chain: 0 }).count({ rows: '*' });
       const [astray] = await scope
@@ -54,7 +45,7 @@ export class Audit implements AuditRepository {
   }
 
   chains({ after, limit }: { readonly after: number; readonly limit: number }): Promise<readonly AuditChainState[]> {
-    return this.#database.read(async (scope) =>
+    return this.database.read(async (scope) =>
       (await scope.from('audit_chains').where('number', '>', after).orderBy('number').limit(pageSize(limit))).map(
         toChain,
       ),
@@ -62,10 +53,7 @@ export class Audit implements AuditRepository {
   }
 
   chain(number: number): Promise<AuditChainState | undefined> {
-    return this.#database.read(async (scope) => {
-      const row = await scope.from('audit_chains').where({ number }).first();
-      return row && toChain(row);
-    });
+    return this.one((scope) => scope.from('audit_chains').where({ number }).first(), toChain);
   }
 
   records(options: {
@@ -74,7 +62,7 @@ export class Audit implements AuditRepository {
     readonly limit: number;
   }): Promise<readonly ChainedRecord[]> {
     const { chain, after, limit } = options;
-    return this.#database.read(async (scope) =>
+    return this.database.read(async (scope) =>
       (await scope.from('audit').where({ chain }).where('seq', '>', after).orderBy('seq').limit(pageSize(limit))).map(
         toChained,
       ),

@@ -2,32 +2,26 @@ import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { BucketRepository } from '../../../src/contract/storage/index.ts';
 import { date, pageSize } from '../columns.ts';
-import type { Database } from '../database.ts';
 import type { BucketRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
+import { DirectoryRepository } from './repository.ts';
 
 const mostNames = 500;
 const emptyAtOnce = 1_000;
 /** Some three hundred years: no sum of these leaves the integers that are exact. */
 const mostMilliseconds = 10 ** 13;
 
-export class Buckets implements BucketRepository {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class Buckets extends DirectoryRepository implements BucketRepository {
   async read(names: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
     checkNames(names);
     if (names.length === 0) return new Map();
-    return this.#database.read(async (knex) => emptyAt(await full(knex, now).whereIn('name', names)));
+    return this.database.read(async (knex) => emptyAt(await full(knex, now).whereIn('name', names)));
   }
 
   async list(prefix: string, now: Date, limit: number): Promise<ReadonlyMap<string, Date>> {
     checkNames([prefix]);
     const most = pageSize(limit);
-    return this.#database.read(async (knex) =>
+    return this.database.read(async (knex) =>
       emptyAt(
         await startingWith(full(knex, now), prefix)
           .orderBy([{ column: 'empty_at', order: 'desc' }, { column: 'name' }])
@@ -43,7 +37,7 @@ export class Buckets implements BucketRepository {
     // In one order everywhere, so that two gateways do not wait for each other.
     const amounts = names.toSorted().map((name) => [name, amountOf(milliseconds.get(name))] as const);
     const time = now.getTime();
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       await knex<BucketRow>('buckets')
         .insert(amounts.map(([name]) => ({ name, empty_at: 0 })))
         .onConflict('name')
@@ -65,24 +59,24 @@ export class Buckets implements BucketRepository {
   async empty(names: readonly string[]): Promise<void> {
     checkNames(names);
     if (names.length === 0) return;
-    await this.#database.write((knex) => knex<BucketRow>('buckets').whereIn('name', names).delete());
+    await this.database.write((knex) => knex<BucketRow>('buckets').whereIn('name', names).delete());
   }
 
   async emptyAll(prefix: string): Promise<void> {
     checkNames([prefix]);
-    await this.#database.write((knex) => startingWith(knex<BucketRow>('buckets'), prefix).delete());
+    await this.database.write((knex) => startingWith(knex<BucketRow>('buckets'), prefix).delete());
   }
 
   /** In small transactions, so that a large backlog does not block writers. */
   async removeEmpty(before: Date): Promise<void> {
     const time = before.getTime();
     for (;;) {
-      const names = await this.#database.read((knex) =>
+      const names = await this.database.read((knex) =>
         knex<BucketRow>('buckets').where('empty_at', '<', time).orderBy('empty_at').limit(emptyAtOnce).pluck('name'),
       );
       // One that was filled again meanwhile stays.
       if (names.length > 0) {
-        await this.#database.write((knex) =>
+        await this.database.write((knex) =>
           knex<BucketRow>('buckets').whereIn('name', names).where('empty_at', '<', time).delete(),
         );
       }

@@ -10,9 +10,7 @@ import type {
   NewReply,
   Page,
 } from '../../../src/contract/storage/index.ts';
-import type { ChatChanges } from '../chat-changes.ts';
 import { sha256, pageSize } from '../columns.ts';
-import type { ScopedDatabase } from '../database.ts';
 import { actorJson } from '../json.ts';
 import type { ChatRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
@@ -29,6 +27,7 @@ import {
 } from './chat-rows.ts';
 import { insertQueued, queueForChat, resume, takeWaiting } from './investigation-rows.ts';
 import { announceChat } from './webhook-outbox.ts';
+import { OrganizationRepository } from './repository.ts';
 
 /** Of the first message, which a search looks through beside the title. */
 const searchedCharacters = 4_000;
@@ -38,20 +37,10 @@ interface Written {
   readonly message: ChatMessage;
 }
 
-export class Chats implements ChatRepository {
-  readonly #database: ScopedDatabase;
-  readonly #changes: ChatChanges;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, changes: ChatChanges, now: () => Date) {
-    this.#database = database;
-    this.#changes = changes;
-    this.#now = now;
-  }
-
+export class Chats extends OrganizationRepository implements ChatRepository {
   start(input: NewChat): Promise<Written> {
-    return this.#database.write(async (scope) => {
-      const now = this.#now();
+    return this.database.write(async (scope) => {
+      const now = this.now();
       const ids = { chat: newId('chat', now.getTime()), message: newId('msg', now.getTime()) };
       const earlier = await remember(scope, ['start', null, input.author, input.idempotencyKey], ids, now);
       if (earlier !== undefined) return earlier;
@@ -90,8 +79,8 @@ export class Chats implements ChatRepository {
   }
 
   async reply(id: ChatId, input: NewReply): Promise<Written> {
-    const written = await this.#database.write(async (scope) => {
-      const now = this.#now();
+    const written = await this.database.write(async (scope) => {
+      const now = this.now();
       const chat = await lockChat(scope, id);
       const { author, engine } = input;
       if (chat.createdBy.kind !== author.kind || chat.createdBy.id !== author.id) {
@@ -110,44 +99,42 @@ export class Chats implements ChatRepository {
       await queueForChat(scope, { chatId: id, engine, ...reason }, now);
       return { chat: next, message: { ...added, seq: next.lastSeq, time: now } };
     });
-    this.#changes.notify(id);
+    this.parts.changes.notify(id);
     return written;
   }
 
   get(id: ChatId): Promise<Chat | undefined> {
-    return this.#database.read(async (scope) => {
-      const row = await scope.from('chats').where({ id }).first();
-      return row === undefined ? undefined : toChat(row);
-    });
+    return this.one((scope) => scope.from('chats').where({ id }).first(), toChat);
   }
 
   list(filter: ChatFilter): Promise<Page<Chat>> {
-    return this.#database.read((scope) => listChats(scope, filter));
+    return this.database.read((scope) => listChats(scope, filter));
   }
 
   messages(
     id: ChatId,
     { afterSeq, limit }: { readonly afterSeq?: number; readonly limit: number },
   ): Promise<readonly ChatMessage[]> {
-    return this.#database.read(async (scope) => {
-      const rows = await scope
-        .from('chat_messages')
-        .where({ chat_id: id })
-        .where('seq', '>', afterSeq ?? 0)
-        .orderBy('seq')
-        .limit(pageSize(limit));
-      return rows.map(toMessage);
-    });
+    return this.all(
+      (scope) =>
+        scope
+          .from('chat_messages')
+          .where({ chat_id: id })
+          .where('seq', '>', afterSeq ?? 0)
+          .orderBy('seq')
+          .limit(pageSize(limit)),
+      toMessage,
+    );
   }
 
   message(id: ChatId, messageId: MessageId): Promise<ChatMessage | undefined> {
-    return this.#database.read((scope) => readMessage(scope, id, messageId));
+    return this.database.read((scope) => readMessage(scope, id, messageId));
   }
 
   /** A chat in which nothing runs or waits stays as it is. */
   async cancel(id: ChatId, actor: Actor): Promise<Chat> {
-    const chat = await this.#database.write(async (scope) => {
-      const now = this.#now();
+    const chat = await this.database.write(async (scope) => {
+      const now = this.now();
       const current = await lockChat(scope, id);
       if (current.status !== 'running' && current.status !== 'waiting') return current;
       await scope
@@ -164,14 +151,14 @@ export class Chats implements ChatRepository {
         });
       return advanceChat(scope, current, 'cancelled', now, { role: 'system', author: actor, content: 'Cancelled.' });
     });
-    this.#changes.notify(id);
+    this.parts.changes.notify(id);
     return chat;
   }
 
   /** A chat that does not exist has changed: the caller's next look finds that out. */
   changed(id: ChatId, seen: Date, signal: AbortSignal): Promise<void> {
-    return this.#changes.wait(id, signal, () =>
-      this.#database.read(async (scope) => {
+    return this.parts.changes.wait(id, signal, () =>
+      this.database.read(async (scope) => {
         const row = await scope.from('chats').where({ id }).first('updated_at');
         return row === undefined || updatedAt(row) > seen.getTime();
       }),

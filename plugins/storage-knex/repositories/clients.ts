@@ -13,6 +13,7 @@ import type { ClientRow, LockRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import type { Scope } from '../../../src/contract/issuer/index.ts';
 import { scopesJson } from '../json.ts';
+import { DirectoryRepository } from './repository.ts';
 
 /** Asked on every request: what a token stands for now. Prepared once. */
 export class LiveAccess {
@@ -64,17 +65,9 @@ const keptUnusedMs = 24 * 3_600_000;
 /** A limit that was lowered is reached in steps, so that no registration holds the write lock for long. */
 const removedAtOnce = 500;
 
-export class Clients implements ClientRepository {
-  readonly #database: Database;
-  readonly #now: () => Date;
-
-  constructor(database: Database, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+export class Clients extends DirectoryRepository implements ClientRepository {
   register({ id, metadata, createdAt }: RegisteredClient, mostUnused: number): Promise<boolean> {
-    return this.#database.write(
+    return this.database.write(
       async (knex) => {
         // What is counted stays so until the end.
         await knex<LockRow>('locks').where({ name: 'oauth_clients' }).increment('taken', 1);
@@ -87,7 +80,7 @@ export class Clients implements ClientRepository {
   }
 
   find(id: string): Promise<RegisteredClient | undefined> {
-    return this.#database.read(async (knex) => {
+    return this.database.read(async (knex) => {
       const row = await knex<ClientRow>('oauth_clients').where({ id }).first();
       return row === undefined ? undefined : { id: row.id, metadata: row.metadata, createdAt: date(row.created_at) };
     });
@@ -95,9 +88,9 @@ export class Clients implements ClientRepository {
 
   /** Only the first use is written, for that is all a registration has to know. */
   async markUsed(id: string, at: Date): Promise<void> {
-    const first = await this.#database.read((knex) => unused(knex).where({ id }).first('id'));
+    const first = await this.database.read((knex) => unused(knex).where({ id }).first('id'));
     if (first === undefined) return;
-    await this.#database.write((knex) => unused(knex).where({ id }).update({ used_at: at.getTime() }));
+    await this.database.write((knex) => unused(knex).where({ id }).update({ used_at: at.getTime() }));
   }
 
   async #makeRoom(knex: Statements, mostUnused: number): Promise<boolean> {
@@ -105,7 +98,7 @@ export class Clients implements ClientRepository {
     const kept = integer(counted?.['kept'] ?? 0);
     if (kept < mostUnused) return true;
     const old = await unused(knex)
-      .where('created_at', '<=', this.#now().getTime() - keptUnusedMs)
+      .where('created_at', '<=', this.now().getTime() - keptUnusedMs)
       .orderBy(['created_at', 'id'])
       .limit(Math.min(kept - mostUnused + 1, removedAtOnce))
       .select('id');

@@ -1,21 +1,6 @@
 import { foldCase, isId, newId, SightlineError, toId } from '../../../src/contract/core/index.ts';
-import type { GrantId, IngestTokenId, InvestigationId, OrganizationId } from '../../../src/contract/core/index.ts';
-import type {
-  AlertSource,
-  ApiKeyWithHashes,
-  ClaimedInvestigation,
-  ClaimedWebhookMessage,
-  Directory,
-  Lease,
-  LiveGrant,
-  LiveKey,
-  LiveMember,
-  Organization,
-  SigningKeyRecord,
-  User,
-  WebhookOutcome,
-} from '../../../src/contract/storage/index.ts';
-import type { Database } from '../database.ts';
+import type { GrantId, IngestTokenId, OrganizationId } from '../../../src/contract/core/index.ts';
+import type { ApiKeyWithHashes, Directory, Organization, User } from '../../../src/contract/storage/index.ts';
 import { scopesJson } from '../json.ts';
 import { comparable, shortText } from '../columns.ts';
 import type {
@@ -28,7 +13,7 @@ import type {
   OrganizationRow,
   UserRow,
 } from '../rows.ts';
-import { LiveAlertSources } from './alerts/alert-sources.ts';
+import { liveAlertSource } from './alerts/alert-sources.ts';
 import { Artifacts } from './artifacts.ts';
 import { Buckets } from './buckets.ts';
 import { Clients, LiveAccess } from './clients.ts';
@@ -38,46 +23,43 @@ import { removeExpiredResults } from './kept-results.ts';
 import { toOrganization, newUserRow, toUser } from './users.ts';
 import { People } from './people.ts';
 import { Sessions } from './sessions.ts';
+import { DirectoryRepository } from './repository.ts';
 import { WebhookLeases } from './webhook-leases.ts';
 
 /** What is asked before an organization is known, and what belongs to none. */
-export class KnexDirectory implements Directory {
-  readonly artifacts: Artifacts;
-  readonly people: People;
-  readonly sessions: Sessions;
-  readonly clients: Clients;
-  readonly gateways: Gateways;
-  readonly buckets: Buckets;
-  readonly #database: Database;
-  readonly #now: () => Date;
-  readonly #signingKeys: SigningKeys;
-  readonly #leases: InvestigationLeases;
-  readonly #webhookLeases: WebhookLeases;
-  readonly #live: LiveAccess;
-  readonly #alertSources: LiveAlertSources;
+export class KnexDirectory extends DirectoryRepository implements Directory {
+  readonly artifacts = new Artifacts(this.parts);
+  readonly people = new People(this.parts);
+  readonly sessions = new Sessions(this.parts);
+  readonly clients = new Clients(this.parts);
+  readonly gateways = new Gateways(this.parts);
+  readonly buckets = new Buckets(this.parts);
+  readonly #signingKeys = new SigningKeys(this.parts);
+  readonly #leases = new InvestigationLeases(this.parts);
+  readonly #webhookLeases = new WebhookLeases(this.parts);
+  readonly #live = new LiveAccess(this.database);
 
-  constructor(database: Database, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-    this.artifacts = new Artifacts(database, now);
-    this.people = new People(database, now);
-    this.sessions = new Sessions(database, now);
-    this.clients = new Clients(database, now);
-    this.gateways = new Gateways(database);
-    this.buckets = new Buckets(database);
-    this.#signingKeys = new SigningKeys(database);
-    this.#leases = new InvestigationLeases(database);
-    this.#webhookLeases = new WebhookLeases(database);
-    this.#live = new LiveAccess(database);
-    this.#alertSources = new LiveAlertSources(database);
-  }
+  readonly liveKey: Directory['liveKey'] = (keyId, secretId) => this.#live.key(secretId, keyId);
+  readonly liveGrant: Directory['liveGrant'] = this.#live.grant;
+  readonly liveMember: Directory['liveMember'] = this.#live.member;
+  readonly alertSource: Directory['alertSource'] = liveAlertSource(this.database);
+  readonly signingKeys: Directory['signingKeys'] = () => this.#signingKeys.list();
+  readonly replaceSigningKeys: Directory['replaceSigningKeys'] = (expected, keys) =>
+    this.#signingKeys.replace(expected, keys);
+  readonly claimInvestigation: Directory['claimInvestigation'] = (lease) => this.#leases.claim(lease);
+  readonly renewInvestigation: Directory['renewInvestigation'] = (id, lease) => this.#leases.renew(id, lease);
+  readonly claimWebhookMessage: Directory['claimWebhookMessage'] = (lease) => this.#webhookLeases.claim(lease);
+  readonly settleWebhookMessage: Directory['settleWebhookMessage'] = (message, lease, outcome) =>
+    this.#webhookLeases.settle(message, lease, outcome);
+  readonly removeExpiredResults: Directory['removeExpiredResults'] = (before) =>
+    removeExpiredResults(this.database, before);
 
   async createOrganization(input: { readonly name: string }): Promise<Organization> {
     const name = shortText("The organization's name", input.name.trim(), 200);
     if (isId('org', name)) {
       throw new SightlineError('invalid_argument', 'An organization cannot be named like an organization id.');
     }
-    const createdAt = this.#now();
+    const createdAt = this.now();
     const id = newId('org', createdAt.getTime());
     const row = {
       id,
@@ -85,21 +67,21 @@ export class KnexDirectory implements Directory {
       name_key: comparable("The organization's name", name, 400),
       created_at: createdAt.getTime(),
     };
-    await this.#database.write((knex) => knex<OrganizationRow>('organizations').insert(row), {
+    await this.database.write((knex) => knex<OrganizationRow>('organizations').insert(row), {
       duplicate: new SightlineError('conflict', `There is an organization named ${name} already.`),
     });
     return { id, name, createdAt };
   }
 
   organizations(): Promise<readonly Organization[]> {
-    return this.#database.read(async (knex) => {
+    return this.database.read(async (knex) => {
       const rows = await knex<OrganizationRow>('organizations').orderBy(['created_at', 'id']);
       return rows.map(toOrganization);
     });
   }
 
   findOrganization(idOrName: string): Promise<Organization | undefined> {
-    return this.#database.read(async (knex) => {
+    return this.database.read(async (knex) => {
       const match = isId('org', idOrName) ? { id: idOrName } : { name_key: foldCase(idOrName.trim()) };
       const row = await knex<OrganizationRow>('organizations').where(match).first();
       return row === undefined ? undefined : toOrganization(row);
@@ -107,38 +89,30 @@ export class KnexDirectory implements Directory {
   }
 
   async createUser(input: { readonly email: string; readonly name: string }): Promise<User> {
-    const row = newUserRow(input, this.#now());
-    await this.#database.write((knex) => knex<UserRow>('users').insert(row), {
+    const row = newUserRow(input, this.now());
+    await this.database.write((knex) => knex<UserRow>('users').insert(row), {
       duplicate: new SightlineError('conflict', `There is a user with the e-mail address ${row.email} already.`),
     });
     return toUser(row);
   }
 
   users(): Promise<readonly User[]> {
-    return this.#database.read(async (knex) => {
+    return this.database.read(async (knex) => {
       const rows = await knex<UserRow>('users').orderBy(['created_at', 'id']);
       return rows.map(toUser);
     });
   }
 
   findUser(idOrEmail: string): Promise<User | undefined> {
-    return this.#database.read(async (knex) => {
+    return this.database.read(async (knex) => {
       const match = isId('usr', idOrEmail) ? { id: idOrEmail } : { email_key: foldCase(idOrEmail.trim()) };
       const row = await knex<UserRow>('users').where(match).first();
       return row === undefined ? undefined : toUser(row);
     });
   }
 
-  liveKey(keyId: string, secretId: string): Promise<LiveKey | undefined> {
-    return this.#live.key(secretId, keyId);
-  }
-
-  liveGrant(id: GrantId): Promise<LiveGrant | undefined> {
-    return this.#live.grant(id);
-  }
-
   revokeGrant(id: GrantId): Promise<void> {
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       // Not a change, but the lock that two who end one grant take in turn, before what hangs on it.
       await knex<GrantRow>('grants').where({ id }).update({ id });
       await knex<ArtifactRow>('artifacts').where({ grant_id: id }).delete();
@@ -147,7 +121,7 @@ export class KnexDirectory implements Directory {
   }
 
   keyForExchange(keyId: string): Promise<ApiKeyWithHashes | undefined> {
-    return this.#database.read(async (knex) => {
+    return this.database.read(async (knex) => {
       const rows: readonly (ApiKeyRow & { secret_id: string; hash: string })[] = await knex<ApiKeyRow>('api_keys')
         .join<ApiKeySecretRow>('api_key_secrets', 'api_key_secrets.key_id', 'api_keys.id')
         .where('api_keys.id', keyId)
@@ -164,14 +138,10 @@ export class KnexDirectory implements Directory {
     });
   }
 
-  liveMember(userId: string, organizationId: OrganizationId): Promise<LiveMember | undefined> {
-    return this.#live.member(userId, organizationId);
-  }
-
   ingestTokenByHash(
     hash: string,
   ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined> {
-    return this.#database.read(async (knex) => {
+    return this.database.read(async (knex) => {
       const row = await knex<IngestTokenRow>('ingest_tokens').where({ hash }).first('id', 'organization_id');
       return row === undefined
         ? undefined
@@ -179,37 +149,9 @@ export class KnexDirectory implements Directory {
     });
   }
 
-  alertSource(id: string): Promise<AlertSource | undefined> {
-    return this.#alertSources.find(id);
-  }
-
-  signingKeys(): Promise<readonly SigningKeyRecord[]> {
-    return this.#signingKeys.list();
-  }
-
-  replaceSigningKeys(expected: readonly string[], keys: readonly SigningKeyRecord[]): Promise<boolean> {
-    return this.#signingKeys.replace(expected, keys);
-  }
-
-  claimInvestigation(lease: Lease): Promise<ClaimedInvestigation | undefined> {
-    return this.#leases.claim(lease);
-  }
-
-  renewInvestigation(id: InvestigationId, lease: Lease): Promise<boolean> {
-    return this.#leases.renew(id, lease);
-  }
-
-  claimWebhookMessage(lease: Lease): Promise<ClaimedWebhookMessage | undefined> {
-    return this.#webhookLeases.claim(lease);
-  }
-
-  settleWebhookMessage(message: ClaimedWebhookMessage, lease: Lease, outcome: WebhookOutcome): Promise<void> {
-    return this.#webhookLeases.settle(message, lease, outcome);
-  }
-
   takeTurn(name: string, now: Date, everyMs: number): Promise<boolean> {
     const time = now.getTime();
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       await knex<LockRow>('locks').insert({ name, taken: 0 }).onConflict('name').ignore();
       const taken = await knex<LockRow>('locks')
         .where({ name })
@@ -218,9 +160,5 @@ export class KnexDirectory implements Directory {
         .update({ taken: time });
       return taken === 1;
     });
-  }
-
-  removeExpiredResults(before: Date): Promise<void> {
-    return removeExpiredResults(this.#database, before);
   }
 }

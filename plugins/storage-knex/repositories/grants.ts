@@ -2,25 +2,14 @@ import { SightlineError, toId } from '../../../src/contract/core/index.ts';
 import type { GrantId, UserId } from '../../../src/contract/core/index.ts';
 import type { Grant, GrantRepository, NewGrant } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
-import type { ScopedDatabase } from '../database.ts';
 import { scopesJson } from '../json.ts';
 import type { GrantRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
-import type { UsageMarks } from '../usage-marks.ts';
+import { OrganizationRepository } from './repository.ts';
 
-export class Grants implements GrantRepository {
-  readonly #database: ScopedDatabase;
-  readonly #marks: UsageMarks;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, marks: UsageMarks, now: () => Date) {
-    this.#database = database;
-    this.#marks = marks;
-    this.#now = now;
-  }
-
+export class Grants extends OrganizationRepository implements GrantRepository {
   create(input: NewGrant): Promise<void> {
-    return this.#database.write(
+    return this.database.write(
       (scope) =>
         scope.insert('grants', {
           id: input.id,
@@ -29,7 +18,7 @@ export class Grants implements GrantRepository {
           client_name: input.clientName,
           redirect_origin: input.redirectOrigin,
           scopes: scopesJson.write(input.scopes),
-          created_at: this.#now().getTime(),
+          created_at: this.now().getTime(),
           last_used_at: null,
         }),
       {
@@ -40,7 +29,7 @@ export class Grants implements GrantRepository {
   }
 
   list(userId?: UserId): Promise<readonly Grant[]> {
-    return this.#database.read(async (scope) => {
+    return this.database.read(async (scope) => {
       const query = scope.from('grants').join('users', 'users.id', 'grants.user_id');
       if (userId !== undefined) query.where('grants.user_id', userId);
       const rows: readonly GrantWithUser[] = await query
@@ -52,11 +41,11 @@ export class Grants implements GrantRepository {
 
   revoke(id: GrantId, userId?: UserId): Promise<boolean> {
     const wanted = userId === undefined ? { id } : { id, user_id: userId };
-    return this.#database.write(async (scope) => (await endGrants(scope, wanted)) > 0);
+    return this.some((scope) => endGrants(scope, wanted));
   }
 
   async markUsed(id: GrantId, at: Date): Promise<void> {
-    this.#marks.mark(this.#database.organizationId, 'grants', id, at);
+    this.parts.marks.mark(this.database.organizationId, 'grants', id, at);
   }
 }
 

@@ -15,43 +15,35 @@ import type {
   TimelineEntry,
 } from '../../../src/contract/storage/index.ts';
 import { sha256 } from '../columns.ts';
-import type { ScopedDatabase } from '../database.ts';
 import type { Scope } from '../scope.ts';
 import { joinGroup, servicesGroup } from './alerts/groups.ts';
 import { applyPatch, type Change, waiting } from './incident-changes.ts';
 import { addDocument, requireMet, toVersion, versions, record, toEntry } from './incident-timeline.ts';
 import { incidentKey, incidentNumber, listIncidents, serviceHash, toIncident, toIncidentRow } from './incident-rows.ts';
+import { OrganizationRepository } from './repository.ts';
 
-export class Incidents implements IncidentRepository {
-  readonly #database: ScopedDatabase;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+export class Incidents extends OrganizationRepository implements IncidentRepository {
   create(input: NewIncident, actor: Actor): Promise<Incident> {
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       // The counter's lock also keeps two alerts with one fingerprint from opening two incidents.
       await scope.lockCounter('incident');
       const open = input.fingerprint === undefined ? undefined : await openWith(scope, input.fingerprint);
       if (open !== undefined) return open;
-      return openIncident(scope, input, actor, this.#now());
+      return openIncident(scope, input, actor, this.now());
     });
   }
 
   get(idOrKey: string): Promise<Incident | undefined> {
-    return this.#database.read((scope) => find(scope, idOrKey));
+    return this.database.read((scope) => find(scope, idOrKey));
   }
 
   list(filter: IncidentFilter): Promise<Page<Incident>> {
-    return this.#database.read((scope) => listIncidents(scope, filter));
+    return this.database.read((scope) => listIncidents(scope, filter));
   }
 
   update(id: IncidentId, patch: IncidentPatch, actor: Actor): Promise<Incident> {
-    return this.#database.write(async (scope) => {
-      const now = this.#now();
+    return this.database.write(async (scope) => {
+      const now = this.now();
       const current = await lock(scope, id);
       await requireOriginal(scope, current, patch);
       const { incident, changes } = applyPatch(current, patch, now);
@@ -61,24 +53,21 @@ export class Incidents implements IncidentRepository {
   }
 
   document(id: IncidentId, version?: number): Promise<IncidentDocument | undefined> {
-    return this.#database.read(async (scope) => {
+    return this.database.read(async (scope) => {
       const row = await versions(scope, id, version).first();
       return row === undefined ? undefined : { markdown: row.markdown, ...toVersion(row) };
     });
   }
 
   documentVersions(id: IncidentId): Promise<readonly DocumentVersion[]> {
-    return this.#database.read(async (scope) => {
-      const rows = await versions(scope, id).select('version', 'author', 'updated_at');
-      return rows.map(toVersion);
-    });
+    return this.all((scope) => versions(scope, id).select('version', 'author', 'updated_at'), toVersion);
   }
 
   writeDocument(id: IncidentId, markdown: string, author: Actor, only?: DocumentCondition): Promise<IncidentDocument> {
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       await lock(scope, id);
       if (only !== undefined) await requireMet(scope, id, only);
-      const now = this.#now();
+      const now = this.now();
       const document = await addDocument(scope, id, markdown, author, now);
       await scope.from('incidents').where({ id }).update({ updated_at: now.getTime() });
       await record(scope, id, now, author, [{ change: 'document', to: String(document.version) }]);
@@ -87,10 +76,7 @@ export class Incidents implements IncidentRepository {
   }
 
   timeline(id: IncidentId): Promise<readonly TimelineEntry[]> {
-    return this.#database.read(async (scope) => {
-      const rows = await scope.from('incident_timeline').where({ incident_id: id }).orderBy('seq');
-      return rows.map(toEntry);
-    });
+    return this.all((scope) => scope.from('incident_timeline').where({ incident_id: id }).orderBy('seq'), toEntry);
   }
 }
 

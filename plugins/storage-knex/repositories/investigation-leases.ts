@@ -3,27 +3,22 @@ import { toId } from '../../../src/contract/core/index.ts';
 import type { InvestigationId } from '../../../src/contract/core/index.ts';
 import type { ClaimedInvestigation, Lease } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
-import type { Database } from '../database.ts';
 import type { InvestigationRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
+import { DirectoryRepository } from './repository.ts';
 
 /** Hands investigations of all organizations to workers, each to one at a time. */
-export class InvestigationLeases {
-  readonly #database: Database;
+export class InvestigationLeases extends DirectoryRepository {
   /** Which claim was an organization's last here. In memory: where several processes claim, each of them goes round. */
   readonly #turns = new Map<string, number>();
   #claims = 0;
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
   async claim(lease: Lease): Promise<ClaimedInvestigation | undefined> {
     for (;;) {
       // The look takes no lock, so that idle workers cost the writers nothing; the update decides who gets it.
-      const candidate = await this.#database.read((knex) => this.#next(knex, lease.now));
+      const candidate = await this.database.read((knex) => this.#next(knex, lease.now));
       if (candidate === undefined) return undefined;
-      const won = await this.#database.write(async (_, enter) => {
+      const won = await this.database.write(async (_, enter) => {
         const scope = await enter(toId('org', candidate.organization_id));
         return scope
           .from('investigations')
@@ -63,7 +58,7 @@ export class InvestigationLeases {
   }
 
   renew(id: InvestigationId, lease: Lease): Promise<boolean> {
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       const kept = await knex<InvestigationRow>('investigations')
         .where({ id, status: 'running', lease_holder: lease.holder })
         .update({ lease_until: lease.until.getTime() });

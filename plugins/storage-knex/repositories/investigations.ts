@@ -6,8 +6,6 @@ import type {
   InvestigationResult,
   InvestigationStep,
 } from '../../../src/contract/storage/index.ts';
-import type { ChatChanges } from '../chat-changes.ts';
-import type { ScopedDatabase } from '../database.ts';
 import { conclusionJson, stepJson } from '../json.ts';
 import type { InvestigationRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
@@ -19,23 +17,11 @@ import {
   requireHeld,
   toInvestigation,
 } from './investigation-rows.ts';
+import { OrganizationRepository } from './repository.ts';
 
-export class Investigations implements InvestigationRepository {
-  readonly #database: ScopedDatabase;
-  readonly #changes: ChatChanges;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, changes: ChatChanges, now: () => Date) {
-    this.#database = database;
-    this.#changes = changes;
-    this.#now = now;
-  }
-
+export class Investigations extends OrganizationRepository implements InvestigationRepository {
   get(id: InvestigationId): Promise<Investigation | undefined> {
-    return this.#database.read(async (scope) => {
-      const row = await scope.from('investigations').where({ id }).first();
-      return row === undefined ? undefined : toInvestigation(row);
-    });
+    return this.one((scope) => scope.from('investigations').where({ id }).first(), toInvestigation);
   }
 
   ofIncident(id: IncidentId): Promise<readonly Investigation[]> {
@@ -47,20 +33,16 @@ export class Investigations implements InvestigationRepository {
   }
 
   steps(id: InvestigationId): Promise<readonly InvestigationStep[]> {
-    return this.#database.read(async (scope) => {
-      const rows = await scope
-        .from('investigation_steps')
-        .where({ investigation_id: id })
-        .orderBy('seq')
-        .select('step');
-      return rows.map(({ step }) => stepJson.read(step));
-    });
+    return this.all(
+      (scope) => scope.from('investigation_steps').where({ investigation_id: id }).orderBy('seq').select('step'),
+      ({ step }) => stepJson.read(step),
+    );
   }
 
   async enqueue(input: NewInvestigation): Promise<Investigation> {
     const { chatId, incidentId, engine } = input;
-    const investigation = await this.#database.write(async (scope) => {
-      const now = this.#now();
+    const investigation = await this.database.write(async (scope) => {
+      const now = this.now();
       if (incidentId !== undefined) await requireRow(scope, 'incidents', incidentId, 'incident');
       if (chatId === undefined) return insertQueued(scope, input, now);
       const chat = await lockChat(scope, chatId);
@@ -68,12 +50,12 @@ export class Investigations implements InvestigationRepository {
       const about = incidentId ?? chat.incidentId;
       return queueForChat(scope, { chatId, engine, ...(about === undefined ? {} : { incidentId: about }) }, now);
     });
-    if (chatId !== undefined) this.#changes.notify(chatId);
+    if (chatId !== undefined) this.parts.changes.notify(chatId);
     return investigation;
   }
 
   addStep(id: InvestigationId, step: InvestigationStep, holder?: string): Promise<void> {
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       requireHeld(await scope.from('investigations').where({ id }).first(), holder);
       await scope.insertIfAbsent(
         'investigation_steps',
@@ -84,15 +66,15 @@ export class Investigations implements InvestigationRepository {
   }
 
   async progress(id: InvestigationId, doing: string): Promise<void> {
-    await this.#database.write((scope) =>
+    await this.database.write((scope) =>
       scope.from('investigations').where({ id, status: 'running' }).update({ doing }),
     );
   }
 
   /** Nothing happens to an investigation that has ended or waits already. */
   async finish(id: InvestigationId, result: InvestigationResult, holder?: string): Promise<void> {
-    const chatId = await this.#database.write(async (scope) => {
-      const now = this.#now();
+    const chatId = await this.database.write(async (scope) => {
+      const now = this.now();
       const row = requireHeld(await scope.from('investigations').where({ id }).first(), holder);
       const { chatId } = toInvestigation(row);
       // Locks are taken in one order everywhere: the chat, then its investigations.
@@ -113,14 +95,11 @@ export class Investigations implements InvestigationRepository {
       await advanceChat(scope, chat, status, now, closingMessage(result));
       return chat.id;
     });
-    if (chatId !== undefined) this.#changes.notify(chatId);
+    if (chatId !== undefined) this.parts.changes.notify(chatId);
   }
 
   #of(match: { readonly incident_id: IncidentId } | { readonly chat_id: ChatId }): Promise<readonly Investigation[]> {
-    return this.#database.read(async (scope) => {
-      const rows = await scope.from('investigations').where(match).orderBy('position', 'desc');
-      return rows.map(toInvestigation);
-    });
+    return this.all((scope) => scope.from('investigations').where(match).orderBy('position', 'desc'), toInvestigation);
   }
 }
 

@@ -9,7 +9,7 @@ import type {
   User,
 } from '../../../src/contract/storage/index.ts';
 import { date, roleColumn } from '../columns.ts';
-import type { EnterScope, ScopedDatabase } from '../database.ts';
+import type { EnterScope } from '../database.ts';
 import type { InvitationRow, UserRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { giveMembership } from './members.ts';
@@ -24,23 +24,16 @@ import {
   userColumns,
 } from './users.ts';
 import type { JoinedOrganization, JoinedUser } from './users.ts';
+import { OrganizationRepository } from './repository.ts';
 
 /** Locked while an address becomes invited or a member, so that it does not become both. */
 const invitationCounter = 'invitation';
 
-export class Invitations implements InvitationRepository {
-  readonly #database: ScopedDatabase;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+export class Invitations extends OrganizationRepository implements InvitationRepository {
   async create(input: NewInvitation): Promise<Invitation> {
     const address = emailColumns(input.email);
-    const now = this.#now().getTime();
-    return this.#database.write(
+    const now = this.now().getTime();
+    return this.database.write(
       async (scope) => {
         await scope.lockCounter(invitationCounter);
         const member = await scope
@@ -70,18 +63,19 @@ export class Invitations implements InvitationRepository {
   }
 
   list(): Promise<readonly Invitation[]> {
-    return this.#database.read(async (scope) => {
-      const rows = await scope
-        .from('invitations')
-        .where('expires_at', '>', this.#now().getTime())
-        .orderBy(['created_at', 'id'].map((column) => ({ column, order: 'desc' })));
-      return rows.map(toInvitation);
-    });
+    return this.all(
+      (scope) =>
+        scope
+          .from('invitations')
+          .where('expires_at', '>', this.now().getTime())
+          .orderBy(['created_at', 'id'].map((column) => ({ column, order: 'desc' }))),
+      toInvitation,
+    );
   }
 
   revoke(id: InvitationId): Promise<boolean> {
-    return this.#database.write(async (scope) => {
-      const open = scope.from('invitations').where({ id }).where('expires_at', '>', this.#now().getTime());
+    return this.database.write(async (scope) => {
+      const open = scope.from('invitations').where({ id }).where('expires_at', '>', this.now().getTime());
       return (await open.delete()) > 0;
     });
   }

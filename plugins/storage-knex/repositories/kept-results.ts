@@ -1,19 +1,14 @@
 import { toId } from '../../../src/contract/core/index.ts';
 import type { KeptResultBounds, KeptResultRecord, KeptResultRepository } from '../../../src/contract/storage/index.ts';
 import { integer, shortText } from '../columns.ts';
-import type { Database, ScopedDatabase } from '../database.ts';
+import type { Database } from '../database.ts';
 import type { KeptResultRow } from '../rows.ts';
+import { OrganizationRepository } from './repository.ts';
 
 /** What is told of a result without reading it. */
 type Listed = Pick<KeptResultRow, 'id' | 'holder' | 'bytes' | 'expires_at'>;
 
-export class KeptResults implements KeptResultRepository {
-  readonly #database: ScopedDatabase;
-
-  constructor(database: ScopedDatabase) {
-    this.#database = database;
-  }
-
+export class KeptResults extends OrganizationRepository implements KeptResultRepository {
   async keep({ id, holder, sealed, expiresAt }: KeptResultRecord, bounds: KeptResultBounds, now: Date): Promise<void> {
     const row = {
       id: shortText('The id of a kept result', id, 40),
@@ -22,7 +17,7 @@ export class KeptResults implements KeptResultRepository {
       bytes: sealed.length,
       expires_at: expiresAt.getTime(),
     };
-    await this.#database.write(async (scope) => {
+    await this.database.write(async (scope) => {
       await scope.insert('kept_results', row);
       // No more than the overall bound, since each one that is kept drops what is beyond.
       const listed = await scope
@@ -38,7 +33,7 @@ export class KeptResults implements KeptResultRepository {
   }
 
   find(id: string, holder: string, now: Date): Promise<string | undefined> {
-    return this.#database.read(async (scope) => {
+    return this.database.read(async (scope) => {
       const found = await scope
         .from('kept_results')
         .where({ id, holder })

@@ -2,36 +2,25 @@ import { SightlineError, toId } from '../../../src/contract/core/index.ts';
 import type { KeyId } from '../../../src/contract/core/index.ts';
 import type { ApiKey, KeyRepository, NewKey, NewSecret } from '../../../src/contract/storage/index.ts';
 import { date, optional, shortText } from '../columns.ts';
-import type { ScopedDatabase } from '../database.ts';
 import { scopesJson } from '../json.ts';
 import type { ApiKeyRow } from '../rows.ts';
 import type { DbInteger } from '../tables.ts';
 import type { Scope } from '../scope.ts';
-import type { UsageMarks } from '../usage-marks.ts';
+import { OrganizationRepository } from './repository.ts';
 
 const maximumSecrets = 2;
 
-export class Keys implements KeyRepository {
-  readonly #database: ScopedDatabase;
-  readonly #marks: UsageMarks;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, marks: UsageMarks, now: () => Date) {
-    this.#database = database;
-    this.#marks = marks;
-    this.#now = now;
-  }
-
+export class Keys extends OrganizationRepository implements KeyRepository {
   create(input: NewKey): Promise<ApiKey> {
     const taken = new SightlineError('conflict', 'A key or secret with this id exists already.');
-    return this.#database.write(
+    return this.database.write(
       async (scope) => {
         await scope.insert('api_keys', {
           id: input.id,
           name: shortText("The key's name", input.name, 200),
           scopes: scopesJson.write(input.scopes),
           created_by: input.createdBy,
-          created_at: this.#now().getTime(),
+          created_at: this.now().getTime(),
           last_used_at: null,
         });
         await this.#insertSecret(scope, input.id, input.secret, 1);
@@ -42,16 +31,16 @@ export class Keys implements KeyRepository {
   }
 
   list(): Promise<readonly ApiKey[]> {
-    return this.#database.read((scope) => read(scope));
+    return this.database.read((scope) => read(scope));
   }
 
   get(id: KeyId): Promise<ApiKey | undefined> {
-    return this.#database.read(async (scope) => (await read(scope, id)).at(0));
+    return this.database.read(async (scope) => (await read(scope, id)).at(0));
   }
 
   addSecret(id: KeyId, secret: NewSecret): Promise<ApiKey> {
     const taken = new SightlineError('conflict', 'A secret with this id exists already.');
-    return this.#database.write(
+    return this.database.write(
       async (scope) => {
         const secrets = await lockSecrets(scope, id);
         if (secrets.length >= maximumSecrets) {
@@ -67,7 +56,7 @@ export class Keys implements KeyRepository {
   }
 
   retireOldest(id: KeyId): Promise<ApiKey> {
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       const [oldest, ...rest] = await lockSecrets(scope, id);
       if (oldest === undefined || rest.length === 0) {
         throw new SightlineError('conflict', 'The key has one active secret; retiring it would leave none.', {
@@ -80,14 +69,14 @@ export class Keys implements KeyRepository {
   }
 
   revoke(id: KeyId): Promise<boolean> {
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       await scope.from('api_key_secrets').where({ key_id: id }).delete();
       return (await scope.from('api_keys').where({ id }).delete()) > 0;
     });
   }
 
   async markUsed(id: KeyId, at: Date): Promise<void> {
-    this.#marks.mark(this.#database.organizationId, 'api_keys', id, at);
+    this.parts.marks.mark(this.database.organizationId, 'api_keys', id, at);
   }
 
   async #insertSecret(scope: Scope, keyId: KeyId, { id, hash }: NewSecret, position: number): Promise<void> {
@@ -96,7 +85,7 @@ export class Keys implements KeyRepository {
       key_id: keyId,
       position,
       hash,
-      created_at: this.#now().getTime(),
+      created_at: this.now().getTime(),
     });
   }
 

@@ -3,27 +3,20 @@ import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts
 import type { Role } from '../../../src/contract/issuer/index.ts';
 import type { AdminGuard, MemberRepository, User } from '../../../src/contract/storage/index.ts';
 import { roleColumn } from '../columns.ts';
-import type { EnterScope, ScopedDatabase } from '../database.ts';
+import type { EnterScope } from '../database.ts';
 import type { MemberRow, UserRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import type { Statements } from '../transact.ts';
 import { endGrants } from './grants.ts';
 import { toUser } from './users.ts';
+import { OrganizationRepository } from './repository.ts';
 
-export class Members implements MemberRepository {
-  readonly #database: ScopedDatabase;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+export class Members extends OrganizationRepository implements MemberRepository {
   add(userId: UserId, role: Role, guard?: AdminGuard): Promise<void> {
-    return this.#database.write(
+    return this.database.write(
       async (scope) => {
         if (guard && role !== 'admin') await keepAnAdmin(scope, userId);
-        await setMembership(scope, userId, role, this.#now());
+        await setMembership(scope, userId, role, this.now());
         if (role !== 'admin') await endInvitationsBy(scope, userId);
       },
       { foreign_key: new SightlineError('not_found', 'There is no such user or organization.') },
@@ -31,18 +24,19 @@ export class Members implements MemberRepository {
   }
 
   list(): Promise<readonly { readonly user: User; readonly role: Role }[]> {
-    return this.#database.read(async (scope) => {
-      const rows: readonly (UserRow & { role: string })[] = await scope
-        .from('members')
-        .join('users', 'users.id', 'members.user_id')
-        .orderBy(['users.email_key'])
-        .select('users.*', 'members.role');
-      return rows.map((row) => ({ user: toUser(row), role: roleColumn.parse(row.role) }));
-    });
+    return this.all(
+      (scope) =>
+        scope
+          .from('members')
+          .join('users', 'users.id', 'members.user_id')
+          .orderBy(['users.email_key'])
+          .select('users.*', 'members.role'),
+      (row) => ({ user: toUser(row), role: roleColumn.parse(row.role) }),
+    );
   }
 
   remove(userId: UserId, guard?: AdminGuard): Promise<boolean> {
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       if (guard) await keepAnAdmin(scope, userId);
       return endMembership(scope, userId);
     });

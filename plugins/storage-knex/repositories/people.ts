@@ -10,7 +10,6 @@ import type {
   User,
 } from '../../../src/contract/storage/index.ts';
 import { optional } from '../columns.ts';
-import type { Database } from '../database.ts';
 import type { MemberRow, SessionRow, UserRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import {
@@ -20,24 +19,16 @@ import {
   insertIdentity,
   newUserRow,
   toUser,
-  type JoinedOrganization,
   organizationColumns,
   toMembership,
 } from './users.ts';
 import { acceptInvitation, openInvitation } from './invitations.ts';
 import { syncMemberships } from './members.ts';
+import { DirectoryRepository } from './repository.ts';
 
-export class People implements PeopleRepository {
-  readonly #database: Database;
-  readonly #now: () => Date;
-
-  constructor(database: Database, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+export class People extends DirectoryRepository implements PeopleRepository {
   credentials(email: string): Promise<{ readonly user: User; readonly hash?: string } | undefined> {
-    return this.#database.read(async (knex) => {
+    return this.database.read(async (knex) => {
       const row = await knex<UserRow>('users')
         .where({ email_key: foldCase(email.trim()) })
         .first();
@@ -46,7 +37,7 @@ export class People implements PeopleRepository {
   }
 
   setPassword(userId: UserId, hash: string): Promise<void> {
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       const found = await knex<UserRow>('users').where({ id: userId }).update({ password_hash: hash });
       if (found === 0) throw noSuchUser();
       await endSessions(knex, userId);
@@ -54,7 +45,7 @@ export class People implements PeopleRepository {
   }
 
   replacePassword(userId: UserId, before: string, hash: string): Promise<boolean> {
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       const user = knex<UserRow>('users').where({ id: userId, password_hash: before });
       if ((await user.update({ password_hash: hash })) === 0) return false;
       await endSessions(knex, userId);
@@ -63,7 +54,7 @@ export class People implements PeopleRepository {
   }
 
   setEnabled(userId: UserId, enabled: boolean): Promise<boolean> {
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       const found = await knex<UserRow>('users').where({ id: userId }).update({ enabled });
       if (!enabled) await endSessions(knex, userId);
       return found > 0;
@@ -71,37 +62,35 @@ export class People implements PeopleRepository {
   }
 
   memberships(userId: UserId): Promise<readonly Membership[]> {
-    return this.#database.read(async (knex) => {
-      const rows: readonly (JoinedOrganization & { role: string })[] = await knex<MemberRow>('members')
-        .join('organizations', 'organizations.id', 'members.organization_id')
-        .where('members.user_id', userId)
-        .orderBy('organizations.name_key')
-        .select('members.role', organizationColumns);
-      return rows.map(toMembership);
-    });
+    return this.all(
+      (knex) =>
+        knex<MemberRow>('members')
+          .join('organizations', 'organizations.id', 'members.organization_id')
+          .where('members.user_id', userId)
+          .orderBy('organizations.name_key')
+          .select('members.role', organizationColumns),
+      toMembership,
+    );
   }
 
   invitation(hash: string): Promise<OpenInvitation | undefined> {
-    return this.#database.read((knex) => openInvitation(knex, hash, this.#now()));
+    return this.database.read((knex) => openInvitation(knex, hash, this.now()));
   }
 
   acceptInvitation(hash: string, account: InvitedAccount): Promise<User | undefined> {
-    return this.#database.write((knex, enter) => acceptInvitation(knex, enter, hash, account, this.#now()), {
+    return this.database.write((knex, enter) => acceptInvitation(knex, enter, hash, account, this.now()), {
       duplicate: identityTaken(),
     });
   }
 
   identity(issuer: string, subject: string): Promise<User | undefined> {
-    return this.#database.read(async (knex) => {
-      const row = await findIdentity(knex, issuer, subject);
-      return row === undefined ? undefined : toUser(row);
-    });
+    return this.one((knex) => findIdentity(knex, issuer, subject), toUser);
   }
 
   async createWithIdentity({ email, name, issuer, subject }: NewIdentity): Promise<User> {
-    const now = this.#now();
+    const now = this.now();
     const row = newUserRow({ email, name }, now);
-    return this.#database.write(
+    return this.database.write(
       async (knex) => {
         await knex<UserRow>('users').insert(row);
         await insertIdentity(knex, toId('usr', row.id), issuer, subject, now);
@@ -112,28 +101,28 @@ export class People implements PeopleRepository {
   }
 
   linkIdentity(userId: UserId, issuer: string, subject: string, which: 'first' | 'another' = 'another'): Promise<void> {
-    return this.#database.write(
+    return this.database.write(
       async (knex) => {
         if (which === 'first') {
           // Not a change, but the lock under which two that would be the first follow each other.
           await knex<UserRow>('users').where({ id: userId }).update({ id: userId });
           if ((await findIdentityOf(knex, userId)) !== undefined) throw identityTaken();
         }
-        await insertIdentity(knex, userId, issuer, subject, this.#now());
+        await insertIdentity(knex, userId, issuer, subject, this.now());
       },
       { duplicate: identityTaken(), foreign_key: noSuchUser() },
     );
   }
 
   hasIdentity(userId: UserId): Promise<boolean> {
-    return this.#database.read(async (knex) => (await findIdentityOf(knex, userId)) !== undefined);
+    return this.database.read(async (knex) => (await findIdentityOf(knex, userId)) !== undefined);
   }
 
   syncMemberships(
     userId: UserId,
     memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],
   ): Promise<void> {
-    return this.#database.write((knex, enter) => syncMemberships(knex, enter, userId, memberships, this.#now()), {
+    return this.database.write((knex, enter) => syncMemberships(knex, enter, userId, memberships, this.now()), {
       foreign_key: new SightlineError('not_found', 'There is no such organization.'),
     });
   }

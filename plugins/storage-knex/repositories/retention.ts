@@ -1,7 +1,8 @@
-import type { AuditPlace, RetentionRepository, Seal } from '../../../src/contract/storage/index.ts';
+import { auditSeals } from '../../../src/contract/storage/index.ts';
+import type { RetentionRepository } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
-import type { ScopedDatabase } from '../database.ts';
 import type { Scope } from '../scope.ts';
+import { OrganizationRepository } from './repository.ts';
 
 const recordsAtOnce = 500;
 /** With their messages, of which there may be hundreds. */
@@ -13,18 +14,9 @@ const firstOfChain = `select earliest.at from audit as earliest
   where earliest.organization_id = audit_chains.organization_id and earliest.chain = audit_chains.number
   order by earliest.seq limit 1`;
 
-export class Retention implements RetentionRepository {
-  readonly #database: ScopedDatabase;
-  readonly #seal: Seal<[chain: number, place: AuditPlace]>;
-
-  /** @param seal of a place where a chain of the audit is cut. */
-  constructor(database: ScopedDatabase, seal: Seal<[chain: number, place: AuditPlace]>) {
-    this.#database = database;
-    this.#seal = seal;
-  }
-
+export class Retention extends OrganizationRepository implements RetentionRepository {
   async removeAudit(before: Date): Promise<number> {
-    const chained = await this.#database.read((scope) =>
+    const chained = await this.database.read((scope) =>
       scope
         .from('audit_chains')
         .whereRaw('audit_chains.seq > coalesce(cut_seq, 0)')
@@ -32,9 +24,9 @@ export class Retention implements RetentionRepository {
         .orderBy('number')
         .first('number'),
     );
-    const removed = await this.#database.write((scope) => this.#cut(scope, 0, before));
+    const removed = await this.database.write((scope) => this.#cut(scope, 0, before));
     if (removed > 0 || chained === undefined) return removed;
-    return this.#database.write((scope) => this.#cut(scope, integer(chained.number), before));
+    return this.database.write((scope) => this.#cut(scope, integer(chained.number), before));
   }
 
   /** Chains are cut at their beginning alone, and the last hash that goes is sealed, so that what stays can be verified. */
@@ -53,13 +45,17 @@ export class Retention implements RetentionRepository {
       await scope
         .from('audit_chains')
         .where({ number: chain })
-        .update({ cut_seq: place.seq, cut_hash: place.hash, cut_seal: this.#seal.make(chain, place) });
+        .update({
+          cut_seq: place.seq,
+          cut_hash: place.hash,
+          cut_seal: auditSeals(this.parts.vault, scope.organizationId).cut.make(chain, place),
+        });
     }
     return scope.from('audit').where({ chain }).where('seq', '<=', place.seq).delete();
   }
 
   async removeChats(before: Date): Promise<number> {
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       const old: string[] = await scope
         .from('chats')
         .whereIn('status', ['completed', 'failed', 'cancelled'])
@@ -77,7 +73,7 @@ export class Retention implements RetentionRepository {
   }
 
   async removeIncidents(before: Date): Promise<number> {
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       const old: string[] = await scope
         .from('incidents')
         .whereIn('status', ['resolved', 'dismissed'])

@@ -2,7 +2,6 @@ import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
 import type { LiveSession, NewSession, SessionRepository } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
-import type { Database } from '../database.ts';
 import type { SessionRow } from '../rows.ts';
 import type { DbInteger } from '../tables.ts';
 import {
@@ -13,24 +12,17 @@ import {
   type JoinedUser,
   userColumns,
 } from './users.ts';
+import { DirectoryRepository } from './repository.ts';
 
-export class Sessions implements SessionRepository {
-  readonly #database: Database;
-  readonly #now: () => Date;
-
-  constructor(database: Database, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+export class Sessions extends DirectoryRepository implements SessionRepository {
   create({ hash, userId, organizationId, expiresAt }: NewSession): Promise<void> {
-    return this.#database.write(
+    return this.database.write(
       async (knex) => {
         await knex<SessionRow>('sessions').insert({
           hash,
           user_id: userId,
           organization_id: organizationId ?? null,
-          created_at: this.#now().getTime(),
+          created_at: this.now().getTime(),
           expires_at: expiresAt.getTime(),
         });
       },
@@ -42,35 +34,36 @@ export class Sessions implements SessionRepository {
   }
 
   find(hash: string): Promise<LiveSession | undefined> {
-    return this.#database.read(async (knex) => {
-      const row: FoundSession | undefined = await knex<SessionRow>('sessions')
-        .join('users', 'users.id', 'sessions.user_id')
-        .leftJoin(
-          'members',
-          (on) =>
-            void on
-              .on('members.organization_id', 'sessions.organization_id')
-              .andOn('members.user_id', 'sessions.user_id'),
-        )
-        .leftJoin('organizations', 'organizations.id', 'members.organization_id')
-        .where('sessions.hash', hash)
-        .where('sessions.expires_at', '>', this.#now().getTime())
-        .where('users.enabled', true)
-        .first('members.role', {
-          session_created_at: 'sessions.created_at',
-          session_expires_at: 'sessions.expires_at',
-          ...userColumns,
-          ...organizationColumns,
-        });
-      return row === undefined ? undefined : toSession(row);
-    });
+    return this.one(
+      (knex) =>
+        knex<SessionRow>('sessions')
+          .join('users', 'users.id', 'sessions.user_id')
+          .leftJoin(
+            'members',
+            (on) =>
+              void on
+                .on('members.organization_id', 'sessions.organization_id')
+                .andOn('members.user_id', 'sessions.user_id'),
+          )
+          .leftJoin('organizations', 'organizations.id', 'members.organization_id')
+          .where('sessions.hash', hash)
+          .where('sessions.expires_at', '>', this.now().getTime())
+          .where('users.enabled', true)
+          .first('members.role', {
+            session_created_at: 'sessions.created_at',
+            session_expires_at: 'sessions.expires_at',
+            ...userColumns,
+            ...organizationColumns,
+          }),
+      toSession,
+    );
   }
 
   choose(hash: string, organizationId: OrganizationId): Promise<boolean> {
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       const chosen = await knex<SessionRow>('sessions')
         .where({ hash })
-        .where('expires_at', '>', this.#now().getTime())
+        .where('expires_at', '>', this.now().getTime())
         .whereExists(
           knex('members')
             .where('members.organization_id', organizationId)
@@ -82,20 +75,16 @@ export class Sessions implements SessionRepository {
     });
   }
 
-  remove(hash: string): Promise<void> {
-    return this.#database.write(async (knex) => {
-      await knex<SessionRow>('sessions').where({ hash }).delete();
-    });
+  async remove(hash: string): Promise<void> {
+    await this.database.write((knex) => knex<SessionRow>('sessions').where({ hash }).delete());
   }
 
-  removeOf(userId: UserId): Promise<void> {
-    return this.#database.write(async (knex) => {
-      await knex<SessionRow>('sessions').where({ user_id: userId }).delete();
-    });
+  async removeOf(userId: UserId): Promise<void> {
+    await this.database.write((knex) => knex<SessionRow>('sessions').where({ user_id: userId }).delete());
   }
 
   removeExpired(before: Date): Promise<number> {
-    return this.#database.write((knex) =>
+    return this.database.write((knex) =>
       knex<SessionRow>('sessions').where('expires_at', '<=', before.getTime()).delete(),
     );
   }

@@ -1,16 +1,10 @@
 import type { SigningKeyRecord, GatewayRepository, RunningGateway } from '../../../src/contract/storage/index.ts';
 import { date, signingStateColumn, optional, shortText } from '../columns.ts';
-import type { Database } from '../database.ts';
 import type { LockRow, SigningKeyRow, GatewayRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
+import { DirectoryRepository } from './repository.ts';
 
-export class Gateways implements GatewayRepository {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class Gateways extends DirectoryRepository implements GatewayRepository {
   async announce({ id, host, telemetryIn, seenAt }: RunningGateway): Promise<void> {
     const row: GatewayRow = {
       id: shortText('The id of a gateway', id, 40),
@@ -18,22 +12,22 @@ export class Gateways implements GatewayRepository {
       telemetry_in: telemetryIn === undefined ? null : shortText('The name of a data directory', telemetryIn, 40),
       seen_at: seenAt.getTime(),
     };
-    await this.#database.write((knex) => knex<GatewayRow>('gateways').insert(row).onConflict('id').merge());
+    await this.database.write((knex) => knex<GatewayRow>('gateways').insert(row).onConflict('id').merge());
   }
 
   list(since: Date): Promise<readonly RunningGateway[]> {
-    return this.#database.read(async (knex) => {
-      const rows = await knex<GatewayRow>('gateways').where('seen_at', '>=', since.getTime()).orderBy('id');
-      return rows.map(toGateway);
-    });
+    return this.all(
+      (knex) => knex<GatewayRow>('gateways').where('seen_at', '>=', since.getTime()).orderBy('id'),
+      toGateway,
+    );
   }
 
   async remove(id: string): Promise<void> {
-    await this.#database.write((knex) => knex<GatewayRow>('gateways').where({ id }).delete());
+    await this.database.write((knex) => knex<GatewayRow>('gateways').where({ id }).delete());
   }
 
   async removeUnseen(before: Date): Promise<void> {
-    await this.#database.write((knex) => knex<GatewayRow>('gateways').where('seen_at', '<', before.getTime()).delete());
+    await this.database.write((knex) => knex<GatewayRow>('gateways').where('seen_at', '<', before.getTime()).delete());
   }
 }
 
@@ -41,19 +35,13 @@ function toGateway({ id, host, telemetry_in, seen_at }: GatewayRow): RunningGate
   return { id, host, ...optional('telemetryIn', telemetry_in, String), seenAt: date(seen_at) };
 }
 
-export class SigningKeys {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class SigningKeys extends DirectoryRepository {
   list(): Promise<readonly SigningKeyRecord[]> {
-    return this.#database.read(async (knex) => (await ordered(knex)).map(toRecord));
+    return this.database.read(async (knex) => (await ordered(knex)).map(toRecord));
   }
 
   replace(expected: readonly string[], keys: readonly SigningKeyRecord[]): Promise<boolean> {
-    return this.#database.write(async (knex) => {
+    return this.database.write(async (knex) => {
       // Two instances at their first start both see no keys; this row is what one of them waits for.
       await knex<LockRow>('locks').where({ name: 'signing_keys' }).increment('taken', 1);
       const present = (await ordered(knex)).map(({ kid }) => kid);

@@ -2,25 +2,19 @@ import type { Knex } from 'knex';
 import { toId } from '../../../src/contract/core/index.ts';
 import type { ClaimedWebhookMessage, Lease, WebhookOutcome } from '../../../src/contract/storage/index.ts';
 import { date, webhookEventColumn } from '../columns.ts';
-import type { Database } from '../database.ts';
 import type { WebhookMessageRow, WebhookRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
+import { DirectoryRepository } from './repository.ts';
 
 type Candidate = WebhookMessageRow & Pick<WebhookRow, 'url' | 'sealed_secret'>;
 
 /** Hands the messages of all organizations to gateways, each to one at a time. */
-export class WebhookLeases {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class WebhookLeases extends DirectoryRepository {
   async claim(lease: Lease): Promise<ClaimedWebhookMessage | undefined> {
     for (;;) {
-      const candidate = await this.#database.read((knex) => next(knex, lease.now));
+      const candidate = await this.database.read((knex) => next(knex, lease.now));
       if (candidate === undefined) return undefined;
-      const won = await this.#database.write(async (_, enter) => {
+      const won = await this.database.write(async (_, enter) => {
         const scope = await enter(toId('org', candidate.organization_id));
         return scope
           .from('webhook_messages')
@@ -34,7 +28,7 @@ export class WebhookLeases {
 
   /** Nothing happens to a message whose lease another gateway has by now. */
   settle({ id, webhook }: ClaimedWebhookMessage, { holder, now }: Lease, outcome: WebhookOutcome): Promise<void> {
-    return this.#database.write(async (_, enter) => {
+    return this.database.write(async (_, enter) => {
       const scope = await enter(webhook.organizationId);
       const held = scope.from('webhook_messages').where({ id, lease_holder: holder });
       if (outcome.kind === 'returned' || outcome.kind === 'retry') {

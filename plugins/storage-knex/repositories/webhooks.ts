@@ -1,24 +1,16 @@
 import { SightlineError, toId } from '../../../src/contract/core/index.ts';
 import type { NewWebhook, Webhook, WebhookId, WebhookRepository } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
-import type { ScopedDatabase } from '../database.ts';
 import { webhookEventsJson } from '../json.ts';
 import type { WebhookRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
+import { OrganizationRepository } from './repository.ts';
 
 const mostOfAnOrganization = 20;
 
-export class Webhooks implements WebhookRepository {
-  readonly #database: ScopedDatabase;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+export class Webhooks extends OrganizationRepository implements WebhookRepository {
   create({ id, url, events, sealedSecret }: NewWebhook): Promise<Webhook> {
-    return this.#database.write(async (scope) => {
+    return this.database.write(async (scope) => {
       await scope.lockCounter('webhook');
       const existing = await scope.from('webhooks').select('id');
       if (existing.length >= mostOfAnOrganization) {
@@ -31,7 +23,7 @@ export class Webhooks implements WebhookRepository {
         url,
         events: webhookEventsJson.write(events),
         sealed_secret: sealedSecret,
-        created_at: this.#now().getTime(),
+        created_at: this.now().getTime(),
         delivered_at: null,
         failed_at: null,
         failure: null,
@@ -42,21 +34,21 @@ export class Webhooks implements WebhookRepository {
   }
 
   list(): Promise<readonly Webhook[]> {
-    return this.#database.read(async (scope) => {
+    return this.database.read(async (scope) => {
       const rows = await scope.from('webhooks').orderBy(['created_at', 'id'].map((column) => ({ column })));
       return Promise.all(rows.map((row) => withWaiting(scope, row)));
     });
   }
 
   get(id: WebhookId): Promise<Webhook | undefined> {
-    return this.#database.read(async (scope) => {
+    return this.database.read(async (scope) => {
       const row = await scope.from('webhooks').where({ id }).first();
       return row && withWaiting(scope, row);
     });
   }
 
   remove(id: WebhookId): Promise<boolean> {
-    return this.#database.write(async (scope) => (await scope.from('webhooks').where({ id }).delete()) > 0);
+    return this.some((scope) => scope.from('webhooks').where({ id }).delete());
   }
 }
 

@@ -2,20 +2,13 @@ import { SightlineError, toId } from '../../../../src/contract/core/index.ts';
 import type { AlertSourceId } from '../../../../src/contract/core/index.ts';
 import type { AlertSource, AlertSourceRepository, NewAlertSource } from '../../../../src/contract/storage/index.ts';
 import { date, comparable, shortText } from '../../columns.ts';
-import type { Database, ScopedDatabase } from '../../database.ts';
+import type { Database } from '../../database.ts';
 import type { AlertSourceRow } from '../../rows.ts';
+import { OrganizationRepository } from '../repository.ts';
 
 const mostSources = 100;
 
-export class AlertSources implements AlertSourceRepository {
-  readonly #database: ScopedDatabase;
-  readonly #now: () => Date;
-
-  constructor(database: ScopedDatabase, now: () => Date) {
-    this.#database = database;
-    this.#now = now;
-  }
-
+export class AlertSources extends OrganizationRepository implements AlertSourceRepository {
   async create({ id, plugin, sealed, createdBy, ...input }: NewAlertSource): Promise<AlertSource> {
     const name = shortText("The alert source's name", input.name.trim(), 100);
     const row = {
@@ -24,10 +17,10 @@ export class AlertSources implements AlertSourceRepository {
       name_key: comparable("The alert source's name", name, 200),
       plugin,
       sealed,
-      created_at: this.#now().getTime(),
+      created_at: this.now().getTime(),
       created_by: createdBy,
     };
-    return this.#database.write(
+    return this.database.write(
       async (scope) => {
         const all = await scope.from('alert_sources').select('id');
         if (all.length >= mostSources) {
@@ -43,44 +36,38 @@ export class AlertSources implements AlertSourceRepository {
   }
 
   list(): Promise<readonly AlertSource[]> {
-    return this.#database.read(async (scope) => {
-      const rows = await scope.from('alert_sources').orderBy(['created_at', 'id'].map((column) => ({ column })));
-      return rows.map(toSource);
-    });
-  }
-
-  replaceSecret(id: AlertSourceId, sealed: string): Promise<boolean> {
-    return this.#database.write(
-      async (scope) => (await scope.from('alert_sources').where({ id }).update({ sealed })) > 0,
+    return this.all(
+      (scope) => scope.from('alert_sources').orderBy(['created_at', 'id'].map((column) => ({ column }))),
+      toSource,
     );
   }
 
+  replaceSecret(id: AlertSourceId, sealed: string): Promise<boolean> {
+    return this.some((scope) => scope.from('alert_sources').where({ id }).update({ sealed }));
+  }
+
   remove(id: AlertSourceId): Promise<boolean> {
-    return this.#database.write(async (scope) => (await scope.from('alert_sources').where({ id }).delete()) > 0);
+    return this.some((scope) => scope.from('alert_sources').where({ id }).delete());
   }
 }
 
 /** Asked for every delivery, before the organization is known. Prepared once. */
-export class LiveAlertSources {
-  readonly find: (id: string) => Promise<AlertSource | undefined>;
-
-  constructor(database: Database) {
-    this.find = database.lookup(
-      'select id, organization_id, name, plugin, sealed, created_at, created_by from alert_sources where id = ?',
-      (row) => {
-        const text = (column: string): string => String(row[column]);
-        return toSource({
-          id: text('id'),
-          organization_id: text('organization_id'),
-          name: text('name'),
-          plugin: text('plugin'),
-          sealed: text('sealed'),
-          created_at: text('created_at'),
-          created_by: text('created_by'),
-        });
-      },
-    );
-  }
+export function liveAlertSource(database: Database): (id: string) => Promise<AlertSource | undefined> {
+  return database.lookup(
+    'select id, organization_id, name, plugin, sealed, created_at, created_by from alert_sources where id = ?',
+    (row) => {
+      const text = (column: string): string => String(row[column]);
+      return toSource({
+        id: text('id'),
+        organization_id: text('organization_id'),
+        name: text('name'),
+        plugin: text('plugin'),
+        sealed: text('sealed'),
+        created_at: text('created_at'),
+        created_by: text('created_by'),
+      });
+    },
+  );
 }
 
 function toSource(row: Omit<AlertSourceRow, 'name_key'>): AlertSource {
