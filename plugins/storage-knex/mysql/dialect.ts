@@ -10,7 +10,7 @@ import { connectKnex } from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
 import { openLink } from './lookups.ts';
 import { isMariaDb } from './session.ts';
-import { member, textMember } from '../server/errors.ts';
+import { member, textMember } from '../errors.ts';
 
 /*
  * DDL commits implicitly here, so an interrupted migration stays half done. The journal records which statements are done and

@@ -1,19 +1,11 @@
 import type { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
-import {
-  connectionTrouble,
-  innermost,
-  lostCodes,
-  member,
-  textMember,
-  type Reason,
-  unusable,
-} from '../server/errors.ts';
+import { member, reasons, textMember } from '../errors.ts';
+import { connectionTrouble, innermost, lostCodes, unusableServer } from '../server/errors.ts';
 import type { ServerSettings } from '../server/settings.ts';
 
 /** The server's numbers (mariadb.com/kb/en/mariadb-error-codes, dev.mysql.com/doc/mysql-errors). */
 const number = {
-  tooManyConnections: 1040,
   deadlock: 1213,
   changedSinceRead: 1020,
   shutdown: 1053,
@@ -55,65 +47,31 @@ export function isLost(error: unknown): boolean {
 
 export function explain(error: unknown, settings: ServerSettings): SightlineError | undefined {
   const inner = innermost(error);
-  const reason = reasonOf(member(inner, 'errno')) ?? connectionTrouble(textMember(inner, 'code') ?? '');
-  if (reason !== undefined) return unusable(settings, reason, error);
-  return textMember(inner, 'code') === 'HANDSHAKE_NO_SSL_SUPPORT'
-    ? unusable(settings, ['the server does not offer TLS', 'Set it up there, or leave storage.ssl out.'], error)
-    : undefined;
+  const code = textMember(inner, 'code') ?? '';
+  const reason = numbers.get(String(member(inner, 'errno'))) ?? connectionTrouble.get(code) ?? handshake.get(code);
+  return reason === undefined ? undefined : unusableServer(settings, reason, error);
 }
 
-function reasonOf(errno: unknown): Reason | undefined {
-  switch (errno) {
-    case 1045:
-    case 1698:
-      return ['the login or its password is wrong', 'Check storage.user and storage.password.'];
-    case 1130:
-    case 1129:
-      return ['the server does not let this host in', "Check the login's host part."];
-    case 1044:
-    case 1142:
-    case 1143:
-    case 1227:
-      return ['the login lacks a right', 'docs/storage.md says what it needs.'];
-    case 1049:
-      return ['there is no such database', 'Create it, or check storage.database.'];
-    case 1290:
-    case 1792:
-    case 1836:
-      return ['the server takes no changes: it is read-only or a replica', 'Give the primary server.'];
-    case 3:
-    case 28:
-    case 1021:
-    case 1026:
-    case 1114:
-      return ['the disk of the server is full', 'Free some space; what was stored is intact.'];
-    case number.tooManyConnections:
-    case 1203:
-    case 1226:
-      return ['the server has too many connections', 'Lower storage.pool.max, or raise max_connections.'];
-    case 1153:
-      return ['a text is longer than the server takes', 'Raise max_allowed_packet.'];
-    case 1205:
-      return ['a lock was not to be had', 'Look for locks held by other programs.'];
-    case number.deadlock:
-    case number.changedSinceRead:
-      return ['others kept changing the same at the same time'];
-    case 1317:
-    case 1969:
-    case 3024:
-      return ['a statement took too long and was stopped', 'Look for locks held by other programs.'];
-    case 1665:
-      return ['its binary log is written by statements', 'Set binlog_format to ROW or MIXED.'];
-    case 1041:
-    case 1037:
-      return ['the server has no memory left'];
-    case number.shutdown:
-    case number.killed:
-      return ['the server ended the connection', "Look at the server's log."];
-    default:
-      return undefined;
-  }
-}
+const handshake = reasons({
+  HANDSHAKE_NO_SSL_SUPPORT: ['the server does not offer TLS', 'Set it up there, or leave storage.ssl out.'],
+});
+
+const numbers = reasons({
+  '1045 1698': ['the login or its password is wrong', 'Check storage.user and storage.password.'],
+  '1130 1129': ['the server does not let this host in', "Check the login's host part."],
+  '1044 1142 1143 1227': ['the login lacks a right', 'docs/storage.md says what it needs.'],
+  '1049': ['there is no such database', 'Create it, or check storage.database.'],
+  '1290 1792 1836': ['the server takes no changes: it is read-only or a replica', 'Give the primary server.'],
+  '3 28 1021 1026 1114': ['the disk of the server is full', 'Free some space; what was stored is intact.'],
+  '1040 1203 1226': ['the server has too many connections', 'Lower storage.pool.max, or raise max_connections.'],
+  '1153': ['a text is longer than the server takes', 'Raise max_allowed_packet.'],
+  '1205': ['a lock was not to be had', 'Look for locks held by other programs.'],
+  [`${number.deadlock} ${number.changedSinceRead}`]: ['others kept changing the same at the same time'],
+  '1317 1969 3024': ['a statement took too long and was stopped', 'Look for locks held by other programs.'],
+  '1665': ['its binary log is written by statements', 'Set binlog_format to ROW or MIXED.'],
+  '1041 1037': ['the server has no memory left'],
+  [`${number.shutdown} ${number.killed}`]: ['the server ended the connection', "Look at the server's log."],
+});
 
 /** Messages that name a database, table or login, and quote nothing else. */
 const harmless: ReadonlySet<unknown> = new Set([

@@ -1,7 +1,7 @@
 import type { Connection } from 'mysql2';
 import { sha256 } from '../columns.ts';
 import { busy } from '../turns.ts';
-import { member } from '../server/errors.ts';
+import { member } from '../errors.ts';
 import { abandonedMs, type ServerSettings } from '../server/settings.ts';
 
 /** How long one process waits for the migrations of another. */

@@ -1,6 +1,7 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
-import { connectionTrouble, innermost, lostCodes, textMember, type Reason, unusable } from '../server/errors.ts';
+import { reasons, textMember, type Reason } from '../errors.ts';
+import { connectionTrouble, innermost, lostCodes, unusableServer } from '../server/errors.ts';
 import type { ServerSettings } from '../server/settings.ts';
 
 /** What kind of refusal a constraint gave, if it was one. */
@@ -39,58 +40,36 @@ export function explain(error: unknown, settings: ServerSettings): SightlineErro
       cause: error,
     });
   }
-  const reason = stateOf(code) ?? connectionTrouble(code) ?? wordsOf(textMember(inner, 'message') ?? '');
-  return reason === undefined ? undefined : unusable(settings, reason, error);
+  const reason =
+    states.get(code) ??
+    (code.length === 5 ? classes.get(code.slice(0, 2)) : undefined) ??
+    connectionTrouble.get(code) ??
+    wordsOf(textMember(inner, 'message') ?? '');
+  return reason === undefined ? undefined : unusableServer(settings, reason, error);
 }
 
-function stateOf(code: string): Reason | undefined {
-  switch (code) {
-    case '28P01':
-      return ['the password is wrong', 'Check storage.password.'];
-    case '28000':
-      return ['the server does not let this login in', 'Check the login, and pg_hba.conf.'];
-    case '3D000':
-      return ['there is no such database', 'Create it, or check storage.database.'];
-    case '3F000':
-      return ['there is no schema to make tables in', "Check the login's search_path."];
-    case '25006':
-      return ['the server takes no changes: it is read-only or a standby', 'Give the primary server.'];
-    case '42501':
-      return ['the login lacks a right', 'It must own its tables: docs/storage.md says what it needs.'];
-    case '53100':
-      return ['the disk of the server is full', 'Free some space; what was stored is intact.'];
-    case '53200':
-      return ['the server has no memory left'];
-    case '53300':
-      return ['the server has too many connections', 'Lower storage.pool.max, or raise max_connections.'];
-    case '57014':
-      return ['a statement took too long and was stopped', 'Look for locks held by other programs.'];
-    case '55P03':
-      return ['a lock was not to be had', 'Look for locks held by other programs.'];
-    case '40001':
-    case '40P01':
-      return ['others kept changing the same at the same time'];
-    case '57P03':
-      return ['the server is starting or stopping', 'Wait for it.'];
-    default:
-      return classOf(code);
-  }
-}
+const states = reasons({
+  '28P01': ['the password is wrong', 'Check storage.password.'],
+  '28000': ['the server does not let this login in', 'Check the login, and pg_hba.conf.'],
+  '3D000': ['there is no such database', 'Create it, or check storage.database.'],
+  '3F000': ['there is no schema to make tables in', "Check the login's search_path."],
+  '25006': ['the server takes no changes: it is read-only or a standby', 'Give the primary server.'],
+  '42501': ['the login lacks a right', 'It must own its tables: docs/storage.md says what it needs.'],
+  '53100': ['the disk of the server is full', 'Free some space; what was stored is intact.'],
+  '53200': ['the server has no memory left'],
+  '53300': ['the server has too many connections', 'Lower storage.pool.max, or raise max_connections.'],
+  '57014': ['a statement took too long and was stopped', 'Look for locks held by other programs.'],
+  '55P03': ['a lock was not to be had', 'Look for locks held by other programs.'],
+  '40001 40P01': ['others kept changing the same at the same time'],
+  '57P03': ['the server is starting or stopping', 'Wait for it.'],
+});
 
-function classOf(code: string): Reason | undefined {
-  switch (code.length === 5 ? code.slice(0, 2) : '') {
-    case '08':
-    case '57':
-      return ['the server ended the connection', "Look at the server's log."];
-    case '53':
-      return ['the server lacks resources', "Look at the server's log."];
-    case '58':
-    case 'XX':
-      return ['the server failed or its data are damaged', "Look at the server's log."];
-    default:
-      return undefined;
-  }
-}
+/** Of states by their first two characters. */
+const classes = reasons({
+  '08 57': ['the server ended the connection', "Look at the server's log."],
+  '53': ['the server lacks resources', "Look at the server's log."],
+  '58 XX': ['the server failed or its data are damaged', "Look at the server's log."],
+});
 
 function wordsOf(message: string): Reason | undefined {
   if (message.includes('does not support SSL')) {

@@ -1,5 +1,6 @@
-import { SightlineError } from '../../../src/contract/core/index.ts';
+import type { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault } from '../dialect.ts';
+import { member, reasons, textMember, unusable } from '../errors.ts';
 
 /** The `code` of a file that cannot be opened for several processes. */
 export const noWriteAhead = 'SIGHTLINE_NO_WAL';
@@ -60,65 +61,41 @@ export function constraintFault(error: unknown): Fault | undefined {
  * what neither SQLite nor the operating system said.
  */
 export function explain(error: unknown, filename: string): SightlineError | undefined {
-  if (resultCode(error) === undefined && systemCode(error) === undefined) return undefined;
-  const [cause, hint] = reason(error);
-  return new SightlineError('unavailable', 'The storage of this workspace cannot be used now.', {
-    operatorMessage: [`The storage file ${filename} cannot be used: ${cause}.`, hint].filter(Boolean).join(' '),
-    cause: error,
-  });
+  if (resultCode(error) === undefined && textMember(error, 'code') === undefined) return undefined;
+  const reason =
+    systemReasons.get(textMember(error, 'code') ?? '') ?? resultReasons.get(String((resultCode(error) ?? 0) & 0xff));
+  return unusable(
+    `file ${filename}`,
+    reason ?? ['the database refused the operation', 'The log has the details.'],
+    error,
+  );
 }
 
-function reason(error: unknown): readonly [cause: string, hint?: string] {
-  switch (systemCode(error)) {
-    case 'EACCES':
-    case 'EPERM':
-      return ['this user may not write there', 'Check the owner and mode of the file and of its folder.'];
-    case 'EROFS':
-      return ['the file system is read-only'];
-    case 'ENOENT':
-      return ['its folder does not exist'];
-    case 'ENOTDIR':
-      return ['a part of its path is not a folder'];
-    case 'EISDIR':
-      return ['it is a folder'];
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return ['the disk is full', 'Free some space; what was stored is intact.'];
-    case 'EMFILE':
-    case 'ENFILE':
-      return ['too many files are open'];
-    case noWriteAhead:
-      return ['it lies on a file system that SQLite cannot share', 'Put the data directory on a local disk.'];
-    default:
-  }
-  switch ((resultCode(error) ?? 0) & 0xff) {
-    case result.busy:
-    case result.locked:
-      return ['another process has kept it locked', 'Look for a program that holds a transaction open on it.'];
-    case result.readOnly:
-      return ['this user may not write to it', 'Check the owner and mode of the file and of its folder.'];
-    case result.ioError:
-      return ['the disk failed while reading or writing it', "Look at the operating system's log."];
-    case result.corrupt:
-      return ['it is damaged', 'Restore it from a backup, or save what is left with `sqlite3 FILE .recover`.'];
-    case result.full:
-      return ['the disk is full', 'Free some space; what was stored is intact.'];
-    case result.cantOpen:
-      return ['it cannot be opened', 'Check that the path is a file and that its folder can be written.'];
-    case result.notADatabase:
-      return ['it is not a SQLite database, or its beginning was overwritten', 'Restore it from a backup.'];
-    default:
-      return ['the database refused the operation', 'The log has the details.'];
-  }
-}
+const systemReasons = reasons({
+  'EACCES EPERM': ['this user may not write there', 'Check the owner and mode of the file and of its folder.'],
+  EROFS: ['the file system is read-only'],
+  ENOENT: ['its folder does not exist'],
+  ENOTDIR: ['a part of its path is not a folder'],
+  EISDIR: ['it is a folder'],
+  'ENOSPC EDQUOT': ['the disk is full', 'Free some space; what was stored is intact.'],
+  'EMFILE ENFILE': ['too many files are open'],
+  [noWriteAhead]: ['it lies on a file system that SQLite cannot share', 'Put the data directory on a local disk.'],
+});
 
-// Told by their members and not by their class: under a test runner the driver's errors are of another realm.
+const resultReasons = reasons({
+  [`${result.busy} ${result.locked}`]: [
+    'another process has kept it locked',
+    'Look for a program that holds a transaction open on it.',
+  ],
+  [result.readOnly]: ['this user may not write to it', 'Check the owner and mode of the file and of its folder.'],
+  [result.ioError]: ['the disk failed while reading or writing it', "Look at the operating system's log."],
+  [result.corrupt]: ['it is damaged', 'Restore it from a backup, or save what is left with `sqlite3 FILE .recover`.'],
+  [result.full]: ['the disk is full', 'Free some space; what was stored is intact.'],
+  [result.cantOpen]: ['it cannot be opened', 'Check that the path is a file and that its folder can be written.'],
+  [result.notADatabase]: ['it is not a SQLite database, or its beginning was overwritten', 'Restore it from a backup.'],
+});
+
 function resultCode(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode : undefined;
-}
-
-function systemCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+  const code = member(error, 'errcode');
+  return typeof code === 'number' ? code : undefined;
 }
