@@ -20,7 +20,7 @@ import { fill, refusals } from './transfer/restore.ts';
 import { lookAt } from './transfer/snapshot.ts';
 import { UsageMarks } from './usage-marks.ts';
 import type { OrganizationParts } from './repositories/repository.ts';
-import { workspaceOf } from './workspace.ts';
+import { KnexWorkspace } from './workspace.ts';
 
 class KnexTransfer implements Transfer {
   readonly schema = schemaVersion;
@@ -113,7 +113,7 @@ export class KnexStorage implements Storage {
 
   workspace(organizationId: OrganizationId): Workspace {
     const session = this.#require();
-    return workspaceOf(organizationId, { ...session, database: session.database.scoped(organizationId) });
+    return new KnexWorkspace({ ...session, database: session.database.scoped(organizationId) });
   }
 
   #open(): Session {

@@ -126,24 +126,75 @@ class IngestTokens extends OrganizationRepository implements IngestTokenReposito
   }
 }
 
-/** The one place where an organization's repositories are made. They hold no state. */
-export function workspaceOf(organizationId: OrganizationId, parts: OrganizationParts): Workspace {
-  return {
-    organizationId,
-    keys: new Keys(parts),
-    members: new Members(parts),
-    invitations: new Invitations(parts),
-    grants: new Grants(parts),
-    ingestTokens: new IngestTokens(parts),
-    alertSources: new AlertSources(parts),
-    alerts: new Alerts(parts),
-    incidents: new Incidents(parts),
-    investigations: new Investigations(parts),
-    chats: new Chats(parts),
-    audit: new Audit(parts),
-    scans: new Scans(parts),
-    keptResults: new KeptResults(parts),
-    retention: new Retention(parts),
-    webhooks: new Webhooks(parts),
-  };
+/** The one place where an organization's repositories are made, each when it is asked for: they hold no state. */
+export class KnexWorkspace implements Workspace {
+  readonly #parts: OrganizationParts;
+
+  constructor(parts: OrganizationParts) {
+    this.#parts = parts;
+  }
+
+  get organizationId(): OrganizationId {
+    return this.#parts.database.organizationId;
+  }
+
+  get keys(): Keys {
+    return new Keys(this.#parts);
+  }
+
+  get members(): Members {
+    return new Members(this.#parts);
+  }
+
+  get invitations(): Invitations {
+    return new Invitations(this.#parts);
+  }
+
+  get grants(): Grants {
+    return new Grants(this.#parts);
+  }
+
+  get ingestTokens(): IngestTokens {
+    return new IngestTokens(this.#parts);
+  }
+
+  get alertSources(): AlertSources {
+    return new AlertSources(this.#parts);
+  }
+
+  get alerts(): Alerts {
+    return new Alerts(this.#parts);
+  }
+
+  get incidents(): Incidents {
+    return new Incidents(this.#parts);
+  }
+
+  get investigations(): Investigations {
+    return new Investigations(this.#parts);
+  }
+
+  get chats(): Chats {
+    return new Chats(this.#parts);
+  }
+
+  get audit(): Audit {
+    return new Audit(this.#parts);
+  }
+
+  get scans(): Scans {
+    return new Scans(this.#parts);
+  }
+
+  get keptResults(): KeptResults {
+    return new KeptResults(this.#parts);
+  }
+
+  get retention(): Retention {
+    return new Retention(this.#parts);
+  }
+
+  get webhooks(): Webhooks {
+    return new Webhooks(this.#parts);
+  }
 }
