@@ -23,6 +23,20 @@ export interface StatementLabel {
   readonly traceId: string;
 }
 
+/** Who asks, as a comment before the statement in the form of sqlcommenter. */
+export function labelComment(label: StatementLabel | undefined): string {
+  if (label === undefined) return '';
+  const { principal, tool, traceId } = label;
+  return `/*principal='${labelText(principal)}',tool='${labelText(tool)}',trace_id='${labelText(traceId)}'*/ `;
+}
+
+/** URL-encoded, the start of what is long. Letters, digits and `-_.~%` are left, so that nothing ends the comment or the value. */
+export function labelText(value: string): string {
+  if (/^[\w.~-]{0,200}$/.test(value)) return value;
+  const escape = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(value.slice(0, 200).toWellFormed()).replaceAll(/[!'()*]/g, escape);
+}
+
 /** The plugin's own tree; the core only carries it and may keep it in a cache. */
 export interface ParsedStatement {
   readonly tree: unknown;

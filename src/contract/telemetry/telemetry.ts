@@ -112,6 +112,11 @@ export interface Dialect {
   readonly write: DialectWriter;
 }
 
+/** From the SQL by what it answers. */
+export function examplesOf(sqlByQuestion: Readonly<Record<string, string>>): Dialect['examples'] {
+  return Object.entries(sqlByQuestion).map(([question, sql]) => ({ question, sql }));
+}
+
 /**
  * The dozen things the investigator's SQL needs that dialects spell differently. `literal`'s value, a `key`, a `pattern`, a
  * `replacement` and an `alias` are plain text, which the writer quotes; all other arguments are SQL.

@@ -1,0 +1,64 @@
+import type { ResolvedMapping, TableSource, TableSources, TenancyConfig, Tenant } from './mapping.ts';
+import { otelTables, tableNames, type LogicalColumn, type TableName } from './schema.ts';
+import type { InspectedPreset } from './warehouse.ts';
+
+export function isTenant(value: string): value is Tenant {
+  return value !== '';
+}
+
+/** Of the values that tell tenants apart. */
+export function tenantType(boundary: TenancyConfig['boundary']): 'string' | 'uuid' | 'int' {
+  return 'type' in boundary ? boundary.type : 'string';
+}
+
+/** The sources of one tenant, where names hold `{tenant}`. */
+export function mappingFor(mapping: ResolvedMapping, tenant: Tenant): ResolvedMapping {
+  const tables: { [Name in TableName]?: NonNullable<TableSources[Name]> } = {};
+  for (const table of tableNames) {
+    const sources = mapping.tables[table];
+    if (sources === undefined) continue;
+    tables[table] = sources.map((source) => namedFor(source, tenant));
+  }
+  return { ...mapping, tables };
+}
+
+function namedFor(source: TableSource, tenant: Tenant): TableSource {
+  return { ...source, from: source.from.replaceAll('{tenant}', () => tenant) };
+}
+
+export interface InspectionWords {
+  /** A FROM item as an operator knows it. */
+  from(from: string): string;
+  /** What a query of a table is given that is not there. */
+  readonly absent: string;
+  empty(column: LogicalColumn): string;
+}
+
+/** What inspection tells of a preset: the tables there are, and what queries will not find. */
+export function inspected(
+  { tables, empties }: Pick<ResolvedMapping, 'tables' | 'empties'>,
+  words: InspectionWords,
+): Pick<InspectedPreset, 'found' | 'missing'> {
+  const found = tableNames.flatMap((table) => {
+    const names = (tables[table] ?? []).map(({ from }) => words.from(from));
+    return names.length === 0 ? [] : [[table, names.join(', ')] as const];
+  });
+  const absent = tableNames.filter((table) => tables[table] === undefined);
+  return {
+    found: Object.fromEntries(found),
+    missing: [
+      ...absent.map((table) => ({ what: `otel.${table}`, instead: words.absent })),
+      ...empties.map(({ table, column }) => {
+        const columns: readonly LogicalColumn[] = otelTables[table].columns;
+        const logical = columns.find(({ name }) => name === column);
+        return { what: `otel.${table}.${column}`, instead: logical === undefined ? 'NULL' : words.empty(logical) };
+      }),
+    ],
+  };
+}
+
+/** A table more is worth more than all columns of one. */
+export function bestFirst(candidates: readonly InspectedPreset[]): readonly InspectedPreset[] {
+  const worth = ({ found, missing }: InspectedPreset) => Object.keys(found).length * 100 - missing.length;
+  return candidates.toSorted((one, other) => worth(other) - worth(one));
+}
