@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fieldSchema, type FieldSchema } from './jobs.ts';
-import type { PhysicalColumns } from '../../src/contract/telemetry/index.ts';
+import { cutCell, fitsCell, floatCell } from '../../src/contract/telemetry/index.ts';
+import type { CellBudget, PhysicalColumns } from '../../src/contract/telemetry/index.ts';
 import { ApiFailure, type Api } from './api.ts';
 
 const tableAnswer = z.object({
@@ -40,12 +41,6 @@ function flattened(fields: readonly FieldSchema[], prefix: string): readonly (re
   ]);
 }
 
-export interface CellBudget {
-  /** Of one cell's JSON text, UTF-8. */
-  readonly maxBytes: number;
-  cutCells: number;
-}
-
 /** GoogleSQL's names, where the interface still has the old ones. */
 const typeNames: Readonly<Record<string, string>> = {
   INTEGER: 'INT64',
@@ -65,10 +60,8 @@ export function typeName({ type, mode, fields = [] }: FieldSchema): string {
 /** One cell as JSON text within the budget. */
 export function cellText(field: FieldSchema, value: unknown, budget: CellBudget): string {
   const json = valueText(field, value);
-  // A UTF-16 unit is at most three bytes, so a short text needs no counting.
-  if (json.length * 3 <= budget.maxBytes || Buffer.byteLength(json) <= budget.maxBytes) return json;
-  budget.cutCells += 1;
-  return cut(typeof value === 'string' && field.type === 'STRING' ? value : json, budget.maxBytes);
+  if (fitsCell(json, budget)) return json;
+  return cutCell(typeof value === 'string' && field.type === 'STRING' ? value : json, budget);
 }
 
 function valueText(field: FieldSchema, value: unknown): string {
@@ -101,7 +94,8 @@ function scalarText(type: string, text: string): string {
       return text === 'true' ? 'true' : 'false';
     case 'FLOAT':
     case 'FLOAT64':
-      return numberText(text);
+      // `inf`, `-inf` and `nan` it writes in words.
+      return floatCell(/inf/i.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : Number(text));
     case 'TIMESTAMP':
       return `"${timestampText(text)}"`;
     case 'BYTES':
@@ -120,12 +114,6 @@ function listOf(value: unknown): readonly unknown[] {
 
 function member(value: unknown, key: 'f' | 'v'): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
-}
-
-function numberText(text: string): string {
-  const value = Number(text);
-  if (Number.isFinite(value)) return Object.is(value, -0) ? '0' : String(value);
-  return /nan/i.test(text) ? '"NaN"' : text.startsWith('-') ? '"-Infinity"' : '"Infinity"';
 }
 
 /** What is JSON stays as it came, with every digit of its numbers. */
@@ -150,24 +138,4 @@ function timestampText(text: string): string {
   if (fraction === 0n) return `${whole}Z`;
   const digits = fraction.toString().padStart(6, '0');
   return `${whole}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`;
-}
-
-/** A JSON string of the start of the text and of a mark saying how much is missing. */
-function cut(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text, 'utf8');
-  let keep = Math.min(bytes.length, maxBytes);
-  for (;;) {
-    const start = wholeCharacters(bytes, keep);
-    const json = JSON.stringify(`${start}…[${bytes.length - Buffer.byteLength(start)} bytes cut]`);
-    const over = Buffer.byteLength(json) - maxBytes;
-    if (over <= 0 || keep === 0) return json;
-    // An escaped character is up to six times as long as it was.
-    keep = Math.max(0, keep - Math.max(1, Math.ceil(over / 6)));
-  }
-}
-
-function wholeCharacters(bytes: Buffer, length: number): string {
-  let end = length;
-  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end);
 }

@@ -1,4 +1,4 @@
-import type { Dialect, DialectWriter, LogicalTable } from '../../src/contract/telemetry/index.ts';
+import { examplesOf, type Dialect, type DialectWriter, type LogicalTable } from '../../src/contract/telemetry/index.ts';
 import { functionNames } from './gate/policy.ts';
 import { attributeText, textLiteral, timestampLiteral, type KeyStyle, columnTypes } from './literals.ts';
 
@@ -15,7 +15,7 @@ export function dialectOf(tables: readonly LogicalTable[], style: KeyStyle): Dia
     tables,
     typeName: (type) => columnTypes[type],
     attributeHint: `${route} (STRING, NULL if absent); numbers: SAFE_CAST(${status} AS INT64)`,
-    examples: examplesOf(tables, route),
+    examples: examplesFor(tables, route),
     functions: functionNames,
     write,
   };
@@ -69,51 +69,17 @@ function valueAt(map: string, style: KeyStyle): string {
   return `CASE ARRAY_LENGTH(SPLIT(name, '.')) ${cases.join(' ')} END`;
 }
 
-function examplesOf(tables: readonly LogicalTable[], route: string): Dialect['examples'] {
+function examplesFor(tables: readonly LogicalTable[], route: string): Dialect['examples'] {
   const since = (hours: number) => `time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL ${hours} HOUR)`;
-  const all = [
-    {
-      table: 'spans',
-      question: 'Error rate and p95 latency by service over the last hour',
-      sql: `SELECT service_name, COUNT(*) AS spans, SAFE_DIVIDE(COUNTIF(status_code = 'ERROR'), COUNT(*)) AS error_rate, APPROX_QUANTILES(duration_nano, 100)[OFFSET(95)] / 1e6 AS p95_ms FROM otel.spans WHERE ${since(1)} AND kind = 'SERVER' GROUP BY service_name ORDER BY error_rate DESC`,
-    },
-    {
-      table: 'spans',
-      question: 'Requests per five minutes by route',
-      sql: `SELECT TIMESTAMP_SECONDS(DIV(UNIX_SECONDS(time), 300) * 300) AS bucket, ${route} AS route, COUNT(*) AS requests FROM otel.spans WHERE ${since(6)} AND kind = 'SERVER' GROUP BY bucket, route ORDER BY bucket, requests DESC`,
-    },
-    {
-      table: 'spans',
-      question: 'The slowest spans',
-      sql: `SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE ${since(1)} ORDER BY duration_nano DESC LIMIT 20`,
-    },
-    {
-      table: 'spans',
-      question: 'Exceptions by type',
-      sql: `SELECT s.service_name, JSON_VALUE(e.attributes, '$."exception.type"') AS type, COUNT(*) AS n FROM otel.spans AS s CROSS JOIN UNNEST(s.events) AS e WHERE s.${since(1)} AND e.name = 'exception' GROUP BY service_name, type ORDER BY n DESC LIMIT 20`,
-    },
-    {
-      table: 'logs',
-      question: 'Error logs with their trace',
-      sql: `SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND ${since(1)} ORDER BY time DESC LIMIT 50`,
-    },
-    {
-      table: 'logs',
-      question: 'Most common log patterns',
-      sql: `SELECT service_name, REGEXP_REPLACE(body, r'[0-9a-f]{8,}|\\d+', '#') AS pattern, COUNT(*) AS n FROM otel.logs WHERE ${since(1)} GROUP BY service_name, pattern ORDER BY n DESC LIMIT 20`,
-    },
-    {
-      table: 'logs',
-      question: 'Errors per minute and service',
-      sql: `SELECT TIMESTAMP_TRUNC(time, MINUTE) AS minute, service_name, COUNT(*) AS errors FROM otel.logs WHERE severity_number >= 17 AND ${since(6)} GROUP BY minute, service_name ORDER BY minute`,
-    },
-    {
-      table: 'metrics',
-      question: 'A gauge per service and minute',
-      sql: `SELECT TIMESTAMP_TRUNC(time, MINUTE) AS minute, service_name, AVG(value) AS value FROM otel.metrics WHERE name = 'process.cpu.utilization' AND ${since(1)} GROUP BY minute, service_name ORDER BY minute`,
-    },
-  ];
-  return all
-    .filter(({ table }) => tables.some(({ name }) => name === table))
-    .map(({ question, sql }) => ({ question, sql }));
+  const all = examplesOf({
+    'Error rate and p95 latency by service over the last hour': `SELECT service_name, COUNT(*) AS spans, SAFE_DIVIDE(COUNTIF(status_code = 'ERROR'), COUNT(*)) AS error_rate, APPROX_QUANTILES(duration_nano, 100)[OFFSET(95)] / 1e6 AS p95_ms FROM otel.spans WHERE ${since(1)} AND kind = 'SERVER' GROUP BY service_name ORDER BY error_rate DESC`,
+    'Requests per five minutes by route': `SELECT TIMESTAMP_SECONDS(DIV(UNIX_SECONDS(time), 300) * 300) AS bucket, ${route} AS route, COUNT(*) AS requests FROM otel.spans WHERE ${since(6)} AND kind = 'SERVER' GROUP BY bucket, route ORDER BY bucket, requests DESC`,
+    'The slowest spans': `SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE ${since(1)} ORDER BY duration_nano DESC LIMIT 20`,
+    'Exceptions by type': `SELECT s.service_name, JSON_VALUE(e.attributes, '$."exception.type"') AS type, COUNT(*) AS n FROM otel.spans AS s CROSS JOIN UNNEST(s.events) AS e WHERE s.${since(1)} AND e.name = 'exception' GROUP BY service_name, type ORDER BY n DESC LIMIT 20`,
+    'Error logs with their trace': `SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND ${since(1)} ORDER BY time DESC LIMIT 50`,
+    'Most common log patterns': `SELECT service_name, REGEXP_REPLACE(body, r'[0-9a-f]{8,}|\\d+', '#') AS pattern, COUNT(*) AS n FROM otel.logs WHERE ${since(1)} GROUP BY service_name, pattern ORDER BY n DESC LIMIT 20`,
+    'Errors per minute and service': `SELECT TIMESTAMP_TRUNC(time, MINUTE) AS minute, service_name, COUNT(*) AS errors FROM otel.logs WHERE severity_number >= 17 AND ${since(6)} GROUP BY minute, service_name ORDER BY minute`,
+    'A gauge per service and minute': `SELECT TIMESTAMP_TRUNC(time, MINUTE) AS minute, service_name, AVG(value) AS value FROM otel.metrics WHERE name = 'process.cpu.utilization' AND ${since(1)} GROUP BY minute, service_name ORDER BY minute`,
+  });
+  return all.filter(({ sql }) => tables.some(({ name }) => sql.includes(`FROM otel.${name} `)));
 }

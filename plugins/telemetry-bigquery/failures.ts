@@ -1,5 +1,6 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import type { SqlHelpers, TableName } from '../../src/contract/telemetry/index.ts';
+import { commonFailures, told } from '../../src/contract/telemetry/index.ts';
+import type { SqlHelpers, TableName, Told } from '../../src/contract/telemetry/index.ts';
 import { ApiFailure } from './api.ts';
 import { functionNames } from './gate/policy.ts';
 import { tooCostly } from './config.ts';
@@ -20,10 +21,8 @@ export interface FailureContext {
  */
 export function explain(error: unknown, context: FailureContext): SightlineError {
   if (error instanceof SightlineError) return error;
-  if (context.endedBy === 'caller') {
-    return new SightlineError('query_cancelled', 'The query was cancelled.', { cause: error });
-  }
-  if (context.endedBy === 'deadline') return timedOut(error);
+  if (context.endedBy === 'caller') return told(commonFailures.cancelled, error);
+  if (context.endedBy === 'deadline') return told(commonFailures.timedOut, error);
   if (!(error instanceof ApiFailure)) return unavailable('The warehouse cannot be asked.', error);
   const { reason } = error;
   switch (reason) {
@@ -35,7 +34,7 @@ export function explain(error: unknown, context: FailureContext): SightlineError
       return tooCostly(undefined, context.maxBytesBilled, error);
     case 'timeout':
     case 'stopped':
-      return timedOut(error);
+      return told(commonFailures.timedOut, error);
     case 'resourcesExceeded':
     case 'responseTooLarge':
     case 'billingTierLimitExceeded':
@@ -69,13 +68,6 @@ export function unreachable(error: ApiFailure): SightlineError {
   }
 }
 
-function timedOut(cause: unknown): SightlineError {
-  return new SightlineError('query_timeout', 'The query took too long and was stopped.', {
-    hint: 'Narrow the time window, filter on service_name, or aggregate instead of returning rows.',
-    cause,
-  });
-}
-
 function unavailable(message: string, cause: unknown, reason = ''): SightlineError {
   const said = cause instanceof Error ? cause.message.slice(0, 500) : '';
   return new SightlineError('telemetry_unavailable', message, {
@@ -104,56 +96,60 @@ function queryError(error: ApiFailure, { helpers, tables, sql }: FailureContext)
   if (column !== undefined) return helpers.unknownColumn(column, tables, { cause: error });
   const routine = find(`Function not found: \`?${name}`);
   if (routine !== undefined) return helpers.unknownFunction(routine, functionNames, { cause: error });
-  const refuse = (text: string, hint: string) => helpers.refuse('sql_failed', text, { hint, cause: error });
-  if (/Syntax error/i.test(message)) {
-    return helpers.refuse('sql_syntax', 'The statement cannot be read.', { hint: 'Write GoogleSQL.', cause: error });
-  }
   const ambiguous = find(`Column name ${name} is ambiguous`);
   if (ambiguous !== undefined) {
-    return refuse(`The column "${ambiguous}" is in more than one table of FROM.`, 'Put the table alias before it.');
+    const said = `The column "${ambiguous}" is in more than one table of FROM.`;
+    return told(failed(said, 'Put the table alias before it.'), error);
   }
   const ungrouped = find(`[A-Za-z ]{0,60}expression references column ${name} which is neither grouped nor aggregated`);
   if (ungrouped !== undefined) {
-    return refuse(
-      `The column "${ungrouped}" is neither grouped nor aggregated.`,
-      'Add it to GROUP BY or use ANY_VALUE.',
-    );
-  }
-  if (/Duplicate column names/i.test(message)) {
-    return refuse('Two columns of the result have the same name.', 'Give each an alias of its own.');
+    const said = `The column "${ungrouped}" is neither grouped nor aggregated.`;
+    return told(failed(said, 'Add it to GROUP BY or use ANY_VALUE.'), error);
   }
   const signature = find(`No matching signature for (?:aggregate |analytic )?(?:function|operator) ${name}`);
-  if (signature !== undefined) {
-    return refuse(`${signature} does not take these types.`, 'Cast: attributes are STRING, SAFE_CAST(… AS INT64).');
-  }
-  if (/No matching signature/i.test(message)) {
-    return refuse('An operator does not take these types.', 'Cast: attributes are STRING, SAFE_CAST(… AS INT64).');
-  }
-  if (
-    /Bad (?:int64|double|float64|bool|numeric) value|Invalid (?:timestamp|date|datetime)|Could not cast/i.test(message)
-  ) {
-    return refuse('A value could not be converted.', 'Use SAFE_CAST, which gives NULL for what does not convert.');
-  }
-  if (/division by zero|overflow|out of range/i.test(message)) {
-    return refuse('A number left the range of its type, or was divided by zero.', 'Use SAFE_DIVIDE and NULLIF.');
-  }
-  if (/more than one element/i.test(message)) {
-    return refuse('A subquery used as a value gave more than one row.', 'Aggregate in it, or use ARRAY(…).');
-  }
-  if (/Cannot parse regular expression|invalid regular expression/i.test(message)) {
-    return refuse('A regular expression cannot be read.', 'Patterns are RE2.');
-  }
-  if (/Array index .* out of bounds/i.test(message)) {
-    return refuse('An array has fewer elements than that.', 'Use SAFE_OFFSET.');
-  }
-  if (/Correlated subqueries/i.test(message)) {
-    return refuse('A subquery reads columns of the outer query in a way BigQuery cannot.', 'Write it as a JOIN.');
-  }
-  if (/resources exceeded/i.test(message)) {
-    return new SightlineError('query_memory', 'The query needs more resources than it may use.', {
-      hint: 'Narrow the time window, or aggregate before you sort or join.',
-      cause: error,
-    });
-  }
-  return refuse('The engine could not run the statement.', 'Simplify the statement and try its parts.');
+  if (signature !== undefined) return told(failed(`${signature} does not take these types.`, castHint), error);
+  return told(bySigns.find(([sign]) => sign.test(message))?.[1] ?? unknownFailure, error);
 }
+
+const failed = (message: string, hint: string): Told => ({ code: 'sql_failed', message, hint });
+const castHint = 'Cast: attributes are STRING, SAFE_CAST(… AS INT64).';
+
+/** What a message says, the first that fits. */
+const bySigns: readonly (readonly [RegExp, Told])[] = [
+  [/Syntax error/i, { code: 'sql_syntax', message: 'The statement cannot be read.', hint: 'Write GoogleSQL.' }],
+  [
+    /Duplicate column names/i,
+    failed('Two columns of the result have the same name.', 'Give each an alias of its own.'),
+  ],
+  [/No matching signature/i, failed('An operator does not take these types.', castHint)],
+  [
+    /Bad (?:int64|double|float64|bool|numeric) value|Invalid (?:timestamp|date|datetime)|Could not cast/i,
+    failed('A value could not be converted.', 'Use SAFE_CAST, which gives NULL for what does not convert.'),
+  ],
+  [
+    /division by zero|overflow|out of range/i,
+    failed('A number left the range of its type, or was divided by zero.', 'Use SAFE_DIVIDE and NULLIF.'),
+  ],
+  [
+    /more than one element/i,
+    failed('A subquery used as a value gave more than one row.', 'Aggregate in it, or use ARRAY(…).'),
+  ],
+  [
+    /Cannot parse regular expression|invalid regular expression/i,
+    failed('A regular expression cannot be read.', 'Patterns are RE2.'),
+  ],
+  [/Array index .* out of bounds/i, failed('An array has fewer elements than that.', 'Use SAFE_OFFSET.')],
+  [
+    /Correlated subqueries/i,
+    failed('A subquery reads columns of the outer query in a way BigQuery cannot.', 'Write it as a JOIN.'),
+  ],
+  [
+    /resources exceeded/i,
+    {
+      code: 'query_memory',
+      message: 'The query needs more resources than it may use.',
+      hint: 'Narrow the time window, or aggregate before you sort or join.',
+    },
+  ],
+];
+const unknownFailure = failed('The engine could not run the statement.', 'Simplify the statement and try its parts.');

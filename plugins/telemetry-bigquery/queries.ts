@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { tableNames } from '../../src/contract/telemetry/index.ts';
+import { RowTexts, tableNames } from '../../src/contract/telemetry/index.ts';
 import type {
   Cursor,
   QueryLimits,
@@ -17,7 +17,7 @@ import { dryRun, RunningJob, type DryRun, type Page, jobLabels } from './jobs.ts
 import type { FieldSchema } from './jobs.ts';
 import { Remembered } from './warehouse.ts';
 import type { TenantAccess, Warehouse } from './warehouse.ts';
-import { cellText, typeName, type CellBudget } from './cells.ts';
+import { cellText, typeName } from './cells.ts';
 
 interface PageSource {
   /** The page behind the token. Rejects with a SightlineError. */
@@ -31,11 +31,9 @@ class JobCursor implements Cursor {
   readonly #fields: readonly FieldSchema[];
   readonly #source: PageSource;
   readonly #limits: QueryLimits;
-  readonly #budget: CellBudget;
+  readonly #rows: RowTexts;
   readonly #bytesScanned: number | undefined;
   #page: Page | undefined;
-  #rows = 0;
-  #bytes = 0;
   #end: CursorEnd | undefined;
 
   constructor(first: Page, source: PageSource, limits: QueryLimits) {
@@ -44,7 +42,7 @@ class JobCursor implements Cursor {
     this.#page = first;
     this.#source = source;
     this.#limits = limits;
-    this.#budget = { maxBytes: limits.maxCellBytes, cutCells: 0 };
+    this.#rows = new RowTexts(limits);
     this.#bytesScanned = first.totalBytesProcessed;
   }
 
@@ -55,11 +53,17 @@ class JobCursor implements Cursor {
   async read(): Promise<RowChunk | undefined> {
     while (this.#page !== undefined) {
       const page = this.#page;
-      const { chunk, truncated } = this.#serialize(page);
-      const token = truncated === undefined ? page.pageToken : undefined;
+      const wanted = this.#add(page);
+      const token = wanted ? page.pageToken : undefined;
       this.#page = token === undefined ? undefined : await this.#source.next(token, this.#wanted());
-      if (this.#page === undefined) this.#finish(truncated);
-      if (chunk.rows > 0) return chunk;
+      if (this.#page === undefined) {
+        this.#end = {
+          ...this.#rows.end,
+          ...(this.#bytesScanned !== undefined && { bytesScanned: this.#bytesScanned }),
+        };
+      }
+      const { rows, json } = this.#rows.take();
+      if (rows > 0) return { rows, json: Buffer.from(json) };
     }
     return undefined;
   }
@@ -71,40 +75,16 @@ class JobCursor implements Cursor {
 
   /** One more than may be returned, so that it shows whether there are more. */
   #wanted(): number {
-    return this.#limits.maxRows - this.#rows + 1;
+    return this.#limits.maxRows - this.#rows.count + 1;
   }
 
-  #finish(truncated: CursorEnd['truncated']): void {
-    this.#end = {
-      cutCells: this.#budget.cutCells,
-      ...(truncated === undefined ? {} : { truncated }),
-      ...(this.#bytesScanned === undefined ? {} : { bytesScanned: this.#bytesScanned }),
-    };
-  }
-
-  #serialize({ rows }: Page): { readonly chunk: RowChunk; readonly truncated: CursorEnd['truncated'] } {
-    const { maxRows, maxBytes } = this.#limits;
-    const texts: string[] = [];
-    let truncated: CursorEnd['truncated'];
-    for (const row of rows) {
-      if (this.#rows >= maxRows) {
-        truncated = 'rows';
-        break;
-      }
-      const cutBefore = this.#budget.cutCells;
-      const text = `[${this.#fields.map((field, at) => cellText(field, row.f[at]?.v, this.#budget)).join(',')}]`;
-      // The comma that joins it to the row before.
-      const bytes = Buffer.byteLength(text) + (this.#rows === 0 ? 0 : 1);
-      if (this.#bytes + bytes > maxBytes) {
-        this.#budget.cutCells = cutBefore;
-        truncated = 'bytes';
-        break;
-      }
-      this.#rows += 1;
-      this.#bytes += bytes;
-      texts.push(text);
-    }
-    return { chunk: { rows: texts.length, json: Buffer.from(texts.join(',')) }, truncated };
+  /** False once a limit is met. */
+  #add({ rows }: Page): boolean {
+    return rows.every((row) => {
+      if (!this.#rows.next()) return false;
+      const cells = this.#fields.map((field, at) => cellText(field, row.f[at]?.v, this.#rows.budget));
+      return this.#rows.add(`[${cells.join(',')}]`);
+    });
   }
 }
 

@@ -39,7 +39,12 @@ export class BigqueryTelemetry implements Telemetry {
   constructor(config: BigqueryConfig, host: TelemetryHost) {
     this.#host = host;
     this.#warehouse = new Warehouse(config, host);
-    this.operations = operationsOf(this.#warehouse, host);
+    // They work on a service that was not started, too.
+    this.operations = {
+      setup: (signal) => setup(this.#warehouse, signal),
+      inspect: (signal) => inspect(this.#warehouse, host, signal),
+      probe: (signal) => probe(this.#warehouse, signal),
+    };
     this.#dialect = dialectOf(Object.values(otelTables), this.#warehouse.style);
   }
 
@@ -118,13 +123,4 @@ export class BigqueryTelemetry implements Telemetry {
     if (statement === undefined) throw new TypeError('a statement that this plugin did not parse');
     return statement;
   }
-}
-
-/** They work on a service that was not started, too. */
-function operationsOf(warehouse: Warehouse, host: TelemetryHost): WarehouseOperations {
-  return {
-    setup: (signal) => setup(warehouse, signal),
-    inspect: (signal) => inspect(warehouse, host, signal),
-    probe: (signal) => probe(warehouse, signal),
-  };
 }

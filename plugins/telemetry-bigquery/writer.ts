@@ -1,6 +1,7 @@
 import type {
   AttributeRule,
   AttributeRules,
+  ColumnType,
   LogicalColumn,
   RelationWriter,
 } from '../../src/contract/telemetry/index.ts';
@@ -39,7 +40,7 @@ export function relationWriter({ guarded }: { readonly guarded: boolean }): Rela
     identifier,
     timestamp: timestampLiteral,
     empty,
-    text: maskedText,
+    text: (expression, action, salt) => (action === 'mask' ? "'***'" : hashed(expression, salt)),
     attributes(expression, type, rules) {
       if (type === 'map') return ruledAttributes(expression, rules);
       const own = type === 'events' ? ['time', 'name'] : ['trace_id', 'span_id', 'trace_state'];
@@ -61,33 +62,18 @@ export function relationWriter({ guarded }: { readonly guarded: boolean }): Rela
   };
 }
 
-function empty({ type, nullable }: Pick<LogicalColumn, 'type' | 'nullable'>): string {
-  const name = columnTypes[type];
-  if (nullable) return `CAST(NULL AS ${name})`;
-  switch (type) {
-    case 'timestamp':
-      return "TIMESTAMP '1970-01-01 00:00:00+00'";
-    case 'string':
-      return "''";
-    case 'int64':
-      return '0';
-    case 'float64':
-      return 'CAST(0 AS FLOAT64)';
-    case 'boolean':
-      return 'FALSE';
-    case 'map':
-      return "JSON '{}'";
-    case 'int64[]':
-    case 'float64[]':
-    case 'events':
-    case 'links':
-    case 'quantiles':
-      return `CAST([] AS ${name})`;
-  }
-}
+const emptyScalars: Partial<Readonly<Record<ColumnType, string>>> = {
+  timestamp: "TIMESTAMP '1970-01-01 00:00:00+00'",
+  string: "''",
+  int64: '0',
+  float64: 'CAST(0 AS FLOAT64)',
+  boolean: 'FALSE',
+  map: "JSON '{}'",
+};
 
-function maskedText(expression: string, action: 'mask' | 'hash', salt: string): string {
-  return action === 'mask' ? "'***'" : hashed(expression, salt);
+function empty({ type, nullable }: Pick<LogicalColumn, 'type' | 'nullable'>): string {
+  if (nullable) return `CAST(NULL AS ${columnTypes[type]})`;
+  return emptyScalars[type] ?? `CAST([] AS ${columnTypes[type]})`;
 }
 
 function hashed(expression: string, salt: string): string {

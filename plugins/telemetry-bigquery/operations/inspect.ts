@@ -1,7 +1,8 @@
-import { mappingSchema, otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
+import { bestFirst, inspected, mappingSchema, tableNames } from '../../../src/contract/telemetry/index.ts';
 import type {
   InspectedPreset,
   Inspection,
+  InspectionWords,
   MappingPreset,
   PhysicalColumns,
   TelemetryHost,
@@ -26,10 +27,10 @@ export async function inspect(warehouse: Warehouse, host: TelemetryHost, signal:
     const tried = await Promise.all(
       namesToTry(preset, datasets).map((names) => tryPreset(preset, names, host, columns, warehouse, signal)),
     );
-    const best = tried.filter((found) => found !== undefined).toSorted(byFound)[0];
+    const [best] = bestFirst(tried.filter((found) => found !== undefined));
     if (best !== undefined) candidates.push(best);
   }
-  return { server: `BigQuery, project ${projectId}, ${location}`, candidates: candidates.toSorted(byFound) };
+  return { server: `BigQuery, project ${projectId}, ${location}`, candidates: bestFirst(candidates) };
 }
 
 /** The preset's usual datasets, then each of the config's in all places, and in each place alone. */
@@ -57,33 +58,27 @@ async function tryPreset(
   signal: AbortSignal,
 ): Promise<InspectedPreset | undefined> {
   const sources = await preset.sources({ ...preset.names, ...names }, columns);
-  const found = tableNames.filter((table) => sources[table] !== undefined);
-  const [first] = found;
-  if (first === undefined) return undefined;
-  const sample = sources[first]?.[0]?.from ?? '';
+  const [sample] = tableNames.flatMap((table) => (sources[table] ?? []).map(({ from }) => from));
+  if (sample === undefined) return undefined;
   const api = await warehouse.api(undefined);
   const style =
     'keys' in preset.names && (await keysAreNested(sample, api, warehouse, signal)) ? { keys: 'nested' } : {};
   const written = { preset: preset.name, names: { ...names, ...style } };
   const config = mappingSchema.parse(written);
   const { empties } = await host.mapping.resolve(config, presets, columns, relationWriter({ guarded: false }));
-  const absent = tableNames.filter((table) => sources[table] === undefined);
   return {
     preset: preset.name,
     title: preset.title,
     mapping: Object.keys(written.names).length === 0 ? { preset: preset.name } : written,
-    found: Object.fromEntries(found.map((table) => [table, (sources[table]?.[0]?.from ?? '').replaceAll('`', '')])),
-    missing: [
-      ...absent.map((table) => ({ what: `otel.${table}`, instead: 'an error that names the tables there are' })),
-      ...empties.map(({ table, column }) => ({
-        what: `otel.${table}.${column}`,
-        instead: otelTables[table].columns.some((known) => known.name === column && 'nullable' in known)
-          ? 'NULL'
-          : 'an empty value',
-      })),
-    ],
+    ...inspected({ tables: sources, empties }, words),
   };
 }
+
+const words: InspectionWords = {
+  from: (from) => from.replaceAll('`', ''),
+  absent: 'an error that names the tables there are',
+  empty: ({ nullable }) => (nullable ? 'NULL' : 'an empty value'),
+};
 
 /** Looks at a thousand rows of the last day; where there are none, or they cannot be read, keys are taken for flat. */
 async function keysAreNested(from: string, api: Api, warehouse: Warehouse, signal: AbortSignal): Promise<boolean> {
@@ -100,9 +95,4 @@ async function keysAreNested(from: string, api: Api, warehouse: Warehouse, signa
     await job.cancel().catch(() => {});
     return false;
   }
-}
-
-function byFound(one: InspectedPreset, other: InspectedPreset): number {
-  const tables = (preset: InspectedPreset) => Object.keys(preset.found).length;
-  return tables(other) - tables(one) || one.missing.length - other.missing.length;
 }
