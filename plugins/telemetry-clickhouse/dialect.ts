@@ -1,4 +1,4 @@
-import { otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
+import { examplesOf, otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
 import type { Dialect, DialectWriter, ResolvedMapping } from '../../src/contract/telemetry/index.ts';
 import { policy } from './gate/policy.ts';
 import { jsonAttribute, jsonToMap } from './json-attributes.ts';
@@ -56,30 +56,17 @@ function writer(attribute: DialectWriter['attribute'], json: boolean): DialectWr
 }
 
 function examples(route: string): Dialect['examples'] {
-  return [
-    {
-      question: 'Error rate and p95 latency by service over the last hour',
-      sql: "SELECT service_name, count() AS spans, countIf(status_code = 'ERROR') / count() AS error_rate, quantile(0.95)(duration_nano) / 1e6 AS p95_ms FROM otel.spans WHERE time > now() - INTERVAL 1 HOUR AND kind = 'SERVER' GROUP BY service_name ORDER BY error_rate DESC",
-    },
-    {
-      question: 'Requests per five minutes by route',
-      sql: `SELECT toStartOfInterval(time, INTERVAL 5 MINUTE) AS bucket, ${route} AS route, count() AS requests FROM otel.spans WHERE time > now() - INTERVAL 6 HOUR AND kind = 'SERVER' GROUP BY bucket, route ORDER BY bucket, requests DESC`,
-    },
-    {
-      question: 'The slowest spans',
-      sql: 'SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE time > now() - INTERVAL 1 HOUR ORDER BY duration_nano DESC LIMIT 20',
-    },
-    {
-      question: 'Error logs with their trace',
-      sql: 'SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND time > now() - INTERVAL 1 HOUR ORDER BY time DESC LIMIT 50',
-    },
-    {
-      question: 'Most common log patterns',
-      sql: "SELECT service_name, replaceRegexpAll(body, '[0-9a-f]{8,}|[0-9]+', '#') AS pattern, count() AS n FROM otel.logs WHERE time > now() - INTERVAL 1 HOUR GROUP BY service_name, pattern ORDER BY n DESC LIMIT 20",
-    },
-    {
-      question: 'A gauge per service and minute',
-      sql: "SELECT toStartOfMinute(time) AS minute, service_name, avg(value) AS average FROM otel.metrics WHERE name = 'process.cpu.utilization' AND time > now() - INTERVAL 1 HOUR GROUP BY minute, service_name ORDER BY minute",
-    },
-  ];
+  return examplesOf({
+    'Error rate and p95 latency by service over the last hour':
+      "SELECT service_name, count() AS spans, countIf(status_code = 'ERROR') / count() AS error_rate, quantile(0.95)(duration_nano) / 1e6 AS p95_ms FROM otel.spans WHERE time > now() - INTERVAL 1 HOUR AND kind = 'SERVER' GROUP BY service_name ORDER BY error_rate DESC",
+    'Requests per five minutes by route': `SELECT toStartOfInterval(time, INTERVAL 5 MINUTE) AS bucket, ${route} AS route, count() AS requests FROM otel.spans WHERE time > now() - INTERVAL 6 HOUR AND kind = 'SERVER' GROUP BY bucket, route ORDER BY bucket, requests DESC`,
+    'The slowest spans':
+      'SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE time > now() - INTERVAL 1 HOUR ORDER BY duration_nano DESC LIMIT 20',
+    'Error logs with their trace':
+      'SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND time > now() - INTERVAL 1 HOUR ORDER BY time DESC LIMIT 50',
+    'Most common log patterns':
+      "SELECT service_name, replaceRegexpAll(body, '[0-9a-f]{8,}|[0-9]+', '#') AS pattern, count() AS n FROM otel.logs WHERE time > now() - INTERVAL 1 HOUR GROUP BY service_name, pattern ORDER BY n DESC LIMIT 20",
+    'A gauge per service and minute':
+      "SELECT toStartOfMinute(time) AS minute, service_name, avg(value) AS average FROM otel.metrics WHERE name = 'process.cpu.utilization' AND time > now() - INTERVAL 1 HOUR GROUP BY minute, service_name ORDER BY minute",
+  });
 }

@@ -1,4 +1,5 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
+import { mappingFor } from '../../src/contract/telemetry/index.ts';
 import type {
   MappingConfig,
   RelationWriter,
@@ -11,7 +12,7 @@ import type {
   Tenant,
 } from '../../src/contract/telemetry/index.ts';
 import { jsonColumns } from './json-attributes.ts';
-import { physicalColumns } from './types.ts';
+import { named, physicalColumns } from './types.ts';
 import { presets } from './presets/index.ts';
 import { literal } from './quote.ts';
 import type { Rows } from './quote.ts';
@@ -26,8 +27,8 @@ export async function prewhereSources(rows: Rows, { tables }: ResolvedMapping): 
     const path = /^((?<database>[^.\s()]+)\.)?(?<table>[^.\s()]+)$/.exec(from.replaceAll('`', ''))?.groups;
     if (path === undefined) continue;
     const engines = await rows(
-      `SELECT DISTINCT engine FROM system.tables WHERE ${like('name', path['table'] ?? '')}
-         AND ${path['database'] === undefined ? 'database = currentDatabase()' : like('database', path['database'])}`,
+      `SELECT DISTINCT engine FROM system.tables WHERE ${named('name', path['table'] ?? '')}
+         AND ${path['database'] === undefined ? 'database = currentDatabase()' : named('database', path['database'])}`,
     );
     const takes = engines.every(
       ({ engine }) => typeof engine === 'string' && /MergeTree$|^(Distributed|Merge|Buffer)$/.test(engine),
@@ -46,13 +47,6 @@ async function hasAnalyzer(rows: Rows): Promise<boolean> {
     "SELECT value FROM system.settings WHERE name IN ('allow_experimental_analyzer', 'enable_analyzer')",
   );
   return found.length > 0 && found.every(({ value }) => value === '1');
-}
-
-/** A name, or with `{tenant}` in it every name of that form. */
-function like(column: string, name: string): string {
-  if (!name.includes('{tenant}')) return `${column} = ${literal(name)}`;
-  const pattern = name.replaceAll(/[\\^$.*+?()[\]|]/g, String.raw`\$&`).replaceAll('{tenant}', '[A-Za-z0-9_-]+');
-  return `match(${column}, ${literal(`^${pattern}$`)})`;
 }
 
 type Boundary = Tenancy['boundary'];
@@ -175,11 +169,7 @@ export function expectTemplates({ tables }: ResolvedMapping, boundary: Boundary)
 }
 
 /** The tenancy lets no character through here that would have to be quoted. */
-export function forTenant({ preset, tables, empties }: ResolvedMapping, tenant: Tenant): ResolvedMapping {
+export function forTenant(mapping: ResolvedMapping, tenant: Tenant): ResolvedMapping {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(tenant)) throw new TypeError(`a tenant that fits no name: ${literal(tenant)}`);
-  const own = Object.entries(tables).map(([table, sources]) => [
-    table,
-    sources.map((source) => ({ ...source, from: source.from.replaceAll('{tenant}', tenant) })),
-  ]);
-  return { preset, tables: Object.fromEntries(own), empties };
+  return mappingFor(mapping, tenant);
 }

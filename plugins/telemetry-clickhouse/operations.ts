@@ -1,5 +1,5 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import { tableNames } from '../../src/contract/telemetry/index.ts';
+import { isTenant, tableNames } from '../../src/contract/telemetry/index.ts';
 import type {
   Finding,
   Inspection,
@@ -155,8 +155,4 @@ function sameUser(): SightlineError {
   return new SightlineError('config_invalid', 'telemetry.ingest.username is the user that reads.', {
     hint: 'Name another user there, e.g. sightline_writer: this makes it.',
   });
-}
-
-function isTenant(value: string): value is Tenant {
-  return value !== '';
 }

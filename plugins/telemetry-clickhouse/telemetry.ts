@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { Health } from '../../src/contract/core/index.ts';
-import { tableNames } from '../../src/contract/telemetry/index.ts';
+import { commonFailures, tableNames, told } from '../../src/contract/telemetry/index.ts';
 import type {
   CheckedStatement,
   Cursor,
@@ -124,9 +124,7 @@ export class ClickHouseTelemetry implements Telemetry {
     try {
       return new Statement(await gate.admit(sql, context.signal));
     } catch (error) {
-      if (context.signal.aborted)
-        throw new SightlineError('query_cancelled', 'The query was cancelled.', { cause: error });
-      throw error;
+      throw context.signal.aborted ? told(commonFailures.cancelled, error) : error;
     }
   }
 

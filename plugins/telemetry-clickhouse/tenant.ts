@@ -1,5 +1,5 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import type { TableSource, Tenancy, Tenant } from '../../src/contract/telemetry/index.ts';
+import { tenantType, type TableSource, type Tenancy, type Tenant } from '../../src/contract/telemetry/index.ts';
 import { jsonAttribute } from './json-attributes.ts';
 import { identifier, literal } from './quote.ts';
 
@@ -43,7 +43,7 @@ export function tenantExpression(
 /** The predicate of a row policy: the tenant is what the gateway wrote before the colon of the query id. */
 export function tenantOfQueryId(boundary: Boundary): string {
   const written = "decodeURLComponent(splitByChar(':', initialQueryID())[1])";
-  const type = 'type' in boundary ? boundary.type : 'string';
+  const type = tenantType(boundary);
   if (type === 'int') return `toInt64OrNull(${written})`;
   return type === 'uuid' ? `toUUIDOrNull(${written})` : written;
 }
@@ -55,7 +55,7 @@ export function queryId(tenant: Tenant, unique: string): string {
 
 /** A tenant as the boundary's expression is compared with it. */
 export function tenantLiteral(boundary: Boundary, tenant: Tenant): string {
-  const type = 'type' in boundary ? boundary.type : 'string';
+  const type = tenantType(boundary);
   if (type === 'string') return literal(tenant);
   if (type === 'uuid') return `toUUID(${literal(tenant)})`;
   if (!/^-?\d{1,18}$/.test(tenant)) throw new SightlineError('forbidden', 'This organization has no telemetry here.');

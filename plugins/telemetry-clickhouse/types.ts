@@ -21,7 +21,8 @@ export function physicalColumns(rows: Rows): PhysicalColumns {
   };
 }
 
-function named(column: string, name: string): string {
+/** The column is this name, or with `{tenant}` in it any name of that form. */
+export function named(column: string, name: string): string {
   if (!name.includes('{tenant}')) return `${column} = ${literal(name)}`;
   const escaped = name.replaceAll(/[\\^$.*+?()[\]|]/g, String.raw`\$&`).replaceAll('{tenant}', '[A-Za-z0-9_-]+');
   return `match(${column}, ${literal(`^${escaped}$`)})`;

@@ -1,9 +1,9 @@
 import { SightlineError, Stopped } from '../../../src/contract/core/index.ts';
-import type { ErrorCode } from '../../../src/contract/core/index.ts';
+import { stoppedFailure, told } from '../../../src/contract/telemetry/index.ts';
 import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
 import { FailedMidway, RowTooLong } from '../result/row-reader.ts';
 import { MalformedRow } from '../result/walk.ts';
-import { failures, type Told } from './failure-codes.ts';
+import { brokeOff, failures, noAnswer, unknownFailure } from './failure-codes.ts';
 
 /** What the engine says went wrong, in place of a result or in the middle of one. Its message can hold rows' values. */
 export class EngineError extends Error {
@@ -62,16 +62,14 @@ export interface Explaining {
  */
 export function explain(error: unknown, about: Explaining): SightlineError {
   if (error instanceof SightlineError) return error;
-  if (error instanceof Stopped) return stopped(error);
+  if (error instanceof Stopped) return stoppedFailure(error);
   if (error instanceof RowTooLong) {
-    return told(error, {
-      code: 'sql_failed',
-      message: 'A row of the result is larger than 16 MiB.',
-      hint: 'Return fewer columns, or substring(column, 1, 1000) of the long ones.',
-    });
+    const hint = 'Return fewer columns, or substring(column, 1, 1000) of the long ones.';
+    return told({ code: 'sql_failed', message: 'A row of the result is larger than 16 MiB.', hint }, error);
   }
   const engines = error instanceof FailedMidway ? engineError(error.message) : error;
-  return engines instanceof EngineError ? byCode(engines, error, about) : unavailable(error);
+  if (engines instanceof EngineError) return byCode(engines, error, about);
+  return told(error instanceof FailedMidway || error instanceof MalformedRow ? brokeOff : noAnswer, error);
 }
 
 function byCode({ code, message }: EngineError, cause: unknown, about: Explaining): SightlineError {
@@ -107,41 +105,7 @@ function byCode({ code, message }: EngineError, cause: unknown, about: Explainin
       }
     }
   }
-  return told(cause, failures[code] ?? unknownFailure);
-}
-
-const unknownFailure: Told = {
-  code: 'sql_failed',
-  message: 'The engine could not run the statement.',
-  hint: 'Simplify the statement and try its parts.',
-};
-
-function told(cause: unknown, { code, message, hint, retryAfterSeconds }: Told): SightlineError {
-  return new SightlineError(code, message, {
-    ...(hint === undefined ? {} : { hint }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    cause,
-  });
-}
-
-function stopped(error: Stopped): SightlineError {
-  return error.reason === 'timeout'
-    ? told(error, {
-        code: 'query_timeout',
-        message: 'The query took too long and was stopped.',
-        hint: 'Narrow the time window, filter on service_name, or aggregate instead of returning rows.',
-      })
-    : told(error, { code: 'query_cancelled', message: 'The query was cancelled.' });
-}
-
-function unavailable(error: unknown): SightlineError {
-  const midway = error instanceof FailedMidway || error instanceof MalformedRow;
-  return told(error, {
-    code: 'telemetry_unavailable' satisfies ErrorCode,
-    message: midway ? 'The connection to the warehouse broke off.' : 'The warehouse does not answer.',
-    hint: 'Send the query again in a moment.',
-    retryAfterSeconds: 2,
-  });
+  return told(failures.get(code) ?? unknownFailure, cause);
 }
 
 function named(message: string, pattern: RegExp): string | undefined {

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { json, text } from 'node:stream/consumers';
 import { SightlineError } from '../../../src/contract/core/index.ts';
+import { labelComment } from '../../../src/contract/telemetry/index.ts';
 import type { Cursor, QueryLimits, StatementLabel, TableName } from '../../../src/contract/telemetry/index.ts';
 import { literal, textOf } from '../quote.ts';
 import { ClickHouseCursor } from './cursor.ts';
 import type { Endpoint, Settings, Endpoints } from './endpoint.ts';
 import { explain, type Explaining, Deadline } from './failures.ts';
-import { labelComment, labelJson, agree, type AgreedSettings } from './settings.ts';
+import { labelJson, agree, type AgreedSettings } from './settings.ts';
 
 export interface WarehouseOptions {
   readonly endpoints: Endpoints;
@@ -36,7 +37,10 @@ export interface Write {
   readonly signal: AbortSignal;
 }
 
+type Row = Readonly<Record<string, unknown>>;
+
 const killTimeoutMs = 2_000;
+const freshId = () => `sightline-${randomUUID()}`;
 
 /** One account of a ClickHouse: queries of callers, and statements of our own. */
 export class Warehouse {
@@ -63,21 +67,13 @@ export class Warehouse {
   }
 
   /** A statement of ours; rejects with a SightlineError. */
-  async rows(sql: string, signal?: AbortSignal): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    try {
-      return await this.#jsonRows(sql, {}, signal);
-    } catch (error) {
-      throw explain(error, this.#options.explaining);
-    }
+  async rows(sql: string, signal?: AbortSignal): Promise<readonly Row[]> {
+    return await this.#explained(this.#jsonRows(sql, {}, signal));
   }
 
   /** The same under the settings that callers' statements are sent with. */
-  async rowsAsSent(sql: string, signal?: AbortSignal): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    try {
-      return await this.#jsonRows(sql, this.#agreed?.fixed ?? this.#options.settings, signal);
-    } catch (error) {
-      throw explain(error, this.#options.explaining);
-    }
+  async rowsAsSent(sql: string, signal?: AbortSignal): Promise<readonly Row[]> {
+    return await this.#explained(this.#jsonRows(sql, this.#agreed?.fixed ?? this.#options.settings, signal));
   }
 
   /** A statement of any kind under the identity of its sender; rejects as `rows` does. */
@@ -85,43 +81,30 @@ export class Warehouse {
     sql: string,
     sender: { readonly queryId?: string; readonly role?: string },
     signal?: AbortSignal,
-  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    const deadline = new Deadline(signal ?? new AbortController().signal, this.#options.requestTimeoutMs);
-    try {
+  ): Promise<readonly Row[]> {
+    const asked = this.#inTime(signal, async (until) => {
+      // Not every kind takes a FORMAT clause.
+      const settings = { default_format: 'JSON' };
       const { body } = await this.#options.endpoints.send({
         sql,
-        queryId: sender.queryId ?? `sightline-${randomUUID()}`,
-        ...(sender.role === undefined ? {} : { role: sender.role }),
-        // Not every kind takes a FORMAT clause.
-        settings: { default_format: 'JSON' },
-        signal: deadline.signal,
+        queryId: freshId(),
+        ...sender,
+        settings,
+        signal: until,
       });
       const answer = await text(body);
       return answer === '' ? [] : dataOf(JSON.parse(answer));
-    } catch (error) {
-      throw explain(deadline.signal.aborted ? deadline.signal.reason : error, this.#options.explaining);
-    } finally {
-      deadline.clear();
-    }
+    });
+    return await this.#explained(asked);
   }
 
   /** A statement of ours that writes, sent once: what no answer came to may have been done. */
-  async run(sql: string, { queryId, values, settings, signal }: Write): Promise<void> {
-    const deadline = new Deadline(signal, this.#options.requestTimeoutMs);
-    try {
-      const { body } = await this.#options.endpoints.sendOnce({
-        sql,
-        queryId: queryId ?? `sightline-${randomUUID()}`,
-        ...(values === undefined ? {} : { values }),
-        settings,
-        signal: deadline.signal,
-      });
+  async run(sql: string, { signal, ...write }: Write): Promise<void> {
+    const done = this.#inTime(signal, async (until) => {
+      const { body } = await this.#options.endpoints.sendOnce({ sql, queryId: freshId(), ...write, signal: until });
       await text(body);
-    } catch (error) {
-      throw explain(deadline.signal.aborted ? deadline.signal.reason : error, this.#options.explaining);
-    } finally {
-      deadline.clear();
-    }
+    });
+    await this.#explained(done);
   }
 
   async open(query: Query): Promise<Cursor> {
@@ -157,22 +140,17 @@ export class Warehouse {
   }
 
   /** As `open` would run it: what the engine expects to read. */
-  async explainEstimate(query: Omit<Query, 'limits'>): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    const { endpoints, explaining, requestTimeoutMs } = this.#options;
-    const deadline = new Deadline(query.signal, requestTimeoutMs);
-    try {
-      const { body } = await endpoints.send({
-        sql: `EXPLAIN ESTIMATE ${query.sql}\nFORMAT JSON`,
-        queryId: query.queryId,
-        ...(query.role === undefined ? {} : { role: query.role }),
-        signal: deadline.signal,
+  async explainEstimate({ sql, queryId, role, signal, tables }: Omit<Query, 'limits'>): Promise<readonly Row[]> {
+    const asked = this.#inTime(signal, async (until) => {
+      const { body } = await this.#options.endpoints.send({
+        sql: `EXPLAIN ESTIMATE ${sql}\nFORMAT JSON`,
+        queryId,
+        ...(role === undefined ? {} : { role }),
+        signal: until,
       });
       return dataOf(await json(body));
-    } catch (error) {
-      throw explain(deadline.signal.aborted ? deadline.signal.reason : error, { ...explaining, tables: query.tables });
-    } finally {
-      deadline.clear();
-    }
+    });
+    return await this.#explained(asked, tables);
   }
 
   #dressed({ label, limits }: Query): { readonly settings: Settings; readonly comment: string } {
@@ -186,28 +164,42 @@ export class Warehouse {
         ...(mostSeconds === undefined ? {} : { max_execution_time: seconds }),
         ...(logComment && label !== undefined ? { log_comment: labelJson(label) } : {}),
       },
-      comment: logComment || label === undefined ? '' : labelComment(label),
+      comment: logComment ? '' : labelComment(label),
     };
   }
 
-  async #jsonRows(
-    sql: string,
-    settings: Settings,
-    signal?: AbortSignal,
-  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    const deadline = new Deadline(signal ?? new AbortController().signal, this.#options.requestTimeoutMs);
-    try {
+  async #jsonRows(sql: string, settings: Settings, signal?: AbortSignal): Promise<readonly Row[]> {
+    return await this.#inTime(signal, async (until) => {
       const { body } = await this.#options.endpoints.send({
         sql: `${sql}\nFORMAT JSON`,
-        queryId: `sightline-${randomUUID()}`,
+        queryId: freshId(),
         settings,
-        signal: deadline.signal,
+        signal: until,
       });
       return dataOf(await json(body));
+    });
+  }
+
+  /** Rejects with a Stopped where the time is over or the caller leaves. */
+  async #inTime<Answer>(
+    caller: AbortSignal | undefined,
+    work: (until: AbortSignal) => Promise<Answer>,
+  ): Promise<Answer> {
+    const deadline = new Deadline(caller ?? new AbortController().signal, this.#options.requestTimeoutMs);
+    try {
+      return await work(deadline.signal);
     } catch (error) {
       throw deadline.signal.aborted ? deadline.signal.reason : error;
     } finally {
       deadline.clear();
+    }
+  }
+
+  async #explained<Answer>(asked: Promise<Answer>, tables?: readonly TableName[]): Promise<Answer> {
+    try {
+      return await asked;
+    } catch (error) {
+      throw explain(error, { ...this.#options.explaining, ...(tables && { tables }) });
     }
   }
 
@@ -238,7 +230,7 @@ function killStatement(queryId: string) {
   };
 }
 
-function dataOf(answer: unknown): readonly Readonly<Record<string, unknown>>[] {
+function dataOf(answer: unknown): readonly Row[] {
   const rows = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : undefined;
   if (!Array.isArray(rows)) throw new TypeError('an answer without data');
   return rows.filter((row): row is Readonly<Record<string, unknown>> => typeof row === 'object' && row !== null);

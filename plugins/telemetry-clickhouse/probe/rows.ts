@@ -1,4 +1,4 @@
-import type { Finding, Tenant } from '../../../src/contract/telemetry/index.ts';
+import { isTenant, tenantType, type Finding, type Tenant } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
 import { roleName } from '../setup/access.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
@@ -86,13 +86,10 @@ function unknownOrganizations(options: ProbeOptions): Finding {
 
 /** Where no organization is known: one that has no rows, so that whatever is seen is another's. */
 function invented({ boundary }: ProbeOptions): Tenant | undefined {
-  const type = 'type' in boundary ? boundary.type : 'string';
-  const value = { string: 'sightline-probe', int: '-1', uuid: '00000000-0000-0000-0000-000000000000' }[type];
+  const value = { string: 'sightline-probe', int: '-1', uuid: '00000000-0000-0000-0000-000000000000' }[
+    tenantType(boundary)
+  ];
   return isTenant(value) ? value : undefined;
-}
-
-function isTenant(value: string): value is Tenant {
-  return value !== '';
 }
 
 /** Each organization has tables of its own: a role must not read another's. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { cutCell, type CellBudget } from '../../../src/contract/telemetry/index.ts';
 import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../../src/contract/telemetry/index.ts';
 import { hasTime, shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';
@@ -30,8 +31,8 @@ export class RowReader {
   columns: readonly ResultColumn[] | undefined;
   /** Once set, the rest is not wanted. */
   truncated: CursorEnd['truncated'];
-  cutCells = 0;
   readonly #limits: QueryLimits;
+  readonly #budget: CellBudget;
   #names: readonly string[] | undefined;
   #shapes: readonly Shape[] = [];
   #hasTimes = false;
@@ -45,6 +46,11 @@ export class RowReader {
 
   constructor(limits: QueryLimits) {
     this.#limits = limits;
+    this.#budget = { maxBytes: limits.maxCellBytes, cutCells: 0 };
+  }
+
+  get cutCells(): number {
+    return this.#budget.cutCells;
   }
 
   /** The rows that end in this piece, which is the reader's from now on. */
@@ -110,12 +116,12 @@ export class RowReader {
         this.truncated = 'rows';
         return out.chunk();
       }
-      const cutBefore = this.cutCells;
+      const cutBefore = this.#budget.cutCells;
       // A row that is no longer than a cell may be has no cell that is too long.
       const text = walked || end - start > maxCellBytes ? this.#walk(bytes.toString('latin1', start, end)) : undefined;
       const length = (text === undefined ? end - start : text.length) + (this.#rows === 0 ? 0 : 1);
       if (this.#bytes + length > maxBytes) {
-        this.cutCells = cutBefore;
+        this.#budget.cutCells = cutBefore;
         this.truncated = 'bytes';
         return out.chunk();
       }
@@ -135,8 +141,7 @@ export class RowReader {
     for (const [index, shape] of this.#shapes.entries()) {
       let cell = walk.cell(shape);
       if (cell.length > this.#limits.maxCellBytes) {
-        cell = cutCell(cell, this.#limits.maxCellBytes);
-        this.cutCells += 1;
+        cell = cutLatin1(cell, this.#budget);
       }
       text += index === 0 ? cell : `,${cell}`;
     }
@@ -197,28 +202,9 @@ class Output {
   }
 }
 
-/** A cell's JSON of more than `most` bytes (latin1) as a JSON string that holds its start and says how much is missing. */
-function cutCell(json: string, most: number): string {
-  const bytes = Buffer.from(json, 'latin1');
-  const plain = json.startsWith('"') ? textOf(bytes) : bytes;
-  let keep = Math.min(plain.length, most);
-  for (;;) {
-    const start = wholeCharacters(plain, keep);
-    const text = JSON.stringify(`${start}…[${plain.length - Buffer.byteLength(start)} bytes cut]`);
-    const over = Buffer.byteLength(text) - most;
-    if (over <= 0 || keep === 0) return Buffer.from(text).toString('latin1');
-    // An escaped character is up to six times as long as it was.
-    keep = Math.max(0, keep - Math.max(1, Math.ceil(over / 6)));
-  }
-}
-
-function textOf(json: Buffer): Buffer {
-  const value: unknown = JSON.parse(json.toString('utf8'));
-  return Buffer.from(String(value));
-}
-
-function wholeCharacters(bytes: Buffer, length: number): string {
-  let end = length;
-  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end);
+/** A cell's JSON (latin1) that is too long. */
+function cutLatin1(json: string, budget: CellBudget): string {
+  const text = Buffer.from(json, 'latin1').toString('utf8');
+  const plain: unknown = json.startsWith('"') ? JSON.parse(text) : text;
+  return Buffer.from(cutCell(String(plain), budget)).toString('latin1');
 }

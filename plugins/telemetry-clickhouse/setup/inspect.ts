@@ -1,10 +1,10 @@
-import { mappingSchema, otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
+import { bestFirst, inspected, mappingSchema, tableNames } from '../../../src/contract/telemetry/index.ts';
 import type {
   InspectedPreset,
   Inspection,
   MappingHelpers,
   PhysicalColumns,
-  ResolvedMapping,
+  InspectionWords,
   MappingConfig,
 } from '../../../src/contract/telemetry/index.ts';
 import { presets } from '../presets/index.ts';
@@ -120,7 +120,7 @@ export async function inspectWarehouse(rows: Rows, helpers: Pick<MappingHelpers,
   }
   return {
     server: `ClickHouse ${textOf(version?.['version'])}`,
-    candidates: candidates.toSorted((one, two) => score(two) - score(one)),
+    candidates: bestFirst(candidates),
   };
 }
 
@@ -133,29 +133,16 @@ async function candidate(
 ): Promise<InspectedPreset> {
   const writer = relationWriter({ json: new Set(), prewhere: new Set() });
   const resolved = await resolve(mappingSchema.parse(mapping), presets, columns, writer);
-  const found = tableNames.flatMap((table) => {
-    const from = (resolved.tables[table] ?? []).map((source) => source.from);
-    return from.length === 0 ? [] : [[table, from.map((item) => item.split(' AS ')[0] ?? item).join(', ')] as const];
-  });
-  return { preset, title, mapping, found: Object.fromEntries(found), missing: missing(resolved) };
+  return { preset, title, mapping, ...inspected(resolved, words) };
 }
 
-function missing({ tables, empties }: ResolvedMapping): InspectedPreset['missing'] {
-  const absent = tableNames
-    .filter((table) => tables[table] === undefined)
-    .map((table) => ({ what: `otel.${table}`, instead: 'a query of it is told that the warehouse has none' }));
-  const empty = empties.map(({ table, column }) => {
-    const logical = otelTables[table].columns.find(({ name }) => name === column);
-    const nullable = logical !== undefined && 'nullable' in logical;
-    const scalar = logical?.type === 'string' ? "''" : logical?.type === 'boolean' ? 'false' : '0';
-    const many =
-      logical?.type === 'map' || logical?.type.endsWith('s') === true || logical?.type.endsWith('[]') === true;
-    return { what: `otel.${table}.${column}`, instead: nullable ? 'NULL' : many ? 'an empty one' : scalar };
-  });
-  return [...absent, ...empty];
-}
-
-/** A table more is worth more than all columns of one. */
-function score({ found, missing: lacking, preset }: InspectedPreset): number {
-  return Object.keys(found).length * 100 - lacking.length - (preset === 'by hand' ? 50 : 0);
-}
+const words: InspectionWords = {
+  from: (from) => from.split(' AS ')[0] ?? from,
+  absent: 'a query of it is told that the warehouse has none',
+  empty({ type, nullable }) {
+    if (nullable) return 'NULL';
+    if (type === 'string') return "''";
+    if (type === 'boolean') return 'false';
+    return type === 'int64' || type === 'float64' || type === 'timestamp' ? '0' : 'an empty one';
+  },
+};

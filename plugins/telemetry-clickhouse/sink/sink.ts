@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { OrganizationId } from '../../../src/contract/core/index.ts';
-import { decodeBatch, tableNames } from '../../../src/contract/telemetry/index.ts';
+import { commonFailures, decodeBatch, noSpace, tableNames, told } from '../../../src/contract/telemetry/index.ts';
 import type {
   LogPosition,
   TableName,
@@ -188,7 +188,7 @@ function decoded(bytes: Uint8Array): TelemetryBatch {
   try {
     return decodeBatch(bytes);
   } catch (error) {
-    throw badBatch(error);
+    throw told(commonFailures.badBatch, error);
   }
 }
 
@@ -200,20 +200,6 @@ function loadFailure(error: unknown): SightlineError {
   if (error instanceof SightlineError && error.code === 'invalid_argument') return error;
   const cause = error instanceof SightlineError ? error.cause : error;
   const code = cause instanceof EngineError ? cause.code : undefined;
-  if (code !== undefined && refused.has(code)) return badBatch(cause);
-  if (code === 243) {
-    return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
-      hint: 'The operator of the warehouse must free disk space or shorten retention.',
-      retryAfterSeconds: 60,
-      cause,
-    });
-  }
-  return new SightlineError('telemetry_unavailable', 'The telemetry could not be written.', {
-    retryAfterSeconds: 5,
-    cause,
-  });
-}
-
-function badBatch(cause: unknown): SightlineError {
-  return new SightlineError('invalid_argument', 'The batch cannot be stored as it is.', { cause });
+  if (code !== undefined && refused.has(code)) return told(commonFailures.badBatch, cause);
+  return code === 243 ? noSpace('the warehouse', cause) : told(commonFailures.notWritten, cause);
 }
