@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import {
+  examplesOf,
   otelTables,
   type ColumnType,
   type Dialect,
@@ -99,32 +100,14 @@ const write: DialectWriter = {
     `(SELECT entry.key AS "key", entry.value AS "value" FROM (SELECT unnest(map_entries(${map})) AS entry)) AS ${alias}("key", "value")`,
 };
 
-const examples = [
-  {
-    question: 'Error rate and p95 latency by service over the last hour',
-    sql: `SELECT service_name, count(*) AS spans, count(*) FILTER (WHERE status_code = 'ERROR') / count(*) AS error_rate, quantile_cont(duration_nano, 0.95) / 1e6 AS p95_ms FROM otel.spans WHERE time > now() - INTERVAL '1 hour' AND kind = 'SERVER' GROUP BY ALL ORDER BY error_rate DESC`,
-  },
-  {
-    question: 'Requests per five minutes by route',
-    sql: `SELECT time_bucket(INTERVAL '5 minutes', time) AS bucket, attributes['http.route'] AS route, count(*) AS requests FROM otel.spans WHERE time > now() - INTERVAL '6 hours' AND kind = 'SERVER' GROUP BY ALL ORDER BY bucket, requests DESC`,
-  },
-  {
-    question: 'The slowest spans',
-    sql: `SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE time > now() - INTERVAL '1 hour' ORDER BY duration_nano DESC LIMIT 20`,
-  },
-  {
-    question: 'Error logs with their trace',
-    sql: `SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND time > now() - INTERVAL '1 hour' ORDER BY time DESC LIMIT 50`,
-  },
-  {
-    question: 'Most common log patterns',
-    sql: `SELECT service_name, regexp_replace(body, '[0-9a-f]{8,}|\\d+', '#', 'g') AS pattern, count(*) AS n FROM otel.logs WHERE time > now() - INTERVAL '1 hour' GROUP BY ALL ORDER BY n DESC LIMIT 20`,
-  },
-  {
-    question: 'A gauge per service and minute',
-    sql: `SELECT date_trunc('minute', time) AS minute, service_name, avg(value) AS value FROM otel.metrics WHERE name = 'process.cpu.utilization' AND time > now() - INTERVAL '1 hour' GROUP BY ALL ORDER BY minute`,
-  },
-] as const satisfies Dialect['examples'];
+const examples = examplesOf({
+  'Error rate and p95 latency by service over the last hour': `SELECT service_name, count(*) AS spans, count(*) FILTER (WHERE status_code = 'ERROR') / count(*) AS error_rate, quantile_cont(duration_nano, 0.95) / 1e6 AS p95_ms FROM otel.spans WHERE time > now() - INTERVAL '1 hour' AND kind = 'SERVER' GROUP BY ALL ORDER BY error_rate DESC`,
+  'Requests per five minutes by route': `SELECT time_bucket(INTERVAL '5 minutes', time) AS bucket, attributes['http.route'] AS route, count(*) AS requests FROM otel.spans WHERE time > now() - INTERVAL '6 hours' AND kind = 'SERVER' GROUP BY ALL ORDER BY bucket, requests DESC`,
+  'The slowest spans': `SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE time > now() - INTERVAL '1 hour' ORDER BY duration_nano DESC LIMIT 20`,
+  'Error logs with their trace': `SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND time > now() - INTERVAL '1 hour' ORDER BY time DESC LIMIT 50`,
+  'Most common log patterns': `SELECT service_name, regexp_replace(body, '[0-9a-f]{8,}|\\d+', '#', 'g') AS pattern, count(*) AS n FROM otel.logs WHERE time > now() - INTERVAL '1 hour' GROUP BY ALL ORDER BY n DESC LIMIT 20`,
+  'A gauge per service and minute': `SELECT date_trunc('minute', time) AS minute, service_name, avg(value) AS value FROM otel.metrics WHERE name = 'process.cpu.utilization' AND time > now() - INTERVAL '1 hour' GROUP BY ALL ORDER BY minute`,
+});
 
 export const dialect: Dialect = {
   name: 'duckdb',

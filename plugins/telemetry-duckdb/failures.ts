@@ -1,5 +1,13 @@
 import { SightlineError, Stopped } from '../../src/contract/core/index.ts';
-import { type SqlHelpers, type TableName } from '../../src/contract/telemetry/index.ts';
+import {
+  commonFailures,
+  shownName,
+  stoppedFailure,
+  told,
+  type SqlHelpers,
+  type TableName,
+  type Told,
+} from '../../src/contract/telemetry/index.ts';
 import { EngineFailure, EngineLost } from './channel.ts';
 import { functionNames } from './gate/functions.ts';
 
@@ -9,109 +17,100 @@ import { functionNames } from './gate/functions.ts';
  */
 export function explain(error: unknown, helpers: SqlHelpers, tables: readonly TableName[] = []): SightlineError {
   if (error instanceof SightlineError) return error;
-  if (error instanceof Stopped) {
-    return error.reason === 'timeout'
-      ? new SightlineError('query_timeout', 'The query took too long and was stopped.', {
-          hint: 'Narrow the time window, filter on service_name, or aggregate instead of returning rows.',
-          cause: error,
-        })
-      : new SightlineError('query_cancelled', 'The query was cancelled.', { cause: error });
-  }
-  if (error instanceof EngineLost) {
-    return new SightlineError('telemetry_unavailable', 'The telemetry engine of this organization was restarted.', {
-      hint: 'Send the query again; if it was a heavy one, narrow it first.',
-      retryAfterSeconds: 1,
-      cause: error,
-    });
-  }
-  if (!(error instanceof EngineFailure)) {
-    return new SightlineError('telemetry_unavailable', 'The telemetry store does not answer.', {
-      retryAfterSeconds: 2,
-      cause: error,
-    });
-  }
+  if (error instanceof Stopped) return stoppedFailure(error);
+  if (error instanceof EngineLost) return told(restarted, error);
+  if (!(error instanceof EngineFailure)) return told(noAnswer, error);
   const { kind, message } = error.failure;
   switch (kind) {
     case 'interrupted':
-      return new SightlineError('query_cancelled', 'The query was cancelled.', { cause: error });
+      return told(commonFailures.cancelled, error);
     case 'busy':
-      return new SightlineError('telemetry_unavailable', 'Too many queries of this organization run at once.', {
-        hint: 'Send the query again in a few seconds.',
-        retryAfterSeconds: 3,
-        cause: error,
-      });
+      return told(busy, error);
     case 'not_select':
-      return new SightlineError('sql_not_read_only', 'Only a single SELECT is let through.', { cause: error });
+      return told({ code: 'sql_not_read_only', message: 'Only a single SELECT is let through.' }, error);
     case 'bad_batch':
     case 'engine':
       return engineError(message, helpers, tables, error);
   }
 }
 
+const restarted: Told = {
+  code: 'telemetry_unavailable',
+  message: 'The telemetry engine of this organization was restarted.',
+  hint: 'Send the query again; if it was a heavy one, narrow it first.',
+  retryAfterSeconds: 1,
+};
+const noAnswer: Told = {
+  code: 'telemetry_unavailable',
+  message: 'The telemetry store does not answer.',
+  retryAfterSeconds: 2,
+};
+const busy: Told = {
+  code: 'telemetry_unavailable',
+  message: 'Too many queries of this organization run at once.',
+  hint: 'Send the query again in a few seconds.',
+  retryAfterSeconds: 3,
+};
+const crashed: Told = {
+  code: 'telemetry_unavailable',
+  message: 'The telemetry engine failed on this query and was restarted.',
+  hint: 'Write the query in another way.',
+  retryAfterSeconds: 1,
+};
+const outOfMemory: Told = {
+  code: 'query_memory',
+  message: 'The query needs more memory than it may use.',
+  hint: 'Narrow the time window, return fewer columns, or aggregate before you sort, join or collect into lists.',
+};
+const failed = (message: string, hint: string): Told => ({ code: 'sql_failed', message, hint });
+
+/** By what the engine's message begins with. */
+const kinds: Readonly<Record<string, Told>> = {
+  'Out of Memory Error': outOfMemory,
+  'INTERRUPT Error': { code: 'query_timeout', message: 'The query took too long and was stopped.' },
+  'Parser Error': { code: 'sql_syntax', message: 'The statement cannot be read.' },
+  'Syntax Error': { code: 'sql_syntax', message: 'The statement cannot be read.' },
+  'Out of Range Error': failed(
+    'A number left the range of its type.',
+    'Cast to DOUBLE or HUGEINT before you calculate.',
+  ),
+  'IO Error': { code: 'telemetry_unavailable', message: 'The telemetry file could not be read.' },
+  'FATAL Error': crashed,
+  'INTERNAL Error': crashed,
+};
+
 function engineError(message: string, helpers: SqlHelpers, tables: readonly TableName[], cause: Error): SightlineError {
   const [kind = ''] = message.split(':', 1);
-  switch (/Cannot create a string of size/.test(message) ? 'Out of Memory Error' : kind) {
-    case 'Out of Memory Error':
-      return new SightlineError('query_memory', 'The query needs more memory than it may use.', {
-        hint: 'Narrow the time window, return fewer columns, or aggregate before you sort, join or collect into lists.',
-        cause,
-      });
-    case 'INTERRUPT Error':
-      return new SightlineError('query_timeout', 'The query took too long and was stopped.', { cause });
+  if (/Cannot create a string of size/.test(message)) return told(outOfMemory, cause);
+  switch (kind) {
     case 'Binder Error':
     case 'Catalog Error':
       return bindError(message, helpers, tables, cause);
-    case 'Parser Error':
-    case 'Syntax Error':
-      return helpers.refuse('sql_syntax', 'The statement cannot be read.', { cause });
     case 'Conversion Error': {
       const source = typeNamed(/^Conversion Error: Type (\w+) with value /.exec(message)?.[1]) ?? 'text';
       const wanted = typeNamed(/.*\b(?:to|destination type) ([A-Z][A-Z0-9_]*)\b/s.exec(message)?.[1]);
-      return helpers.refuse(
-        'sql_failed',
-        `A ${source === 'VARCHAR' ? 'text' : source} value could not be converted${wanted === undefined ? '' : ` to ${wanted}`}.`,
-        {
-          hint: 'Use TRY_CAST(x AS type), which gives NULL for what does not convert.',
-          cause,
-        },
-      );
+      const said = `A ${source === 'VARCHAR' ? 'text' : source} value could not be converted${wanted === undefined ? '' : ` to ${wanted}`}.`;
+      return told(failed(said, 'Use TRY_CAST(x AS type), which gives NULL for what does not convert.'), cause);
     }
-    case 'Out of Range Error':
-      return helpers.refuse('sql_failed', 'A number left the range of its type.', {
-        hint: 'Cast to DOUBLE or HUGEINT before you calculate.',
-        cause,
-      });
     case 'Invalid Input Error':
-      return helpers.refuse('sql_failed', invalidInput(message), {
-        hint: 'Check the arguments: regular expressions are RE2, subqueries used as values must give one row, TRY(…) gives NULL on an error.',
-        cause,
-      });
+      return told(failed(invalidInput(message), argumentsHint), cause);
     case 'IO Error':
-      if (/No space left|Disk quota|File too large|max_temp_directory_size/i.test(message)) {
-        return new SightlineError('query_memory', 'The query needs more temporary space than it may use.', {
-          hint: 'Narrow the time window or aggregate earlier.',
-          cause,
-        });
-      }
-      return new SightlineError('telemetry_unavailable', 'The telemetry file could not be read.', { cause });
-    case 'FATAL Error':
-    case 'INTERNAL Error':
-      return new SightlineError(
-        'telemetry_unavailable',
-        'The telemetry engine failed on this query and was restarted.',
+      if (!/No space left|Disk quota|File too large|max_temp_directory_size/i.test(message)) break;
+      return told(
         {
-          hint: 'Write the query in another way.',
-          retryAfterSeconds: 1,
-          cause,
+          code: 'query_memory',
+          message: 'The query needs more temporary space than it may use.',
+          hint: 'Narrow the time window or aggregate earlier.',
         },
-      );
-    default:
-      return helpers.refuse('sql_failed', 'The engine could not run the statement.', {
-        hint: 'Simplify the statement and try its parts.',
         cause,
-      });
+      );
   }
+  const otherwise = failed('The engine could not run the statement.', 'Simplify the statement and try its parts.');
+  return told(kinds[kind] ?? otherwise, cause);
 }
+
+const argumentsHint =
+  'Check the arguments: regular expressions are RE2, subqueries used as values must give one row, TRY(…) gives NULL on an error.';
 
 /** As the engine names them in its messages. */
 const engineTypes =
@@ -136,58 +135,64 @@ function bindError(message: string, helpers: SqlHelpers, tables: readonly TableN
     /does not have a column named "([^"\n]*)"/.exec(message) ??
     /Column "?([^"\s]+)"? (?:in .+ )?not found/i.exec(message);
   if (column?.[1] !== undefined) return helpers.unknownColumn(column[1], tables, { cause });
-  const alias = /Referenced table "([^"\n]*)" not found/.exec(message);
-  if (alias?.[1] !== undefined) {
-    return helpers.refuse('unknown_table', `Nothing in FROM is called "${short(alias[1])}".`, {
-      hint: 'Use the alias given in FROM, or the table name without its schema.',
-      cause,
-    });
-  }
   const table = /Table with name (\S+) does not exist/.exec(message);
   if (table?.[1] !== undefined) return helpers.unknownTable(table[1], { cause });
   const missing = /Function with name "?([^"\s]+)"? does not exist/.exec(message);
   if (missing?.[1] !== undefined) {
     const near = helpers.nearest(missing[1], functionNames);
-    return helpers.refuse('unknown_function', `The function ${short(missing[1])} does not exist.`, {
+    return helpers.refuse('unknown_function', `The function ${shownName(missing[1])} does not exist.`, {
       ...(near.length > 0 && { hint: `Did you mean ${near.join(' or ')}?` }),
       cause,
     });
   }
-  const arguments_ = /No function matches the given name and argument types '([\w.]+\([\w\s,()[\]"]*\))'/.exec(message);
-  if (arguments_?.[1] !== undefined) {
-    return helpers.refuse('sql_failed', `No function ${short(arguments_[1])} takes these types.`, {
-      hint: "Cast the arguments; attributes are VARCHAR: TRY_CAST(attributes['key'] AS DOUBLE).",
-      cause,
-    });
+  for (const [sign, say] of bindFailures) {
+    const found = sign.exec(message);
+    if (found !== null) return told(say(shownName(found[1] ?? '')), cause);
   }
-  const ungrouped = /column "?([^"\n]+?)"? must appear in the GROUP BY clause/i.exec(message);
-  if (ungrouped?.[1] !== undefined) {
-    return helpers.refuse('sql_failed', `The column "${short(ungrouped[1])}" is neither grouped nor aggregated.`, {
-      hint: 'Add it to GROUP BY, use GROUP BY ALL, or wrap it in any_value(…).',
-      cause,
-    });
-  }
-  const ambiguous = /Ambiguous reference to column name "([^"\n]+)"/.exec(message);
-  if (ambiguous?.[1] !== undefined) {
-    return helpers.refuse('sql_failed', `The column "${short(ambiguous[1])}" is in more than one table of FROM.`, {
-      hint: 'Put the table alias before it.',
-      cause,
-    });
-  }
-  if (/aggregate|window function/i.test(message)) {
-    return helpers.refuse('sql_failed', 'An aggregate or window function stands where none may be.', {
-      hint: 'Filter aggregates with HAVING and window functions with QUALIFY, or use a subquery.',
-      cause,
-    });
-  }
-  return helpers.refuse('sql_failed', 'The names or types in the statement do not fit together.', {
-    hint: 'Compare types: time columns are TIMESTAMP, attributes are MAP(VARCHAR, VARCHAR), counts are BIGINT. Cast where they differ.',
-    cause,
-  });
+  return told(doNotFit, cause);
 }
 
-/** A name as a message shows it. */
-function short(name: string): string {
-  const plain = name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
-  return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain;
-}
+/** What a message says of a name, the first that fits. */
+const bindFailures: readonly (readonly [RegExp, (name: string) => Told])[] = [
+  [
+    /Referenced table "([^"\n]*)" not found/,
+    (name) => ({
+      code: 'unknown_table',
+      message: `Nothing in FROM is called "${name}".`,
+      hint: 'Use the alias given in FROM, or the table name without its schema.',
+    }),
+  ],
+  [
+    /No function matches the given name and argument types '([\w.]+\([\w\s,()[\]"]*\))'/,
+    (name) =>
+      failed(
+        `No function ${name} takes these types.`,
+        "Cast the arguments; attributes are VARCHAR: TRY_CAST(attributes['key'] AS DOUBLE).",
+      ),
+  ],
+  [
+    /column "?([^"\n]+?)"? must appear in the GROUP BY clause/i,
+    (name) =>
+      failed(
+        `The column "${name}" is neither grouped nor aggregated.`,
+        'Add it to GROUP BY, use GROUP BY ALL, or wrap it in any_value(…).',
+      ),
+  ],
+  [
+    /Ambiguous reference to column name "([^"\n]+)"/,
+    (name) => failed(`The column "${name}" is in more than one table of FROM.`, 'Put the table alias before it.'),
+  ],
+  [
+    /aggregate|window function/i,
+    () =>
+      failed(
+        'An aggregate or window function stands where none may be.',
+        'Filter aggregates with HAVING and window functions with QUALIFY, or use a subquery.',
+      ),
+  ],
+];
+
+const doNotFit = failed(
+  'The names or types in the statement do not fit together.',
+  'Compare types: time columns are TIMESTAMP, attributes are MAP(VARCHAR, VARCHAR), counts are BIGINT. Cast where they differ.',
+);

@@ -1,5 +1,8 @@
-import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
+import type { OrganizationId, SightlineError } from '../../src/contract/core/index.ts';
 import {
+  commonFailures,
+  noSpace,
+  told,
   type LogPosition,
   type TelemetryHost,
   type TelemetryLoad,
@@ -59,24 +62,14 @@ export class DuckdbSink implements TelemetrySink {
   }
 
   #explain(organizationId: OrganizationId, error: unknown): SightlineError {
-    // It lies in the rows: the receiver puts the batch aside and goes on.
     if (error instanceof EngineFailure && error.failure.kind === 'bad_batch') {
-      return new SightlineError('invalid_argument', 'The batch cannot be stored as it is.', { cause: error });
+      return told(commonFailures.badBatch, error);
     }
     if (error instanceof EngineFailure && error.failure.kind === 'engine') {
       const { message } = error.failure;
       this.#host.logger.error({ organizationId, error }, 'telemetry could not be written');
-      if (/No space left on device|Disk quota exceeded|File too large/i.test(message)) {
-        return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
-          hint: 'The operator of this service must free disk space or shorten retention.',
-          retryAfterSeconds: 60,
-          cause: error,
-        });
-      }
-      return new SightlineError('telemetry_unavailable', 'The telemetry could not be written.', {
-        retryAfterSeconds: 5,
-        cause: error,
-      });
+      const isFull = /No space left on device|Disk quota exceeded|File too large/i.test(message);
+      return isFull ? noSpace('this service', error) : told(commonFailures.notWritten, error);
     }
     return explain(error, this.#host.sql);
   }

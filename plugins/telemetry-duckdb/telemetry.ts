@@ -1,5 +1,6 @@
 import { type Health, type OrganizationId, SightlineError, Stopped } from '../../src/contract/core/index.ts';
 import {
+  labelComment,
   tableNames,
   type CheckedStatement,
   type Cursor,
@@ -16,7 +17,6 @@ import { EngineLost, type Asked, type Reply } from './channel.ts';
 import {
   PartCursor,
   PartQueue,
-  labelled,
   admit,
   checkStatement,
   DuckdbStatement,
@@ -105,7 +105,7 @@ export class DuckdbTelemetry implements Telemetry {
     let asked: Asked<RowsHeader>;
     try {
       asked = channel.begin(
-        { op: 'query', sql: labelled(rendered, context.label), maxRows, maxBytes, maxCellBytes },
+        { op: 'query', sql: labelComment(context.label) + rendered, maxRows, maxBytes, maxCellBytes },
         { signal: context.signal, timeoutMs, onPart: (part) => parts.push(part) },
       );
     } catch (error) {

@@ -26,16 +26,11 @@ import {
   type DuckDBValue,
   type DuckDBVector,
 } from '@duckdb/node-api';
+import { cutCell, fitsCell, floatCell, type CellBudget } from '../../../src/contract/telemetry/index.ts';
 import { rfc3339 } from './time.ts';
 
 /** A cell of the row as JSON text. */
 export type CellWriter = (row: number) => string;
-
-export interface CellBudget {
-  /** Of one cell's JSON text, UTF-8. */
-  readonly maxBytes: number;
-  cutCells: number;
-}
 
 type ValueObject = Exclude<DuckDBValue, null | string | number | bigint | boolean>;
 
@@ -59,7 +54,7 @@ export function cellWriter(vector: DuckDBVector, budget: CellBudget): CellWriter
   if (vector instanceof DuckDBDoubleVector) {
     return (row) => {
       const value = vector.getItem(row);
-      return value === null ? 'null' : numberText(value);
+      return value === null ? 'null' : floatCell(value);
     };
   }
   if (vector instanceof DuckDBTimestampVector) {
@@ -74,7 +69,7 @@ export function cellWriter(vector: DuckDBVector, budget: CellBudget): CellWriter
     // A list of millions is looked at element by element, never made whole.
     const writer = new ValueWriter(nested ? Math.max(budget.maxBytes, countedBytes) : Infinity);
     const text = nested ? writer.item(vector, row) : writer.value(vector.getItem(row), type);
-    return fit(text, text, budget, writer.incomplete);
+    return writer.incomplete ? cutCell(text, budget, true) : fit(text, text, budget);
   };
 }
 
@@ -87,33 +82,9 @@ function isNested(vector: DuckDBVector): boolean {
   );
 }
 
-/** `json` as it is if it fits; else a JSON string that holds the start of `plain` and a mark saying how much is missing. */
-function fit(json: string, plain: string, budget: CellBudget, incomplete = false): string {
-  // A UTF-16 unit is at most three bytes, so a short text needs no counting.
-  if (!incomplete && (json.length * 3 <= budget.maxBytes || Buffer.byteLength(json) <= budget.maxBytes)) return json;
-  budget.cutCells += 1;
-  const bytes = Buffer.from(plain, 'utf8');
-  let keep = Math.min(bytes.length, budget.maxBytes);
-  for (;;) {
-    const start = wholeCharacters(bytes, keep);
-    const mark = `…[${incomplete ? 'over ' : ''}${bytes.length - Buffer.byteLength(start)} bytes cut]`;
-    const text = JSON.stringify(start + mark);
-    const over = Buffer.byteLength(text) - budget.maxBytes;
-    if (over <= 0 || keep === 0) return text;
-    // An escaped character is up to six times as long as it was.
-    keep = Math.max(0, keep - Math.max(1, Math.ceil(over / 6)));
-  }
-}
-
-function wholeCharacters(bytes: Buffer, length: number): string {
-  let end = length;
-  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end);
-}
-
-function numberText(value: number): string {
-  if (Number.isFinite(value)) return Object.is(value, -0) ? '0' : String(value);
-  return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"';
+/** `json` as it is if it fits, else the start of `plain`. */
+function fit(json: string, plain: string, budget: CellBudget): string {
+  return fitsCell(json, budget) ? json : cutCell(plain, budget);
 }
 
 /** Writes one value, nested ones too, until it has written enough. */
@@ -152,7 +123,7 @@ class ValueWriter {
       case 'string':
         return JSON.stringify(value);
       case 'number':
-        return numberText(value);
+        return floatCell(value);
       case 'bigint':
         return `"${value}"`;
       case 'boolean':

@@ -1,5 +1,6 @@
 import { StatementType, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api';
 import type { DuckDBDataChunk } from '@duckdb/node-api';
+import { RowTexts } from '../../../src/contract/telemetry/index.ts';
 import { maxTreeBytes } from '../protocol.ts';
 import type { RowLimits, RowsHeader } from '../protocol.ts';
 import type { Database } from './database.ts';
@@ -56,62 +57,19 @@ export class Statements {
   }
 }
 
-/** Turns chunks into JSON row arrays until a limit is met. */
-class RowSerializer {
-  readonly #limits: RowLimits;
-  #rows: string[] = [];
-  #totalRows = 0;
-  #totalBytes = 0;
-  pendingBytes = 0;
-  truncated: 'rows' | 'bytes' | undefined;
-  readonly #budget: { readonly maxBytes: number; cutCells: number };
-
-  constructor(limits: RowLimits) {
-    this.#limits = limits;
-    this.#budget = { maxBytes: limits.maxCellBytes, cutCells: 0 };
+/** Takes in the chunk's rows. False once a limit is met, and the rest is not wanted. */
+function addRows(rows: RowTexts, chunk: DuckDBDataChunk): boolean {
+  const writers: CellWriter[] = [];
+  for (let column = 0; column < chunk.columnCount; column += 1) {
+    writers.push(cellWriter(chunk.getColumnVector(column), rows.budget));
   }
-
-  get cutCells(): number {
-    return this.#budget.cutCells;
+  for (let row = 0; row < chunk.rowCount; row += 1) {
+    if (!rows.next()) return false;
+    let text = '[';
+    for (const write of writers) text += text === '[' ? write(row) : `,${write(row)}`;
+    if (!rows.add(`${text}]`)) return false;
   }
-
-  /** False once a limit is met, and the rest is not wanted. */
-  add(chunk: DuckDBDataChunk): boolean {
-    const writers: CellWriter[] = [];
-    for (let column = 0; column < chunk.columnCount; column += 1) {
-      writers.push(cellWriter(chunk.getColumnVector(column), this.#budget));
-    }
-    for (let row = 0; row < chunk.rowCount; row += 1) {
-      if (this.#totalRows >= this.#limits.maxRows) {
-        this.truncated = 'rows';
-        return false;
-      }
-      const cutBefore = this.#budget.cutCells;
-      let text = '[';
-      for (const write of writers) text += text === '[' ? write(row) : `,${write(row)}`;
-      text += ']';
-      // The comma that joins it to the row before counts too.
-      const bytes = Buffer.byteLength(text) + (this.#totalRows === 0 ? 0 : 1);
-      if (this.#totalBytes + bytes > this.#limits.maxBytes) {
-        this.truncated = 'bytes';
-        this.#budget.cutCells = cutBefore;
-        return false;
-      }
-      this.#rows.push(text);
-      this.#totalRows += 1;
-      this.#totalBytes += bytes;
-      this.pendingBytes += bytes;
-    }
-    return true;
-  }
-
-  /** The rows since the last time, joined by commas. */
-  take(): { readonly rows: number; readonly json: string } {
-    const taken = { rows: this.#rows.length, json: this.#rows.join(',') };
-    this.#rows = [];
-    this.pendingBytes = 0;
-    return taken;
-  }
+  return true;
 }
 
 /** Not one SELECT. The gate has seen to that before; this is what holds without it. */
@@ -148,12 +106,12 @@ export async function runQuery(
       name,
       type: result.columnType(index).toString(),
     }));
-    const serializer = new RowSerializer(limits);
+    const serializer = new RowTexts(limits);
     for (;;) {
       job.check();
       const chunk = await result.fetchChunk();
       if (chunk === null || chunk.rowCount === 0) break;
-      if (!serializer.add(chunk)) break;
+      if (!addRows(serializer, chunk)) break;
       if (serializer.pendingBytes >= partBytes) {
         const { rows, json } = serializer.take();
         send({ ...(columns && { columns }), rows }, json);
@@ -161,8 +119,7 @@ export async function runQuery(
       }
     }
     const { rows, json } = serializer.take();
-    const { truncated, cutCells } = serializer;
-    send({ ...(columns && { columns }), rows, end: { ...(truncated && { truncated }), cutCells } }, json);
+    send({ ...(columns && { columns }), rows, end: serializer.end }, json);
     return end;
   } catch (error) {
     await end();
