@@ -7,7 +7,7 @@ import type {
   TenancyConfig,
   Tenant,
 } from '../../src/contract/telemetry/index.ts';
-import { otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
+import { mappingFor, otelTables } from '../../src/contract/telemetry/index.ts';
 import { quoteName, quoteText } from './types.ts';
 import { relationOf } from './relation.ts';
 import type { BoundaryKind } from './settings.ts';
@@ -43,21 +43,6 @@ function typed(side: string, type: 'string' | 'uuid' | 'int'): string {
   return type === 'int' ? `(${side})::bigint` : side;
 }
 
-/** The sources of one tenant, where names hold `{tenant}`. */
-export function ofTenant(mapping: ResolvedMapping, tenant: Tenant): ResolvedMapping {
-  const tables: { [Name in TableName]?: readonly TableSource[] } = {};
-  for (const table of tableNames) {
-    const sources = mapping.tables[table];
-    if (sources === undefined) continue;
-    tables[table] = sources.map((source) => named(source, tenant));
-  }
-  return { ...mapping, tables };
-}
-
-function named(source: TableSource, tenant: Tenant): TableSource {
-  return { ...source, from: source.from.replaceAll('{tenant}', tenant) };
-}
-
 /** The mapping onto the views of the setup script, which have the logical columns by their names. */
 export function viewMapping(schema: string, tables: readonly TableName[]): ResolvedMapping {
   const sources: { [Name in TableName]?: readonly TableSource[] } = {};
@@ -83,7 +68,7 @@ export function relationFor(
   helpers: MappingHelpers,
 ): string {
   if (kind === 'views') return relationOf(helpers, resolved, table, binding, () => undefined);
-  const own = ofTenant(resolved, tenant);
+  const own = mappingFor(resolved, tenant);
   const predicate = (source: TableSource) =>
     kind === 'connections' ? undefined : tenantPredicate(mode, source, quoteText(tenant));
   return relationOf(helpers, own, table, binding, predicate);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { localServer, embeddedServer, type PostgresServer } from '../../test/support/postgres.ts';
 import { cellWriter, rfc3339 } from './cells.ts';
 import { nameAt } from './failures.ts';
-import { labelComment } from './label.ts';
+import { labelComment } from '../../src/contract/telemetry/index.ts';
 import { askBare } from './support/ask.ts';
 import { createWarehouse, type TestWarehouse } from './support/warehouse.ts';
 

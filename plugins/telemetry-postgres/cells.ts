@@ -1,13 +1,8 @@
+import { cutCell, fitsCell, type CellBudget } from '../../src/contract/telemetry/index.ts';
 import type { PostgresType } from './types.ts';
 
 /** A value in the server's text format as JSON text. */
 export type CellWriter = (value: string | null) => string;
-
-export interface CellBudget {
-  /** Of one cell's JSON text, UTF-8. */
-  readonly maxBytes: number;
-  cutCells: number;
-}
 
 /** The writer for a column: what is short goes without counting its bytes. */
 export function cellWriter(type: PostgresType, budget: CellBudget): CellWriter {
@@ -15,11 +10,9 @@ export function cellWriter(type: PostgresType, budget: CellBudget): CellWriter {
   return (value) => {
     if (value === null) return 'null';
     // Of a text so long that its start fills the cell, no more is made JSON of than that.
-    if (value.length > budget.maxBytes) return cut(value, budget);
+    if (value.length > budget.maxBytes) return cutCell(value, budget);
     const text = json(value);
-    // A UTF-16 unit is at most three bytes.
-    if (text.length * 3 <= budget.maxBytes || Buffer.byteLength(text) <= budget.maxBytes) return text;
-    return cut(value, budget);
+    return fitsCell(text, budget) ? text : cutCell(value, budget);
   };
 }
 
@@ -95,26 +88,4 @@ function arrayText(value: string, write: (element: string) => string): string {
     }
   }
   return json;
-}
-
-/** A JSON string that holds the start of the value and a mark saying how much is missing. */
-function cut(value: string, budget: CellBudget): string {
-  budget.cutCells += 1;
-  const whole = Buffer.byteLength(value);
-  const bytes = Buffer.from(value.slice(0, budget.maxBytes), 'utf8');
-  let keep = Math.min(bytes.length, budget.maxBytes);
-  for (;;) {
-    const start = wholeCharacters(bytes, keep);
-    const text = JSON.stringify(`${start}…[${whole - Buffer.byteLength(start)} bytes cut]`);
-    const over = Buffer.byteLength(text) - budget.maxBytes;
-    if (over <= 0 || keep === 0) return text;
-    // An escaped character is up to six times as long as it was.
-    keep = Math.max(0, keep - Math.max(1, Math.ceil(over / 6)));
-  }
-}
-
-function wholeCharacters(bytes: Buffer, length: number): string {
-  let end = length;
-  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end).replace(/\ufffd$/, '');
 }

@@ -1,4 +1,10 @@
-import { otelTables, type ColumnType, type Dialect, type DialectWriter } from '../../src/contract/telemetry/index.ts';
+import {
+  examplesOf,
+  otelTables,
+  type ColumnType,
+  type Dialect,
+  type DialectWriter,
+} from '../../src/contract/telemetry/index.ts';
 import type { TableName } from '../../src/contract/telemetry/index.ts';
 import { quoteText, timestampLiteral } from './types.ts';
 import { typeNames } from './relation.ts';
@@ -20,36 +26,15 @@ const write: DialectWriter = {
   unnestMap: (map, alias) => `jsonb_each_text(${map}) AS ${alias}("key", "value")`,
 };
 
-const examples = [
-  {
-    question: 'Error rate and p95 latency by service over the last hour',
-    sql: `SELECT service_name, count(*) AS spans, (count(*) FILTER (WHERE status_code = 'ERROR'))::float8 / count(*) AS error_rate, percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_nano) / 1e6 AS p95_ms FROM otel.spans WHERE time > now() - interval '1 hour' AND kind = 'SERVER' GROUP BY service_name ORDER BY error_rate DESC`,
-  },
-  {
-    question: 'Requests per five minutes by route',
-    sql: `SELECT date_bin(interval '5 minutes', time, timestamptz '2000-01-01') AS bucket, attributes ->> 'http.route' AS route, count(*) AS requests FROM otel.spans WHERE time > now() - interval '6 hours' AND kind = 'SERVER' GROUP BY bucket, route ORDER BY bucket, requests DESC`,
-  },
-  {
-    question: 'The slowest spans',
-    sql: `SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE time > now() - interval '1 hour' ORDER BY duration_nano DESC LIMIT 20`,
-  },
-  {
-    question: 'Error logs with their trace',
-    sql: `SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND time > now() - interval '1 hour' ORDER BY time DESC LIMIT 50`,
-  },
-  {
-    question: 'Most common log patterns',
-    sql: `SELECT service_name, regexp_replace(body, '[0-9a-f]{8,}|[0-9]+', '#', 'g') AS pattern, count(*) AS n FROM otel.logs WHERE time > now() - interval '1 hour' GROUP BY service_name, pattern ORDER BY n DESC LIMIT 20`,
-  },
-  {
-    question: 'A gauge per service and minute',
-    sql: `SELECT date_trunc('minute', time) AS minute, service_name, avg(value) AS value FROM otel.metrics WHERE name = 'process.cpu.utilization' AND time > now() - interval '1 hour' GROUP BY minute, service_name ORDER BY minute`,
-  },
-  {
-    question: 'Exceptions in the events of spans',
-    sql: `SELECT s.service_name, e.event -> 'attributes' ->> 'exception.type' AS exception, count(*) AS n FROM otel.spans AS s CROSS JOIN LATERAL jsonb_array_elements(s.events) AS e(event) WHERE s.time > now() - interval '1 hour' AND e.event ->> 'name' = 'exception' GROUP BY 1, 2 ORDER BY n DESC LIMIT 20`,
-  },
-] as const satisfies Dialect['examples'];
+const examples = examplesOf({
+  'Error rate and p95 latency by service over the last hour': `SELECT service_name, count(*) AS spans, (count(*) FILTER (WHERE status_code = 'ERROR'))::float8 / count(*) AS error_rate, percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_nano) / 1e6 AS p95_ms FROM otel.spans WHERE time > now() - interval '1 hour' AND kind = 'SERVER' GROUP BY service_name ORDER BY error_rate DESC`,
+  'Requests per five minutes by route': `SELECT date_bin(interval '5 minutes', time, timestamptz '2000-01-01') AS bucket, attributes ->> 'http.route' AS route, count(*) AS requests FROM otel.spans WHERE time > now() - interval '6 hours' AND kind = 'SERVER' GROUP BY bucket, route ORDER BY bucket, requests DESC`,
+  'The slowest spans': `SELECT time, service_name, name, duration_nano / 1e6 AS ms, trace_id FROM otel.spans WHERE time > now() - interval '1 hour' ORDER BY duration_nano DESC LIMIT 20`,
+  'Error logs with their trace': `SELECT time, service_name, body, trace_id FROM otel.logs WHERE severity_number >= 17 AND time > now() - interval '1 hour' ORDER BY time DESC LIMIT 50`,
+  'Most common log patterns': `SELECT service_name, regexp_replace(body, '[0-9a-f]{8,}|[0-9]+', '#', 'g') AS pattern, count(*) AS n FROM otel.logs WHERE time > now() - interval '1 hour' GROUP BY service_name, pattern ORDER BY n DESC LIMIT 20`,
+  'A gauge per service and minute': `SELECT date_trunc('minute', time) AS minute, service_name, avg(value) AS value FROM otel.metrics WHERE name = 'process.cpu.utilization' AND time > now() - interval '1 hour' GROUP BY minute, service_name ORDER BY minute`,
+  'Exceptions in the events of spans': `SELECT s.service_name, e.event -> 'attributes' ->> 'exception.type' AS exception, count(*) AS n FROM otel.spans AS s CROSS JOIN LATERAL jsonb_array_elements(s.events) AS e(event) WHERE s.time > now() - interval '1 hour' AND e.event ->> 'name' = 'exception' GROUP BY 1, 2 ORDER BY n DESC LIMIT 20`,
+});
 
 /** Its version and tables are known once the warehouse has been seen. */
 export class PostgresDialect implements Dialect {

@@ -1,6 +1,14 @@
 import { DatabaseError } from 'pg';
 import { SightlineError, Stopped } from '../../src/contract/core/index.ts';
-import { type SqlHelpers, type TableName } from '../../src/contract/telemetry/index.ts';
+import {
+  commonFailures,
+  shownName,
+  stoppedFailure,
+  told,
+  type SqlHelpers,
+  type TableName,
+  type Told,
+} from '../../src/contract/telemetry/index.ts';
 import { RowTooLong } from './portal.ts';
 
 const word = /^(?:"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*)/u;
@@ -15,11 +23,11 @@ export function nameAt(sql: string, position: number): string | undefined {
   let last: string | undefined;
   for (;;) {
     const part = word.exec(rest)?.[0];
-    if (part === undefined) return last === undefined ? undefined : shown(last);
+    if (part === undefined) return last === undefined ? undefined : shownName(last);
     last = part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part.toLowerCase();
     rest = rest.slice(part.length);
     const dot = /^\s*\.\s*/.exec(rest);
-    if (dot === null) return shown(last);
+    if (dot === null) return shownName(last);
     rest = rest.slice(dot[0].length);
   }
 }
@@ -30,11 +38,6 @@ function unitOf(sql: string, characters: number): number {
     unit += (sql.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;
   }
   return unit;
-}
-
-function shown(name: string): string {
-  const plain = name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
-  return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain;
 }
 
 export interface FailureContext {
@@ -50,7 +53,9 @@ export interface FailureContext {
  */
 export function explain(error: unknown, context: FailureContext): SightlineError {
   if (error instanceof SightlineError) return error;
-  if (error instanceof Stopped) return stopped(error);
+  if (error instanceof Stopped) {
+    return error.reason === 'closing' ? told(passing('The service is stopping.'), error) : stoppedFailure(error);
+  }
   if (error instanceof RowTooLong) {
     return new SightlineError('query_memory', 'A row of the result is larger than 16 MB.', {
       hint: 'Return less of it: left(body, 1000), fewer columns, smaller arrays.',
@@ -58,120 +63,7 @@ export function explain(error: unknown, context: FailureContext): SightlineError
     });
   }
   if (error instanceof DatabaseError) return explainState(error, context);
-  return unavailable('The telemetry warehouse does not answer.', error);
-}
-
-function stopped(error: Stopped): SightlineError {
-  switch (error.reason) {
-    case 'timeout':
-      return timeout(error);
-    case 'cancelled':
-      return new SightlineError('query_cancelled', 'The query was cancelled.', { cause: error });
-    case 'closing':
-      return unavailable('The service is stopping.', error);
-  }
-}
-
-function explainState(error: DatabaseError, context: FailureContext): SightlineError {
-  const { helpers, sent, tables } = context;
-  const { code: state = '' } = error;
-  const name = nameAt(sent, Number(error.position));
-  const sql = (code: Parameters<SqlHelpers['refuse']>[0], message: string, hint: string) =>
-    helpers.refuse(code, message, { hint, cause: error });
-  switch (state) {
-    case '57014':
-      return timeout(error);
-    case '42703':
-      return name === undefined
-        ? sql('unknown_column', 'The statement names a column that is not there.', 'DESCRIBE otel.spans lists them.')
-        : helpers.unknownColumn(name, tables, { cause: error });
-    case '42883':
-      return name === undefined
-        ? sql('sql_failed', 'An operator does not take the types it stands between.', castHint)
-        : sql('unknown_function', `No function ${name} takes arguments of these types.`, castHint);
-    case '42P01':
-      return name === undefined
-        ? sql('unknown_table', 'The statement uses a name that FROM does not give.', aliasHint)
-        : sql('unknown_table', `Nothing in FROM is called "${name}".`, aliasHint);
-    case '42803':
-      return sql(
-        'sql_failed',
-        'A column is neither grouped nor aggregated.',
-        'Add it to GROUP BY, or wrap it in max(…).',
-      );
-    case '42702':
-      return sql('sql_failed', 'A column is in more than one table of FROM.', 'Put the table alias before it.');
-    case '42725':
-      return sql('sql_failed', 'More than one function fits these arguments.', castHint);
-    case '42804':
-    case '42846':
-    case '42P18':
-    case '42P08':
-      return sql('sql_failed', 'The types in the statement do not fit together.', castHint);
-    case '42P20':
-      return sql('sql_failed', 'A window function stands where none may be.', 'Filter on it in an outer SELECT.');
-    case '42601':
-      return sql('sql_syntax', 'The server cannot read the statement.', 'Write it in plain PostgreSQL.');
-    case '42501':
-      return refusedByServer(error);
-    case '21000':
-      return sql(
-        'sql_failed',
-        'A subquery used as a value gave more than one row.',
-        'Aggregate in it, or add LIMIT 1.',
-      );
-    case '22012':
-      return sql('sql_failed', 'A division by zero.', 'Divide by nullif(x, 0).');
-    case '2201B':
-      return sql('sql_failed', 'A regular expression cannot be read.', 'Regular expressions are POSIX, as with ~.');
-    case '22P02':
-    case '22007':
-    case '22008':
-    case '22003':
-    case '22030':
-      return sql('sql_failed', 'A value does not convert, or leaves the range of its type.', convertHint);
-    case '25006':
-      return sql('sql_not_read_only', 'Telemetry can only be read.', 'Write a single SELECT.');
-    case '53100':
-    case '53200':
-    case '53400':
-      return new SightlineError('query_memory', 'The query needs more memory or temporary space than it may use.', {
-        hint: 'Narrow the time window, return fewer columns, or aggregate before you sort or join.',
-        cause: error,
-      });
-    case '53300':
-      return unavailable('The telemetry warehouse has no connection free.', error);
-    case '57P05':
-    case '25P03':
-      return timeout(error);
-    default:
-      return explainClass(state, error, helpers);
-  }
-}
-
-function explainClass(state: string, error: DatabaseError, helpers: SqlHelpers): SightlineError {
-  const refuse = (message: string, hint: string) => helpers.refuse('sql_failed', message, { hint, cause: error });
-  switch (state.slice(0, 2)) {
-    case '22':
-      return refuse('A function was given a value that it cannot take.', convertHint);
-    case '54':
-      return refuse('The statement is too large or nested too deeply.', 'Simplify it, or split it into several.');
-    case '0A':
-      return refuse('The server does not support this form.', 'Write it in another way.');
-    case '42':
-      return refuse('The names or types in the statement do not fit together.', castHint);
-    case '28':
-    case '3D':
-      return refusedByServer(error);
-    case '08':
-    case '53':
-    case '57':
-    case '58':
-    case 'XX':
-      return unavailable('The telemetry warehouse ended the query.', error);
-    default:
-      return refuse('The server could not run the statement.', 'Simplify the statement and try its parts.');
-  }
+  return told(passing('The telemetry warehouse does not answer.'), error);
 }
 
 const castHint =
@@ -180,19 +72,85 @@ const convertHint =
   "Convert only what fits: CASE WHEN attributes ->> 'key' ~ '^[0-9]+$' THEN (attributes ->> 'key')::bigint END.";
 const aliasHint = 'Use the alias given in FROM, or the table name without its schema.';
 
-function timeout(cause: unknown): SightlineError {
-  return new SightlineError('query_timeout', 'The query took too long and was stopped.', {
-    hint: 'Narrow the time window, filter on service_name, or aggregate instead of returning rows.',
-    cause,
-  });
-}
+const failed = (message: string, hint: string): Told => ({ code: 'sql_failed', message, hint });
+const passing = (message: string): Told => ({
+  code: 'telemetry_unavailable',
+  message,
+  hint: 'Send the query again in a few seconds.',
+  retryAfterSeconds: 2,
+});
+const doNotFit = failed('The types in the statement do not fit together.', castHint);
+const doesNotConvert = failed('A value does not convert, or leaves the range of its type.', convertHint);
+const tooMuch: Told = {
+  code: 'query_memory',
+  message: 'The query needs more memory or temporary space than it may use.',
+  hint: 'Narrow the time window, return fewer columns, or aggregate before you sort or join.',
+};
+const ended = passing('The telemetry warehouse ended the query.');
 
-function unavailable(message: string, cause: unknown): SightlineError {
-  return new SightlineError('telemetry_unavailable', message, {
-    hint: 'Send the query again in a few seconds.',
-    retryAfterSeconds: 2,
-    cause,
-  });
+/** By SQLSTATE, else by its class. */
+const states: Readonly<Record<string, Told>> = {
+  '57014': commonFailures.timedOut,
+  '57P05': commonFailures.timedOut,
+  '25P03': commonFailures.timedOut,
+  '42703': {
+    code: 'unknown_column',
+    message: 'The statement names a column that is not there.',
+    hint: 'DESCRIBE otel.spans lists them.',
+  },
+  '42883': failed('An operator does not take the types it stands between.', castHint),
+  '42P01': { code: 'unknown_table', message: 'The statement uses a name that FROM does not give.', hint: aliasHint },
+  '42803': failed('A column is neither grouped nor aggregated.', 'Add it to GROUP BY, or wrap it in max(…).'),
+  '42702': failed('A column is in more than one table of FROM.', 'Put the table alias before it.'),
+  '42725': failed('More than one function fits these arguments.', castHint),
+  '42804': doNotFit,
+  '42846': doNotFit,
+  '42P18': doNotFit,
+  '42P08': doNotFit,
+  '42P20': failed('A window function stands where none may be.', 'Filter on it in an outer SELECT.'),
+  '42601': {
+    code: 'sql_syntax',
+    message: 'The server cannot read the statement.',
+    hint: 'Write it in plain PostgreSQL.',
+  },
+  '21000': failed('A subquery used as a value gave more than one row.', 'Aggregate in it, or add LIMIT 1.'),
+  '22012': failed('A division by zero.', 'Divide by nullif(x, 0).'),
+  '2201B': failed('A regular expression cannot be read.', 'Regular expressions are POSIX, as with ~.'),
+  '22P02': doesNotConvert,
+  '22007': doesNotConvert,
+  '22008': doesNotConvert,
+  '22003': doesNotConvert,
+  '22030': doesNotConvert,
+  '25006': { code: 'sql_not_read_only', message: 'Telemetry can only be read.', hint: 'Write a single SELECT.' },
+  '53100': tooMuch,
+  '53200': tooMuch,
+  '53400': tooMuch,
+  '53300': passing('The telemetry warehouse has no connection free.'),
+  '22': failed('A function was given a value that it cannot take.', convertHint),
+  '54': failed('The statement is too large or nested too deeply.', 'Simplify it, or split it into several.'),
+  '0A': failed('The server does not support this form.', 'Write it in another way.'),
+  '42': failed('The names or types in the statement do not fit together.', castHint),
+  '08': ended,
+  '53': ended,
+  '57': ended,
+  '58': ended,
+  XX: ended,
+};
+const unknownFailure = failed('The server could not run the statement.', 'Simplify the statement and try its parts.');
+
+function explainState(error: DatabaseError, { helpers, sent, tables }: FailureContext): SightlineError {
+  const { code: state = '' } = error;
+  const name = nameAt(sent, Number(error.position));
+  if (state === '42501' || /^(?:28|3D)/.test(state)) return refusedByServer(error);
+  if (name !== undefined && state === '42703') return helpers.unknownColumn(name, tables, { cause: error });
+  if (name !== undefined && state === '42883') {
+    const message = `No function ${name} takes arguments of these types.`;
+    return told({ code: 'unknown_function', message, hint: castHint }, error);
+  }
+  if (name !== undefined && state === '42P01') {
+    return told({ code: 'unknown_table', message: `Nothing in FROM is called "${name}".`, hint: aliasHint }, error);
+  }
+  return told(states[state] ?? states[state.slice(0, 2)] ?? unknownFailure, error);
 }
 
 /** The gate lets nothing through that a well set up login may not do, so this is for the operator to mend. */

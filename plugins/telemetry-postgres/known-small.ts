@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { StatementLabel } from '../../src/contract/telemetry/index.ts';
-import { askerComment } from './label.ts';
+import { labelText, type StatementLabel } from '../../src/contract/telemetry/index.ts';
 
 /**
  * How long a server took at least, from here on: without what this process was busy with when the answer was there already. A
@@ -23,6 +22,11 @@ export class ServerTime {
   get ms(): number {
     return this.#turnMs === undefined ? 0 : performance.now() - this.#since - this.#turnMs;
   }
+}
+
+/** The label's comment without what differs from one statement to the next. */
+export function askerComment(label: StatementLabel | undefined): string {
+  return label === undefined ? '' : `/*principal='${labelText(label.principal)}',tool='${labelText(label.tool)}'*/ `;
 }
 
 const mostKept = 2_000;

@@ -1,11 +1,11 @@
 import {
+  bestFirst,
+  inspected,
   mappingSchema,
-  otelTables,
-  tableNames,
   type InspectedPreset,
   type Inspection,
+  type InspectionWords,
   type MappingPreset,
-  type TableSources,
 } from '../../src/contract/telemetry/index.ts';
 import type { Finding, SetupScript, WarehouseOperations } from '../../src/contract/telemetry/index.ts';
 import { probe } from './probe/index.ts';
@@ -38,15 +38,11 @@ async function inspect(
         preset: preset.name,
         title: preset.title,
         mapping,
-        found: found(sources),
-        missing: missing(sources, empties),
+        ...inspected({ tables: sources, empties }, words),
       });
     }
   }
-  return {
-    server: `PostgreSQL ${version}`,
-    candidates: candidates.toSorted((a, b) => score(b) - score(a)),
-  };
+  return { server: `PostgreSQL ${version}`, candidates: bestFirst(candidates) };
 }
 
 /** Schemas that have a table of the preset's names; at most ten. */
@@ -65,32 +61,11 @@ async function schemasOf(
   return rows.flatMap(([schema]) => (schema === null || schema === undefined ? [] : [schema]));
 }
 
-function found(sources: TableSources): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    tableNames.flatMap((table) => {
-      const names = (sources[table] ?? []).map(({ from }) => from);
-      return names.length === 0 ? [] : [[table, names.join(', ')]];
-    }),
-  );
-}
-
-function missing(
-  sources: TableSources,
-  empties: readonly { readonly table: (typeof tableNames)[number]; readonly column: string }[],
-): InspectedPreset['missing'] {
-  const tables = tableNames.filter((table) => sources[table] === undefined);
-  return [
-    ...tables.map((table) => ({ what: `otel.${table}`, instead: 'a query of it is told that the warehouse has none' })),
-    ...empties.map(({ table, column }) => {
-      const logical = otelTables[table].columns.find(({ name }) => name === column);
-      return { what: `otel.${table}.${column}`, instead: logical === undefined ? 'NULL' : writer.empty(logical) };
-    }),
-  ];
-}
-
-function score({ found: tables, missing: lacking }: InspectedPreset): number {
-  return Object.keys(tables).length * 100 - lacking.length;
-}
+const words: InspectionWords = {
+  from: (from) => from,
+  absent: 'a query of it is told that the warehouse has none',
+  empty: (column) => writer.empty(column),
+};
 
 /** What an operator does with the warehouse. Each call has connections of its own, so that nothing need be started. */
 export class PostgresOperations implements WarehouseOperations {

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../src/contract/telemetry/index.ts';
-import { askerComment } from './label.ts';
+import { askerComment } from './known-small.ts';
 import type { Lease } from './session.ts';
 import { Pipeline, type Member } from './pipeline.ts';
 import type { QueryRequest } from './request.ts';

@@ -1,8 +1,8 @@
 import { Stopped } from '../../src/contract/core/index.ts';
+import { labelComment } from '../../src/contract/telemetry/index.ts';
 import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
 import { within, type Lease } from './session.ts';
 import { ServerTime, quickMs } from './known-small.ts';
-import { labelComment } from './label.ts';
 import type { Pipelines } from './pipelines.ts';
 import { Portal } from './portal.ts';
 import type { QueryRequest } from './request.ts';

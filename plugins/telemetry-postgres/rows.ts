@@ -1,5 +1,5 @@
-import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
-import { cellWriter, type CellBudget, type CellWriter } from './cells.ts';
+import type { CellBudget, CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
+import { cellWriter, type CellWriter } from './cells.ts';
 import { typeOf, type CellKind } from './types.ts';
 import { anyText, float, mostEscaped, plainText, time, verbatim } from './wire/cells.ts';
 import { int32, uint16 } from './wire/frames.ts';

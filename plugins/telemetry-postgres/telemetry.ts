@@ -1,5 +1,6 @@
 import { SightlineError, type Health } from '../../src/contract/core/index.ts';
 import {
+  labelComment,
   tableNames,
   type CheckedStatement,
   type Cursor,
@@ -24,7 +25,6 @@ import { explain } from './failures.ts';
 import { functionNames, openGate, type PostgresGate } from './gate/index.ts';
 import { createSink } from './ingest/index.ts';
 import { KnownSmall, notKept } from './known-small.ts';
-import { labelComment } from './label.ts';
 import { resolveLayout } from './layout.ts';
 import { PostgresOperations } from './operations.ts';
 import { Pipelines } from './pipelines.ts';

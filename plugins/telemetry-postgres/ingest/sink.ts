@@ -2,9 +2,12 @@ import { DatabaseError } from 'pg';
 import type { Connection, Submittable } from 'pg';
 import { SightlineError, type Logger, type OrganizationId } from '../../../src/contract/core/index.ts';
 import {
+  commonFailures,
   decodeBatch,
+  noSpace,
   otelTables,
   tableNames,
+  told,
   type LogPosition,
   type TelemetryBatch,
   type TelemetryLoad,
@@ -175,21 +178,10 @@ export class PostgresSink implements TelemetrySink {
 
   #explain(organizationId: OrganizationId, error: unknown): SightlineError {
     if (error instanceof SightlineError) return error;
-    if (isBadValue(error)) {
-      return new SightlineError('invalid_argument', 'The batch cannot be stored as it is.', { cause: error });
-    }
+    if (isBadValue(error)) return told(commonFailures.badBatch, error);
     this.#options.logger.error({ organizationId, error }, 'telemetry could not be written');
-    if (error instanceof DatabaseError && error.code === '53100') {
-      return new SightlineError('telemetry_full', 'There is no space left for telemetry.', {
-        hint: 'The operator of this service must free disk space or shorten retention.',
-        retryAfterSeconds: 60,
-        cause: error,
-      });
-    }
-    return new SightlineError('telemetry_unavailable', 'The telemetry could not be written.', {
-      retryAfterSeconds: 5,
-      cause: error,
-    });
+    const isFull = error instanceof DatabaseError && error.code === '53100';
+    return isFull ? noSpace('this service', error) : told(commonFailures.notWritten, error);
   }
 
   get #column(): string {
@@ -209,7 +201,7 @@ function decoded(batches: readonly Uint8Array[]): readonly TelemetryBatch[] {
   try {
     return batches.map((bytes) => decodeBatch(bytes));
   } catch (cause) {
-    throw new SightlineError('invalid_argument', 'The batch cannot be stored as it is.', { cause });
+    throw told(commonFailures.badBatch, cause);
   }
 }
 

@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import type { Connections } from '../connections.ts';
 import { tokenSetting } from '../token.ts';
 
@@ -56,6 +57,31 @@ export class Prober {
     if (!outcome.allowed) throw new Error(`the catalog could not be asked: ${outcome.state}`);
     return outcome.rows.flatMap(([name]) => (typeof name === 'string' ? [name] : []));
   }
+}
+
+/** Asked of the catalog: names of what should not be. */
+export interface Question {
+  readonly check: string;
+  readonly sql: string;
+  readonly values?: readonly string[];
+  readonly ok: string;
+  readonly status: 'warn' | 'fail';
+  readonly wrong: (names: string) => string;
+  /** One for all, or a statement for each of the first five. */
+  readonly hint: string | ((name: string) => string);
+}
+
+export async function answered(prober: Prober, question: Question): Promise<Finding> {
+  const { check, sql, values, ok, status, wrong, hint } = question;
+  const names = await prober.names(sql, values);
+  if (names.length === 0) return { check, status: 'ok', detail: ok };
+  const statements = typeof hint === 'string' ? hint : eachOf(names, hint);
+  return { check, status, detail: wrong(some(names)), hint: statements };
+}
+
+/** A statement for each of the first five. */
+export function eachOf(names: readonly string[], statement: (name: string) => string): string {
+  return names.slice(0, 5).map(statement).join(' ');
 }
 
 /** At most five of them. */

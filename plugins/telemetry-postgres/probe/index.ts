@@ -1,4 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { isTenant, tenantType } from '../../../src/contract/telemetry/index.ts';
 import type { Finding, TenancyConfig, Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { OperationsOptions } from '../settings.ts';
 import type { Warehouses } from '../warehouses.ts';
@@ -58,16 +59,11 @@ function layers(kind: 'views' | 'substitution'): Finding {
 }
 
 function nobodyOf(boundary: TenancyConfig['boundary']): Tenant {
-  const type = 'type' in boundary ? boundary.type : 'string';
   const value = {
     string: `nobody-${randomBytes(8).toString('hex')}`,
     uuid: randomUUID(),
     int: String(-randomInt(2 ** 40)),
-  }[type];
+  }[tenantType(boundary)];
   if (!isTenant(value)) throw new TypeError('no tenant');
   return value;
-}
-
-function isTenant(value: string): value is Tenant {
-  return value.length > 0;
 }

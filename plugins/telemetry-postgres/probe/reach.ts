@@ -1,17 +1,17 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { quoteName } from '../types.ts';
 import { publicFunctions, statementStatistics } from '../setup/roles.ts';
-import { some, type Prober } from './attempt.ts';
+import { answered, some, type Prober, type Question } from './attempt.ts';
 
 /** What the login can do outside of the tables: files, programs, network, other sessions, objects of its own. */
 export async function probeReach(prober: Prober, login: string): Promise<readonly Finding[]> {
   return [
     await files(prober, login),
-    await serverFunctions(prober, login),
-    await network(prober),
+    await answered(prober, serverFunctions(login)),
+    await answered(prober, network),
     await objects(prober, login),
-    await sessions(prober),
-    await definers(prober),
+    await answered(prober, sessions),
+    await answered(prober, definers),
   ];
 }
 
@@ -39,47 +39,35 @@ async function files(prober: Prober, login: string): Promise<Finding> {
 }
 
 /** What PostgreSQL itself keeps from everybody: reading its directories, resetting and rotating, replication. */
-async function serverFunctions(prober: Prober, login: string): Promise<Finding> {
-  const callable = await prober.names(`
+const serverFunctions = (login: string): Question => ({
+  check: 'server functions',
+  sql: `
     SELECT p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p
     JOIN pg_catalog.pg_init_privs AS i ON i.classoid = 'pg_proc'::regclass AND i.objoid = p.oid AND i.privtype = 'i'
     WHERE pg_catalog.has_function_privilege(p.oid, 'EXECUTE') AND NOT EXISTS (
       SELECT FROM pg_catalog.aclexplode(i.initprivs) AS a WHERE a.grantee = 0 AND a.privilege_type = 'EXECUTE')
-    ORDER BY 1`);
-  return callable.length > 0
-    ? {
-        check: 'server functions',
-        status: 'fail',
-        detail: `SQL can call ${some(callable)}, which PostgreSQL keeps for administrators.`,
-        hint: callable
-          .slice(0, 5)
-          .map((name) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC, ${quoteName(login)};`)
-          .join(' '),
-      }
-    : { check: 'server functions', status: 'ok', detail: 'SQL can call no function that is for administrators.' };
-}
+    ORDER BY 1`,
+  ok: 'SQL can call no function that is for administrators.',
+  status: 'fail',
+  wrong: (names) => `SQL can call ${names}, which PostgreSQL keeps for administrators.`,
+  hint: (name) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC, ${quoteName(login)};`,
+});
 
-async function network(prober: Prober): Promise<Finding> {
-  const ways = await prober.names(`
+const network: Question = {
+  check: 'network',
+  sql: `
     SELECT 'function ' || p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p
     WHERE p.proname ~ '^(dblink|http_|pg_net|postgres_fdw_)' AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
       AND p.proname NOT IN ('dblink_fdw_validator', 'postgres_fdw_handler', 'postgres_fdw_validator')
       AND p.proname !~ '^dblink_(current_query|build_sql|get_pkey|get_notify|get_connections|error_message|is_busy|get_result|disconnect|cancel|fetch|close)'
     UNION ALL
     SELECT 'server ' || srvname::text FROM pg_catalog.pg_foreign_server WHERE pg_catalog.has_server_privilege(oid, 'USAGE')
-    ORDER BY 1`);
-  return ways.length > 0
-    ? {
-        check: 'network',
-        status: 'fail',
-        detail: `SQL reaches other servers by ${some(ways)}.`,
-        hint: ways
-          .slice(0, 5)
-          .map((way) => `REVOKE ALL ON ${way.replace('server ', 'FOREIGN SERVER ')} FROM PUBLIC;`)
-          .join(' '),
-      }
-    : { check: 'network', status: 'ok', detail: 'SQL reaches no other server.' };
-}
+    ORDER BY 1`,
+  ok: 'SQL reaches no other server.',
+  status: 'fail',
+  wrong: (ways) => `SQL reaches other servers by ${ways}.`,
+  hint: (way) => `REVOKE ALL ON ${way.replace('server ', 'FOREIGN SERVER ')} FROM PUBLIC;`,
+};
 
 async function objects(prober: Prober, login: string): Promise<Finding> {
   const schemas = await prober.names(`
@@ -109,43 +97,33 @@ async function objects(prober: Prober, login: string): Promise<Finding> {
 }
 
 /** Sessions of one login see each other's statements, and can end them. */
-async function sessions(prober: Prober): Promise<Finding> {
-  const callable = await prober.names(
-    `SELECT p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p
+const sessions: Question = {
+  check: 'other sessions',
+  sql: `SELECT p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p
      WHERE (p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ $1 OR p.proname ~ $2)
        AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
      UNION ALL
      SELECT c.oid::regclass::text FROM pg_catalog.pg_class AS c
      WHERE c.relname ~ $2 AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
      ORDER BY 1`,
-    [publicFunctions, statementStatistics],
-  );
-  return callable.length > 0
-    ? {
-        check: 'other sessions',
-        status: 'warn',
-        detail: `Everybody may use ${some(callable)}: past the gate, a query could read or end another organization's running query, count whole tables, or keep large objects.`,
-        hint: 'A superuser runs the last script of: sightline telemetry setup --print',
-      }
-    : { check: 'other sessions', status: 'ok', detail: 'SQL neither reads nor ends what other sessions run.' };
-}
+  values: [publicFunctions, statementStatistics],
+  ok: 'SQL neither reads nor ends what other sessions run.',
+  status: 'warn',
+  wrong: (names) =>
+    `Everybody may use ${names}: past the gate, a query could read or end another organization's running query, count whole tables, or keep large objects.`,
+  hint: 'A superuser runs the last script of: sightline telemetry setup --print',
+};
 
 /** A function that runs as its owner may read what the login may not. */
-async function definers(prober: Prober): Promise<Finding> {
-  const names = await prober.names(`
+const definers: Question = {
+  check: 'definer functions',
+  sql: `
     SELECT p.oid::regprocedure::text FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
     WHERE p.prosecdef AND n.nspname NOT IN ('pg_catalog', 'information_schema')
       AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
-    ORDER BY 1`);
-  return names.length > 0
-    ? {
-        check: 'definer functions',
-        status: 'warn',
-        detail: `SQL can call functions that run as their owner: ${some(names)}.`,
-        hint: names
-          .slice(0, 5)
-          .map((name) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC;`)
-          .join(' '),
-      }
-    : { check: 'definer functions', status: 'ok', detail: 'SQL can call no function that runs as its owner.' };
-}
+    ORDER BY 1`,
+  ok: 'SQL can call no function that runs as its owner.',
+  status: 'warn',
+  wrong: (names) => `SQL can call functions that run as their owner: ${names}.`,
+  hint: (name) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC;`,
+};

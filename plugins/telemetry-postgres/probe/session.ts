@@ -1,5 +1,5 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
-import { some, type Prober } from './attempt.ts';
+import { answered, eachOf, some, type Prober, type Question } from './attempt.ts';
 import { probeReach } from './reach.ts';
 import { quoteName } from '../types.ts';
 
@@ -21,10 +21,10 @@ async function probeWrites(prober: Prober, login: string, degraded: boolean): Pr
     check: 'writes',
     status: degraded ? 'warn' : 'fail',
     detail: `SQL may change ${some(writable)}${changed.length > 0 ? '; an attempt succeeded' : ''}.`,
-    hint: writable
-      .slice(0, 5)
-      .map((table) => `REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ${table} FROM PUBLIC, ${quoteName(login)};`)
-      .join(' '),
+    hint: eachOf(
+      writable,
+      (table) => `REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ${table} FROM PUBLIC, ${quoteName(login)};`,
+    ),
   };
 }
 
@@ -63,27 +63,24 @@ async function probeLogin(prober: Prober, login: string, degraded: boolean): Pro
           status: superuser ? 'fail' : 'ok',
           detail: superuser ? 'SQL can become any role.' : 'SQL can become no other role.',
         },
-    await ownership(prober, login, degraded),
+    await answered(prober, ownership(login, degraded)),
   ];
 }
 
 /** An owner can change what is its own, and grant itself what was taken from it. */
-async function ownership(prober: Prober, login: string, degraded: boolean): Promise<Finding> {
-  const owned = await prober.names(`
+const ownership = (login: string, degraded: boolean): Question => ({
+  check: 'ownership',
+  sql: `
     SELECT pg_catalog.pg_describe_object(d.classid, d.objid, 0) FROM pg_catalog.pg_shdepend AS d
     JOIN pg_catalog.pg_roles AS r ON r.oid = d.refobjid AND r.rolname = session_user
     WHERE d.refclassid = 'pg_authid'::regclass AND d.deptype = 'o'
       AND d.dbid IN (0, (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()))
-    ORDER BY 1`);
-  return owned.length > 0
-    ? {
-        check: 'ownership',
-        status: degraded ? 'warn' : 'fail',
-        detail: `The login ${login} owns ${some(owned)}.`,
-        hint: `REASSIGN OWNED BY ${quoteName(login)} TO an administrator's role; then grant it SELECT on what it reads.`,
-      }
-    : { check: 'ownership', status: 'ok', detail: `The login ${login} owns nothing.` };
-}
+    ORDER BY 1`,
+  ok: `The login ${login} owns nothing.`,
+  status: degraded ? 'warn' : 'fail',
+  wrong: (names) => `The login ${login} owns ${names}.`,
+  hint: `REASSIGN OWNED BY ${quoteName(login)} TO an administrator's role; then grant it SELECT on what it reads.`,
+});
 
 /** Settings that end what runs too long or fills the disk, whatever the gateway asks for. */
 async function probeLimits(prober: Prober, login: string): Promise<readonly Finding[]> {

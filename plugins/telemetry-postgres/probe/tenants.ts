@@ -1,4 +1,4 @@
-import type { Finding, Tenant } from '../../../src/contract/telemetry/index.ts';
+import { isTenant, type Finding, type Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { PostgresConfig } from '../config.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { Prober, some } from './attempt.ts';
@@ -65,8 +65,4 @@ async function ofTenant(tenant: Tenant, warehouses: Warehouses, signal: AbortSig
       },
     ];
   }
-}
-
-function isTenant(value: string): value is Tenant {
-  return value.length > 0;
 }

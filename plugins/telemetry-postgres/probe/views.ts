@@ -3,7 +3,7 @@ import type { Finding, Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { PostgresConfig } from '../config.ts';
 import { quoteName } from '../types.ts';
 import { signToken } from '../token.ts';
-import { some, type Outcome, type Prober } from './attempt.ts';
+import { answered, some, type Outcome, type Prober, type Question } from './attempt.ts';
 
 /** Tables that the views read, through other views too, with their partitions and what they are partitions of. */
 const below = `
@@ -19,33 +19,24 @@ const below = `
     ) AS next(oid)
   )`;
 
-/** Where telemetry lies without the views before it. `views` are quoted names. */
-async function probeTables(prober: Prober, login: string, views: readonly string[]): Promise<readonly Finding[]> {
-  return [await beneath(prober, login, views), await others(prober, login, views)];
-}
-
-async function beneath(prober: Prober, login: string, views: readonly string[]): Promise<Finding> {
-  const reachable = await prober.names(
-    `${below}
+/** Where telemetry lies without the views before it. `views` are quoted names, as an array of the server's. */
+const aroundViews = (login: string, views: string): readonly Question[] => [
+  {
+    check: 'tables beneath',
+    sql: `${below}
      SELECT oid::regclass::text FROM below WHERE NOT oid = ANY ($1::regclass[])
        AND (pg_catalog.has_any_column_privilege(oid, 'SELECT, INSERT, UPDATE') OR pg_catalog.has_table_privilege(oid, 'DELETE, TRUNCATE'))
      ORDER BY 1`,
-    [arrayOf(views)],
-  );
-  return reachable.length > 0
-    ? {
-        check: 'tables beneath',
-        status: 'fail',
-        detail: `SQL can read or write ${some(reachable)} without the views.`,
-        hint: revoked(reachable, login),
-      }
-    : { check: 'tables beneath', status: 'ok', detail: 'SQL reaches the tables by the views alone.' };
-}
-
-/** What else there is to read may be a copy of the telemetry, or another way to it. */
-async function others(prober: Prober, login: string, views: readonly string[]): Promise<Finding> {
-  const readable = await prober.names(
-    `${below}
+    values: [views],
+    ok: 'SQL reaches the tables by the views alone.',
+    status: 'fail',
+    wrong: (names) => `SQL can read or write ${names} without the views.`,
+    hint: (table) => `REVOKE ALL ON ${table} FROM PUBLIC, ${quoteName(login)};`,
+  },
+  // What else there is to read may be a copy of the telemetry, or another way to it.
+  {
+    check: 'other tables',
+    sql: `${below}
      SELECT c.oid::regclass::text FROM pg_catalog.pg_class AS c
      JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
      WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
@@ -53,29 +44,24 @@ async function others(prober: Prober, login: string, views: readonly string[]): 
        AND pg_catalog.has_any_column_privilege(c.oid, 'SELECT') AND NOT EXISTS (SELECT FROM below WHERE below.oid = c.oid)
        AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
      ORDER BY 1`,
-    [arrayOf(views)],
-  );
-  return readable.length > 0
-    ? {
-        check: 'other tables',
-        status: 'warn',
-        detail: `Past the gate, SQL can read ${some(readable)}.`,
-        hint: revoked(readable, login),
-      }
-    : { check: 'other tables', status: 'ok', detail: 'SQL can read nothing but the views.' };
-}
+    values: [views],
+    ok: 'SQL can read nothing but the views.',
+    status: 'warn',
+    wrong: (names) => `Past the gate, SQL can read ${names}.`,
+    hint: (table) => `REVOKE ALL ON ${table} FROM PUBLIC, ${quoteName(login)};`,
+  },
+];
 
-function revoked(tables: readonly string[], login: string): string {
-  return tables
-    .slice(0, 5)
-    .map((table) => `REVOKE ALL ON ${table} FROM PUBLIC, ${quoteName(login)};`)
-    .join(' ');
-}
-
-/** Names as an array of the server's. */
-function arrayOf(names: readonly string[]): string {
-  return `{${names.map((name) => JSON.stringify(name)).join(',')}}`;
-}
+const barrier = (views: string): Question => ({
+  check: 'security barrier',
+  sql: `SELECT oid::regclass::text FROM pg_catalog.pg_class WHERE oid = ANY ($1::regclass[])
+     AND (relkind <> 'v' OR NOT coalesce(reloptions, '{}') @> '{security_barrier=true}')`,
+  values: [views],
+  ok: "A caller's conditions see only rows that the views let through.",
+  status: 'fail',
+  wrong: (names) => `${names}: not a view, or one whose filter the planner may run after a caller's condition.`,
+  hint: (view) => `ALTER VIEW ${view} SET (security_barrier = true);`,
+});
 
 export interface ViewsProbe {
   readonly prober: Prober;
@@ -107,33 +93,10 @@ export async function probeViews(probe: ViewsProbe): Promise<readonly Finding[]>
     ];
   }
   const names = views.map((view) => `${quoteName(schema)}.${quoteName(view)}`);
-  return [
-    await barrier(probe, names),
-    await tokens(probe, names),
-    await strangers(probe, names),
-    ...(await probeTables(prober, probe.login, names)),
-    await secretTable(probe),
-  ];
-}
-
-async function barrier({ prober }: ViewsProbe, names: readonly string[]): Promise<Finding> {
-  const open = await prober.names(
-    `SELECT oid::regclass::text FROM pg_catalog.pg_class WHERE oid = ANY ($1::regclass[])
-     AND (relkind <> 'v' OR NOT coalesce(reloptions, '{}') @> '{security_barrier=true}')`,
-    [arrayOf(names)],
-  );
-  return open.length > 0
-    ? {
-        check: 'security barrier',
-        status: 'fail',
-        detail: `${some(open)}: not a view, or one whose filter the planner may run after a caller's condition.`,
-        hint: open.map((view) => `ALTER VIEW ${view} SET (security_barrier = true);`).join(' '),
-      }
-    : {
-        check: 'security barrier',
-        status: 'ok',
-        detail: "A caller's conditions see only rows that the views let through.",
-      };
+  const array = `{${names.map((name) => JSON.stringify(name)).join(',')}}`;
+  const findings = [await answered(prober, barrier(array)), await tokens(probe, names), await strangers(probe, names)];
+  for (const question of aroundViews(probe.login, array)) findings.push(await answered(prober, question));
+  return [...findings, await secretTable(probe)];
 }
 
 async function tokens(probe: ViewsProbe, names: readonly string[]): Promise<Finding> {
@@ -146,6 +109,7 @@ async function tokens(probe: ViewsProbe, names: readonly string[]): Promise<Find
     'one without a tenant': signToken(nobody, secret, later).replace(/[^|]*$/, ''),
     'one of another tenant': `${signToken(nobody, secret, later)}x`,
   };
+  const check = 'tenant token';
   const passed = new Set<string>();
   const silent = new Set<string>();
   for (const name of names) {
@@ -158,7 +122,7 @@ async function tokens(probe: ViewsProbe, names: readonly string[]): Promise<Find
   }
   if (passed.size > 0) {
     return {
-      check: 'tenant token',
+      check,
       status: 'fail',
       detail: `The views answer to a token that they must refuse: ${[...passed].join(', ')}.`,
       hint: 'Run again what this prints: sightline telemetry setup --print',
@@ -166,13 +130,13 @@ async function tokens(probe: ViewsProbe, names: readonly string[]): Promise<Find
   }
   if (silent.size > 0) {
     return {
-      check: 'tenant token',
+      check,
       status: 'warn',
       detail: `Whether ${some([...silent])} would refuse a wrong token does not show while there are no rows.`,
       hint: 'Run sightline doctor again when there is telemetry.',
     };
   }
-  return { check: 'tenant token', status: 'ok', detail: 'The views answer to no missing, forged or old token.' };
+  return { check, status: 'ok', detail: 'The views answer to no missing, forged or old token.' };
 }
 
 /** Whether the plan for a view has the function in it that verifies the token. */
@@ -187,35 +151,23 @@ async function strangers({ prober, secret, now, nobody }: ViewsProbe, names: rea
   const outcomes: (readonly [string, Outcome])[] = [];
   for (const name of names) outcomes.push([name, await prober.attempt(`SELECT '1' FROM ${name} LIMIT 1`, { token })]);
   const leaking = outcomes.filter(([, outcome]) => outcome.allowed && outcome.rows.length > 0).map(([name]) => name);
+  const refused = outcomes.filter(([, outcome]) => !outcome.allowed);
+  const check = "other organizations' rows";
   if (leaking.length > 0) {
-    return {
-      check: "other organizations' rows",
-      status: 'fail',
-      detail: `An organization that does not exist reads rows of ${some(leaking)}.`,
-      hint: 'Run again what this prints: sightline telemetry setup --print',
-    };
+    const detail = `An organization that does not exist reads rows of ${some(leaking)}.`;
+    return { check, status: 'fail', detail, hint: 'Run again what this prints: sightline telemetry setup --print' };
   }
-  if (outcomes.some(([, outcome]) => !outcome.allowed && outcome.state === '42501')) {
-    return {
-      check: "other organizations' rows",
-      status: 'fail',
-      detail: 'The views refuse a token that the gateway signed.',
-      hint: 'Give the setup script the value of telemetry.boundary.secret, and the gateway SELECT on the views; compare the clocks of the two machines.',
-    };
+  if (refused.some(([, outcome]) => !outcome.allowed && outcome.state === '42501')) {
+    const hint =
+      'Give the setup script the value of telemetry.boundary.secret, and the gateway SELECT on the views; compare the clocks of the two machines.';
+    return { check, status: 'fail', detail: 'The views refuse a token that the gateway signed.', hint };
   }
-  if (outcomes.some(([, outcome]) => !outcome.allowed)) {
-    return {
-      check: "other organizations' rows",
-      status: 'warn',
-      detail: 'The views did not say in time that they hold nothing for an organization that does not exist.',
-      hint: 'An index on what tells tenants apart would make every query faster.',
-    };
+  if (refused.length > 0) {
+    const detail = 'The views did not say in time that they hold nothing for an organization that does not exist.';
+    const hint = 'An index on what tells tenants apart would make every query faster.';
+    return { check, status: 'warn', detail, hint };
   }
-  return {
-    check: "other organizations' rows",
-    status: 'ok',
-    detail: 'An organization that does not exist reads nothing.',
-  };
+  return { check, status: 'ok', detail: 'An organization that does not exist reads nothing.' };
 }
 
 async function secretTable({ prober, config, login }: ViewsProbe): Promise<Finding> {

@@ -1,7 +1,6 @@
-import { tableNames } from '../../../src/contract/telemetry/index.ts';
+import { mappingFor, tableNames } from '../../../src/contract/telemetry/index.ts';
 import type { SetupScript, ResolvedMapping, Tenant } from '../../../src/contract/telemetry/index.ts';
 import { quoteName, quoteText } from '../types.ts';
-import { ofTenant } from '../boundary.ts';
 
 const qualified = /^("(?:[^"]|"")+"|\w+)\.(?:"(?:[^"]|"")+"|\w+)$/;
 
@@ -23,7 +22,7 @@ export function grantsOn(mappings: readonly ResolvedMapping[], role: string): re
 
 /** One for each tenant that has tables of its own, where they are listed. */
 export function mappingsOf(mapping: ResolvedMapping, tenants: readonly Tenant[]): readonly ResolvedMapping[] {
-  return tenants.length > 0 ? tenants.map((tenant) => ofTenant(mapping, tenant)) : [mapping];
+  return tenants.length > 0 ? tenants.map((tenant) => mappingFor(mapping, tenant)) : [mapping];
 }
 
 export interface RolesOptions {

@@ -1,4 +1,5 @@
 import {
+  mappingFor,
   tableNames,
   type MappingHelpers,
   type ResolvedMapping,
@@ -7,7 +8,7 @@ import {
   type TenancyConfig,
   type Tenant,
 } from '../../../src/contract/telemetry/index.ts';
-import { ofTenant, tenantPredicate } from '../boundary.ts';
+import { tenantPredicate } from '../boundary.ts';
 import { quoteName, quoteText } from '../types.ts';
 import { grantsOn, mappingsOf } from './roles.ts';
 import { relationOf, writer } from '../relation.ts';
@@ -101,7 +102,7 @@ function view(table: TableName, options: ViewsOptions, helpers: MappingHelpers):
   const body =
     tenants.length > 0
       ? tenants.map((tenant) =>
-          relationOf(helpers, ofTenant(mapping, tenant), table, {}, () => `${current} = ${quoteText(tenant)}`, plain),
+          relationOf(helpers, mappingFor(mapping, tenant), table, {}, () => `${current} = ${quoteText(tenant)}`, plain),
         )
       : [
           relationOf(
