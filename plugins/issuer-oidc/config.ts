@@ -13,7 +13,7 @@ const claimPath = z
     const [first = '', ...rest] = typeof value === 'string' ? [value] : value;
     return [first, ...rest];
   })
-  .meta({ description: 'The name of a claim; a list of names where it is nested' });
+  .describe('The name of a claim; a list of names where it is nested');
 
 const providerUrl = z.string().refine(isProviderUrl, 'must be an https URL without query or fragment');
 
@@ -27,12 +27,12 @@ const domain = z
 
 const membership = z
   .strictObject({
-    organization: z.string().min(1).max(200).optional().meta({ description: 'Name or id' }),
-    organizationClaim: claimPath.optional().meta({ description: 'The claim that holds its name or id' }),
+    organization: z.string().min(1).max(200).optional().describe('Name or id'),
+    organizationClaim: claimPath.optional().describe('The claim that holds its name or id'),
     role: z.enum(roles).default('member'),
-    emailDomain: oneOrMore(domain).optional().meta({ description: 'Of an address that the provider vouches for' }),
-    group: oneOrMore(z.string().min(1).max(500)).optional().meta({ description: 'One of these is in the claim' }),
-    claim: claimPath.optional().meta({ description: 'Where to look for the group, if not in claims.groups' }),
+    emailDomain: oneOrMore(domain).optional().describe('Of an address that the provider vouches for'),
+    group: oneOrMore(z.string().min(1).max(500)).optional().describe('One of these is in the claim'),
+    claim: claimPath.optional().describe('Where to look for the group, if not in claims.groups'),
   })
   .refine((rule) => (rule.organization === undefined) !== (rule.organizationClaim === undefined), {
     message: 'say either organization or organizationClaim',
@@ -56,46 +56,42 @@ const accessTokens = z
       .array(z.string().min(1).max(500))
       .min(1)
       .optional()
-      .meta({ description: 'What `aud` may be, where the provider cannot write the MCP endpoint there' }),
+      .describe('What `aud` may be, where the provider cannot write the MCP endpoint there'),
     subject: claimPath.optional(),
-    organization: claimPath.optional().meta({ description: 'Which organization the token is for' }),
-    scopes: scopeMap.meta({ description: "The provider's scopes, and ours that each stands for" }),
+    organization: claimPath.optional().describe('Which organization the token is for'),
+    scopes: scopeMap.describe("The provider's scopes, and ours that each stands for"),
     scopePrefix: z
       .string()
       .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be the beginning of a scope')
       .optional()
-      .meta({ description: 'Written before a scope when it is asked for, not in tokens. Entra ID: api://…/' }),
+      .describe('Written before a scope when it is asked for, not in tokens. Entra ID: api://…/'),
     rolesClaim: claimPath.optional(),
-    roles: scopeMap.meta({ description: 'Roles of the person, and our scopes that each stands for' }),
+    roles: scopeMap.describe('Roles of the person, and our scopes that each stands for'),
     introspection: z
       .strictObject({
         endpoint: providerUrl,
-        clientId: credential.optional().meta({ description: 'If not that of the sign-in' }),
+        clientId: credential.optional().describe('If not that of the sign-in'),
         clientSecret: credential.optional(),
       })
       .optional()
-      .meta({ description: 'For tokens that only the provider can read (RFC 7662)' }),
+      .describe('For tokens that only the provider can read (RFC 7662)'),
   })
-  .meta({ description: 'Only with mode resource-server: what its access tokens say' });
+  .describe('Only with mode resource-server: what its access tokens say');
 
 export const configSchema = authorizationServerSchema
   .extend({
     mode: z
       .enum(['broker', 'resource-server'])
       .default('broker')
-      .meta({ description: 'Whether Sightline or the provider gives out the access tokens' }),
+      .describe('Whether Sightline or the provider gives out the access tokens'),
     preset: z.enum(presetNames).default('generic'),
-    issuer: providerUrl.optional().meta({ description: 'Exactly as the provider writes it' }),
-    tenant: z.guid().optional().meta({ description: 'Entra ID: the directory (tenant) id' }),
-    hostedDomains: z.array(domain).min(1).optional().meta({ description: 'Google: the domains of your company' }),
-    name: z.string().min(1).max(60).optional().meta({ description: 'On the button: Sign in with …' }),
+    issuer: providerUrl.optional().describe('Exactly as the provider writes it'),
+    tenant: z.guid().optional().describe('Entra ID: the directory (tenant) id'),
+    hostedDomains: z.array(domain).min(1).optional().describe('Google: the domains of your company'),
+    name: z.string().min(1).max(60).optional().describe('On the button: Sign in with …'),
     clientId: credential,
     clientSecret: credential.optional(),
-    privateKey: z
-      .string()
-      .min(1)
-      .optional()
-      .meta({ description: 'PKCS #8 PEM, in place of a secret (private_key_jwt)' }),
+    privateKey: z.string().min(1).optional().describe('PKCS #8 PEM, in place of a secret (private_key_jwt)'),
     privateKeyId: z.string().min(1).max(200).optional(),
     clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).optional(),
     scopes: z
@@ -105,8 +101,8 @@ export const configSchema = authorizationServerSchema
     parameters: z
       .record(z.string().min(1), z.string())
       .default({})
-      .meta({ description: 'Sent along to the sign-in page: prompt, organization, kc_idp_hint, …' }),
-    userinfo: flag.optional().meta({ description: 'Whether the userinfo endpoint is asked too' }),
+      .describe('Sent along to the sign-in page: prompt, organization, kc_idp_hint, …'),
+    userinfo: flag.optional().describe('Whether the userinfo endpoint is asked too'),
     claims: z
       .strictObject({
         subject: claimPath.optional(),
@@ -116,16 +112,16 @@ export const configSchema = authorizationServerSchema
         groups: claimPath.optional(),
       })
       .prefault({}),
-    emailTrust: z.enum(emailTrusts).optional().meta({ description: 'When an address counts as the person’s own' }),
+    emailTrust: z.enum(emailTrusts).optional().describe('When an address counts as the person’s own'),
     memberships: z.array(membership).max(500).default([]),
     accessTokens: accessTokens.optional(),
     enterpriseManaged: z
       .strictObject({
         enabled: flag.default(false),
-        issuer: providerUrl.optional().meta({ description: 'Who signs the assertions, if not the issuer' }),
+        issuer: providerUrl.optional().describe('Who signs the assertions, if not the issuer'),
       })
       .prefault({})
-      .meta({ description: 'Whether ID-JAG assertions are taken for tokens (enterprise-managed authorization)' }),
+      .describe('Whether ID-JAG assertions are taken for tokens (enterprise-managed authorization)'),
   })
   .superRefine(checkConfig);
 

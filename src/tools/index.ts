@@ -1,5 +1,4 @@
 import type { Tool } from '../contract/core/index.ts';
-import type { Storage } from '../contract/storage/index.ts';
 import { createGetIngestConfig } from './get-ingest-config.ts';
 import type { IngestSource } from './get-ingest-config.ts';
 import { createListChats } from './list-chats.ts';
@@ -7,27 +6,18 @@ import { createListIncidents } from './list-incidents.ts';
 import { createReadChat } from './read-chat.ts';
 import { createReadIncident } from './read-incident.ts';
 import { createSendChatReply } from './send-chat-reply.ts';
-import type { CancelChat } from './send-chat-reply.ts';
+import type { SendChatReplyDependencies } from './send-chat-reply.ts';
 import { createStartChat } from './start-chat.ts';
+import type { StartChatDependencies } from './start-chat.ts';
 
 export { describeIngest } from './get-ingest-config.ts';
 export type { IngestConfig, IngestSource } from './get-ingest-config.ts';
 
-export interface ToolDependencies {
-  readonly storage: Storage;
+export interface ToolDependencies extends StartChatDependencies, SendChatReplyDependencies {
   /** From `createQueryOtel`. */
   readonly queryOtel: Tool;
   readonly ingest: IngestSource;
-  /** {base_url}, without a trailing slash. */
-  readonly publicUrl: string;
-  /** The agent's, written on the investigations that chats queue. */
-  readonly engine: string;
-  /** Tells the investigation worker that there is work. */
-  readonly wake: () => void;
-  readonly cancelChat: CancelChat;
   readonly now: () => Date;
-  /** The page of a chat; absent where no pages are served. */
-  readonly chatUrl?: (chatId: string) => string;
 }
 
 /** The eight tools, in the order in which they are listed. */

@@ -1,25 +1,13 @@
 import { z } from 'zod';
 import { chooseInvestigation } from '../contract/storage/index.ts';
-import type { Claim, Conclusion, Investigation, InvestigationStep, Workspace } from '../contract/storage/index.ts';
-import { cutText, timeOrNothing } from './result.ts';
+import type { Investigation, InvestigationStep, Workspace } from '../contract/storage/index.ts';
+import { cutText } from './result.ts';
 import { members } from './views.ts';
 
-/** In the order of a contract step, short enough to show. */
+/** A contract step, short enough to show. */
 export type StepView = Omit<InvestigationStep, 'seq'>;
 
-export interface InvestigationView {
-  readonly id: string;
-  readonly status: string;
-  readonly engine: string;
-  readonly asked_at: string;
-  readonly finished_at: string | undefined;
-  readonly failure: string | undefined;
-  /** What it asked, while it waits for the answer. */
-  readonly question: string | undefined;
-  readonly conclusion: Required<Omit<Conclusion, 'claims' | 'suspects' | 'onset' | 'window'>> | undefined;
-  readonly claims: readonly Claim[];
-  readonly steps: readonly StepView[];
-}
+export type InvestigationView = NonNullable<Awaited<ReturnType<typeof viewInvestigation>>>;
 
 export const investigationMembers = z
   .object({
@@ -37,15 +25,13 @@ export const investigationMembers = z
 const cellLimit = 300;
 const rowLimits = [50, 20, 10, 5, 2, 0] as const;
 
-/**
- * The investigation behind an incident. Rows of its steps, and then whole steps, are left out until it fits the budget; `notes` says so.
- */
+/** The investigation behind an incident, without rows of its steps, and then whole steps, that do not fit the budget: `notes` says so. */
 export async function viewInvestigation(
   workspace: Workspace,
   investigations: readonly Investigation[],
   budget: number,
   notes: string[],
-): Promise<InvestigationView | undefined> {
+) {
   const chosen = chooseInvestigation(investigations);
   if (chosen === undefined) return undefined;
   if (investigations.length > 1) notes.push(`${investigations.length} investigations; the shown one is the latest.`);
@@ -55,7 +41,7 @@ export async function viewInvestigation(
     status: chosen.status,
     engine: chosen.engine,
     asked_at: chosen.askedAt.toISOString(),
-    finished_at: timeOrNothing(chosen.finishedAt),
+    finished_at: chosen.finishedAt?.toISOString(),
     failure: chosen.failure,
     question: chosen.question && cutText(chosen.question, 2_000).text,
     conclusion: conclusion && {

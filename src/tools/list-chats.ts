@@ -5,17 +5,13 @@ import type { Principal } from '../contract/issuer/index.ts';
 import type { Chat, ChatStatus, Storage } from '../contract/storage/index.ts';
 import { asArray, oneOrMany, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
 import { findIncident } from './references.ts';
-import { createFence } from './untrusted.ts';
 import type { Fence } from './untrusted.ts';
-import { chatMembers, chatView, untrustedPaths } from './views.ts';
+import { chatMembers, chatView, listLines, untrustedPaths } from './views.ts';
 
-export const chatStatuses = [
-  'running',
-  'waiting',
-  'completed',
-  'failed',
-  'cancelled',
-] as const satisfies readonly ChatStatus[];
+const chatStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] satisfies readonly [
+  ChatStatus,
+  ...ChatStatus[],
+];
 
 const input = z.strictObject({
   status: oneOrMany(chatStatuses).optional(),
@@ -62,18 +58,12 @@ export function createListChats(deps: { readonly storage: Storage; readonly publ
         next_cursor: page.nextCursor,
         untrusted: ['chats[].title', 'chats[].created_by.name'],
       };
-      return toolResult(structured, describeList(page.items, page.nextCursor, principal), { rows: page.items.length });
+      const lines = listLines(page, 'chat', 'most recently changed first', (chat, fence) =>
+        chatLine(chat, principal, fence),
+      );
+      return toolResult(structured, lines, { rows: page.items.length });
     },
   });
-}
-
-function describeList(chats: readonly Chat[], nextCursor: string | undefined, principal: Principal): readonly string[] {
-  if (chats.length === 0) return ['No chat matches.'];
-  const fence = createFence();
-  const lines = [`${chats.length} chat${chats.length === 1 ? '' : 's'}, most recently changed first. ${fence.notice}`];
-  for (const chat of chats) lines.push(chatLine(chat, principal, fence));
-  if (nextCursor !== undefined) lines.push(`More: cursor=${nextCursor}`);
-  return lines;
 }
 
 /** One chat on one line. */

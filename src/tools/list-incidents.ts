@@ -6,9 +6,8 @@ import type { Incident, IncidentFilter, Storage } from '../contract/storage/inde
 import type { Principal } from '../contract/issuer/index.ts';
 import { asArray, oneOrMany, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
 import { parseTime, timeArgument } from './time.ts';
-import { createFence } from './untrusted.ts';
 import type { Fence } from './untrusted.ts';
-import { incidentRow, incidentRowMembers, untrustedPaths } from './views.ts';
+import { incidentRow, incidentRowMembers, listLines, untrustedPaths } from './views.ts';
 
 const waitedOn = shortText(320);
 
@@ -52,7 +51,8 @@ export function createListIncidents({ storage, now }: { readonly storage: Storag
         next_cursor: page.nextCursor,
         untrusted: ['incidents[].title', 'incidents[].services', 'incidents[].waiting_on'],
       };
-      return toolResult(structured, describeList(page.items, page.nextCursor), { rows: page.items.length });
+      const lines = listLines(page, 'incident', 'newest start first', incidentLine);
+      return toolResult(structured, lines, { rows: page.items.length });
     },
   });
 }
@@ -86,13 +86,9 @@ function waitingValue(value: string, principal: Principal): string {
   const wanted = value.trim().toLowerCase();
   if (wanted === 'me') {
     if (principal.email !== undefined) return principal.email;
-    throw new SightlineError(
-      'invalid_argument',
-      'waiting_on "me" needs a signed-in person; an API key has no e-mail.',
-      {
-        hint: 'Send the e-mail address of a member, or "human" for anyone.',
-      },
-    );
+    const message = 'waiting_on "me" needs a signed-in person; an API key has no e-mail.';
+    const hint = 'Send the e-mail address of a member, or "human" for anyone.';
+    throw new SightlineError('invalid_argument', message, { hint });
   }
   if (wanted.includes('@') || waitingParties.some((party) => party === wanted)) return wanted;
   throw new SightlineError('invalid_argument', 'waiting_on names neither a party nor an e-mail address.', {
@@ -100,19 +96,7 @@ function waitingValue(value: string, principal: Principal): string {
   });
 }
 
-function describeList(incidents: readonly Incident[], nextCursor: string | undefined): readonly string[] {
-  if (incidents.length === 0) return ['No incident matches.'];
-  const fence = createFence();
-  const lines = [
-    `${incidents.length} incident${incidents.length === 1 ? '' : 's'}, newest start first. ${fence.notice}`,
-  ];
-  for (const incident of incidents) lines.push(incidentLine(incident, fence));
-  if (nextCursor !== undefined) lines.push(`More: cursor=${nextCursor}`);
-  return lines;
-}
-
-/** One incident on one line. */
-export function incidentLine(incident: Incident, fence: Fence): string {
+function incidentLine(incident: Incident, fence: Fence): string {
   const { waitingOn } = incident;
   const waiting =
     waitingOn.name === undefined ? waitingOn.party : `${waitingOn.party} (${fence.inline(waitingOn.name)})`;

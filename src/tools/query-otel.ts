@@ -110,12 +110,8 @@ async function page(
   input: QueryOtelInput,
   { principal }: ToolContext,
 ): Promise<Answer> {
-  refuseTogether(
-    input,
-    ['sql', 'start', 'end'],
-    undefined,
-    'A kept result is only read: send sql alone to run a query.',
-  );
+  const hint = 'A kept result is only read: send sql alone to run a query.';
+  refuseTogether(input, ['sql', 'start', 'end'], undefined, hint);
   const started = performance.now();
   const offset = input.offset ?? 0;
   const { rows, stoppedBy, ...kept } = await keptResults.page(principal, resultId, {
@@ -153,11 +149,8 @@ function pageTruncation(
     return { reason: stoppedBy, returned, hint };
   }
   if (cutBy === undefined) return undefined;
-  return {
-    reason: cutBy,
-    returned,
-    hint: 'These are the last rows kept, not the last there are: narrow the query for the others.',
-  };
+  const hint = 'These are the last rows kept, not the last there are: narrow the query for the others.';
+  return { reason: cutBy, returned, hint };
 }
 
 function refuseTogether(

@@ -102,9 +102,7 @@ export function createReadChat(deps: { readonly storage: Storage; readonly publi
         untrusted: [
           'chat.title',
           'chat.created_by.name',
-          'messages[].content',
-          'messages[].parts',
-          'messages[].author.name',
+          ...['content', 'parts', 'author.name'].map((name) => `messages[].${name}`),
         ],
       };
       return toolResult(structured, describe(chat, page, principal), {
@@ -157,16 +155,8 @@ function fit(message: ChatMessage, notes: string[]): ChatMessage {
   return { ...message, content: text, parts: message.parts.slice(0, 200) };
 }
 
-function messageView(message: ChatMessage): object {
-  return {
-    id: message.id,
-    seq: message.seq,
-    role: message.role,
-    author: actorView(message.author),
-    time: message.time.toISOString(),
-    content: message.content,
-    parts: message.parts,
-  };
+function messageView({ id, seq, role, author, time, content, parts }: ChatMessage) {
+  return { id, seq, role, author: actorView(author), time: time.toISOString(), content, parts };
 }
 
 function describe(chat: Chat, page: MessagePage, principal: Principal): readonly string[] {

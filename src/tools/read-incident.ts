@@ -3,14 +3,13 @@ import { defineTool } from '../contract/core/index.ts';
 import type { Tool } from '../contract/core/index.ts';
 import { openStatuses } from '../contract/storage/index.ts';
 import type { Incident, IncidentAlerts, IncidentDocument, Storage, Workspace } from '../contract/storage/index.ts';
-import { asArray, oneOrMany, shortText, cutText, timeOrNothing, toolResult } from './result.ts';
+import { asArray, oneOrMany, shortText, cutText, toolResult } from './result.ts';
 import { investigationMembers, viewInvestigation } from './investigation-view.ts';
 import type { InvestigationView, StepView } from './investigation-view.ts';
 import { findIncident } from './references.ts';
 import { createFence } from './untrusted.ts';
 import type { Fence } from './untrusted.ts';
 import { incidentRow, members, untrustedPaths } from './views.ts';
-import type { IncidentRow } from './views.ts';
 
 /** Rows of a step that the text form shows; the structured form has them all. */
 const rowsInText = 5;
@@ -33,34 +32,6 @@ const output = z.object({
   notes: z.array(z.string()).describe('What was cut or is missing'),
   untrusted: untrustedPaths,
 });
-
-interface IncidentView extends IncidentRow {
-  readonly summary: string;
-  readonly environment: string;
-  readonly source: string;
-  readonly assignee: string | undefined;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly detected_at: string;
-  readonly created_at: string;
-  readonly mitigated_at: string | undefined;
-}
-
-interface DocumentView {
-  readonly markdown: string;
-  readonly version: number;
-  readonly author: string;
-  readonly updated_at: string;
-}
-
-export interface IncidentResult {
-  readonly incident: IncidentView;
-  readonly document: DocumentView | undefined;
-  readonly investigation: InvestigationView | undefined;
-  readonly alerts: readonly object[] | undefined;
-  readonly chats: readonly object[] | undefined;
-  readonly notes: readonly string[];
-  readonly untrusted: readonly string[];
-}
 
 /** What one call answers with at most, in UTF-16 units, shared by document and steps when both are asked for. */
 const resultBudget = 48_000;
@@ -97,11 +68,7 @@ export function createReadIncident(deps: { readonly storage: Storage; readonly p
   });
 }
 
-async function gather(
-  workspace: Workspace,
-  incident: Incident,
-  include: ReadonlySet<(typeof incidentParts)[number]>,
-): Promise<IncidentResult> {
+async function gather(workspace: Workspace, incident: Incident, include: ReadonlySet<(typeof incidentParts)[number]>) {
   const notes: string[] = [];
   const both = include.has('document') && include.has('investigation');
   const budget = both ? resultBudget / 2 : resultBudget;
@@ -131,7 +98,7 @@ async function gather(
   };
 }
 
-function incidentView(incident: Incident): IncidentView {
+function incidentView(incident: Incident) {
   return {
     ...incidentRow(incident),
     summary: cutText(incident.summary, 4_000).text,
@@ -141,16 +108,11 @@ function incidentView(incident: Incident): IncidentView {
     labels: shortLabels(incident.labels),
     detected_at: incident.detectedAt.toISOString(),
     created_at: incident.createdAt.toISOString(),
-    mitigated_at: timeOrNothing(incident.mitigatedAt),
+    mitigated_at: incident.mitigatedAt?.toISOString(),
   };
 }
 
-function documentView(
-  document: IncidentDocument | undefined,
-  budget: number,
-  shared: boolean,
-  notes: string[],
-): DocumentView | undefined {
+function documentView(document: IncidentDocument | undefined, budget: number, shared: boolean, notes: string[]) {
   if (document === undefined) {
     notes.push('The incident has no document yet.');
     return undefined;
@@ -168,12 +130,7 @@ function documentView(
   };
 }
 
-async function investigationOf(
-  workspace: Workspace,
-  incident: Incident,
-  budget: number,
-  notes: string[],
-): Promise<InvestigationView | undefined> {
+async function investigationOf(workspace: Workspace, incident: Incident, budget: number, notes: string[]) {
   const investigations = await workspace.investigations.ofIncident(incident.id);
   const view = await viewInvestigation(workspace, investigations, budget, notes);
   if (view === undefined) {
@@ -183,22 +140,22 @@ async function investigationOf(
   return view;
 }
 
-function alertViews({ listed, total, active }: IncidentAlerts, notes: string[]): readonly object[] {
+function alertViews({ listed, total, active }: IncidentAlerts, notes: string[]) {
   if (total > listLimit) notes.push(`${listLimit} of ${total} alerts are shown; ${active} are not resolved.`);
   return listed.slice(0, listLimit).map((alert) => ({
     title: cutText(alert.title, 500).text,
-    description: alert.description === undefined ? undefined : cutText(alert.description, 500).text,
+    description: alert.description && cutText(alert.description, 500).text,
     status: alert.status,
     severity: alert.severity,
     starts_at: alert.startsAt.toISOString(),
-    ends_at: timeOrNothing(alert.endsAt),
+    ends_at: alert.endsAt?.toISOString(),
     fingerprint: alert.fingerprint,
     labels: shortLabels(alert.labels),
     url: alert.url,
   }));
 }
 
-async function chatViews(workspace: Workspace, incident: Incident, notes: string[]): Promise<readonly object[]> {
+async function chatViews(workspace: Workspace, incident: Incident, notes: string[]) {
   const page = await workspace.chats.list({ incidentId: incident.id, limit: listLimit });
   if (page.nextCursor !== undefined) notes.push('More chats: list_chats with this incident_id.');
   return page.items.map((chat) => ({
@@ -216,7 +173,7 @@ function shortLabels(labels: Readonly<Record<string, string>>): Record<string, s
 }
 
 /** The text form of `read_incident`: everything that telemetry, alerts or people wrote stands inside the fence. */
-function describeIncident(result: IncidentResult): readonly string[] {
+function describeIncident(result: Awaited<ReturnType<typeof gather>>): readonly string[] {
   const fence = createFence();
   const { incident, document, investigation, alerts, chats, notes } = result;
   const lines = [
@@ -241,10 +198,7 @@ function describeIncident(result: IncidentResult): readonly string[] {
   return lines;
 }
 
-function investigationLines(
-  investigation: NonNullable<IncidentResult['investigation']>,
-  fence: Fence,
-): readonly string[] {
+function investigationLines(investigation: InvestigationView, fence: Fence): readonly string[] {
   const { conclusion, claims, steps } = investigation;
   const lines = [`Investigation ${investigation.id}: ${investigation.status}, by ${investigation.engine}`];
   if (investigation.failure !== undefined) lines.push(`Failed: ${fence.inline(investigation.failure)}`);

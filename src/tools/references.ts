@@ -1,5 +1,4 @@
 import { isId, SightlineError, toId } from '../contract/core/index.ts';
-import type { ChatId } from '../contract/core/index.ts';
 import type { Chat, Incident, Workspace } from '../contract/storage/index.ts';
 
 /**
@@ -18,18 +17,13 @@ export async function findIncident(workspace: Workspace, reference: string, publ
   });
 }
 
-/** Finds a chat by id or the URL of its page. */
 export async function findChat(workspace: Workspace, reference: string, publicUrl: string): Promise<Chat> {
   const name = lastSegment(reference.trim(), publicUrl, 'chats');
-  const chat = isId('chat', name) ? await workspace.chats.get(toChatId(name)) : undefined;
+  const chat = isId('chat', name) ? await workspace.chats.get(toId('chat', name)) : undefined;
   if (chat) return chat;
   throw new SightlineError('not_found', `There is no chat ${shown(reference)} in this workspace.`, {
     hint: 'Call list_chats for the ids that exist, or start_chat to begin one.',
   });
-}
-
-function toChatId(name: string): ChatId {
-  return toId('chat', name);
 }
 
 function lastSegment(reference: string, publicUrl: string, folder: string): string {

@@ -51,11 +51,6 @@ export function toolResult(structured: object, lines: readonly string[], facts?:
   return facts === undefined ? result : { ...result, facts };
 }
 
-/** RFC 3339 UTC, or undefined. */
-export function timeOrNothing(time: Date | undefined): string | undefined {
-  return time?.toISOString();
-}
-
 /** Cuts to at most `limit` UTF-16 units without splitting a surrogate pair. */
 export function cutText(text: string, limit: number): { readonly text: string; readonly cut: boolean } {
   if (text.length <= limit) return { text, cut: false };

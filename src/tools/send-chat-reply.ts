@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { defineTool, SightlineError } from '../contract/core/index.ts';
 import type { ChatId, MessageId, Tool, ToolResult } from '../contract/core/index.ts';
 import { asksToCancel } from '../contract/storage/index.ts';
-import type { Actor, Chat, Storage, Workspace } from '../contract/storage/index.ts';
+import type { Actor, Chat, Workspace } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, shortText, writtenText, toolResult } from './result.ts';
 import { authorOf } from './views.ts';
+import type { ChatWriterDependencies } from './views.ts';
 import { findChat } from './references.ts';
 
 const input = z.strictObject({
@@ -15,12 +16,7 @@ const input = z.strictObject({
 
 const output = z.object({ message_id: z.string(), chat_id: z.string(), status: z.string() });
 
-export interface SendChatReplyDependencies {
-  readonly storage: Storage;
-  readonly publicUrl: string;
-  readonly engine: string;
-  /** Tells the worker that there is something to investigate. */
-  readonly wake: () => void;
+export interface SendChatReplyDependencies extends ChatWriterDependencies {
   readonly cancelChat: CancelChat;
 }
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { defineTool } from '../contract/core/index.ts';
 import type { Tool } from '../contract/core/index.ts';
 import { chatTitle } from '../contract/storage/index.ts';
-import type { Storage } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText, toolResult } from './result.ts';
 import { authorOf } from './views.ts';
+import type { ChatWriterDependencies } from './views.ts';
 import { findIncident } from './references.ts';
 import { oneLine } from './untrusted.ts';
 
@@ -17,16 +17,9 @@ const input = z.strictObject({
 
 const output = z.object({ chat_id: z.string(), status: z.string(), url: z.string().optional() });
 
-/** The first words of a message stand for a title that was not given. */
-
-export interface StartChatDependencies {
-  readonly storage: Storage;
-  readonly publicUrl: string;
-  readonly engine: string;
-  /** Tells the worker that there is something to investigate. */
-  readonly wake: () => void;
+export interface StartChatDependencies extends ChatWriterDependencies {
   /** The page of a chat; absent where no pages are served. */
-  readonly chatUrl?: ((chatId: string) => string) | undefined;
+  readonly chatUrl?: (chatId: string) => string;
 }
 
 export function createStartChat(deps: StartChatDependencies): Tool {
@@ -55,14 +48,11 @@ export function createStartChat(deps: StartChatDependencies): Tool {
         ...(args.idempotency_key !== undefined && { idempotencyKey: args.idempotency_key }),
       });
       deps.wake();
-      const structured: z.input<typeof output> = {
-        chat_id: chat.id,
-        status: chat.status,
-        url: deps.chatUrl?.(chat.id),
-      };
+      const { id, status } = chat;
+      const structured: z.input<typeof output> = { chat_id: id, status, url: deps.chatUrl?.(id) };
       return toolResult(structured, [
-        `Chat ${chat.id} is ${chat.status}.`,
-        `Next: read_chat {"chat_id":"${chat.id}","wait_seconds":20}`,
+        `Chat ${id} is ${status}.`,
+        `Next: read_chat {"chat_id":"${id}","wait_seconds":20}`,
       ]);
     },
   });

@@ -26,9 +26,7 @@ export function parseTime(value: string | number, now: Date, argument: string): 
     typeof text === 'number' || /^\d{5,}$/.test(text)
       ? fromEpoch(Number(text), argument)
       : (fromNow(text, now) ?? fromRfc3339(text));
-  if (time === undefined) {
-    throw refusal(argument, 'is not a time that can be read');
-  }
+  if (time === undefined) throw refusal(argument, 'is not a time that can be read');
   if (!(time >= 0 && time <= latest)) throw refusal(argument, 'is outside 1970 to 2262');
   return new Date(time);
 }

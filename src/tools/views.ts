@@ -1,8 +1,20 @@
 import { z } from 'zod';
 import type { Principal } from '../contract/issuer/index.ts';
-import type { Actor, Chat, Incident, WaitingOn, Workspace } from '../contract/storage/index.ts';
-import { timeOrNothing } from './result.ts';
+import type { Actor, Chat, Incident, Page, Storage, Workspace } from '../contract/storage/index.ts';
 import { isId } from '../contract/core/index.ts';
+import { createFence } from './untrusted.ts';
+import type { Fence } from './untrusted.ts';
+
+/** Of the tools that write into chats. */
+export interface ChatWriterDependencies {
+  readonly storage: Storage;
+  /** {base_url}, without a trailing slash. */
+  readonly publicUrl: string;
+  /** The agent's, written on the investigations that chats queue. */
+  readonly engine: string;
+  /** Tells the investigation worker that there is work. */
+  readonly wake: () => void;
+}
 
 /** The principal as the author of what it writes: a person by e-mail, a key by the name an admin gave it. */
 export async function authorOf(principal: Principal, workspace: Workspace): Promise<Actor> {
@@ -23,88 +35,37 @@ export function members(names: string) {
 /** Paths of the result that hold text written by others. */
 export const untrustedPaths = z.array(z.string());
 
-export interface ActorView {
-  readonly kind: string;
-  readonly id: string;
-  readonly name: string;
-}
-
-export function actorView(actor: Actor): ActorView {
-  return { kind: actor.kind, id: actor.id, name: actor.name };
-}
-
-export interface WaitingView {
-  readonly party: string;
-  readonly name: string | undefined;
-  readonly reason: string | undefined;
-  readonly since: string;
-}
-
-export interface IncidentRow {
-  readonly id: string;
-  readonly key: string;
-  readonly title: string;
-  readonly status: string;
-  readonly severity: string;
-  readonly waiting_on: WaitingView;
-  readonly services: readonly string[];
-  readonly started_at: string;
-  readonly updated_at: string;
-  readonly resolved_at: string | undefined;
-  /** Of one that is resolved or dismissed. */
-  readonly resolution: string | undefined;
-  readonly duplicate_of: string | undefined;
+export function actorView({ kind, id, name }: Actor) {
+  return { kind, id, name };
 }
 
 export const incidentRowMembers = members(
   'id, key, title, status, severity, waiting_on{party,name?,reason?,since}, services[], started_at, updated_at, resolved_at?, resolution?, duplicate_of?',
 );
 
-export function incidentRow(incident: Incident): IncidentRow {
+export function incidentRow(incident: Incident) {
+  const { party, name, reason, since } = incident.waitingOn;
   return {
     id: incident.id,
     key: incident.key,
     title: incident.title,
     status: incident.status,
     severity: incident.severity,
-    waiting_on: waitingView(incident.waitingOn),
+    waiting_on: { party, name, reason, since: since.toISOString() },
     services: incident.services.slice(0, 20),
     started_at: incident.startedAt.toISOString(),
     updated_at: incident.updatedAt.toISOString(),
-    resolved_at: timeOrNothing(incident.resolvedAt),
+    resolved_at: incident.resolvedAt?.toISOString(),
     resolution: incident.resolution?.kind,
     duplicate_of: incident.resolution?.duplicateOf,
   };
-}
-
-function waitingView(waiting: WaitingOn): WaitingView {
-  return {
-    party: waiting.party,
-    name: waiting.name,
-    reason: waiting.reason,
-    since: waiting.since.toISOString(),
-  };
-}
-
-export interface ChatView {
-  readonly id: string;
-  readonly title: string;
-  readonly status: string;
-  readonly created_by: ActorView;
-  /** Whether the caller started it. */
-  readonly mine: boolean;
-  readonly incident_id: string | undefined;
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** How many. */
-  readonly messages: number;
 }
 
 export const chatMembers = members(
   'id, title, status, created_by{kind,id,name}, mine, incident_id?, created_at, updated_at, messages (count)',
 );
 
-export function chatView(chat: Chat, principal: Principal): ChatView {
+export function chatView(chat: Chat, principal: Principal) {
   return {
     id: chat.id,
     title: chat.title,
@@ -116,4 +77,18 @@ export function chatView(chat: Chat, principal: Principal): ChatView {
     updated_at: chat.updatedAt.toISOString(),
     messages: chat.lastSeq,
   };
+}
+
+/** A page of a list in text, an item a line. */
+export function listLines<Item>(
+  { items, nextCursor }: Page<Item>,
+  noun: string,
+  order: string,
+  line: (item: Item, fence: Fence) => string,
+): readonly string[] {
+  if (items.length === 0) return [`No ${noun} matches.`];
+  const fence = createFence();
+  const head = `${items.length} ${noun}${items.length === 1 ? '' : 's'}, ${order}. ${fence.notice}`;
+  const more = nextCursor === undefined ? [] : [`More: cursor=${nextCursor}`];
+  return [head, ...items.map((item) => line(item, fence)), ...more];
 }

@@ -15,10 +15,10 @@ export const clientsSchema = z
         allowedHosts: z
           .array(z.string().min(1))
           .optional()
-          .meta({ description: 'Hosts whose documents are fetched; any public one when absent' }),
+          .describe('Hosts whose documents are fetched; any public one when absent'),
       })
       .prefault({})
-      .meta({ description: 'Client ID Metadata Documents: the client id is a URL' }),
+      .describe('Client ID Metadata Documents: the client id is a URL'),
     registration: z
       .strictObject({
         enabled: flag.default(true),
@@ -28,21 +28,21 @@ export const clientsSchema = z
           .min(1)
           .max(100_000)
           .default(1_000)
-          .meta({ description: 'Registrations kept that nobody has used; used ones are never removed' }),
+          .describe('Registrations kept that nobody has used; used ones are never removed'),
       })
       .prefault({})
-      .meta({ description: 'Dynamic client registration (RFC 7591)' }),
+      .describe('Dynamic client registration (RFC 7591)'),
     registered: z
       .array(
         z.strictObject({
           clientId: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 of A-Z a-z 0-9 _ -'),
           clientName: z.string().min(1).max(100),
           redirectUris: z.array(z.string().min(1)).min(1),
-          clientSecret: z.string().min(32).optional().meta({ description: 'Without one the client is public' }),
+          clientSecret: z.string().min(32).optional().describe('Without one the client is public'),
         }),
       )
       .default([])
-      .meta({ description: 'Clients known beforehand' }),
+      .describe('Clients known beforehand'),
   })
   .prefault({});
 
@@ -54,7 +54,7 @@ export const authorizationServerSchema = z.strictObject({
     .min(1)
     .max(365)
     .default(30)
-    .meta({ description: 'Days after which another key signs the tokens' }),
+    .describe('Days after which another key signs the tokens'),
   clients: clientsSchema,
 });
 

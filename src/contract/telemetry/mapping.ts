@@ -25,14 +25,15 @@ const mode = z.discriminatedUnion('mode', [
  * the caller's SQL, and an organization that is no tenant reads nothing.
  */
 export const tenancySchema = z.strictObject({
-  boundary: mode.meta({ description: 'What tells one tenant from another' }),
+  boundary: mode.describe('What tells one tenant from another'),
   value: z
     .enum(['id', 'name'])
     .default('name')
-    .meta({ description: 'What of the organization is the tenant, unless `organizations` says' }),
-  organizations: z.record(z.string(), z.string().min(1)).optional().meta({
-    description: 'Tenant by organization (name or id). With it, an organization that is not listed is denied',
-  }),
+    .describe('What of the organization is the tenant, unless `organizations` says'),
+  organizations: z
+    .record(z.string(), z.string().min(1))
+    .optional()
+    .describe('Tenant by organization (name or id). With it, an organization that is not listed is denied'),
 });
 
 export type TenancyConfig = z.output<typeof tenancySchema>;
@@ -52,29 +53,25 @@ export interface TenancyHelpers {
 }
 
 const source = z.strictObject({
-  from: z
-    .string()
-    .min(1)
-    .meta({ description: 'A FROM item of the warehouse; {tenant} where the tenancy says so' })
-    .optional(),
+  from: z.string().min(1).describe('A FROM item of the warehouse; {tenant} where the tenancy says so').optional(),
   columns: z
     .record(z.string(), z.string().min(1))
     .default({})
-    .meta({ description: 'SQL expression by logical column; others come from the preset or are empty' }),
-  where: z.string().min(1).optional().meta({ description: 'A predicate that always holds' }),
+    .describe('SQL expression by logical column; others come from the preset or are empty'),
+  where: z.string().min(1).optional().describe('A predicate that always holds'),
   timeBounds: z
     .array(z.string().min(1))
     .optional()
-    .meta({ description: 'Predicates with {start} or {end} that reach the sort key or the partitions' }),
+    .describe('Predicates with {start} or {end} that reach the sort key or the partitions'),
 });
 
 /** The `mapping` section of a telemetry plugin's config. */
 export const mappingSchema = z.strictObject({
-  preset: z.string().min(1).optional().meta({ description: 'See: sightline telemetry inspect' }),
+  preset: z.string().min(1).optional().describe('See: sightline telemetry inspect'),
   names: z
     .record(z.string(), z.string().min(1))
     .default({})
-    .meta({ description: "The preset's own names that differ: database, tables" }),
+    .describe("The preset's own names that differ: database, tables"),
   tables: z
     .strictObject({
       spans: z.union([z.literal(false), source]).optional(),
@@ -82,7 +79,7 @@ export const mappingSchema = z.strictObject({
       logs: z.union([z.literal(false), source]).optional(),
     })
     .default({})
-    .meta({ description: 'false: the warehouse has none' }),
+    .describe('false: the warehouse has none'),
 });
 
 export type MappingConfig = z.output<typeof mappingSchema>;

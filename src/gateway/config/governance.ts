@@ -11,20 +11,19 @@ const rule = z
       .array(z.enum(['admin', 'member', 'key', 'agent']))
       .min(1)
       .optional()
-      .meta({
-        description:
-          'The roles that the rule holds for; all by default. Every rule holds for the agent, since everybody reads its findings',
-      }),
-    tables: z.array(z.enum(tableNames)).min(1).optional().meta({ description: 'All by default' }),
+      .describe(
+        'The roles that the rule holds for; all by default. Every rule holds for the agent, since everybody reads its findings',
+      ),
+    tables: z.array(z.enum(tableNames)).min(1).optional().describe('All by default'),
     columns: z.array(z.string().min(1)).min(1).optional(),
     attributes: z
       .array(z.string().min(1).max(256))
       .min(1)
       .optional()
-      .meta({ description: 'Keys; with * at the end, all that begin so: http.request.header.*' }),
+      .describe('Keys; with * at the end, all that begin so: http.request.header.*'),
     action: z
       .enum(['deny', 'mask', 'hash'])
-      .meta({ description: 'Of several that hold, the strictest does: deny before mask before hash' }),
+      .describe('Of several that hold, the strictest does: deny before mask before hash'),
   })
   .superRefine((given, context) => {
     const wrong = (message: string, ...path: (string | number)[]): void =>
@@ -43,7 +42,7 @@ const rule = z
 export const governanceSchema = z
   .strictObject({ rules: z.array(rule).max(1_000).default([]) })
   .prefault({})
-  .meta({ description: 'Columns and attributes that callers may not read as they are' });
+  .describe('Columns and attributes that callers may not read as they are');
 
 function whyNot(
   name: string,

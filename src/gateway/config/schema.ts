@@ -5,135 +5,111 @@ import { flag, toolNames } from '../../contract/core/index.ts';
 import { governanceSchema } from './governance.ts';
 import { byteSize, headerName, headerText, url } from './values.ts';
 
+const text = z.string().min(1);
+const whole = z.coerce.number().int();
+const count = whole.min(1);
+const byTool = z.partialRecord(z.enum(toolNames), count).default({});
+const port = whole.min(0).max(65_535);
+
 /** The service's own telemetry and its receivers; off by default. */
 const ownTelemetrySchema = z
   .strictObject({
     otlp: z
       .strictObject({
-        endpoint: url.meta({ description: 'Where OTLP over HTTP is taken, without /v1/traces' }),
+        endpoint: url.describe('Where OTLP over HTTP is taken, without /v1/traces'),
         headers: z
           .record(headerName, headerText)
           .default({})
-          .meta({ description: 'Sent along; a token as ${env:NAME} or ${file:/path}' }),
+          .describe('Sent along; a token as ${env:NAME} or ${file:/path}'),
         signals: z
           .array(z.enum(['traces', 'metrics']))
           .min(1)
           .default(['traces', 'metrics']),
-        sampleRatio: z.coerce.number().min(0).max(1).default(1).meta({
-          description: 'Of traces that begin here; where a caller sent its trace, the caller has decided',
-        }),
-        intervalSeconds: z.coerce
+        sampleRatio: z.coerce
           .number()
-          .int()
-          .min(1)
-          .max(3_600)
-          .default(60)
-          .meta({ description: 'Between two reports of metrics' }),
+          .min(0)
+          .max(1)
+          .default(1)
+          .describe('Of traces that begin here; where a caller sent its trace, the caller has decided'),
+        intervalSeconds: count.max(3_600).default(60).describe('Between two reports of metrics'),
       })
       .optional()
-      .meta({ description: 'Traces and metrics of the service itself, sent by OTLP' }),
+      .describe('Traces and metrics of the service itself, sent by OTLP'),
     prometheus: z
       .strictObject({
         enabled: flag.default(false),
-        host: z.string().min(1).default('127.0.0.1'),
-        port: z.coerce.number().int().min(0).max(65_535).default(9_464).meta({
-          description: 'With several workers the first one has it, and each of the others the next',
-        }),
+        host: text.default('127.0.0.1'),
+        port: port
+          .default(9_464)
+          .describe('With several workers the first one has it, and each of the others the next'),
       })
       .prefault({})
-      .meta({ description: 'Metrics of the service itself at /metrics, on a listener of its own' }),
+      .describe('Metrics of the service itself at /metrics, on a listener of its own'),
   })
   .prefault({});
 
-const section = (plugin: string) => z.looseObject({ plugin: z.string().min(1).default(plugin) }).prefault({});
+const section = (plugin: string) => z.looseObject({ plugin: text.default(plugin) }).prefault({});
 
 /** Days, or for ever. */
-const kept = z.union([z.literal('forever'), z.coerce.number().int().min(1).max(36_500)]);
+const kept = z.union([z.literal('forever'), count.max(36_500)]);
 
 /** The core's own keys. What stands beside `plugin` in a section is that plugin's, and checked by its own schema. */
 export const configSchema = z
   .strictObject({
     $schema: z.string().optional(),
-    publicUrl: url.optional().meta({ description: 'Where clients reach the gateway; https://mcp.example.com' }),
-    authUrl: url.optional().meta({ description: 'Where tokens are had, if not at publicUrl' }),
+    publicUrl: url.optional().describe('Where clients reach the gateway; https://mcp.example.com'),
+    authUrl: url.optional().describe('Where tokens are had, if not at publicUrl'),
     trustProxy: z
       // As `${env:…}` gives it, 1 is a number: a flag would take it for `true`, and believe whatever a client writes.
-      .union([z.boolean(), z.coerce.number().int().min(1).max(8), z.stringbool({ truthy: ['true'], falsy: ['false'] })])
+      .union([z.boolean(), count.max(8), z.stringbool({ truthy: ['true'], falsy: ['false'] })])
       .default(false)
-      .meta({ description: 'How many reverse proxies to believe about the client address' }),
+      .describe('How many reverse proxies to believe about the client address'),
     listen: z
       .strictObject({
-        host: z.string().min(1).default('127.0.0.1'),
-        port: z.coerce.number().int().min(0).max(65_535).default(8080),
-        leaveSeconds: z.coerce.number().int().min(0).max(300).default(0).meta({
-          description: 'After SIGTERM: how long /readyz says no while requests are still served, for load balancers',
-        }),
+        host: text.default('127.0.0.1'),
+        port: port.default(8080),
+        leaveSeconds: whole
+          .min(0)
+          .max(300)
+          .default(0)
+          .describe('After SIGTERM: how long /readyz says no while requests are still served, for load balancers'),
       })
       .prefault({}),
-    allowedHosts: z
-      .array(z.string().min(1))
-      .default([])
-      .meta({ description: 'Host names beside those of publicUrl, authUrl and loopback' }),
-    allowedOrigins: z
-      .array(z.string().min(1))
-      .default([])
-      .meta({ description: 'Browser origins beside that of publicUrl' }),
-    dataDirectory: z.string().min(1).default('.sightline'),
+    allowedHosts: z.array(text).default([]).describe('Host names beside those of publicUrl, authUrl and loopback'),
+    allowedOrigins: z.array(text).default([]).describe('Browser origins beside that of publicUrl'),
+    dataDirectory: text.default('.sightline'),
     log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
     limits: z
       .strictObject({
-        requestsPerMinute: z.coerce
-          .number()
-          .int()
-          .min(1)
-          .default(600)
-          .meta({ description: 'Of one key or person; a sixth of it, at least 20, at once' }),
-        organizationRequestsPerMinute: z.coerce
-          .number()
-          .int()
-          .min(1)
+        requestsPerMinute: count.default(600).describe('Of one key or person; a sixth of it, at least 20, at once'),
+        organizationRequestsPerMinute: count
           .optional()
-          .meta({ description: 'Of all keys and people of one organization; by default ten times requestsPerMinute' }),
-        toolCallsPerMinute: z.partialRecord(z.enum(toolNames), z.coerce.number().int().min(1)).default({}).meta({
-          description: 'Calls of a tool by all of one organization; without an entry only the limits above hold',
-        }),
-        callsAtOnce: z.coerce
-          .number()
-          .int()
-          .min(1)
+          .describe('Of all keys and people of one organization; by default ten times requestsPerMinute'),
+        toolCallsPerMinute: byTool.describe(
+          'Calls of a tool by all of one organization; without an entry only the limits above hold',
+        ),
+        callsAtOnce: count
           .max(100_000)
           .default(128)
-          .meta({ description: 'Tool calls of one key or person that one process runs at once' }),
-        toolCallsAtOnce: z.partialRecord(z.enum(toolNames), z.coerce.number().int().min(1)).default({}).meta({
-          description: 'Calls of a tool by all of one organization that one process runs at once',
-        }),
-        requestsAtOnce: z.coerce.number().int().min(1).max(100_000).default(256).meta({
-          description:
+          .describe('Tool calls of one key or person that one process runs at once'),
+        toolCallsAtOnce: byTool.describe('Calls of a tool by all of one organization that one process runs at once'),
+        requestsAtOnce: count
+          .max(100_000)
+          .default(256)
+          .describe(
             'Requests that one process answers at once, those aside that have waited for seconds; more are told to come again',
-        }),
-        queriesAtOnce: z.coerce
-          .number()
-          .int()
-          .min(1)
+          ),
+        queriesAtOnce: count
           .max(10_000)
           .default(64)
-          .meta({ description: 'Queries that run at once in one process; more wait, organizations in turn' }),
-        organizationQueriesAtOnce: z.coerce
-          .number()
-          .int()
-          .min(1)
-          .max(10_000)
-          .default(16)
-          .meta({ description: 'Of these, queries of one organization' }),
+          .describe('Queries that run at once in one process; more wait, organizations in turn'),
+        organizationQueriesAtOnce: count.max(10_000).default(16).describe('Of these, queries of one organization'),
         queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30),
-        maxCellBytes: z.coerce.number().int().min(256).max(4_194_304).default(16_384),
-        defaultWindowHours: z.coerce
-          .number()
-          .int()
-          .min(1)
+        maxCellBytes: whole.min(256).max(4_194_304).default(16_384),
+        defaultWindowHours: count
           .max(8_760)
           .default(24)
-          .meta({ description: 'How far back a query reads that says nothing about time' }),
+          .describe('How far back a query reads that says nothing about time'),
       })
       .prefault({}),
     governance: governanceSchema,
@@ -142,54 +118,50 @@ export const configSchema = z
         mode: z
           .enum(['off', 'shadow', 'enforce'])
           .default('shadow')
-          .meta({ description: 'shadow: what would be refused is only logged' }),
-        maxQueryBytes: byteSize
-          .optional()
-          .meta({ description: 'What one query may read, as the warehouse estimates it' }),
-        dailyBytes: byteSize
-          .optional()
-          .meta({ description: 'What an organization may read from midnight to midnight UTC' }),
+          .describe('shadow: what would be refused is only logged'),
+        maxQueryBytes: byteSize.optional().describe('What one query may read, as the warehouse estimates it'),
+        dailyBytes: byteSize.optional().describe('What an organization may read from midnight to midnight UTC'),
       })
       .prefault({}),
     ingest: z
       .strictObject({
         enabled: flag.default(true),
-        retentionDays: z.coerce.number().int().min(1).max(3_650).default(30),
+        retentionDays: count.max(3_650).default(30),
         collector: z
           .strictObject({
             endpoint: url,
             protocol: z.enum(['http/protobuf', 'grpc']).default('http/protobuf'),
-            token: headerText.optional().meta({ description: 'May hold {organization} and {organization_id}' }),
+            token: headerText.optional().describe('May hold {organization} and {organization_id}'),
             tokens: z
               .record(z.string(), headerText)
               .default({})
-              .meta({ description: 'By organization (name or id), where `token` is not for all' }),
+              .describe('By organization (name or id), where `token` is not for all'),
             headers: z
               .record(headerName, headerText)
               .default({ Authorization: 'Bearer {token}' })
-              .meta({ description: 'May hold {token}, {organization} and {organization_id}' }),
+              .describe('May hold {token}, {organization} and {organization_id}'),
           })
           .optional()
-          .meta({ description: 'Your own collector, which feeds the warehouse: what get_ingest_config tells senders' }),
+          .describe('Your own collector, which feeds the warehouse: what get_ingest_config tells senders'),
       })
       .prefault({}),
     audit: z
       .strictObject({
         statements: flag
           .default(false)
-          .meta({ description: 'Whether the SQL of a call is kept with its record; it may hold personal data' }),
+          .describe('Whether the SQL of a call is kept with its record; it may hold personal data'),
       })
       .prefault({}),
     ownTelemetry: ownTelemetrySchema,
     retention: z
       .strictObject({
-        auditDays: kept.default(400).meta({ description: 'How long audit records are kept' }),
-        chatDays: kept.default('forever').meta({
-          description: 'How long chats are kept after their last change, once they are completed, failed or cancelled',
-        }),
-        incidentDays: kept.default('forever').meta({
-          description: 'How long incidents are kept after their last change, once they are resolved or dismissed',
-        }),
+        auditDays: kept.default(400).describe('How long audit records are kept'),
+        chatDays: kept
+          .default('forever')
+          .describe('How long chats are kept after their last change, once they are completed, failed or cancelled'),
+        incidentDays: kept
+          .default('forever')
+          .describe('How long incidents are kept after their last change, once they are resolved or dismissed'),
       })
       .prefault({}),
     storage: section('knex'),
@@ -200,7 +172,7 @@ export const configSchema = z
       .array(z.looseObject({ plugin: z.string().min(1) }))
       .max(20)
       .default(() => shippedPlugins('alerts').map((plugin) => ({ plugin })))
-      .meta({ description: 'What alerts can come from' }),
+      .describe('What alerts can come from'),
   })
   .meta({ id: 'SightlineConfig' });
 

@@ -41,14 +41,11 @@ function sharedColumns(tables: readonly LogicalTable[]): readonly LogicalColumn[
 
 /** Groups columns with the same description, as `sum, min (DOUBLE, histograms)`. */
 function describeColumns(columns: readonly LogicalColumn[], dialect: Dialect): string {
-  const groups = new Map<string, string[]>();
-  for (const column of columns) {
-    const facts = factsOf(column, dialect);
-    const group = groups.get(facts);
-    if (group === undefined) groups.set(facts, [column.name]);
-    else group.push(column.name);
-  }
-  return [...groups].map(([facts, names]) => `${names.join(', ')}${facts === '' ? '' : ` (${facts})`}`).join(', ');
+  const groups = Map.groupBy(columns, (column) => factsOf(column, dialect));
+  const described = [...groups].map(
+    ([facts, group]) => `${group.map(({ name }) => name).join(', ')}${facts === '' ? '' : ` (${facts})`}`,
+  );
+  return described.join(', ');
 }
 
 /** Text is the rule, so only other types are named. */
@@ -95,16 +92,8 @@ function structuredForm(answer: Answer): AroundRows {
  * Rows and column names stand between two random marks of this answer. Senders of telemetry cannot know them, so their text
  * cannot close the fence.
  */
-function textForm({
-  rowCount,
-  window,
-  elapsedMs,
-  dialect,
-  truncation,
-  warnings,
-  columns,
-  rowsJson,
-}: Answer): AroundRows {
+function textForm(answer: Answer): AroundRows {
+  const { rowCount, window, elapsedMs, dialect, truncation, warnings, columns, rowsJson } = answer;
   const drawn = randomUUID();
   // Its digits that are all random.
   const mark = `data-${drawn.slice(0, 8)}${drawn.slice(24, 32)}`;
