@@ -2,16 +2,13 @@ import { z } from 'zod';
 import { defineTool } from '../contract/core/index.ts';
 import type { Tool } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
-import type { Chat, ChatStatus, Storage } from '../contract/storage/index.ts';
+import type { Chat, Storage } from '../contract/storage/index.ts';
 import { asArray, oneOrMany, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
 import { findIncident } from './references.ts';
 import type { Fence } from './untrusted.ts';
 import { chatMembers, chatView, listLines, untrustedPaths } from './views.ts';
 
-const chatStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] satisfies readonly [
-  ChatStatus,
-  ...ChatStatus[],
-];
+const chatStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 
 const input = z.strictObject({
   status: oneOrMany(chatStatuses).optional(),

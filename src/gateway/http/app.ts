@@ -9,20 +9,19 @@ import type { Admission } from '../../limits/admission.ts';
 import { ambiguous, isUnambiguous } from '../../mcp/host-check.ts';
 import type { McpListener } from '../../mcp/handler.ts';
 import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
+import type { Urls } from '../wiring/urls.ts';
 import { inRequest } from '../process/request-context.ts';
 import { livez, readyz, type HealthReport, sendError, sendJson } from './health.ts';
 import { landingPage } from './landing.ts';
 import { admitted, expectsContinue, timed, withoutBasePath } from './middleware.ts';
 import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
 
-interface FailureContext {
-  /** Of the request that is answered, as the log has it. */
-  readonly requestId: () => string;
-  readonly logger: Logger;
-}
-
 /** What an error thrown by a route becomes. Only our own words are sent; the rest is logged under the request's id. */
-function sendFailure(error: unknown, response: ServerResponse, { requestId, logger }: FailureContext): void {
+function sendFailure(
+  error: unknown,
+  response: ServerResponse,
+  { requestId, logger }: Pick<AppOptions, 'requestId' | 'logger'>,
+): void {
   if (response.headersSent) {
     response.destroy();
     logger.error({ error }, 'A response broke off.');
@@ -40,7 +39,7 @@ function sendFailure(error: unknown, response: ServerResponse, { requestId, logg
   sendError(response, 500, 'internal', 'The request failed on our side.', `Tell an operator this id: ${id}`);
 }
 
-export interface AppOptions {
+export interface AppOptions extends Pick<Urls, 'publicUrl' | 'authUrl' | 'basePath' | 'resource' | 'allowedHosts'> {
   readonly mcp: McpListener;
   readonly receiver: Pick<OtlpReceiver, 'handle'>;
   readonly alerts: AlertReceiver;
@@ -48,12 +47,6 @@ export interface AppOptions {
   /** What people see; it passes on requests for other paths. */
   readonly pages: RequestHandler;
   readonly admission: Lanes;
-  readonly publicUrl: string;
-  readonly authUrl: string;
-  /** Of publicUrl, `/` where it has none. A proxy may hand it on or strip it. */
-  readonly basePath: string;
-  /** The MCP endpoint. */
-  readonly resource: string;
   /** For people: the name of this installation. */
   readonly resourceName: string;
   /** The RFC 9728 document of the resource. */
@@ -61,8 +54,6 @@ export interface AppOptions {
   readonly health: () => Promise<HealthReport>;
   /** Whether requests are served: false while starting and while shutting down. */
   readonly ready: () => boolean;
-  /** Lower-case `host[:port]`. */
-  readonly allowedHosts: readonly string[];
   /** Reverse proxies to believe about the client's address: none, all, or so many. */
   readonly trustProxy: boolean | number;
   /** Of the request that is answered, as the log has it. */

@@ -19,12 +19,11 @@ const policy = [
   "form-action 'none'",
 ].join('; ');
 
-export interface LandingOptions {
+interface LandingOptions {
   readonly name: string;
   readonly resource: string;
   /** Where API keys are exchanged; absent when the issuer is elsewhere. */
   readonly tokenUrl?: string;
-  /** Where people sign in to the pages. */
   readonly signInUrl: string;
 }
 

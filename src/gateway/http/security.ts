@@ -33,13 +33,8 @@ export function hostCheck(allowed: readonly string[]): (request: IncomingMessage
   return (request, response) => {
     const host = (request.headers.host ?? '').toLowerCase();
     if (names.has(host) || names.has(host.replace(/:\d+$/, ''))) return true;
-    sendError(
-      response,
-      403,
-      'forbidden',
-      'This server does not answer under the host name of the request.',
-      'Use the address in publicUrl, or add the name to allowedHosts in the configuration.',
-    );
+    const hint = 'Use the address in publicUrl, or add the name to allowedHosts in the configuration.';
+    sendError(response, 403, 'forbidden', 'This server does not answer under the host name of the request.', hint);
     return false;
   };
 }

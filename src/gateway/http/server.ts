@@ -49,13 +49,8 @@ export function listenForRequests(server: Server, listener: RequestListener): vo
   server.on('request', listener).on('checkContinue', listener);
 }
 
-interface Activity {
-  bytes: number;
-  since: number;
-}
-
 function closeSilentConnections(server: Server, silentMs: () => number, lookMs: number): void {
-  const open = new Map<Socket, Activity>();
+  const open = new Map<Socket, { bytes: number; since: number }>();
   let looking: NodeJS.Timeout | undefined;
   const look = (): void => {
     const now = performance.now();

@@ -59,15 +59,6 @@ function metricsTo(options: OtlpOptions, report: FailureReport): PeriodicExporti
 
 export type { Gauges } from './instruments.ts';
 
-export interface OwnTelemetryOptions {
-  readonly service: { readonly name: string; readonly version: string };
-  readonly otlp: OtlpOptions | undefined;
-  readonly scraped: boolean;
-  /** Whether spans hold the SQL of a query. */
-  readonly statements: boolean;
-  readonly logger: Logger;
-}
-
 /** Telemetry of this process, and its receivers. */
 export interface OwnTelemetry {
   readonly instruments: Instruments;
@@ -81,9 +72,17 @@ export interface OwnTelemetry {
 }
 
 const flushMs = 1_000;
+const noop = (): void => {};
 
 /** The API's global providers stay as they are: what else runs in this process is not ours to record. */
-export function createOwnTelemetry(options: OwnTelemetryOptions): OwnTelemetry {
+export function createOwnTelemetry(options: {
+  readonly service: { readonly name: string; readonly version: string };
+  readonly otlp: OtlpOptions | undefined;
+  readonly scraped: boolean;
+  /** Whether spans hold the SQL of a query. */
+  readonly statements: boolean;
+  readonly logger: Logger;
+}): OwnTelemetry {
   const { service, otlp, scraped, statements, logger } = options;
   const resource = resourceFromAttributes({
     'service.name': service.name,
@@ -107,19 +106,13 @@ export function createOwnTelemetry(options: OwnTelemetryOptions): OwnTelemetry {
   const scrapeServer = reader && createScrapeServer(reader, logger);
 
   // The failure itself is reported where it is exported.
-  const settled = async (work: Promise<unknown>): Promise<void> => {
-    await within(flushMs, work).catch(() => undefined);
-  };
+  const settled = (work: Promise<unknown>): Promise<void> => within(flushMs, work).then(noop, noop);
+
+  const tracer = tracers?.getTracer(service.name, service.version);
+  const traces = otlp && tracer && { tracer, sampleRatio: otlp.sampleRatio };
 
   return {
-    instruments: createInstruments({
-      meter,
-      traces:
-        otlp && tracers
-          ? { tracer: tracers.getTracer(service.name, service.version), sampleRatio: otlp.sampleRatio }
-          : undefined,
-      statements,
-    }),
+    instruments: createInstruments(meter, traces, statements),
     scrapeServer,
     observe: (gauges) => observeGauges(meter, gauges),
     flush: () => settled(Promise.all([tracers?.forceFlush(), meters.forceFlush()])),

@@ -58,32 +58,20 @@ export interface Gauges {
 }
 
 export function observeGauges(meter: Meter, gauges: Gauges): void {
-  const observe = (name: string, description: string, unit: string, read: () => number | undefined): void =>
-    meter.createObservableGauge(name, { description, unit }).addCallback((result) => {
+  const observe = (name: string, read: () => number | undefined, unit: string, description: string): void =>
+    meter.createObservableGauge(`sightline.${name}`, { description, unit }).addCallback((result) => {
       const value = read();
       if (value !== undefined) result.observe(value);
     });
-  observe('sightline.query.queue.waiting', 'Queries that wait for a place', '{query}', () => gauges.queries.waiting);
-  observe('sightline.query.running', 'Queries that have a place', '{query}', () => gauges.queries.running);
-  observe(
-    'sightline.audit.pending',
-    'Audit records promised or not yet written',
-    '{record}',
-    () => gauges.audit.pending,
-  );
-  observe(
-    'sightline.audit.blocked',
-    'Organizations that are refused since their audit cannot be written',
-    '{organization}',
-    () => gauges.audit.blocked,
-  );
-  observe('sightline.engines.open', 'Engines of organizations that run', '{engine}', () => gauges.enginesOpen);
-  observe(
-    'sightline.ingest.waiting',
-    'Telemetry received and not yet in the warehouse',
-    'By',
-    () => gauges.ingestWaitingBytes,
-  );
+  const { queries, audit } = gauges;
+  const blocked = 'Organizations that are refused since their audit cannot be written';
+  const ingest = 'Telemetry received and not yet in the warehouse';
+  observe('query.queue.waiting', () => queries.waiting, '{query}', 'Queries that wait for a place');
+  observe('query.running', () => queries.running, '{query}', 'Queries that have a place');
+  observe('audit.pending', () => audit.pending, '{record}', 'Audit records promised or not yet written');
+  observe('audit.blocked', () => audit.blocked, '{organization}', blocked);
+  observe('engines.open', () => gauges.enginesOpen, '{engine}', 'Engines of organizations that run');
+  observe('ingest.waiting', () => gauges.ingestWaitingBytes, 'By', ingest);
 }
 
 /** As each convention advises. */
@@ -94,15 +82,11 @@ const buckets = {
   investigation: [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_200],
 } as const;
 
-export interface InstrumentsParts {
-  readonly meter: Meter;
-  /** Undefined where no spans are made. */
-  readonly traces: Traces | undefined;
-  /** Whether spans hold the SQL of a query. */
-  readonly statements: boolean;
-}
-
-export function createInstruments({ meter, traces, statements }: InstrumentsParts): Instruments {
+/**
+ * @param traces undefined where no spans are made.
+ * @param statements whether spans hold the SQL of a query.
+ */
+export function createInstruments(meter: Meter, traces: Traces | undefined, statements: boolean): Instruments {
   const seconds = (name: string, description: string, boundaries: readonly number[]) =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: [...boundaries] } });
 

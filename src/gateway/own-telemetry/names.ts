@@ -23,17 +23,7 @@ const methods: ReadonlySet<string> = new Set([
   'tools/list',
 ]);
 
-const httpMethods: ReadonlySet<string> = new Set([
-  'CONNECT',
-  'DELETE',
-  'GET',
-  'HEAD',
-  'OPTIONS',
-  'PATCH',
-  'POST',
-  'PUT',
-  'TRACE',
-]);
+const httpMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
 
 const other = '_OTHER';
 

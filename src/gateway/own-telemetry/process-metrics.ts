@@ -12,19 +12,14 @@ export function observeProcess(meter: Meter): () => void {
   delays.enable();
   let before = performance.eventLoopUtilization();
 
-  const seconds = { unit: 's' };
-  const median = meter.createObservableGauge('nodejs.eventloop.delay.p50', {
-    ...seconds,
-    description: 'Event loop delay since it was last collected, median',
-  });
-  const p99 = meter.createObservableGauge('nodejs.eventloop.delay.p99', {
-    ...seconds,
-    description: 'Event loop delay since it was last collected, 99th percentile',
-  });
-  const longest = meter.createObservableGauge('nodejs.eventloop.delay.max', {
-    ...seconds,
-    description: 'Event loop delay since it was last collected, longest',
-  });
+  const delay = (name: string, which: string) =>
+    meter.createObservableGauge(`nodejs.eventloop.delay.${name}`, {
+      unit: 's',
+      description: `Event loop delay since it was last collected, ${which}`,
+    });
+  const median = delay('p50', 'median');
+  const p99 = delay('p99', '99th percentile');
+  const longest = delay('max', 'longest');
   meter.addBatchObservableCallback(
     (result) => {
       const late = (measured: number): number =>
@@ -49,15 +44,13 @@ export function observeProcess(meter: Meter): () => void {
   meter
     .createObservableUpDownCounter('process.memory.usage', { unit: 'By', description: 'Resident memory' })
     .addCallback((result) => result.observe(process.memoryUsage.rss()));
-  const bytes = { unit: 'By' };
-  const used = meter.createObservableUpDownCounter('v8js.memory.heap.used', {
-    ...bytes,
-    description: 'Of the heap, what objects take, those that are garbage and not yet collected among them',
-  });
-  const physical = meter.createObservableUpDownCounter('v8js.memory.heap.space.physical_size', {
-    ...bytes,
-    description: 'Of the heap, what is resident',
-  });
+  const heap = (name: string, what: string) =>
+    meter.createObservableUpDownCounter(`v8js.memory.heap.${name}`, {
+      unit: 'By',
+      description: `Of the heap, what ${what}`,
+    });
+  const used = heap('used', 'objects take, those that are garbage and not yet collected among them');
+  const physical = heap('space.physical_size', 'is resident');
   meter.addBatchObservableCallback(
     (result) => {
       for (const space of getHeapSpaceStatistics()) {

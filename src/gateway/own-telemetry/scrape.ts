@@ -66,30 +66,18 @@ export function createScrapeServer(reader: Pick<ScrapedReader, 'text'>, logger: 
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, maxHeaderSize: 8 * 1024 });
   server.maxConnections = 32;
   server.setTimeout(30_000);
-  server.on('request', (request, response) => void answer(reader, request, response, logger));
+  const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' };
+  const answer = async ({ url = '/', method }: IncomingMessage, response: ServerResponse): Promise<unknown> => {
+    if (url.split('?', 1)[0] !== '/metrics') return response.writeHead(404).end();
+    if (method !== 'GET' && method !== 'HEAD') return response.writeHead(405, { allow: 'GET, HEAD' }).end();
+    try {
+      const text = await reader.text();
+      return response.writeHead(200, headers).end(text);
+    } catch (error) {
+      logger.warn({ error }, 'metrics could not be collected');
+      return response.writeHead(500).end();
+    }
+  };
+  server.on('request', (request, response) => void answer(request, response));
   return server;
-}
-
-async function answer(
-  reader: Pick<ScrapedReader, 'text'>,
-  request: IncomingMessage,
-  response: ServerResponse,
-  logger: Logger,
-): Promise<void> {
-  const [path] = (request.url ?? '/').split('?', 1);
-  if (path !== '/metrics') return void response.writeHead(404).end();
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
-  }
-  try {
-    const text = await reader.text();
-    response.writeHead(200, {
-      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
-      'cache-control': 'no-store',
-    });
-    response.end(text);
-  } catch (error) {
-    logger.warn({ error }, 'metrics could not be collected');
-    response.writeHead(500).end();
-  }
 }

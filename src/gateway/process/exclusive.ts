@@ -17,7 +17,6 @@ export interface Exclusive {
   release(): void;
 }
 
-const lockFile = 'lock.sqlite';
 const workersFile = 'workers.sqlite';
 /** Workers whose primary died end at once, unless something keeps them busy. */
 const orphansMs = 10_000;
@@ -29,11 +28,8 @@ const orphansMs = 10_000;
  */
 export function holdExclusively(dataDirectory: string): Exclusive {
   const holderFile = join(dataDirectory, 'gateway.json');
-  const database = lock(
-    dataDirectory,
-    lockFile,
-    'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
-  );
+  const statements = 'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE';
+  const database = lock(dataDirectory, 'lock.sqlite', statements);
   try {
     if (existsSync(join(dataDirectory, workersFile))) {
       lock(dataDirectory, workersFile, `PRAGMA busy_timeout = ${orphansMs}; BEGIN EXCLUSIVE`).close();

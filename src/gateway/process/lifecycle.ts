@@ -18,15 +18,8 @@ export interface Lifecycle {
 }
 
 /** Ordered by hand: awilix disposes in parallel, and a store must outlive what writes to it. Deadlines are a part's, in ms. */
-export function createLifecycle({
-  logger,
-  startTimeoutMs,
-  stopTimeoutMs,
-}: {
-  logger: Logger;
-  startTimeoutMs: number;
-  stopTimeoutMs: number;
-}): Lifecycle {
+export function createLifecycle(options: { logger: Logger; startTimeoutMs: number; stopTimeoutMs: number }): Lifecycle {
+  const { logger, startTimeoutMs, stopTimeoutMs } = options;
   const started: Part[] = [];
   return {
     async start(part) {

@@ -30,7 +30,7 @@ const definitionShape = z.object({
   kind: z.string(),
   name: z.string(),
   apiVersion: z.number(),
-  configSchema: z.custom<z.ZodType>((value) => value instanceof z.ZodType || isZodLike(value)),
+  configSchema: z.custom<z.ZodType>(isZodLike),
   create: z.custom<(config: unknown, host: unknown) => unknown>((value) => typeof value === 'function'),
 });
 export type AnyDefinition = z.infer<typeof definitionShape>;
@@ -82,9 +82,7 @@ export async function importDefinition(
   if (!definition.success) {
     throw failed(label, kind, new Error('its default export is not a plugin definition (see definePlugin)'));
   }
-  if (definition.data.kind !== kind) {
-    throw failed(label, kind, new Error(`it is a ${definition.data.kind} plugin`));
-  }
+  if (definition.data.kind !== kind) throw failed(label, kind, new Error(`it is a ${definition.data.kind} plugin`));
   if (definition.data.apiVersion !== apiVersion) {
     throw failed(label, kind, new Error(`it is made for API ${definition.data.apiVersion}, this is ${apiVersion}`));
   }
@@ -129,7 +127,7 @@ function isInstalled(plugin: string, configFile: string | undefined): boolean {
 }
 
 function failed(label: string, key: string, cause: unknown): SightlineError {
-  const message = cause instanceof Error ? (cause.message.split('\n', 1)[0] ?? '') : String(cause);
+  const message = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
   // What a plugin says of its own config names the key and what to do.
   if (cause instanceof SightlineError) return cause;
   return new SightlineError('plugin_failed', `${label} (config key ${key}.plugin) cannot be used: ${message}`, {

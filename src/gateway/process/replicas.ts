@@ -23,7 +23,7 @@ export interface Replicas extends Component {
   settle(work: () => Promise<void>): void;
 }
 
-export interface ReplicasOptions {
+interface ReplicasOptions {
   readonly self: Omit<RunningGateway, 'seenAt'>;
   /** Looked up for each call: storage opens after this is created. */
   readonly gateways: () => GatewayRepository;
@@ -51,10 +51,8 @@ export function createReplicas({ self, gateways, tidy, now, logger }: ReplicasOp
   }
 
   async function look(): Promise<void> {
-    const found = await others();
-    if (alone !== (found.length === 0)) {
-      logger.info({ others: found.map(({ id, host }) => `${host} (${id})`) }, 'the gateways over this storage changed');
-    }
+    const found = (await others()).map(({ id, host }) => `${host} (${id})`);
+    if (alone !== (found.length === 0)) logger.info({ others: found }, 'the gateways over this storage changed');
     alone = found.length === 0;
   }
 
@@ -104,14 +102,11 @@ export function createReplicas({ self, gateways, tidy, now, logger }: ReplicasOp
         logger.warn({ host }, `${where} keeps telemetry elsewhere than this one, so each answers queries differently`);
         continue;
       }
-      throw new SightlineError(
-        'conflict',
-        'Another gateway over this storage keeps telemetry in a directory of its own.',
-        {
-          operatorMessage: `Over this storage runs ${where} which keeps telemetry in a data directory of its own: each of the two would take and show a part of it.`,
-          hint: `Several gateways need a warehouse (telemetry.plugin: clickhouse, bigquery or postgres). If that one has ended without a word, start again in ${goneMs / 1_000} s.`,
-        },
-      );
+      const message = 'Another gateway over this storage keeps telemetry in a directory of its own.';
+      throw new SightlineError('conflict', message, {
+        operatorMessage: `Over this storage runs ${where} which keeps telemetry in a data directory of its own: each of the two would take and show a part of it.`,
+        hint: `Several gateways need a warehouse (telemetry.plugin: clickhouse, bigquery or postgres). If that one has ended without a word, start again in ${goneMs / 1_000} s.`,
+      });
     }
   }
 

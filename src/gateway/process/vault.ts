@@ -33,32 +33,26 @@ export function createVault(keys: readonly string[]): Vault {
     }
     ring.set(createHash('sha256').update(key).digest('hex').slice(0, 8), key);
   }
-  const current = ring.keys().next().value;
-  if (current === undefined) throw new SightlineError('config_invalid', 'There is no master key.');
+  const [first] = ring;
+  if (first === undefined) throw new SightlineError('config_invalid', 'There is no master key.');
+  const [current, currentKey] = first;
 
-  const derived = (id: string, context: string): Buffer | undefined => {
-    const key = ring.get(id);
-    return key && Buffer.from(hkdfSync('sha256', key, '', `sightline/v1/${context}`, keyBytes));
-  };
+  const derived = (key: Buffer, context: string, bytes = keyBytes): Buffer =>
+    Buffer.from(hkdfSync('sha256', key, '', `sightline/${context}`, bytes));
 
   /** Derived once: signatures are made all the time, for the few contexts that the code names. */
-  const signing = new Map<string, Buffer | undefined>();
+  const signing = new Map<string, Buffer>();
   const mac = (id: string, text: string, context: string): Buffer | undefined => {
     const name = `${id} ${context}`;
-    if (!signing.has(name) && ring.has(id)) signing.set(name, derived(id, `sign/${context}`));
+    const master = signing.has(name) ? undefined : ring.get(id);
+    if (master) signing.set(name, derived(master, `v1/sign/${context}`));
     const key = signing.get(name);
     return key && createHmac('sha256', key).update(text).digest();
   };
 
   return {
-    derive(context) {
-      const key = ring.get(current);
-      if (!key) throw new Error('unreachable: the current key is in the ring');
-      return Buffer.from(hkdfSync('sha256', key, '', `sightline/derive/v1/${context}`, 16)).toString('hex');
-    },
-    sign(text, context) {
-      return `v1.${current}.${mac(current, text, context)?.toString('base64url')}`;
-    },
+    derive: (context) => derived(currentKey, `derive/v1/${context}`, 16).toString('hex'),
+    sign: (text, context) => `v1.${current}.${mac(current, text, context)?.toString('base64url')}`,
     verifies(signature, text, context) {
       const [version, id = '', given = ''] = signature.split('.');
       const right = version === 'v1' ? mac(id, text, context) : undefined;
@@ -66,8 +60,7 @@ export function createVault(keys: readonly string[]): Vault {
       return right !== undefined && shown.length === right.length && timingSafeEqual(shown, right);
     },
     seal(plain, context) {
-      const key = derived(current, context);
-      if (!key) throw new Error('unreachable: the current key is in the ring');
+      const key = derived(currentKey, `v1/${context}`);
       const iv = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', key, iv);
       const sealed = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
@@ -75,12 +68,13 @@ export function createVault(keys: readonly string[]): Vault {
     },
     open(sealed, context) {
       const [version, id = '', iv = '', body = ''] = sealed.split('.');
-      const key = version === 'v1' ? derived(id, context) : undefined;
-      if (!key) {
+      const master = version === 'v1' ? ring.get(id) : undefined;
+      if (!master) {
         throw new SightlineError('config_invalid', 'A stored secret was sealed with another master key.', {
           hint: 'Put the old master key back (SIGHTLINE_MASTER_KEY or master.key), behind the new one if there is one.',
         });
       }
+      const key = derived(master, `v1/${context}`);
       const bytes = Buffer.from(body, 'base64url');
       try {
         const nonce = Buffer.from(iv, 'base64url');

@@ -39,14 +39,11 @@ export async function holdBoundary(
   }
   const broken = findings.filter(({ status }) => status === 'fail');
   if (broken.length === 0) return;
-  throw new SightlineError(
-    away ? 'unavailable' : 'plugin_failed',
-    'The boundary between organizations does not hold.',
-    {
-      operatorMessage: `The boundary of the ${label} does not hold, so nothing is served:\n${broken.map(inWords).join('\n')}`,
-      hint: 'sightline doctor tries again; sightline telemetry setup --print prints what a database administrator runs.',
-    },
-  );
+  const code = away ? 'unavailable' : 'plugin_failed';
+  throw new SightlineError(code, 'The boundary between organizations does not hold.', {
+    operatorMessage: `The boundary of the ${label} does not hold, so nothing is served:\n${broken.map(inWords).join('\n')}`,
+    hint: 'sightline doctor tries again; sightline telemetry setup --print prints what a database administrator runs.',
+  });
 }
 
 /**
@@ -67,14 +64,11 @@ interface Outcome {
 }
 
 async function outcomeOf({ operations }: Pick<Telemetry, 'operations'>, timeoutMs: number): Promise<Outcome> {
-  const there = (findings: readonly Finding[]): Outcome => ({ findings, away: false });
-  if (operations === undefined) return there([]);
+  if (operations === undefined) return { findings: [], away: false };
   try {
-    const findings = await probeWithin(operations, timeoutMs);
-    if (findings.length === 0) return there([untried('The probe tried nothing.')]);
-    return there(
-      findings.map((finding) => (isKnown(finding) ? finding : Object.assign({}, finding, { status: 'fail' }))),
-    );
+    const tried = await probeWithin(operations, timeoutMs);
+    const findings = tried.length === 0 ? [untried('The probe tried nothing.')] : tried.map(judged);
+    return { findings, away: false };
   } catch (error) {
     const known = error instanceof SightlineError;
     const said = known
@@ -101,9 +95,9 @@ async function probeWithin(operations: WarehouseOperations, timeoutMs: number): 
   }
 }
 
-/** Plugins are not all compiled with our types. */
-function isKnown({ status }: Finding): boolean {
-  return status === 'ok' || status === 'warn';
+/** Plugins are not all compiled with our types: any other status is a `fail`. */
+function judged(finding: Finding): Finding {
+  return finding.status === 'ok' || finding.status === 'warn' ? finding : { ...finding, status: 'fail' };
 }
 
 function untried(detail: string, hint?: string): Finding {

@@ -42,9 +42,10 @@ export async function checkConfig(settings: Settings): Promise<CheckedConfig> {
 export async function writeConfigSchema(): Promise<string> {
   const defaults = configSchema.parse({});
   const names = [
-    ...kinds.flatMap((kind) =>
-      defaultFirst(shippedPlugins(kind), defaults[kind].plugin).map((name) => ({ kind, name })),
-    ),
+    ...kinds.flatMap((kind) => {
+      const first = defaults[kind].plugin;
+      return [...new Set([first, ...shippedPlugins(kind)])].map((name) => ({ kind, name }));
+    }),
     ...shippedPlugins('alerts').map((name) => ({ kind: 'alerts' as const, name })),
   ];
   const plugins = names.map(async ({ kind, name }) => {
@@ -52,8 +53,4 @@ export async function writeConfigSchema(): Promise<string> {
     return { kind, name, configSchema: schema };
   });
   return configJsonSchema(await Promise.all(plugins));
-}
-
-function defaultFirst(names: readonly string[], first: string): readonly string[] {
-  return [first, ...names.filter((name) => name !== first)];
 }

@@ -1,5 +1,5 @@
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix';
-import type { AwilixContainer, Resolver } from 'awilix';
+import type { AwilixContainer } from 'awilix';
 import { identityWiring } from '../../identity/wiring.ts';
 import { incidentsWiring } from '../../incidents/wiring.ts';
 import { recordsWiring } from '../../records/wiring.ts';
@@ -22,10 +22,7 @@ const wiring: Wiring<Parts> = {
 /** awilix only wires; lifecycle is ordered by hand in gateway.ts, since awilix disposes in parallel. */
 export function createGatewayContainer(given: Given): AwilixContainer<Cradle> {
   const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true });
-  const values: readonly (readonly [string, Resolver<unknown>])[] = Object.entries(given).map(
-    ([name, value]) => [name, asValue(value)] as const,
-  );
-  const parts = Object.entries(wiring).map(([name, make]) => [name, asFunction<unknown>(make).singleton()] as const);
-  for (const [name, resolver] of [...values, ...parts]) container.register(name, resolver);
+  for (const [name, value] of Object.entries(given)) container.register(name, asValue<unknown>(value));
+  for (const [name, make] of Object.entries(wiring)) container.register(name, asFunction<unknown>(make).singleton());
   return container;
 }

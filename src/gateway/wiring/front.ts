@@ -114,11 +114,8 @@ export const frontWiring: Wiring<FrontParts> = {
         forms: new Admission(config.limits.requestsAtOnce),
         pages: new Admission(config.limits.requestsAtOnce),
       },
-      basePath: urls.basePath,
+      ...urls,
       instruments,
-      publicUrl: urls.publicUrl,
-      authUrl: urls.authUrl,
-      resource: urls.resource,
       resourceName: product.title,
       resourceMetadata: protectedResourceMetadata({
         resource: urls.resource,
@@ -132,7 +129,6 @@ export const frontWiring: Wiring<FrontParts> = {
         return { ok: Object.values(components).every(({ ok }) => ok), components };
       },
       ready: () => serving.ready,
-      allowedHosts: urls.allowedHosts,
       trustProxy: config.trustProxy,
       requestId: currentRequestId,
       logger,

@@ -176,31 +176,22 @@ class RunningGateway implements Gateway {
 
     const start = (name: string, component: Component): Promise<void> => this.#lifecycle.start({ name, component });
     if (this.#own) await start('own telemetry', ownTelemetryPart(this.#own, this.#foundation, seat));
-    const storage = { name: plugins.storage.label, component: cradle.storage, startTimeoutMs: migrationMs };
-    await this.#lifecycle.start(storage);
+    const { label: name } = plugins.storage;
+    await this.#lifecycle.start({ name, component: cradle.storage, startTimeoutMs: migrationMs });
     await cradle.storage.migrate();
     if (cradle.replicas) {
       this.#sayWhatMayNotBeTwo(cradle);
       await start('the other gateways', cradle.replicas);
     }
-    await start('the audit', partOf({ stop: () => cradle.audit.stop() }));
+    await start('the audit', partOf(cradle.audit));
     await start(plugins.issuer.label, cradle.issuer);
     await start(plugins.telemetry.label, cradle.telemetry);
     await holdBoundary(cradle.telemetry, plugins.telemetry.label, this.#foundation.logger);
     await start(plugins.agent.label, cradle.agent);
-    await start('retention', partOf({ start: () => cradle.retention.start(), stop: () => cradle.retention.stop() }));
+    await start('retention', partOf(cradle.retention));
     await start('the OTLP receiver', cradle.receiver);
-    await start(
-      'the investigation worker',
-      partOf({ start: () => cradle.worker.start(), stop: () => cradle.worker.stop() }),
-    );
-    const { webhookSender } = cradle;
-    if (webhookSender) {
-      await start(
-        'the webhook sender',
-        partOf({ start: () => webhookSender.start(), stop: () => webhookSender.stop() }),
-      );
-    }
+    await start('the investigation worker', partOf(cradle.worker));
+    if (cradle.webhookSender) await start('the webhook sender', partOf(cradle.webhookSender));
     await start('kept results', partOf({ stop: async () => cradle.keptResults.clear() }));
 
     if (this.#own) observeGateway(this.#own, cradle);
@@ -263,6 +254,6 @@ function silentMs(config: Foundation['config']): number {
   return longestCallMs(config) + 60_000;
 }
 
-function partOf(life: { start?: () => void; stop: () => Promise<void> }): Component {
-  return { start: async () => life.start?.(), stop: life.stop, health: async () => ({ ok: true }) };
+function partOf(life: { start?(): void; stop(): Promise<void> }): Component {
+  return { start: async () => life.start?.(), stop: () => life.stop(), health: async () => ({ ok: true }) };
 }

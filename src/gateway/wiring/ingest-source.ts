@@ -18,13 +18,9 @@ export function receivingSink({ ingest }: Config, { sink }: Telemetry): Telemetr
 /** For a gateway without ingest and without a configured collector. */
 export const noIngest: IngestSource = {
   async config() {
-    throw new SightlineError(
-      'not_found',
-      'No telemetry can be sent through this gateway: its warehouse is fed by another way.',
-      {
-        hint: 'An operator names the collector that feeds it: ingest.collector in the config file.',
-      },
-    );
+    const message = 'No telemetry can be sent through this gateway: its warehouse is fed by another way.';
+    const hint = 'An operator names the collector that feeds it: ingest.collector in the config file.';
+    throw new SightlineError('not_found', message, { hint });
   },
 };
 
@@ -49,14 +45,8 @@ export function collectorSource(collector: Collector, directory: Pick<Directory,
       if (organization === undefined || token === undefined) {
         throw noToken('An operator sets one: ingest.collector.tokens in the config file.');
       }
-      return {
-        endpoint,
-        protocol,
-        token,
-        headers: Object.fromEntries(
-          Object.entries(headers).map(([name, value]) => [name, fill(value, organization, token)]),
-        ),
-      };
+      const filled = Object.entries(headers).map(([name, value]) => [name, fill(value, organization, token)] as const);
+      return { endpoint, protocol, token, headers: Object.fromEntries(filled) };
     },
   };
 }
@@ -74,11 +64,7 @@ function tokenOf({ token, tokens }: Collector, organization: Organization): stri
 
 /** In one pass: what is put in is not read again as a template. Header values are ASCII, so names are percent-encoded. */
 function fill(template: string, { id, name }: Organization, token: string): string {
-  const values: Readonly<Record<string, string>> = {
-    token,
-    organization: encodeURIComponent(name),
-    organization_id: id,
-  };
+  const values: Record<string, string> = { token, organization: encodeURIComponent(name), organization_id: id };
   return template.replace(/\{(token|organization|organization_id)\}/g, (_whole, key: string) => values[key] ?? '');
 }
 

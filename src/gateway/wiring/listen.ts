@@ -23,6 +23,13 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EACCES: 'this user may not',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'this machine has no such address',
+};
+
 const ownPort = 'Choose another with --port N, SIGHTLINE_PORT or listen.port; 0 takes a free one.';
 
 /** Answers the port. Throws `unavailable` with what to do. */
@@ -32,19 +39,8 @@ export async function listen(server: Server, address: ListenAddress, hint = ownP
     server.listen(address);
     await once(server, 'listening');
   } catch (cause) {
-    const code = errorField(cause, 'code');
-    const why =
-      code === 'EADDRINUSE'
-        ? 'another program listens there'
-        : code === 'EACCES'
-          ? 'this user may not'
-          : code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
-            ? 'this machine has no such address'
-            : 'the operating system refused';
-    throw new SightlineError('unavailable', `Cannot listen on ${host}, port ${port}: ${why}.`, {
-      cause,
-      hint,
-    });
+    const why = reasons[String(errorField(cause, 'code'))] ?? 'the operating system refused';
+    throw new SightlineError('unavailable', `Cannot listen on ${host}, port ${port}: ${why}.`, { cause, hint });
   }
   const bound = server.address();
   return bound === null || typeof bound === 'string' ? port : bound.port;

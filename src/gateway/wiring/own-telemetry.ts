@@ -28,11 +28,8 @@ export function ownTelemetryPart(own: OwnTelemetry, { config, logger }: Foundati
     async start() {
       if (scrapeServer === undefined) return;
       const address = { host, port: port === 0 ? 0 : port + (seat?.number ?? 1) - 1 };
-      const taken = await listen(
-        scrapeServer,
-        address,
-        'Choose another with ownTelemetry.prometheus.port; 0 takes a free one.',
-      );
+      const hint = 'Choose another with ownTelemetry.prometheus.port; 0 takes a free one.';
+      const taken = await listen(scrapeServer, address, hint);
       logger.info({ metrics: `${localUrl(host, taken)}/metrics` }, 'metrics can be scraped');
     },
     stop: () => own.stop(),

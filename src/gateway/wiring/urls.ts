@@ -35,30 +35,20 @@ export function deriveUrls(config: Config, port: number): Urls {
   const authUrl = config.authUrl ?? publicUrl;
   const own = [publicUrl, authUrl].map((text) => new URL(text));
   const loopback = ['127.0.0.1', 'localhost', '[::1]'].map((host) => `${host}:${port}`);
+  const origins = loopback.map((host) => `http://${host}`);
+  const hosts = config.allowedHosts.map((host) => host.toLowerCase());
   return {
     port,
     publicUrl,
     basePath: basePathOf(config),
     authUrl,
     resource: `${publicUrl}/mcp`,
-    allowedHosts: unique([
-      ...own.map((url) => url.host),
-      ...loopback,
-      ...config.allowedHosts.map((host) => host.toLowerCase()),
-    ]),
-    allowedOrigins: unique([
-      ...own.map((url) => url.origin),
-      ...loopback.map((host) => `http://${host}`),
-      ...config.allowedOrigins,
-    ]),
+    allowedHosts: [...new Set([...own.map(({ host }) => host), ...loopback, ...hosts])],
+    allowedOrigins: [...new Set([...own.map(({ origin }) => origin), ...origins, ...config.allowedOrigins])],
   };
 }
 
 /** As in `Urls`; known before the port is. */
 export function basePathOf({ publicUrl }: Pick<Config, 'publicUrl'>): string {
   return publicUrl === undefined ? '/' : new URL(publicUrl).pathname;
-}
-
-function unique(values: readonly string[]): readonly string[] {
-  return [...new Set(values)];
 }

@@ -16,46 +16,6 @@ import type { FromWorker } from './messages.ts';
 import { withBuffer } from './seat.ts';
 
 /**
- * What workers have in common and storage has not. Cut results lie here and not at the worker that read them, so that
- * their limits hold for all together, any worker can page in them, and none is lost with its worker.
- */
-class Switchboard {
-  readonly #kept: KeptResults;
-  readonly #workers: () => Iterable<WorkerProcess>;
-
-  constructor({ now, workers }: { readonly now: () => Date; readonly workers: () => Iterable<WorkerProcess> }) {
-    this.#kept = createKeptResults({ now });
-    this.#workers = workers;
-  }
-
-  take(message: FromWorker, from: WorkerProcess): void {
-    switch (message.kind) {
-      case 'keep': {
-        const { call, holder, result } = message;
-        const id = this.#kept.keep(holder, withBuffer(result));
-        from.tell({ kind: 'kept', call, ...(id === undefined ? {} : { id }) });
-        break;
-      }
-      case 'page': {
-        const { call, holder, id, request } = message;
-        const page = this.#kept.findPage(holder, id, request);
-        from.tell({ kind: 'page', call, ...(page === undefined ? {} : { page }) });
-        break;
-      }
-      case 'admitted':
-      case 'cancelled':
-        for (const worker of this.#workers()) if (worker !== from) worker.tell(message);
-        break;
-      case 'serving':
-    }
-  }
-
-  clear(): void {
-    this.#kept.clear();
-  }
-}
-
-/**
  * V8 lets what has grown old take four times the room of what lives before it looks which of it is garbage. Of a gateway the
  * caches live, and each token and answer in them that another takes the place of is garbage: half as much again is room enough.
  */
@@ -98,7 +58,11 @@ class RunningPrimary implements Primary {
   readonly #settings: Settings;
   readonly #count: number;
   readonly #workers = new Map<number, WorkerProcess>();
-  readonly #switchboard: Switchboard;
+  /**
+   * Cut results lie here and not at the worker that read them, so that their limits hold for all together, any worker can
+   * page in them, and none is lost with its worker.
+   */
+  readonly #kept: KeptResults;
   readonly #stopping = new AbortController();
   #hold: Exclusive | undefined;
   #port = 0;
@@ -109,7 +73,7 @@ class RunningPrimary implements Primary {
     this.#foundation = foundation;
     this.#settings = settings;
     this.#count = count;
-    this.#switchboard = new Switchboard({ now: foundation.now, workers: () => this.#workers.values() });
+    this.#kept = createKeptResults({ now: foundation.now });
   }
 
   get url(): string {
@@ -159,7 +123,7 @@ class RunningPrimary implements Primary {
     for (const worker of workers) worker.tell({ kind: 'stop' });
     await Promise.all(workers.map(({ ended }) => ended));
     await this.#restarting;
-    this.#switchboard.clear();
+    this.#kept.clear();
     this.#hold?.release();
   }
 
@@ -172,21 +136,38 @@ class RunningPrimary implements Primary {
   }
 
   #launch(number: number): WorkerProcess {
-    const worker = new WorkerProcess({ number, of: this.#count, port: this.#port }, (message, from) =>
-      this.#switchboard.take(message, from),
-    );
+    const assignment = { number, of: this.#count, port: this.#port };
+    const worker = new WorkerProcess(assignment, (message, from) => this.#take(message, from));
     this.#workers.set(number, worker);
     return worker;
+  }
+
+  #take(message: FromWorker, from: WorkerProcess): void {
+    switch (message.kind) {
+      case 'keep': {
+        const id = this.#kept.keep(message.holder, withBuffer(message.result));
+        from.tell({ kind: 'kept', call: message.call, ...(id === undefined ? {} : { id }) });
+        break;
+      }
+      case 'page': {
+        const page = this.#kept.findPage(message.holder, message.id, message.request);
+        from.tell({ kind: 'page', call: message.call, ...(page === undefined ? {} : { page }) });
+        break;
+      }
+      case 'admitted':
+      case 'cancelled':
+        for (const worker of this.#workers.values()) if (worker !== from) worker.tell(message);
+        break;
+      case 'serving':
+    }
   }
 
   /** Replaces the worker when it ends of itself. */
   async #watch(number: number, worker: WorkerProcess): Promise<void> {
     const ended = await worker.ended;
     if (this.#stopping.signal.aborted || this.#workers.get(number) !== worker) return;
-    this.#foundation.logger.error(
-      { worker: number, pid: worker.pid, ended },
-      'a worker ended; another takes its place',
-    );
+    const { logger } = this.#foundation;
+    logger.error({ worker: number, pid: worker.pid, ended }, 'a worker ended; another takes its place');
     await this.#replace(number);
   }
 
