@@ -71,8 +71,10 @@ function toNotice(alert: z.output<typeof alertSchema>, group: z.output<typeof bo
 
 const replayWindowSeconds = 300;
 
-const instructions: AlertInput['instructions'] = ({ url, secret }) => {
-  return `Alertmanager: add this receiver to alertmanager.yml, and name it in a route.
+const instructions: AlertInput['instructions'] = ({
+  url,
+  secret,
+}) => `Alertmanager: add this receiver to alertmanager.yml, and name it in a route.
 
 receivers:
   - name: sightline
@@ -101,7 +103,6 @@ From Grafana 12 on it can sign, with these in place of the last two:
 
 Leave "Disable resolved message" off and the custom payload empty.
 `;
-};
 
 /** Prometheus Alertmanager's webhook (version 4), and Grafana's, which has the same shape and more. */
 export default definePlugin({

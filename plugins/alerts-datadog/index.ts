@@ -22,8 +22,7 @@ export const template = {
   organization: '$ORG_NAME',
 } as const;
 
-const instructions: AlertInput['instructions'] = ({ url, secret }) => {
-  return `In Datadog, open Integrations, Webhooks, New:
+const instructions: AlertInput['instructions'] = ({ url, secret }) => `In Datadog, open Integrations, Webhooks, New:
 
 Name
   sightline
@@ -40,7 +39,6 @@ ${JSON.stringify({ Authorization: `Bearer ${secret}` }, null, 2)}
 Leave "Encode as form" off. Then name @webhook-sightline in the message of each monitor that is to report here, outside of
 any {{#is_alert}} block, so that the recovery is sent too.
 `;
-};
 
 /** Datadog's webhooks with the payload in `template`: Datadog has no payload of its own. */
 export default definePlugin({

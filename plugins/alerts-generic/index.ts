@@ -67,8 +67,7 @@ function toNotice(alert: z.output<typeof alertSchema>, now: Date): AlertNotice {
   );
 }
 
-const instructions: AlertInput['instructions'] = ({ url, secret }) => {
-  return `Post JSON, with the secret as a bearer token:
+const instructions: AlertInput['instructions'] = ({ url, secret }) => `Post JSON, with the secret as a bearer token:
 
 curl --fail-with-body '${url}' \\
   -H 'Authorization: Bearer ${secret}' \\
@@ -88,7 +87,6 @@ curl --fail-with-body '${url}' \\
 Only "title" is needed. Send the same "fingerprint" with "status": "resolved" when it is over. A list of such
 objects, or { "alerts": [ ... ] }, is taken too.
 `;
-};
 
 /** Alerts in our own small JSON, for what has no plugin: a script, a cron job, a sender with a template of its own. */
 export default definePlugin({

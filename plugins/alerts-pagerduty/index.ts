@@ -86,8 +86,10 @@ function labelsOf(incident: Incident): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(labels).flatMap(([name, value]) => (value ? [[name, value]] : [])));
 }
 
-const instructions: AlertInput['instructions'] = ({ url, secret }) => {
-  return `In PagerDuty, open Integrations, Generic Webhooks (v3), New Webhook:
+const instructions: AlertInput['instructions'] = ({
+  url,
+  secret,
+}) => `In PagerDuty, open Integrations, Generic Webhooks (v3), New Webhook:
 
   Webhook URL          ${url}
   Scope type           the service, the team or the account
@@ -100,7 +102,6 @@ custom header is not needed: each request is then known by its signature, which 
 
 Then open the webhook and choose Send Test Event: it is answered, and opens nothing here.
 `;
-};
 
 /** PagerDuty's V3 webhooks: an incident of theirs is an alert here. */
 export default definePlugin({

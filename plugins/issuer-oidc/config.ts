@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { flag } from '../../src/contract/core/index.ts';
 import { authorizationServerSchema, roles, scopes } from '../../src/contract/issuer/index.ts';
 import type { ClaimPath } from './claims.ts';
-import { checkConfig } from './config-check.ts';
 import { emailTrusts } from './email.ts';
 import { presetNames } from './presets.ts';
 
@@ -78,52 +77,52 @@ const accessTokens = z
   })
   .describe('Only with mode resource-server: what its access tokens say');
 
-export const configSchema = authorizationServerSchema
-  .extend({
-    mode: z
-      .enum(['broker', 'resource-server'])
-      .default('broker')
-      .describe('Whether Sightline or the provider gives out the access tokens'),
-    preset: z.enum(presetNames).default('generic'),
-    issuer: providerUrl.optional().describe('Exactly as the provider writes it'),
-    tenant: z.guid().optional().describe('Entra ID: the directory (tenant) id'),
-    hostedDomains: z.array(domain).min(1).optional().describe('Google: the domains of your company'),
-    name: z.string().min(1).max(60).optional().describe('On the button: Sign in with …'),
-    clientId: credential,
-    clientSecret: credential.optional(),
-    privateKey: z.string().min(1).optional().describe('PKCS #8 PEM, in place of a secret (private_key_jwt)'),
-    privateKeyId: z.string().min(1).max(200).optional(),
-    clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).optional(),
-    scopes: z
-      .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope'))
-      .default(['openid', 'email', 'profile'])
-      .refine((list) => list.includes('openid'), 'must hold openid'),
-    parameters: z
-      .record(z.string().min(1), z.string())
-      .default({})
-      .describe('Sent along to the sign-in page: prompt, organization, kc_idp_hint, …'),
-    userinfo: flag.optional().describe('Whether the userinfo endpoint is asked too'),
-    claims: z
-      .strictObject({
-        subject: claimPath.optional(),
-        email: claimPath.optional(),
-        emailVerified: claimPath.optional(),
-        name: claimPath.optional(),
-        groups: claimPath.optional(),
-      })
-      .prefault({}),
-    emailTrust: z.enum(emailTrusts).optional().describe('When an address counts as the person’s own'),
-    memberships: z.array(membership).max(500).default([]),
-    accessTokens: accessTokens.optional(),
-    enterpriseManaged: z
-      .strictObject({
-        enabled: flag.default(false),
-        issuer: providerUrl.optional().describe('Who signs the assertions, if not the issuer'),
-      })
-      .prefault({})
-      .describe('Whether ID-JAG assertions are taken for tokens (enterprise-managed authorization)'),
-  })
-  .superRefine(checkConfig);
+const checked = authorizationServerSchema.extend({
+  mode: z
+    .enum(['broker', 'resource-server'])
+    .default('broker')
+    .describe('Whether Sightline or the provider gives out the access tokens'),
+  preset: z.enum(presetNames).default('generic'),
+  issuer: providerUrl.optional().describe('Exactly as the provider writes it'),
+  tenant: z.guid().optional().describe('Entra ID: the directory (tenant) id'),
+  hostedDomains: z.array(domain).min(1).optional().describe('Google: the domains of your company'),
+  name: z.string().min(1).max(60).optional().describe('On the button: Sign in with …'),
+  clientId: credential,
+  clientSecret: credential.optional(),
+  privateKey: z.string().min(1).optional().describe('PKCS #8 PEM, in place of a secret (private_key_jwt)'),
+  privateKeyId: z.string().min(1).max(200).optional(),
+  clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).optional(),
+  scopes: z
+    .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope'))
+    .default(['openid', 'email', 'profile'])
+    .refine((list) => list.includes('openid'), 'must hold openid'),
+  parameters: z
+    .record(z.string().min(1), z.string())
+    .default({})
+    .describe('Sent along to the sign-in page: prompt, organization, kc_idp_hint, …'),
+  userinfo: flag.optional().describe('Whether the userinfo endpoint is asked too'),
+  claims: z
+    .strictObject({
+      subject: claimPath.optional(),
+      email: claimPath.optional(),
+      emailVerified: claimPath.optional(),
+      name: claimPath.optional(),
+      groups: claimPath.optional(),
+    })
+    .prefault({}),
+  emailTrust: z.enum(emailTrusts).optional().describe('When an address counts as the person’s own'),
+  memberships: z.array(membership).max(500).default([]),
+  accessTokens: accessTokens.optional(),
+  enterpriseManaged: z
+    .strictObject({
+      enabled: flag.default(false),
+      issuer: providerUrl.optional().describe('Who signs the assertions, if not the issuer'),
+    })
+    .prefault({})
+    .describe('Whether ID-JAG assertions are taken for tokens (enterprise-managed authorization)'),
+});
+
+export const configSchema = checked.superRefine(checkConfig);
 
 export type OidcConfig = z.output<typeof configSchema>;
 
@@ -136,4 +135,95 @@ function isProviderUrl(value: string): boolean {
 
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}
+
+type Checked = z.output<typeof checked>;
+type Wrong = (path: readonly string[], message: string) => void;
+
+/** What the protocol itself says in the request. */
+const reserved = new Set([
+  'client_id',
+  'client_secret',
+  'code_challenge',
+  'code_challenge_method',
+  'nonce',
+  'redirect_uri',
+  'request',
+  'request_uri',
+  'response_mode',
+  'response_type',
+  'scope',
+  'state',
+]);
+
+/** What no key can say alone. */
+function checkConfig(config: Checked, context: z.RefinementCtx): void {
+  const wrong = (path: readonly string[], message: string) =>
+    context.addIssue({ code: 'custom', path: [...path], message });
+  const { mode, preset, issuer, accessTokens, enterpriseManaged } = config;
+
+  if (preset === 'entra') {
+    if (config.tenant === undefined) wrong(['tenant'], 'the preset entra needs it');
+  } else if (config.tenant !== undefined) wrong(['tenant'], 'only the preset entra has it');
+  if (preset === 'google') {
+    if (config.hostedDomains === undefined) wrong(['hostedDomains'], 'the preset google needs it');
+    if (mode === 'resource-server') wrong(['mode'], "Google's access tokens are for Google alone: use broker");
+  } else if (config.hostedDomains !== undefined) wrong(['hostedDomains'], 'only the preset google has it');
+  if (issuer === undefined && preset !== 'entra' && preset !== 'google')
+    wrong(['issuer'], `the preset ${preset} needs it`);
+  const url = issuer === undefined ? null : URL.parse(issuer);
+  if (url !== null) checkIssuer(url, config, wrong);
+
+  if ((config.clientSecret === undefined) === (config.privateKey === undefined)) {
+    wrong(['clientSecret'], 'say either clientSecret or privateKey');
+  }
+  if (config.privateKey === undefined && config.privateKeyId !== undefined) {
+    wrong(['privateKeyId'], 'belongs to privateKey');
+  }
+  if (config.clientSecret === undefined && config.clientAuthentication !== undefined) {
+    wrong(['clientAuthentication'], 'belongs to clientSecret');
+  }
+  for (const name of Object.keys(config.parameters)) {
+    if (reserved.has(name)) wrong(['parameters', name], 'is said by the protocol');
+  }
+
+  if (mode === 'broker' && accessTokens !== undefined) wrong(['accessTokens'], 'only mode resource-server has it');
+  if (mode === 'resource-server') checkAccessTokens(config, wrong);
+  if (mode === 'resource-server' && enterpriseManaged.enabled) {
+    wrong(['enterpriseManaged'], 'only mode broker has it: here the provider itself gives out the tokens');
+  }
+}
+
+/** Providers at whose address everybody is: a rule for the addresses of a company would let strangers and leavers in. */
+function checkIssuer({ hostname, pathname }: URL, { preset, tenant }: Checked, wrong: Wrong): void {
+  if (preset === 'entra' && tenant !== undefined && !pathname.toLowerCase().includes(tenant.toLowerCase())) {
+    wrong(['issuer'], 'is not of the tenant');
+  }
+  if (hostname.includes('microsoftonline.') && /^\/(common|organizations|consumers)\b/i.test(pathname)) {
+    wrong(['issuer'], 'is of all tenants at once: name yours');
+  }
+  if (hostname === 'accounts.google.com' && preset !== 'google') {
+    wrong(['preset'], 'must be google there, which tells accounts of your company from private ones');
+  }
+}
+
+function checkAccessTokens(config: Checked, wrong: Wrong): void {
+  const { preset, issuer, accessTokens } = config;
+  if (preset === 'entra' && accessTokens?.audiences === undefined) {
+    wrong(['accessTokens', 'audiences'], 'the preset entra needs it: the application id of your API');
+  }
+  if (preset === 'okta' && issuer !== undefined && !issuer.includes('/oauth2/')) {
+    wrong(['issuer'], 'tokens of this one are for Okta alone: name an authorization server, …/oauth2/default');
+  }
+  if (accessTokens === undefined) return;
+  if (accessTokens.audiences?.includes(config.clientId) === true && preset !== 'entra') {
+    wrong(['accessTokens', 'audiences'], 'must not hold clientId, which is what ID tokens are for');
+  }
+  if (Object.keys(accessTokens.roles).length > 0 && accessTokens.rolesClaim === undefined) {
+    wrong(['accessTokens', 'rolesClaim'], 'belongs to roles');
+  }
+  const { introspection } = accessTokens;
+  if (introspection !== undefined && introspection.clientSecret === undefined && config.clientSecret === undefined) {
+    wrong(['accessTokens', 'introspection', 'clientSecret'], 'is needed: privateKey cannot be used there');
+  }
 }

@@ -18,13 +18,11 @@ type Credentials = Pick<OidcConfig, 'clientSecret' | 'privateKey' | 'privateKeyI
 /** How we prove at the token endpoint that we are the client. Throws `config_invalid` where the key cannot be used. */
 function clientAuthentication(credentials: Credentials, method: Settings['clientAuthentication']): oidc.ClientAuth {
   const { clientSecret, privateKey, privateKeyId } = credentials;
-  if (privateKey !== undefined) return privateKeyAuthentication(privateKey, privateKeyId);
+  if (privateKey !== undefined) {
+    const key = cryptoKey(privateKey);
+    return oidc.PrivateKeyJwt(privateKeyId === undefined ? key : { key, kid: privateKeyId });
+  }
   return method === 'client_secret_post' ? oidc.ClientSecretPost(clientSecret) : oidc.ClientSecretBasic(clientSecret);
-}
-
-function privateKeyAuthentication(pem: string, kid: string | undefined): oidc.ClientAuth {
-  const key = cryptoKey(pem);
-  return oidc.PrivateKeyJwt(kid === undefined ? key : { key, kid });
 }
 
 function cryptoKey(pem: string): oidc.CryptoKey {
@@ -42,10 +40,8 @@ function cryptoKey(pem: string): oidc.CryptoKey {
     }
   } catch {
     // Without the cause: a parser may quote what it read.
-    throw new SightlineError(
-      'config_invalid',
-      'issuer.privateKey cannot be used: it must be an RSA, P-256 or Ed25519 key in PKCS #8 PEM.',
-    );
+    const message = 'issuer.privateKey cannot be used: it must be an RSA, P-256 or Ed25519 key in PKCS #8 PEM.';
+    throw new SightlineError('config_invalid', message);
   }
 }
 
@@ -61,12 +57,10 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
     createProvider({ issuer, clientId: config.clientId, authentication, now, logger });
   const provider = providerOf(settings.issuer);
   const signIn = createSignIn({
+    ...settings,
     provider,
     clientId: config.clientId,
-    name: settings.name,
     scopes: config.scopes,
-    parameters: settings.parameters,
-    userinfo: settings.userinfo,
     rules: settings.identity,
     artifacts: () => host.storage.directory.artifacts,
     now,
@@ -77,18 +71,13 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
   if (config.mode === 'broker') {
     const assertions = config.enterpriseManaged.enabled ? [assertionTrust(config, settings, provider, providerOf)] : [];
     const server = host.authorizationServer({ signingKeyDays, clients, people: true, assertions });
-    return {
-      ...server,
-      ...told(server, provider),
-      trusts: [server.trust],
-      authorizationServers: [server.issuer],
-      signIn,
-    };
+    const own = { trusts: [server.trust], authorizationServers: [server.issuer] } as const;
+    return { ...server, ...told(server, provider), ...own, signIn };
   }
 
   const server = host.authorizationServer({ signingKeyDays, clients, people: false });
   const rules = tokenRules(config, settings);
-  const audiences = config.accessTokens?.audiences;
+  const { audiences, scopePrefix: prefix = '' } = config.accessTokens ?? {};
   const accepted = {
     issuer: settings.issuer,
     ...(audiences === undefined ? {} : { audiences }),
@@ -105,11 +94,7 @@ export function createIssuer(config: OidcConfig, host: IssuerHost): Issuer {
     // Ours is not listed: clients that people use take any of them, and nobody can sign in there. Who has an API key is
     // told where to exchange it.
     authorizationServers: [settings.issuer],
-    scopeNames: scopeNames({
-      scopes: rules.scopes,
-      prefix: config.accessTokens?.scopePrefix ?? '',
-      byRole: rules.roles !== undefined,
-    }),
+    scopeNames: scopeNames({ scopes: rules.scopes, prefix, byRole: rules.roles !== undefined }),
     signIn,
   };
 }

@@ -8,21 +8,10 @@ import { presets } from './presets.ts';
 /** What providers sign with. Never a shared secret (HS256), never `none`. */
 export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const satisfies readonly SigningAlgorithm[];
 
-/** The config with all that its preset fills in. */
-export interface Settings {
-  readonly issuer: string;
-  readonly name: string;
-  readonly userinfo: boolean;
-  /** Sent along to the sign-in page. */
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly clientAuthentication: 'client_secret_basic' | 'client_secret_post';
-  /** Of ID tokens, and of ID-JAG assertions. */
-  readonly identity: IdentityRules;
-  /** Of access tokens. */
-  readonly tokenIdentity: IdentityRules;
-}
+export type Settings = ReturnType<typeof settingsOf>;
 
-export function settingsOf(config: OidcConfig): Settings {
+/** The config with all that its preset fills in. */
+export function settingsOf(config: OidcConfig) {
   const preset = presets[config.preset];
   const claims = { ...preset.claims, ...defined(config.claims) };
   const issuer = issuerOf(config);
@@ -44,7 +33,9 @@ export function settingsOf(config: OidcConfig): Settings {
     // Google then offers accounts of the company alone. It is a hint: what comes back is looked at.
     parameters: { ...(hostedDomains === undefined ? {} : { hd: hostedDomain(hostedDomains) }), ...config.parameters },
     clientAuthentication: config.clientAuthentication ?? preset.clientAuthentication,
+    /** Of ID tokens, and of ID-JAG assertions. */
     identity,
+    /** Of access tokens. */
     tokenIdentity: {
       ...identity,
       subject: config.accessTokens?.subject ?? config.claims.subject ?? preset.tokenSubject ?? claims.subject,

@@ -33,10 +33,8 @@ function signInFailure(error: unknown, logger: Logger): SightlineError {
     const code = plainCode(error.error);
     logger.warn({ code }, 'The identity provider refused a sign-in.');
     if (outages.has(code)) return unreachable();
-    return new SightlineError(
-      'forbidden',
-      'Your identity provider did not let you in. Sign in again, or ask its administrator.',
-    );
+    const message = 'Your identity provider did not let you in. Sign in again, or ask its administrator.';
+    return new SightlineError('forbidden', message);
   }
   if (error instanceof oidc.ResponseBodyError && error.error === 'invalid_grant') {
     logger.warn({ code: 'invalid_grant' }, 'The identity provider did not take the code of a sign-in.');
@@ -45,10 +43,8 @@ function signInFailure(error: unknown, logger: Logger): SightlineError {
   if (error instanceof oidc.ResponseBodyError || error instanceof oidc.WWWAuthenticateChallengeError) {
     const code = error instanceof oidc.ResponseBodyError ? plainCode(error.error) : `status ${error.status}`;
     logger.error({ code }, 'The identity provider refused this service: check clientId and its credentials.');
-    return new SightlineError(
-      'unavailable',
-      'Sign-in is not set up well: your identity provider refused this service.',
-    );
+    const message = 'Sign-in is not set up well: your identity provider refused this service.';
+    return new SightlineError('unavailable', message);
   }
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
   logger.warn({ code, reason: error instanceof Error ? error.message : '' }, 'The answer to a sign-in was not valid.');
@@ -178,11 +174,8 @@ function isState([given = '', ...more]: readonly string[], expected: string): bo
 const model = 'SignIn';
 
 /** True the first time a value is shown to any gateway over the storage, until it expires. */
-function createOnce(
-  artifacts: () => Pick<ArtifactRepository, 'upsert' | 'consume'>,
-  now: () => Date,
-): (value: string, expiresAt: Date) => Promise<boolean> {
-  return async (value, expiresAt) => {
+function createOnce(artifacts: () => ArtifactRepository, now: () => Date) {
+  return async (value: string, expiresAt: Date): Promise<boolean> => {
     const id = hashSecret(value);
     // Of those who write it at once one alone consumes it; writing it again makes it no newer.
     await artifacts().upsert({ model, id, payload: '{}', expiresAt });

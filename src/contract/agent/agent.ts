@@ -24,10 +24,7 @@ export interface Assignment {
   readonly steps: readonly InvestigationStep[];
   /** What was found before in this chat, or about its incident: the newest first, at most five. */
   readonly earlier?: readonly EarlierInvestigation[];
-  /**
-   * When the question was asked, or what the agent asked back was answered: "now" for the whole of it, so that one resumed
-   * after a crash looks at the same window.
-   */
+  /** When the question was asked, or what the agent asked back was answered: its "now", also when it is resumed after a crash. */
   readonly askedAt: Date;
 }
 

@@ -99,10 +99,7 @@ function webAddress(text: string | null | undefined): string | undefined {
   return url.href.length <= 2_000 ? url.href : undefined;
 }
 
-/**
- * What a sender's word for a severity or priority means: `P1`, `SEV-2`, `sev 3: minor`, `warning`, `Critical`. Anything
- * else is `unknown`.
- */
+/** What a sender's word for a severity or priority means: `P1`, `SEV-2`, `sev 3: minor`, `Critical`. All else is `unknown`. */
 export function severityOf(word: string | null | undefined): Severity {
   const plain = (word ?? '').slice(0, 100).trim().toLowerCase();
   const level = /^(?:p|prio|priority|s|sev|severity)[\s_-]?([0-5])\b/.exec(plain)?.[1];
@@ -122,10 +119,7 @@ export function alertTime(text: string | null | undefined): Date | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time;
 }
 
-/**
- * The time, unless it cannot be meant: older than ten years (Go's zero time is of the year 1), or more than an hour ahead,
- * which no clock of a sender is.
- */
+/** Undefined where it cannot be meant: older than ten years (Go's zero time is of the year 1), or more than an hour ahead. */
 function plausibleTime(time: Date | undefined, now: Date): Date | undefined {
   const age = time && now.getTime() - time.getTime();
   return age !== undefined && age <= oldest && age >= -hour ? time : undefined;

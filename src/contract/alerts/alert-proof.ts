@@ -9,10 +9,7 @@ const mostAlerts = 1_000;
 /** For senders that cannot set Authorization. */
 const secretHeader = 'x-sightline-secret';
 
-/**
- * Whether the request brings the secret: as a bearer token, as the password of HTTP Basic with any user name, or in
- * `X-Sightline-Secret`. In constant time; never throws.
- */
+/** Whether it brings the secret: as bearer token, Basic password or `X-Sightline-Secret`. In constant time; never throws. */
 export function bringsSecret(request: AlertRequest, secret: string): boolean {
   if (secret === '') return false;
   const given = [requestHeader(request, secretHeader), credentials(requestHeader(request, 'authorization'))];

@@ -15,10 +15,8 @@ export async function within<Answer>(
   work: Promise<Answer>,
   late: () => Error = () => new Error(`no answer within ${ms} ms`),
 ): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(late()), ms);
   try {
     return await Promise.race([work, timeout]);
   } finally {

@@ -1,7 +1,4 @@
-/**
- * Every failure the product can name, with the HTTP status it has where it becomes one.
- * The codes are stable: clients and runbooks switch on them.
- */
+/** Every failure the product can name, with its HTTP status. The codes are stable: clients and runbooks switch on them. */
 export const errorStatus = {
   invalid_argument: 400,
   not_found: 404,

@@ -6,29 +6,18 @@ declare const brand: unique symbol;
 export type Id<Prefix extends string> = string & { readonly [brand]: Prefix };
 
 export type OrganizationId = Id<'org'>;
-
 export type UserId = Id<'usr'>;
-
 /** An API key's public half: `ak_…`. */
 export type KeyId = Id<'ak'>;
-
 export type SecretId = Id<'sec'>;
-
 export type IngestTokenId = Id<'it'>;
-
 export type AlertSourceId = Id<'als'>;
-
 export type IncidentId = Id<'inc'>;
-
 export type InvestigationId = Id<'inv'>;
-
 /** What a person granted to an OAuth client. */
 export type GrantId = Id<'gra'>;
-
 export type InvitationId = Id<'invt'>;
-
 export type ChatId = Id<'chat'>;
-
 export type MessageId = Id<'msg'>;
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';

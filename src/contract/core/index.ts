@@ -5,7 +5,6 @@ export { Stopped, within } from './component.ts';
 export { ClientGone, errorStatus, SightlineError } from './errors.ts';
 export type { ErrorCode, ErrorDetails } from './errors.ts';
 export * from './ids.ts';
-export { foldCase } from './ids.ts';
 export * from './secrets.ts';
 export { code, fenced } from './quote.ts';
 export { flag } from './flag.ts';

@@ -3,10 +3,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/**
- * Telemetry is written by strangers. Whatever of it stands in a message or a document stands in a code span: on one line,
- * short, and without the backticks that would end the span.
- */
+/** A stranger's text, such as telemetry, in a code span: on one line, short, and without the backticks that would end it. */
 export function code(text: string, limit = 120): string {
   const line = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')

@@ -1,9 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/**
- * SHA-256, hex: how a secret of ours is kept. A slow hash would buy nothing on 256 random bits, and would let strangers
- * spend our processor.
- */
+/** SHA-256, hex. A slow hash would buy nothing on 256 random bits, and would let strangers spend our processor. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex');
 }

@@ -69,10 +69,7 @@ export interface ToolResult {
   readonly facts?: { readonly rows?: number; readonly truncated?: boolean };
 }
 
-/**
- * A text with an engine's rows in it, JSON in UTF-8 as its plugin serialized them: they go into the answer as bytes, and are
- * never made a string.
- */
+/** A text with an engine's rows in it (JSON in UTF-8): they go into the answer as bytes, and are never made a string. */
 export interface AroundRows {
   readonly before: string;
   readonly rows: Buffer;

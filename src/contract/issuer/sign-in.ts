@@ -30,10 +30,7 @@ export interface ExternalIdentity {
   readonly name?: string;
   /** Memberships that the configured rules derive from the claims. Sign-in needs at least one, from here or an invitation. */
   readonly memberships: readonly ExternalMembership[];
-  /**
-   * An assertion made for one client, which says who somebody is and need not say the rest: memberships that the account
-   * has already stay as they are.
-   */
+  /** An assertion for one client, which need not say the rest: memberships that the account has already stay as they are. */
   readonly partial?: boolean;
 }
 

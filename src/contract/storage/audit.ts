@@ -1,14 +1,8 @@
 import type { OrganizationId } from '../core/ids.ts';
 
-/**
- * Append-only; there is no update and no delete. Each process chains what it appends for an organization (audit-chain.ts), so
- * that gateways over one storage wait for nobody.
- */
+/** Append-only: no update, no delete. Each process chains what it appends (audit-chain.ts), so that gateways wait for nobody. */
 export interface AuditRepository {
-  /**
-   * All of the records or none, chained and sealed. An append that failed may be repeated with the same objects: what was
-   * written after all is not written again.
-   */
+  /** All or none, chained and sealed. Repeated with the same objects after a failure, it writes none of them twice. */
   append(records: readonly AuditRecord[]): Promise<void>;
   /** Newest first. */
   list(options: { readonly limit: number; readonly before?: Date }): Promise<readonly AuditRecord[]>;

@@ -6,21 +6,17 @@ export { auditSeals, chainRecords, chainRoot, recordHash } from './audit-chain.t
 export type { Seal } from './audit-chain.ts';
 export type * from './people.ts';
 export type * from './chat.ts';
-export { asksToCancel } from './chat.ts';
-export { chatTitle } from './chat.ts';
+export { asksToCancel, chatTitle } from './chat.ts';
 export { chooseInvestigation } from './investigation.ts';
 export type * from './investigation.ts';
 export type * from './record.ts';
 export type * from './kept-results.ts';
 export type * from './replicas.ts';
 export type * from './transfer.ts';
-export type * from './kept-results.ts';
 export type * from './storage.ts';
-export type * from './record.ts';
 export type * from './alert-sources.ts';
 export { alertRules } from './alert-repository.ts';
 export type * from './alert-repository.ts';
-export type * from './transfer.ts';
 export { webhookEvents } from './webhooks.ts';
 export type {
   ClaimedWebhookMessage,

@@ -82,17 +82,11 @@ export interface InvestigationRepository {
     readonly chatId?: ChatId;
     readonly engine: string;
   }): Promise<Investigation>;
-  /**
-   * Stores the step under its seq; a second one with the same seq is ignored, so that a resumed run doubles nothing. With
-   * `holder`, `conflict` unless the investigation is leased to that one.
-   */
+  /** Stores the step under its seq; a second one of that seq is ignored. With `holder`, `conflict` unless it is leased to that one. */
   addStep(id: InvestigationId, step: InvestigationStep, holder?: string): Promise<void>;
   /** Keeps the sentence about what a running investigation does. */
   progress(id: InvestigationId, doing: string): Promise<void>;
-  /**
-   * Sets the status with what belongs to it; with a chat, the chat's status and its closing message in the same transaction.
-   * `holder` as for a step.
-   */
+  /** Sets the status; with a chat, its status and closing message in the same transaction. `holder` as for a step. */
   finish(id: InvestigationId, result: InvestigationResult, holder?: string): Promise<void>;
 }
 

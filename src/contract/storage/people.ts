@@ -101,9 +101,7 @@ export interface PeopleRepository {
   linkIdentity(userId: UserId, issuer: string, subject: string, which?: 'first' | 'another'): Promise<void>;
   /** Whether an account is linked to any identity. */
   hasIdentity(userId: UserId): Promise<boolean>;
-  /**
-   * Makes the memberships that come from an identity provider equal to these, and leaves those given here alone.
-   */
+  /** Makes the memberships that come from an identity provider equal to these, and leaves those given here alone. */
   syncMemberships(
     userId: UserId,
     memberships: readonly { readonly organizationId: OrganizationId; readonly role: Role }[],

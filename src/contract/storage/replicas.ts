@@ -1,7 +1,3 @@
-/*
- * What several gateways over one storage know of each other.
- */
-
 /** A gateway that serves. */
 export interface RunningGateway {
   /** Its own for as long as it runs, however many processes it has; at most 40 characters. */

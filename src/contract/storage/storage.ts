@@ -60,10 +60,7 @@ export interface Directory {
   users(): Promise<readonly User[]>;
   findUser(idOrEmail: string): Promise<User | undefined>;
 
-  /**
-   * The hot path: whether this secret of this key is alive now. One prepared statement. An object that was answered is never
-   * changed: the very same again says the same.
-   */
+  /** The hot path: whether this secret of this key is alive now. One prepared statement. An answered object is never changed. */
   liveKey(keyId: string, secretId: string): Promise<LiveKey | undefined>;
   /** For the token exchange: the key with the hashes of its active secrets. */
   keyForExchange(keyId: string): Promise<ApiKeyWithHashes | undefined>;
@@ -82,10 +79,7 @@ export interface Directory {
   alertSource(id: string): Promise<AlertSource | undefined>;
 
   signingKeys(): Promise<readonly SigningKeyRecord[]>;
-  /**
-   * Replaces the set in one transaction if it still is what `expected` says (kids in order); false when another instance
-   * was first, and then nothing is written.
-   */
+  /** In one transaction, if the kids are still `expected` in order; false, and nothing is written, where another was first. */
   replaceSigningKeys(expected: readonly string[], keys: readonly SigningKeyRecord[]): Promise<boolean>;
 
   readonly artifacts: ArtifactRepository;
@@ -95,10 +89,7 @@ export interface Directory {
   readonly gateways: GatewayRepository;
   readonly buckets: BucketRepository;
 
-  /**
-   * An investigation that is queued, or running under a lease that has ended; it becomes running, leased to `holder`.
-   * Organizations take turns, so that nobody's many questions hold up another's one; of one organization it is the oldest.
-   */
+  /** One that is queued, or whose lease has ended; it becomes running. Organizations take turns; of one it is the oldest. */
   claimInvestigation(lease: Lease): Promise<ClaimedInvestigation | undefined>;
   /** Extends the lease; false when it was lost. */
   renewInvestigation(id: InvestigationId, lease: Lease): Promise<boolean>;
@@ -107,10 +98,7 @@ export interface Directory {
   claimWebhookMessage(lease: Lease): Promise<ClaimedWebhookMessage | undefined>;
   settleWebhookMessage(message: ClaimedWebhookMessage, lease: Lease, outcome: WebhookOutcome): Promise<void>;
 
-  /**
-   * For work that one gateway does for all: true for one of those who ask within `everyMs`, which must be longer than a
-   * millisecond. `name` has at most 40 characters.
-   */
+  /** True for one of the gateways that ask within `everyMs`, which is longer than a millisecond. `name`: at most 40 characters. */
   takeTurn(name: string, now: Date, everyMs: number): Promise<boolean>;
 
   /** Forgets kept results of all organizations that expired by then. */

@@ -32,10 +32,7 @@ export interface NewWebhook {
   readonly sealedSecret: string;
 }
 
-/**
- * Events are written in the transaction of the change that they tell of, so none is lost and none tells of what did not
- * happen.
- */
+/** Events are written in the transaction of their change: none is lost, and none tells of what did not happen. */
 export interface WebhookRepository {
   /** `conflict` when the organization has as many as it may, 20. */
   create(input: NewWebhook): Promise<Webhook>;

@@ -7,10 +7,7 @@ export function encodeBatch(batch: TelemetryBatch): Uint8Array {
   return writeFrame({ table: batch.table, rows: batch.rows, columns: batch.columns.map(encodeColumn) });
 }
 
-/**
- * Reads what `encodeBatch` wrote. Throws FrameError on any other bytes, whatever they are. The numeric columns may lie on
- * `bytes`, which must then not be written to.
- */
+/** Reads what `encodeBatch` wrote; FrameError for any other bytes. Numeric columns may lie on `bytes`: never write to it then. */
 export function decodeBatch(bytes: Uint8Array): TelemetryBatch {
   const frame = readFrame(bytes);
   return { table: frame.table, rows: frame.rows, columns: frame.columns.map((column) => decodeColumn(column)) };

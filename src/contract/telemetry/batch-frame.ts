@@ -83,7 +83,8 @@ export function columnKind(type: ColumnType): ColumnKind {
 
 export function writeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
   const plans = frame.columns.map((column) => plan(column));
-  const length = plans.reduce((sum, sections) => sum + headerBytes + sectionBytes(sections.sections), headerBytes);
+  const all = plans.flatMap(({ sections }) => sections);
+  const length = all.reduce((sum, section) => sum + padded(section.length), headerBytes * (plans.length + 1));
   const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);
   putU32(view, 0, magic);
@@ -170,11 +171,7 @@ function isConstant(values: BigInt64Array | Uint8Array): boolean {
 }
 
 /** Table and rows, without reading the columns. */
-export function frameHeader(bytes: Uint8Array): {
-  readonly table: TableName;
-  readonly rows: number;
-  readonly columns: number;
-} {
+export function frameHeader(bytes: Uint8Array): { table: TableName; rows: number; columns: number } {
   if (bytes.length < headerBytes) throw new FrameError('shorter than its header');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (getU32(view, 0) !== magic) throw new FrameError('unknown format');
@@ -293,10 +290,6 @@ class SectionReader {
     if (offsets[0] !== 0 || last !== textBytes) throw new FrameError('offsets beside their text');
     return { offsets, text, ascii };
   }
-}
-
-function sectionBytes(sections: readonly Uint8Array[]): number {
-  return sections.reduce((sum, section) => sum + padded(section.length), 0);
 }
 
 function padded(length: number): number {

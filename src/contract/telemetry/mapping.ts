@@ -20,10 +20,7 @@ const mode = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('connection') }),
 ]);
 
-/**
- * The `tenancy` section of a telemetry plugin's config: whose rows are whose. Whatever the mode, the boundary is beneath
- * the caller's SQL, and an organization that is no tenant reads nothing.
- */
+/** The `tenancy` section: whose rows are whose, beneath the caller's SQL. An organization that is no tenant reads nothing. */
 export const tenancySchema = z.strictObject({
   boundary: mode.describe('What tells one tenant from another'),
   value: z

@@ -21,25 +21,20 @@ export function repairedJson(text: string, type: ColumnType): string {
     case 'events':
       return JSON.stringify(
         list(value).map((item) => {
-          const event = record(item);
-          const at = event['time'];
-          return {
-            time: typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? at : '1970-01-01T00:00:00Z',
-            name: clean(event['name']),
-            attributes: stringMap(event['attributes']),
-          };
+          const { time, name, attributes } = record(item);
+          const isTime = typeof time === 'string' && !Number.isNaN(Date.parse(time));
+          const repaired = isTime ? time : '1970-01-01T00:00:00Z';
+          return { time: repaired, name: clean(name), attributes: stringMap(attributes) };
         }),
       );
     case 'links':
       return JSON.stringify(
         list(value).map((item) => {
-          const link = record(item);
-          return {
-            trace_id: clean(link['trace_id']),
-            span_id: clean(link['span_id']),
-            trace_state: clean(link['trace_state']),
-            attributes: stringMap(link['attributes']),
-          };
+          const { attributes, ...link } = record(item);
+          const [trace_id, span_id, trace_state] = ['trace_id', 'span_id', 'trace_state'].map((name) =>
+            clean(link[name]),
+          );
+          return { trace_id, span_id, trace_state, attributes: stringMap(attributes) };
         }),
       );
     case 'quantiles':

@@ -7,10 +7,7 @@ export interface StatementContext {
   readonly organizationId: OrganizationId;
   /** Aborted when the caller left or the deadline passed; the engine's work must stop. */
   readonly signal: AbortSignal;
-  /**
-   * Sent to the warehouse with the statement (SQL comment, log_comment, job label), so that its owner sees who asked. `open`
-   * and `estimate` send it; what `render` wrote is kept and run again for others.
-   */
+  /** Sent by `open` and `estimate` (SQL comment, log_comment, job label), so that the warehouse's owner sees who asked. */
   readonly label?: StatementLabel;
 }
 

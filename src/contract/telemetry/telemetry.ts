@@ -24,10 +24,7 @@ export interface Telemetry extends Component {
   open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor>;
   /** What running rendered SQL would read, asked of the engine without running it. Absent where the engine cannot tell. */
   estimate?(rendered: string, context: StatementContext): Promise<ScanEstimate>;
-  /**
-   * How many statements it runs at once, for all and for one organization, where more would only wait in it: no more come, and
-   * those that wait take turns by organization.
-   */
+  /** How many statements it runs at once, where more would only wait in it: no more come, and those take turns by organization. */
   readonly atOnce?: { readonly all?: number; readonly organization?: number };
   /** How many engines of its own run; absent where there are none to count. */
   readonly enginesOpen?: number;
