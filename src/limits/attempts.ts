@@ -22,7 +22,7 @@ export interface Attempts {
   fail(address: string, clientId: string): number | undefined;
 }
 
-export interface AttemptsOptions {
+interface AttemptsOptions {
   readonly now: () => Date;
   /** A function, since storage may open after construction. */
   readonly buckets: () => Pick<BucketRepository, 'pour'>;
@@ -30,18 +30,13 @@ export interface AttemptsOptions {
   readonly failed: (error: unknown) => void;
 }
 
-interface Counter {
-  count: number;
-  readonly endsAt: number;
-}
-
 export function createAttempts({ now, buckets, failed }: AttemptsOptions): Attempts {
-  const counters = new LRUCache<string, Counter>({ max: capacity });
+  const counters = new LRUCache<string, { count: number; readonly endsAt: number }>({ max: capacity });
   /** Milliseconds to pour, by name. */
   const untold = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
 
-  function counterOf(name: string): Counter {
+  function counterOf(name: string) {
     const time = now().getTime();
     const known = counters.get(name);
     if (known !== undefined && known.endsAt > time) return known;

@@ -1,8 +1,5 @@
 /** Bytes and requests that may be in memory at once, together and for one organization. */
-export interface Allowance {
-  readonly bytes: number;
-  readonly requests: number;
-}
+export type Allowance = Readonly<Use>;
 
 interface Use {
   bytes: number;

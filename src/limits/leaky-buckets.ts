@@ -37,20 +37,15 @@ export interface Bucket {
   wait(size?: number): number;
 }
 
-interface LeakyBucketsOptions {
-  /** Looked up for each call: storage may open after this is created. */
-  readonly repository: () => BucketRepository;
-  readonly now: () => Date;
-}
-
-export function createLeakyBuckets({ repository, now }: LeakyBucketsOptions): LeakyBuckets {
+/** The repository is looked up for each call: storage may open after this is created. */
+export function createLeakyBuckets(options: { repository: () => BucketRepository; now: () => Date }): LeakyBuckets {
+  const { repository, now } = options;
   const held = new Counts();
   const emptyAt = new WeakMap<Bucket, number>();
 
   function bucket(kind: BucketKind, name: string): Bucket {
-    const heldNow = (): number => held.of(name);
     const content = (): number => Math.max(0, (emptyAt.get(one) ?? 0) - now().getTime());
-    const withHeld = (): number => Math.min(kind.size * kind.leakMs, content() + heldNow() * kind.leakMs);
+    const withHeld = (): number => Math.min(kind.size * kind.leakMs, content() + held.of(name) * kind.leakMs);
     const one: Bucket = {
       kind,
       name,
@@ -58,7 +53,7 @@ export function createLeakyBuckets({ repository, now }: LeakyBucketsOptions): Le
         return Math.ceil(withHeld() / kind.leakMs);
       },
       get held() {
-        return heldNow();
+        return held.of(name);
       },
       get content() {
         return content();
@@ -71,10 +66,8 @@ export function createLeakyBuckets({ repository, now }: LeakyBucketsOptions): Le
   return {
     async look(of) {
       const buckets = of.map(([kind, name]) => bucket(kind, `${kind.prefix}${name}`));
-      const found = await repository().read(
-        buckets.map(({ name }) => name),
-        now(),
-      );
+      const names = buckets.map(({ name }) => name);
+      const found = await repository().read(names, now());
       for (const one of buckets) emptyAt.set(one, found.get(one.name)?.getTime() ?? 0);
       return buckets;
     },

@@ -17,9 +17,8 @@ export function networkOf(address: string): Network {
   if (!isIPv6(plain)) return ofIPv4(plain.slice(0, 64));
   const groups = expanded(plain);
   if (groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff') {
-    const bytes = groups
-      .slice(6)
-      .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
+    const pairs = groups.slice(6).map((group) => Number.parseInt(group, 16));
+    const bytes = pairs.flatMap((pair) => [pair >> 8, pair & 255]);
     return ofIPv4(bytes.join('.'));
   }
   return { near: `${groups.slice(0, 4).join(':')}::/64`, wide: `${groups.slice(0, 3).join(':')}::/48` };

@@ -68,18 +68,11 @@ function named(organizationId: OrganizationId, subject: string): Caller {
   return { organizationId, subject, key: keyOf({ organizationId, subject }) };
 }
 
-interface ThrottleOptions extends Rate {
-  readonly now: () => Date;
-}
-
-/** Counts one event for a name. Answers 0 if it may go on, else the seconds until the next one may. */
-type Throttle = (name: string) => number;
-
 /** Names remembered; the one seen longest ago is forgotten first. */
 const capacity = 10_000;
 
-/** A bucket for each name. */
-export function createThrottle({ now, ...rate }: ThrottleOptions): Throttle {
+/** A bucket for each name. It counts one event for a name: 0 if it may go on, else the seconds until the next one may. */
+export function createThrottle({ now, ...rate }: Rate & { readonly now: () => Date }): (name: string) => number {
   const buckets = new LRUCache<string, TokenBucket>({ max: capacity });
   return (name) => {
     const at = now().getTime();

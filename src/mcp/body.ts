@@ -59,10 +59,7 @@ export interface BodyLimits {
 
 const nothing = Buffer.alloc(0);
 
-/**
- * The parsed body, or a promise of it where it has not all come yet. Throws or rejects with 408, 413, 415 or a JSON-RPC parse error.
- * Call it once the caller is known.
- */
+/** The body, or a promise of it where it has not all come. Throws or rejects with 408, 413, 415 or a JSON-RPC parse error. */
 export function readMessage(request: IncomingMessage, limits: BodyLimits): unknown {
   checkContentType(request);
   if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) throw tooLarge(limits);
@@ -89,64 +86,38 @@ function joined(pieces: readonly Buffer[]): Buffer {
   return pieces.length > 1 ? Buffer.concat(pieces) : first;
 }
 
+/** The body of a request that is still being sent. Its listeners go with the request. */
 function arriving(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  return new Promise((resolve, reject) => new BodyReader(request, limits, resolve, reject));
-}
-
-/** Listens to one request until its body is there. Its listeners go with the request. */
-class BodyReader {
-  readonly #limits: BodyLimits;
-  readonly #resolve: (body: Buffer) => void;
-  readonly #reject: (error: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
-  readonly #pieces: Buffer[] = [];
-  #size = 0;
-  #settled = false;
-
-  constructor(
-    request: IncomingMessage,
-    limits: BodyLimits,
-    resolve: (body: Buffer) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#limits = limits;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#timer = setTimeout(() => this.#fail(late()), limits.bodyTimeoutMs);
-    // Each request closes once it is answered.
-    const gone = (): void => {
-      if (!this.#settled) this.#fail(new ClientGone());
-    };
-    request
-      .on('data', (chunk: Buffer) => this.#take(chunk))
-      .on('end', () => this.#end())
-      .on('close', gone)
-      .on('error', gone);
-  }
-
-  #take(chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#settled) return;
-    if (this.#size > this.#limits.maxBodyBytes) this.#fail(tooLarge(this.#limits));
-    else this.#pieces.push(chunk);
-  }
-
-  #end(): void {
-    if (this.#settled) return;
-    this.#settle();
-    this.#resolve(joined(this.#pieces));
-  }
-
-  #fail(error: Error): void {
-    if (this.#settled) return;
-    this.#settle();
-    this.#reject(error);
-  }
-
-  #settle(): void {
-    this.#settled = true;
-    clearTimeout(this.#timer);
-  }
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const pieces: Buffer[] = [];
+  let size = 0;
+  let settled = false;
+  const settle = (): void => {
+    settled = true;
+    clearTimeout(timer);
+  };
+  const fail = (error: Error): void => {
+    settle();
+    reject(error);
+  };
+  const timer = setTimeout(() => fail(late()), limits.bodyTimeoutMs);
+  // Each request closes once it is answered.
+  const gone = (): void => {
+    if (!settled) fail(new ClientGone());
+  };
+  const take = (chunk: Buffer): void => {
+    if (settled) return;
+    size += chunk.length;
+    if (size > limits.maxBodyBytes) fail(tooLarge(limits));
+    else pieces.push(chunk);
+  };
+  const end = (): void => {
+    if (settled) return;
+    settle();
+    resolve(joined(pieces));
+  };
+  request.on('data', take).on('end', end).on('close', gone).on('error', gone);
+  return promise;
 }
 
 function parse(body: Buffer, { maxDepth }: BodyLimits): unknown {

@@ -40,14 +40,8 @@ export function createCatalog(tools: readonly Tool[], serverInfo: Implementation
     if (entries.has(name)) throw new Error(`two tools are named ${name}`);
     try {
       const inputSchema = jsonSchema(tool.input, 'input');
-      listed.push({
-        name,
-        title,
-        description,
-        inputSchema,
-        outputSchema: jsonSchema(tool.output, 'output'),
-        annotations,
-      });
+      const outputSchema = jsonSchema(tool.output, 'output');
+      listed.push({ name, title, description, inputSchema, outputSchema, annotations });
       entries.set(name, compile(tool, inputSchema));
     } catch (error) {
       throw new Error(`tool ${name} cannot be served: ${error instanceof Error ? error.message : 'unknown'}`, {

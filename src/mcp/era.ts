@@ -33,14 +33,9 @@ export function readEra(headers: IncomingHttpHeaders, message: RpcMessage): Era 
     throw headerMismatch(`MCP-Protocol-Version is ${quote(named)} but the body says ${quote(claimed)}.`);
   }
   if (claimed !== modernVersion) {
-    throw new RequestFailure(
-      400,
-      rpcCode.unsupportedProtocolVersion,
-      `Protocol version ${quote(claimed)} is not supported.`,
-      {
-        data: { supported: [modernVersion], requested: claimed.slice(0, 64) },
-      },
-    );
+    const message = `Protocol version ${quote(claimed)} is not supported.`;
+    const data = { supported: [modernVersion], requested: claimed.slice(0, 64) };
+    throw new RequestFailure(400, rpcCode.unsupportedProtocolVersion, message, { data });
   }
   checkModernHeaders(headers, message);
   if (message.id !== undefined && !isObject(message.meta?.[meta.clientCapabilities])) {

@@ -173,10 +173,7 @@ export class Exchange {
     return length;
   }
 
-  /**
-   * Whether the kernel has taken all written bytes. Otherwise the socket, or a middleware that wraps the response
-   * (compression), may still hold the memory.
-   */
+  /** Whether the kernel has all written bytes; else the socket, or a middleware that wraps the response, may still hold the memory. */
   #isTaken(): boolean {
     const { response } = this;
     if (response.writableLength > 0) return false;

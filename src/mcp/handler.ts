@@ -9,12 +9,10 @@ import type {
 } from '@modelcontextprotocol/client';
 import type { Principal } from '../contract/issuer/index.ts';
 import { ClientGone, SightlineError } from '../contract/core/index.ts';
-import type { ErrorCode, Instruments, Logger, Operation, OperationFacts, Tool } from '../contract/core/index.ts';
+import type { ErrorCode, Instruments, Operation, OperationFacts, Tool } from '../contract/core/index.ts';
 import { readAccept, readMessage } from './body.ts';
 import { createCaller } from './call.ts';
-import type { Challenge, RateLimit } from './call.ts';
-import type { AuditLog } from '../contract/storage/index.ts';
-import type { CallsAtOnce } from '../limits/calls-at-once.ts';
+import type { CallerOptions } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
@@ -29,7 +27,7 @@ import type { RunningCalls } from './running.ts';
 import type { ToolCall } from './tool-context.ts';
 import { readTraceParent, traceFields } from './tool-context.ts';
 
-export interface McpHandlerOptions {
+export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admit' | 'running' | 'modernTail'> {
   /** Served in this order. */
   readonly tools: readonly Tool[];
   readonly serverInfo: Implementation;
@@ -37,17 +35,10 @@ export interface McpHandlerOptions {
   readonly instructions: string;
   /** Rejects with a SightlineError: `invalid_token` becomes 401 with a challenge, `unavailable` 503. */
   readonly authenticate: (request: IncomingMessage, about: { readonly requestId: string }) => Promise<Principal>;
-  readonly challenge: Challenge;
   /** `name` (any port) or `name:port`. */
   readonly allowedHosts: readonly string[];
   /** Browser origins, e.g. `http://localhost:8080`. */
   readonly allowedOrigins: readonly string[];
-  readonly rateLimit: RateLimit;
-  readonly callsAtOnce: CallsAtOnce;
-  readonly audit: AuditLog;
-  /** Whether records hold the SQL of a call. */
-  readonly auditStatements?: boolean;
-  readonly logger: Logger;
   /** Undefined where nothing is recorded. */
   readonly instruments?: Instruments | undefined;
   /** Where other processes serve the same clients: knows their calls, too. */
@@ -88,9 +79,8 @@ const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
  */
 export function createMcpHandler(options: McpHandlerOptions): McpListener {
   const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;
-  const { rateLimit, callsAtOnce, audit, auditStatements = false, logger, instruments } = options;
+  const { rateLimit, logger, instruments, admission } = options;
   const limits: McpLimits = { ...defaultLimits, ...options.limits };
-  const { admission } = options;
 
   const catalog = createCatalog(tools, serverInfo);
   const gate = createGate(allowedHosts, allowedOrigins);
@@ -123,18 +113,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       }),
     );
   };
-  const callTool = createCaller({
-    catalog,
-    audit,
-    auditStatements,
-    admit,
-    rateLimit,
-    callsAtOnce,
-    challenge,
-    running,
-    logger,
-    modernTail,
-  });
+  const callTool = createCaller({ ...options, catalog, admit, running, modernTail });
 
   function unidentified(error: unknown, exchange: Exchange): unknown {
     if (!(error instanceof SightlineError)) return error;

@@ -26,11 +26,8 @@ export function createGate(allowedHosts: readonly string[], allowedOrigins: read
   return {
     check(request) {
       const { host, origin } = request.headers;
-      if (!isUnambiguous(request)) {
-        throw new RequestFailure(400, 400, ambiguous, {
-          data: { code: 'invalid_argument' },
-        });
-      }
+      if (!isUnambiguous(request))
+        throw new RequestFailure(400, 400, ambiguous, { data: { code: 'invalid_argument' } });
       if (host === undefined || host !== admitted) {
         if (!isAllowed(host)) {
           throw new RequestFailure(403, 403, 'This Host is not served here.', { data: { code: 'forbidden' } });

@@ -185,10 +185,7 @@ function inString(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/**
- * A failed call, for the model to read: code, message, hint and a `retry` it can send. There is no structuredContent, which
- * both eras allow next to `isError`.
- */
+/** A failed call, for the model to read. There is no structuredContent, which both eras allow next to `isError`. */
 export function errorResultJson(error: SightlineError, requestId: string, tail: string): string {
   const text = JSON.stringify({
     code: error.code,

@@ -31,10 +31,7 @@ export function giveBack(memory: Buffer): void {
 /** Whose call it is. */
 export type Caller = Pick<Principal, 'organizationId' | 'subject'>;
 
-/**
- * Running calls that a 2025 client may cancel with a second request. Best effort: other replicas' calls are not here, and
- * calls beyond `limit` cannot be cancelled.
- */
+/** Running calls that a 2025 client may cancel with a second request. Best effort: not other replicas', nor beyond `limit`. */
 export interface RunningCalls {
   /** Returns the function that removes the call. */
   add(caller: Caller, sessionId: string | undefined, id: RequestId, controller: AbortController): () => void;

@@ -8,14 +8,8 @@ const dayMs = 86_400_000;
 /** Between two batches, so that other writers get the storage. */
 const pauseMs = 50;
 
-export interface Keep {
-  /** How long records are kept; undefined: for ever. */
-  readonly auditDays: number | undefined;
-  /** How long chats are kept after their last change, once nothing runs in them; undefined: for ever. */
-  readonly chatDays: number | undefined;
-  /** How long incidents are kept after their last change, once they are resolved or dismissed; undefined: for ever. */
-  readonly incidentDays: number | undefined;
-}
+/** Days after a record, or after the last change of a finished chat or closed incident; undefined: for ever. */
+export type Keep = Readonly<Record<'auditDays' | 'chatDays' | 'incidentDays', number | undefined>>;
 
 export interface RetentionOptions {
   readonly storage: Pick<Storage, 'directory' | 'workspace'>;
@@ -39,7 +33,7 @@ export function createRetention(options: RetentionOptions): Retention {
   let running: Promise<void> | undefined;
 
   async function clear(
-    { retention }: { readonly retention: RetentionRepository },
+    retention: RetentionRepository,
     remove: keyof RetentionRepository,
     days: number | undefined,
   ): Promise<number> {
@@ -62,10 +56,10 @@ export function createRetention(options: RetentionOptions): Retention {
       if ([auditDays, chatDays, incidentDays].every((days) => days === undefined)) return;
       if (!(await directory.takeTurn('retention', now(), turnMs))) return;
       for (const { id } of await directory.organizations()) {
-        const workspace = storage.workspace(id);
-        const records = await clear(workspace, 'removeAudit', auditDays);
-        const chats = await clear(workspace, 'removeChats', chatDays);
-        const incidents = await clear(workspace, 'removeIncidents', incidentDays);
+        const { retention } = storage.workspace(id);
+        const records = await clear(retention, 'removeAudit', auditDays);
+        const chats = await clear(retention, 'removeChats', chatDays);
+        const incidents = await clear(retention, 'removeIncidents', incidentDays);
         if (records + chats + incidents > 0)
           logger.info({ organizationId: id, records, chats, incidents }, 'removed what is past its retention');
       }

@@ -3,22 +3,18 @@ import type { Storage } from '../contract/storage/index.ts';
 import { createAuditWriter } from './audit/writer.ts';
 import type { AuditWriter } from './audit/writer.ts';
 import { createRetention } from './retention.ts';
-import type { Retention } from './retention.ts';
+import type { Keep, Retention } from './retention.ts';
 
 export interface RecordsParts {
   readonly audit: AuditWriter;
   readonly retention: Retention;
 }
 
-type Days = number | 'forever';
-
 interface RecordsCradle extends RecordsParts {
   readonly foundation: {
     readonly logger: Logger;
     readonly now: () => Date;
-    readonly config: {
-      readonly retention: { readonly auditDays: Days; readonly chatDays: Days; readonly incidentDays: Days };
-    };
+    readonly config: { readonly retention: Readonly<Record<keyof Keep, number | 'forever'>> };
   };
   readonly storage: Storage;
 }
@@ -40,6 +36,6 @@ export const recordsWiring: Wiring = {
     }),
 };
 
-function finite(days: Days): number | undefined {
+function finite(days: number | 'forever'): number | undefined {
   return days === 'forever' ? undefined : days;
 }

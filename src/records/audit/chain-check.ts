@@ -48,10 +48,8 @@ export class ChainCheck {
   next({ seq, hash, record }: ChainedRecord): void {
     const expected = this.#last.seq + 1;
     if (seq !== expected) {
-      this.problem(
-        expected,
-        seq < expected ? 'a record is there twice' : `${missing(seq - expected)}: from here to ${seq - 1}`,
-      );
+      const gap = `${missing(seq - expected)}: from here to ${seq - 1}`;
+      this.problem(expected, seq < expected ? 'a record is there twice' : gap);
     } else if (
       this.#last.hash !== unknownHash &&
       recordHash(this.#organization, this.#chain, seq, this.#last.hash, record) !== hash

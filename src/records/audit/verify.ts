@@ -56,11 +56,8 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verified> {
   if (register !== undefined) missingChains(last, register.chains + 1);
   for (const each of known) {
     if (each.organization === organization && each.chain > last) {
-      report({
-        organization,
-        chain: each.chain,
-        what: 'the chain is missing that was there at the earlier verification',
-      });
+      const what = 'the chain is missing that was there at the earlier verification';
+      report({ organization, chain: each.chain, what });
     }
   }
   const census = await audit.census();

@@ -50,15 +50,8 @@ export function createAuditWriter(options: AuditWriterOptions): AuditWriter {
   let stopped = false;
 
   function newQueue(organizationId: OrganizationId): Queue {
-    const queue = {
-      organizationId,
-      records: [],
-      promised: 0,
-      failures: 0,
-      since: 0,
-      timer: undefined,
-      writing: undefined,
-    };
+    const idle = { timer: undefined, writing: undefined };
+    const queue: Queue = { organizationId, records: [], promised: 0, failures: 0, since: 0, ...idle };
     queues.set(organizationId, queue);
     return queue;
   }

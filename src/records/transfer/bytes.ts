@@ -24,11 +24,8 @@ export async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
     if (code === 'Z_BUF_ERROR') throw damaged('it ends too early', cause);
     if (typeof code === 'string' && code.startsWith('Z_'))
       throw damaged('what is packed in it cannot be unpacked', cause);
-    throw new SightlineError(
-      'invalid_argument',
-      `The file ${file} ${code === 'ENOENT' ? 'does not exist' : 'cannot be read'}.`,
-      { cause },
-    );
+    const why = code === 'ENOENT' ? 'does not exist' : 'cannot be read';
+    throw new SightlineError('invalid_argument', `The file ${file} ${why}.`, { cause });
   }
 }
 

@@ -10,16 +10,13 @@ const newline = 0x0a;
  */
 
 export const format = 'sightline-export';
-
 /** Of the lines; what rows mean is said by the schema. */
 export const formatVersion = 1;
-
 export const sealContext = 'export';
-
 export const digestAlgorithm = 'sha256';
 
 /** Far above what any row of ours takes: a statement's result, a document. */
-export const longestLine = 64 * 1024 * 1024;
+const longestLine = 64 * 1024 * 1024;
 
 const count = z.int().min(0);
 
@@ -43,20 +40,16 @@ const rowSchema = z.tuple([
 const endSchema = z.strictObject({ end: z.literal(true), rows: count, digest: z.string().regex(/^[0-9a-f]{64}$/) });
 
 export type Header = z.output<typeof headerSchema>;
-
 export type RowLine = z.output<typeof rowSchema>;
-
 export type End = z.output<typeof endSchema>;
 
 export function parseHeader(line: Buffer): Header {
   const value = json(line);
   const begun = z.looseObject({ format: z.literal(format), version: z.number() }).safeParse(value);
   if (begun.success && begun.data.version !== formatVersion) {
-    throw new SightlineError(
-      'invalid_argument',
-      `The export is of version ${begun.data.version}; this version of Sightline reads version ${formatVersion}.`,
-      { hint: 'Import it with the version of Sightline that wrote it, then upgrade.' },
-    );
+    const message = `The export is of version ${begun.data.version}; this version of Sightline reads version ${formatVersion}.`;
+    const hint = 'Import it with the version of Sightline that wrote it, then upgrade.';
+    throw new SightlineError('invalid_argument', message, { hint });
   }
   const header = headerSchema.safeParse(value);
   if (header.success) return header.data;

@@ -1,5 +1,4 @@
 import { SightlineError } from '../../../contract/core/index.ts';
-import type { OrganizationId } from '../../../contract/core/index.ts';
 import { otelTables, encodeBatch, tableNames } from '../../../contract/telemetry/index.ts';
 import type {
   LogPosition,
@@ -30,7 +29,7 @@ interface TelemetryCopy {
  * it goes on there, and copies nothing twice. Answers the rows by table.
  */
 export async function copyTelemetry(copy: TelemetryCopy): Promise<Readonly<Record<TableName, number>>> {
-  const { source, target, organization, logs, signal, onProgress } = copy;
+  const { source, target, organization, logs, signal } = copy;
   const organizationId = organization.id;
   const reading = new Source(source, organizationId, signal);
   // What the source has of a log, the target gets here; the gateway that goes on with the log loads the rest.
@@ -40,26 +39,15 @@ export async function copyTelemetry(copy: TelemetryCopy): Promise<Readonly<Recor
   }
   const rows: Record<TableName, number> = { spans: 0, metrics: 0, logs: 0 };
   for (const table of tableNames) {
-    rows[table] = await copyTable({
-      organizationId,
-      source: reading,
-      target,
-      table,
-      signal,
-      onProgress: (done, all) => onProgress?.(table, all === 0 ? 1 : done / all),
-    });
+    rows[table] = await copyTable(copy, reading, table);
   }
   return rows;
 }
 
 /** Rows as a cursor serializes them (contract/telemetry.ts), in the order of the table's columns, as the receiver encodes its own. */
 function encodeRows(table: TableName, rows: readonly (readonly unknown[])[]): Uint8Array {
-  const columns = otelTables[table].columns.map(({ type }, index) =>
-    columnOf(
-      type,
-      rows.map((row) => row[index]),
-    ),
-  );
+  const cells = (index: number) => rows.map((row) => row[index]);
+  const columns = otelTables[table].columns.map(({ type }, index) => columnOf(type, cells(index)));
   return encodeBatch({ table, rows: rows.length, columns });
 }
 
@@ -76,12 +64,7 @@ function columnOf(type: ColumnType, cells: readonly unknown[]): BatchColumn {
       return { kind: 'boolean', values: Uint8Array.from(cells, (cell) => (cell === true ? 1 : 0)) };
     case 'string':
       return { kind: 'string', values: cells.map((cell) => text(cell, '')) };
-    case 'map':
-    case 'int64[]':
-    case 'float64[]':
-    case 'events':
-    case 'links':
-    case 'quantiles':
+    default:
       return { kind: 'json', values: cells.map((cell) => JSON.stringify(cell ?? (type === 'map' ? {} : []))) };
   }
 }
@@ -101,29 +84,14 @@ const batchRows = 20_000;
 const hourMs = 3_600_000;
 const loadTimeoutMs = 300_000;
 
-export interface TableCopy {
-  readonly organizationId: OrganizationId;
-  readonly source: Source;
-  readonly target: TelemetrySink;
-  readonly table: TableName;
-  readonly signal: AbortSignal;
-  /** Rows that are in the target now, of those in all. */
-  readonly onProgress: (done: number, all: number) => void;
-}
-
 /**
  * Copies one table in the order of time, batch by batch. The target keeps with every batch how far it came: the second of
  * the last row, and how many rows of that second are there. So each batch is decided by the place where it begins and
  * nothing else, and a copy that was killed goes on as if it had not been. Answers how many rows there are.
  */
-export async function copyTable({
-  organizationId,
-  source,
-  target,
-  table,
-  signal,
-  onProgress,
-}: TableCopy): Promise<number> {
+async function copyTable(copy: TelemetryCopy, source: Source, table: TableName): Promise<number> {
+  const { target, signal, onProgress } = copy;
+  const organizationId = copy.organization.id;
   const log = `copy-${table}`;
   const whole: Window = {};
   const all = await source.count(table, whole);
@@ -131,7 +99,7 @@ export async function copyTable({
   let done = at === undefined ? 0 : (await source.count(table, { end: timeOf(at) })) + at.offset;
   at ??= await startOf(source, table, whole);
   while (at !== undefined) {
-    onProgress(done, all);
+    onProgress?.(table, all === 0 ? 1 : done / all);
     signal.throwIfAborted();
     const rows = await nextRows(source, table, at);
     if (rows.length === 0) {
@@ -143,7 +111,7 @@ export async function copyTable({
     const load = { organizationId, log, batches: [encodeRows(table, rows)], upTo: at };
     await target.load(load, AbortSignal.any([signal, AbortSignal.timeout(loadTimeoutMs)]));
   }
-  onProgress(done, all);
+  onProgress?.(table, all === 0 ? 1 : done / all);
   return all;
 }
 
