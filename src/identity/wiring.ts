@@ -1,7 +1,6 @@
 import { isId } from '../contract/core/index.ts';
-import type { Logger, Vault } from '../contract/core/index.ts';
+import type { IssuerHost } from '../contract/core/index.ts';
 import type { Issuer } from '../contract/issuer/index.ts';
-import type { Storage } from '../contract/storage/index.ts';
 import { createPeople } from './people/create-people.ts';
 import { createOrganizations } from './people/members.ts';
 import type { Organizations } from './people/members.ts';
@@ -22,9 +21,9 @@ export interface IdentityParts {
 }
 
 interface IdentityCradle extends IdentityParts {
-  readonly foundation: { readonly logger: Logger; readonly vault: Vault; readonly now: () => Date };
-  readonly urls: { readonly resource: string };
-  readonly storage: Storage;
+  readonly foundation: Pick<IssuerHost, 'logger' | 'vault' | 'now'>;
+  readonly urls: Pick<IssuerHost, 'resource'>;
+  readonly storage: IssuerHost['storage'];
   readonly issuer: Issuer;
 }
 

@@ -1,7 +1,7 @@
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
 import { z } from 'zod';
 import { hashSecret, SightlineError } from '../../contract/core/index.ts';
-import type { Logger, Vault } from '../../contract/core/index.ts';
+import type { IssuerHost } from '../../contract/core/index.ts';
 import type { Artifact, ArtifactRepository } from '../../contract/storage/index.ts';
 import type { Reach } from './error-page.ts';
 
@@ -9,18 +9,15 @@ import type { Reach } from './error-page.ts';
  * How long a refresh token that was just used still works. Clients refresh in several calls or processes at once and keep
  * the last answer: with strict rotation five of six calls in flight failed and a browser opened again.
  */
-export const graceMs = 30_000;
+const graceMs = 30_000;
 
-export interface AdapterOptions {
+interface AdapterOptions extends Pick<IssuerHost, 'vault' | 'now' | 'logger'> {
   /** A function, since storage may open after construction. */
   readonly artifacts: () => ArtifactRepository;
   readonly findClient: (id: string) => Promise<AdapterPayload | undefined>;
   /** Ends a grant with everything that came of it, access tokens too. */
   readonly revokeGrant: (id: string) => Promise<void>;
   readonly reach: Reach;
-  readonly vault: Vault;
-  readonly now: () => Date;
-  readonly logger: Logger;
 }
 
 /** We wrote it ourselves, and the library checks what it needs of it. */

@@ -4,22 +4,13 @@ import { isOurResource, everyScope, knownScopes } from './scopes.ts';
  * All of an authorization request that the protocol library gets to see. OpenID's parameters are left out (`nonce`,
  * `max_age`, `login_hint` …): we are no OpenID provider, and the library refuses them in a request without `openid`.
  */
-const passed = new Set([
-  'client_id',
-  'redirect_uri',
-  'response_type',
-  'response_mode',
-  'scope',
-  'state',
-  'resource',
-  'code_challenge',
-  'code_challenge_method',
-  'prompt',
-  // For the library to refuse by name.
-  'request',
-  'request_uri',
-  'registration',
-]);
+const passed = new Set(
+  (
+    'client_id redirect_uri response_type response_mode scope state resource code_challenge code_challenge_method prompt ' +
+    // For the library to refuse by name.
+    'request request_uri registration'
+  ).split(' '),
+);
 
 /**
  * Rewrites the query of an authorization request in our terms: scopes that are not ours are dropped and all are meant where
@@ -33,7 +24,9 @@ export function authorizationQuery(query: string, resource: string): string {
   const resources = canonicalResources(params.getAll('resource'), resource);
   params.delete('resource');
   for (const each of resources) params.append('resource', each);
-  if (params.getAll('prompt').length < 2) settlePrompt(params);
+  // We always ask; so all that a prompt can tell us is that we may not.
+  const prompts = params.getAll('prompt');
+  if (prompts.length < 2 && !prompts[0]?.split(' ').includes('none')) params.delete('prompt');
   // Any other mode would be answered by a page with a script in it.
   if (params.has('response_mode') && params.get('response_mode') !== 'query')
     params.set('response_mode', 'unsupported');
@@ -43,10 +36,4 @@ export function authorizationQuery(query: string, resource: string): string {
 /** Each resource of ours by its one name, once; others as they are. */
 export function canonicalResources(indicators: readonly string[], resource: string): readonly string[] {
   return [...new Set(indicators.map((each) => (isOurResource(each, resource) ? resource : each)))];
-}
-
-/** We always ask; so all that a prompt can tell us is that we may not. */
-function settlePrompt(params: URLSearchParams): void {
-  const prompts = params.get('prompt')?.split(' ') ?? [];
-  if (!prompts.includes('none')) params.delete('prompt');
 }

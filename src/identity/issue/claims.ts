@@ -25,33 +25,16 @@ export function readAccountId(text: string): Account | undefined {
   return { userId, organizationId };
 }
 
-/** What we say in a token about the key that minted it, beside the registered claims. */
-export interface ClaimsOfKey {
-  readonly sub: string;
-  readonly client_id: string;
-  /** The organization's id. */
-  readonly org: string;
-  readonly kind: 'key';
-  /** Which of the key's secrets was shown, so that retiring that secret ends the token. */
-  readonly secret_id: string;
-}
-
-/** What we say in a token about the person who granted it. `client_id` and `scope` the library writes. */
-export interface ClaimsOfPerson {
-  readonly sub: string;
-  /** The id of the organization they chose. */
-  readonly org: string;
-  readonly kind: 'user';
-  /** The grant, so that revoking it ends the token. */
-  readonly grant: string;
-}
-
-/** Everything is read from the key as it is stored: what a client says about itself has no part in it. */
-export function claimsOfKey(key: ProvenKey): ClaimsOfKey {
+/**
+ * All is read from the key as it is stored: what a client says about itself has no part in it. `secret_id` is the secret that
+ * was shown, so that retiring it ends the token.
+ */
+export function claimsOfKey(key: ProvenKey) {
   return { sub: key.id, client_id: key.id, org: key.organizationId, kind: 'key', secret_id: key.secretId };
 }
 
-export function claimsOfPerson({ userId, organizationId }: Account, grantId: GrantId): ClaimsOfPerson {
+/** `client_id` and `scope` the library writes. Revoking the grant ends the token. */
+export function claimsOfPerson({ userId, organizationId }: Account, grantId: GrantId) {
   return { sub: userId, org: organizationId, kind: 'user', grant: grantId };
 }
 

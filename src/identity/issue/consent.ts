@@ -10,7 +10,7 @@ import type { Clients } from './clients/index.ts';
 import type { GrantRecords } from './grant-records.ts';
 import { knownScopes } from './scopes.ts';
 
-export interface ConsentOptions {
+interface ConsentOptions {
   readonly provider: () => Provider;
   readonly grants: Pick<GrantRecords, 'begin' | 'end'>;
   /** The MCP endpoint. */

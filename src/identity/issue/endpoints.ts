@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorizationQuery } from './authorization-query.ts';
+import type { IssuerHost } from '../../contract/core/index.ts';
 import { registrationPath } from './clients/index.ts';
+import { answer } from './clients/registration-http.ts';
 import { callerOf } from '../../limits/network.ts';
 import { createThrottle } from '../../limits/rate-limit.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
@@ -12,26 +14,20 @@ const maxBodyBytes = 16_384;
 export const documentCacheSeconds = 300;
 
 /** Authorizations that one address may begin: each is kept for an hour. A company's people come from one. */
-const perMinute = 300;
-const burst = 600;
+const authorizations = { perMinute: 300, burst: 600 };
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface EndpointsOptions {
+interface EndpointsOptions extends Pick<IssuerHost, 'resource' | 'now'> {
   readonly issuer: string;
-  /** The MCP endpoint. */
-  readonly resource: string;
-  /** JSON text of the authorization server's metadata. */
+  /** JSON text, as `jwks` answers. */
   readonly metadata: string;
-  /** JSON text of the key set. */
   readonly jwks: () => string;
   /** Runs the protocol library, on a request whose URL, host and scheme are the issuer's. */
   readonly protocol: Answer;
   /** Whether people may authorize clients here. */
   readonly people: boolean;
-  /** The caller's network address. */
   readonly addressOf: (request: IncomingMessage) => string;
-  readonly now: () => Date;
   /** Takes every method, and answers a page of any origin. */
   readonly register: Answer;
 }
@@ -42,7 +38,7 @@ export function createEndpoints(options: EndpointsOptions): (...args: Parameters
   const prefix = new URL(issuer).pathname.replace(/\/$/, '');
   const enter = entrance(new URL(issuer), prefix);
   const document = readOnly(() => metadata);
-  const throttle = createThrottle({ perMinute, burst, now });
+  const throttle = createThrottle({ ...authorizations, now });
 
   /** A POST by a client, which no browser's cookie or page has a part in. */
   const posted = (path: string, run: Answer): Answer =>
@@ -106,13 +102,11 @@ export function createEndpoints(options: EndpointsOptions): (...args: Parameters
 
   return (request, response) => {
     const [path] = split(request.url ?? '');
-    const answer = answers.get(path) ?? (people ? resumed(path) : undefined);
-    answer?.(request, response);
-    return answer !== undefined;
+    const found = answers.get(path) ?? (people ? resumed(path) : undefined);
+    found?.(request, response);
+    return found !== undefined;
   };
 }
-
-const forwarded = ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-for'] as const;
 
 /** The library builds URLs from Host and X-Forwarded-Proto, and reads the query: it gets the issuer's own instead. */
 function entrance(issuer: URL, prefix: string): (request: IncomingMessage, url: string) => void {
@@ -120,7 +114,7 @@ function entrance(issuer: URL, prefix: string): (request: IncomingMessage, url: 
   return (request, url) => {
     const { headers } = request;
     headers.host = issuer.host;
-    for (const name of forwarded) if (headers[name] !== undefined) delete headers[name];
+    for (const name of ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-for']) delete headers[name];
     headers['x-forwarded-proto'] = scheme;
     // As Express does for what is mounted below a path.
     if (prefix !== '') Object.assign(request, { baseUrl: prefix });
@@ -137,12 +131,12 @@ function split(target: string): readonly [path: string, query?: string] {
  * Browser-side clients read these documents, register and exchange here; no cookie is involved, so any origin may. With
  * the header set, oidc-provider leaves out its own rule, which refuses an Origin that a client did not register.
  */
-function withCors(method: string, answer: Answer): Answer {
+function withCors(method: string, run: Answer): Answer {
   return (request, response) => {
     response.setHeader('Access-Control-Allow-Origin', '*');
     if (request.method !== 'OPTIONS') {
       response.setHeader('Access-Control-Expose-Headers', 'WWW-Authenticate, Retry-After');
-      return answer(request, response);
+      return run(request, response);
     }
     response.writeHead(204, {
       'access-control-allow-methods': method,
@@ -196,13 +190,5 @@ function refuse(
   headers: Readonly<Record<string, string>> = {},
   error = 'invalid_request',
 ): void {
-  const body = JSON.stringify({ error, error_description: description });
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    ...headers,
-  });
-  response.end(body);
+  answer(response, status, { error, error_description: description }, headers);
 }

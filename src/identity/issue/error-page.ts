@@ -4,12 +4,8 @@ import { escapeHtml } from '../../contract/core/quote.ts';
 import type { Logger } from '../../contract/core/index.ts';
 
 /** An answer that is not about the request: come back later. Its words are ours and reach the client. */
-export function temporarily(
-  description: string,
-  status: number,
-  code: string,
-  cause?: unknown,
-): errors.OIDCProviderError {
+export function temporarily(description: string, status: 429 | 503, cause?: unknown): errors.OIDCProviderError {
+  const code = status === 429 ? 'slow_down' : 'temporarily_unavailable';
   const error = new errors.OIDCProviderError(status, code, { cause });
   error.error_description = description;
   // The library hides what a 5xx says; these words are ours.
@@ -27,13 +23,13 @@ export function createReach(logger: Logger): Reach {
     } catch (cause) {
       if (cause instanceof errors.OIDCProviderError) throw cause;
       logger.error({ error: cause }, 'What an authorization needs could not be read or written.');
-      throw temporarily('the server cannot reach its storage at the moment', 503, 'temporarily_unavailable', cause);
+      throw temporarily('the server cannot reach its storage at the moment', 503, cause);
     }
   };
 }
 
 /** Shown to a person whose browser cannot be sent back to the application. */
-export interface Failure {
+interface Failure {
   readonly title: string;
   readonly text: string;
   /** For the application's maker: the protocol's code and description. */

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { isId, newId } from '../../contract/core/index.ts';
 import type { GrantId } from '../../contract/core/index.ts';
 import type { AuthorizationClient, Scope } from '../../contract/issuer/index.ts';
-import type { AuditRecord, Storage } from '../../contract/storage/index.ts';
+import type { Storage } from '../../contract/storage/index.ts';
+import { createTrail } from '../people/trail.ts';
 import type { Account } from './claims.ts';
 
 /** What people granted, as they see it among their connected applications: every access token lives by one of these. */
@@ -22,20 +22,14 @@ export interface Granted extends Account {
 }
 
 export function createGrantRecords(storage: Pick<Storage, 'directory' | 'workspace'>, now: () => Date): GrantRecords {
-  const record = (event: AuditRecord['event'], subject: string, target: GrantId): AuditRecord => ({
-    at: now(),
-    event,
-    subject,
-    requestId: randomUUID(),
-    target,
-    outcome: 'ok',
-  });
+  const trail = createTrail({ storage, now });
 
   async function begin({ userId, organizationId, client, redirectOrigin, scopes }: Granted): Promise<GrantId> {
     const id = newId('gra', now().getTime());
-    const { grants, audit } = storage.workspace(organizationId);
-    await grants.create({ id, userId, clientId: client.id, clientName: client.name, redirectOrigin, scopes });
-    await audit.append([record('grant.created', userId, id)]);
+    await storage
+      .workspace(organizationId)
+      .grants.create({ id, userId, clientId: client.id, clientName: client.name, redirectOrigin, scopes });
+    await trail.record(organizationId, { event: 'grant.created', subject: userId, target: id });
     return id;
   }
 
@@ -56,7 +50,7 @@ export function createGrantRecords(storage: Pick<Storage, 'directory' | 'workspa
       const grant = await storage.directory.liveGrant(id);
       await storage.directory.revokeGrant(id);
       if (!grant) return;
-      await storage.workspace(grant.organizationId).audit.append([record('grant.revoked', grant.userId, id)]);
+      await trail.record(grant.organizationId, { event: 'grant.revoked', subject: grant.userId, target: id });
     },
   };
 }

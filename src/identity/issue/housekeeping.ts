@@ -7,20 +7,8 @@ const grantsEveryMs = 86_400_000;
 /** A grant not used for longer than its refresh token lives cannot be used any more; a day is for marks that were lost. */
 const idleMs = (lifetimes.RefreshToken + 86_400) * 1000;
 
-export interface Housekeeping {
-  start(): void;
-  /** Resolves when nothing is under way. */
-  stop(): Promise<void>;
-  /** Removes what has expired, now. */
-  run(): Promise<void>;
-}
-
 /** Removes expired codes, refresh tokens and unanswered requests, and grants that can no longer be used. */
-export function createHousekeeping(
-  storage: Pick<Storage, 'directory' | 'workspace'>,
-  now: () => Date,
-  logger: Logger,
-): Housekeeping {
+export function createHousekeeping(storage: Pick<Storage, 'directory' | 'workspace'>, now: () => Date, logger: Logger) {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
   let grantsAt = Number.NEGATIVE_INFINITY;
@@ -52,9 +40,9 @@ export function createHousekeeping(
         running = running.then(run);
       }, everyMs).unref();
     },
+    /** Resolves when nothing is under way. */
     async stop() {
       clearInterval(timer);
-      timer = undefined;
       await running;
     },
     run,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { isId, type KeyId, type Logger, equalHashes, hashSecret } from '../../contract/core/index.ts';
 import type { SecretId } from '../../contract/core/index.ts';
@@ -33,21 +34,11 @@ export function matchSecret(hash: string, candidates: readonly NewSecret[]): Sec
 export function createKeyProof(storage: {
   readonly directory: Pick<Directory, 'keyForExchange' | 'liveKey'>;
 }): (id: KeyId | undefined, secret: string) => Promise<ProvenKey | undefined> {
-  const remembered = new Map<KeyId, readonly NewSecret[]>();
+  const remembered = new LRUCache<KeyId, readonly NewSecret[]>({ max: capacity });
 
   async function alive(id: KeyId, secretId: SecretId | undefined): Promise<ProvenKey | undefined> {
     const live = secretId && (await storage.directory.liveKey(id, secretId));
     return live && { id, secretId, organizationId: live.organizationId, scopes: live.scopes };
-  }
-
-  function remember(id: KeyId, secrets: readonly NewSecret[]): void {
-    remembered.delete(id);
-    remembered.set(id, secrets);
-    if (remembered.size <= capacity) return;
-    for (const oldest of remembered.keys()) {
-      remembered.delete(oldest);
-      break;
-    }
   }
 
   return async (id, secret) => {
@@ -58,12 +49,12 @@ export function createKeyProof(storage: {
     const key = id && (await storage.directory.keyForExchange(id));
     const secretId = matchSecret(hash, key?.secrets ?? []);
     if (!key || !secretId) return undefined;
-    remember(key.id, key.secrets);
+    remembered.set(key.id, key.secrets);
     return { id: key.id, secretId, organizationId: key.organizationId, scopes: key.scopes };
   };
 }
 
-export interface KeyExchangeOptions {
+interface KeyExchangeOptions {
   readonly prove: (id: KeyId | undefined, secret: string) => Promise<ProvenKey | undefined>;
   readonly attempts: Attempts;
   readonly addressOf: (request: KoaContextWithOIDC['req']) => string;
@@ -121,7 +112,7 @@ export function createKeyExchange({ prove, attempts, addressOf, logger }: KeyExc
     logger.debug({ address, clientId }, 'A token request showed a wrong secret.');
     if (wait === undefined) return false;
     ctx.set('Retry-After', String(wait));
-    throw temporarily(`too many failed attempts; try again in ${wait} seconds`, 429, 'slow_down');
+    throw temporarily(`too many failed attempts; try again in ${wait} seconds`, 429);
   }
 
   return {
@@ -137,7 +128,7 @@ export function createKeyExchange({ prove, attempts, addressOf, logger }: KeyExc
         exchange.key = await prove(exchange.clientId, secret);
       } catch (cause) {
         logger.error({ error: cause }, 'A token was refused, since API keys cannot be looked up.');
-        throw temporarily('the server cannot look up keys at the moment', 503, 'temporarily_unavailable', cause);
+        throw temporarily('the server cannot look up keys at the moment', 503, cause);
       }
       return exchange.key ? true : refuse(ctx, exchange.clientId ?? '');
     },

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { silentLogger } from '../../../test/contract/host.ts';
 import { createKeyRefresh, refreshMs } from './key-refresh.ts';
-import type { KeyRefresh } from './key-refresh.ts';
 
 describe('the look at the signing keys', () => {
   let away: boolean;
   let looks: number;
-  let refresh: KeyRefresh;
+  let refresh: ReturnType<typeof createKeyRefresh>;
 
   beforeEach(() => {
     jest.useFakeTimers();

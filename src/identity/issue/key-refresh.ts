@@ -5,18 +5,11 @@ export const refreshMs = 60_000;
 /** An issuer that could not look says that it is not well, and no gateway is unwell for longer than what it depends on. */
 const retryMs = 1_000;
 
-/** Polls the signing keys while the issuer runs. */
-export interface KeyRefresh {
-  /** Starts the timer; the caller has done the first look. */
-  start(): void;
-  /** Resolves when none is under way. */
-  stop(): Promise<void>;
-  /** Whether the last look failed. */
-  readonly failing: boolean;
-}
-
-/** @param look reads the keys; rejects where that is not possible. */
-export function createKeyRefresh(look: () => Promise<void>, logger: Logger): KeyRefresh {
+/**
+ * Polls the signing keys while the issuer runs.
+ * @param look reads the keys; rejects where that is not possible.
+ */
+export function createKeyRefresh(look: () => Promise<void>, logger: Logger) {
   let failing = false;
   let running = false;
   let timer: NodeJS.Timeout | undefined;
@@ -44,14 +37,17 @@ export function createKeyRefresh(look: () => Promise<void>, logger: Logger): Key
   }
 
   return {
+    /** Whether the last look failed. */
     get failing() {
       return failing;
     },
+    /** The caller has done the first look. */
     start() {
       running = true;
       failing = false;
       arm();
     },
+    /** Resolves when none is under way. */
     async stop() {
       running = false;
       clearTimeout(timer);

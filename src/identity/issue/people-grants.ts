@@ -7,7 +7,6 @@ import {
 } from 'oidc-provider';
 import { isId } from '../../contract/core/index.ts';
 import { pagePaths } from '../../contract/issuer/index.ts';
-import type { GrantId } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { accountId, readAccountId, type Account } from './claims.ts';
 import { canonicalResources } from './authorization-query.ts';
@@ -18,7 +17,7 @@ import { temporarily, type Reach } from './error-page.ts';
 import { clientSigningAlgorithms } from './metadata.ts';
 import { knownScopes } from './scopes.ts';
 
-export interface PeopleOptions {
+interface PeopleOptions {
   readonly issuer: string;
   /** A function, since storage may open after construction. */
   readonly directory: () => Pick<Directory, 'liveGrant' | 'liveMember'>;
@@ -86,7 +85,7 @@ export function peopleConfiguration({ issuer, directory, clients, reach, cookieK
       const wait = throttle(ctx.oidc.refreshToken?.grantId ?? '');
       if (wait === 0) return true;
       ctx.set('Retry-After', String(wait));
-      throw temporarily(`too many refreshes; try again in ${wait} seconds`, 429, 'slow_down');
+      throw temporarily(`too many refreshes; try again in ${wait} seconds`, 429);
     },
     expiresWithSession: () => false,
   } satisfies Configuration;
@@ -116,12 +115,8 @@ const alwaysConsent = new interactionPolicy.Prompt(
   ),
 );
 
-export interface GrantedToken extends Account {
-  readonly grantId: GrantId;
-}
-
 /** Whose token this is. Throws for one that no consent of ours stands behind. */
-export function grantedToken({ accountId: sub, grantId }: Pick<AccessToken, 'accountId' | 'grantId'>): GrantedToken {
+export function grantedToken({ accountId: sub, grantId }: Pick<AccessToken, 'accountId' | 'grantId'>) {
   const account = readAccountId(sub);
   if (!account || !isId('gra', grantId)) throw new errors.InvalidGrant('nobody granted this');
   return { ...account, grantId };

@@ -19,7 +19,7 @@ import { isOurResource, isLoopback, everyScope } from './scopes.ts';
 import type { SigningKey } from './signing-keys.ts';
 
 /** A token that is about to be given out. */
-export interface Issued {
+interface Issued {
   readonly organizationId: OrganizationId;
   /** The key or the person. */
   readonly subject: string;
@@ -27,7 +27,7 @@ export interface Issued {
   readonly target: string;
 }
 
-export interface ProviderOptions {
+interface ProviderOptions {
   readonly issuer: string;
   readonly resource: string;
   readonly signingKey: SigningKey;

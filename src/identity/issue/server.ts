@@ -153,7 +153,7 @@ export function createAuthorizationServer(
             outcome: 'ok',
           });
         } catch (cause) {
-          throw temporarily('the token cannot be recorded now', 503, 'temporarily_unavailable', cause);
+          throw temporarily('the token cannot be recorded now', 503, cause);
         }
         if (isId('gra', target)) void storage.workspace(organizationId).grants.markUsed(target, now());
       },

@@ -1,6 +1,6 @@
 import { importJWK, errors, type CryptoKey, type JWTVerifyGetKey } from 'jose';
 import { SightlineError } from '../../contract/core/index.ts';
-import type { Vault } from '../../contract/core/index.ts';
+import type { IssuerHost } from '../../contract/core/index.ts';
 import type { Directory, SigningKeyRecord } from '../../contract/storage/index.ts';
 import {
   planKeys,
@@ -29,13 +29,11 @@ export interface SigningKey {
   readonly privateJwk: PrivateJwk;
 }
 
-export type PublishedKey = PublicJwk & { readonly kid: string; readonly use: 'sig'; readonly alg: 'ES256' };
+type PublishedKey = PublicJwk & { readonly kid: string; readonly use: 'sig'; readonly alg: 'ES256' };
 
-export interface SigningKeysOptions {
+interface SigningKeysOptions extends Pick<IssuerHost, 'vault' | 'now'> {
   /** Not destructured: storage may open after construction. */
   readonly storage: { readonly directory: Pick<Directory, 'signingKeys' | 'replaceSigningKeys'> };
-  readonly vault: Vault;
-  readonly now: () => Date;
   readonly schedule: KeySchedule;
   /** Called after each reading, whether anything changed or not. */
   readonly onRead: () => void;

@@ -7,7 +7,7 @@ import type { Account, Identities } from './identity-sign-in.ts';
 import type { Admission } from './people.ts';
 
 /** Whose an identity provider's token is, and for which organization. */
-export type Admit = (claims: Pick<ExternalTokenClaims, 'identity' | 'organization'>) => Promise<Admission>;
+type Admit = (claims: Pick<ExternalTokenClaims, 'identity' | 'organization'>) => Promise<Admission>;
 
 /** The verifier checks account and membership on every request, so that this cache extends no access. */
 const keptMs = 300_000;

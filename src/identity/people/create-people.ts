@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { SightlineError, hashSecret } from '../../contract/core/index.ts';
-import type { Logger, UserId } from '../../contract/core/index.ts';
+import type { IssuerHost, UserId } from '../../contract/core/index.ts';
 import type { Actor, Storage } from '../../contract/storage/index.ts';
 import { createAdmit } from './admission.ts';
 import { createIdentities } from './identity-sign-in.ts';
@@ -24,13 +24,9 @@ const sweepMs = 3_600_000;
 /** What `open` makes. Nothing else is looked up. */
 const shape = /^[A-Za-z0-9_-]{43}$/;
 
-interface SessionsOptions {
-  readonly storage: Storage;
-  readonly logger: Logger;
-  readonly now: () => Date;
-}
+type Host = Pick<IssuerHost, 'storage' | 'logger' | 'now'>;
 
-function createSessions({ storage, logger, now }: SessionsOptions): Sessions {
+function createSessions({ storage, logger, now }: Host): Sessions {
   const { people, sessions } = storage.directory;
   let sweptAt = 0;
 
@@ -66,9 +62,7 @@ function createSessions({ storage, logger, now }: SessionsOptions): Sessions {
 }
 
 /** OAuth clients that people let in. */
-type Applications = Pick<People, 'applications' | 'revokeApplication'>;
-
-function createApplications({ storage, trail }: { readonly storage: Storage; readonly trail: Trail }): Applications {
+function createApplications(storage: Storage, trail: Trail): Pick<People, 'applications' | 'revokeApplication'> {
   return {
     applications: (organizationId, userId) => storage.workspace(organizationId).grants.list(userId),
     async revokeApplication(organizationId, id, actor, userId) {
@@ -81,14 +75,8 @@ function createApplications({ storage, trail }: { readonly storage: Storage; rea
   };
 }
 
-export interface PeopleOptions {
-  readonly storage: Storage;
-  readonly logger: Logger;
-  readonly now: () => Date;
-  readonly passwords?: Passwords;
-}
-
-export function createPeople({ storage, logger, now, passwords = createPasswords() }: PeopleOptions): People {
+export function createPeople(options: Host & { readonly passwords?: Passwords }): People {
+  const { storage, logger, now, passwords = createPasswords() } = options;
   const { people } = storage.directory;
   const trail = createTrail({ storage, now });
   const repository = () => storage.directory.buckets;
@@ -99,7 +87,7 @@ export function createPeople({ storage, logger, now, passwords = createPasswords
   const sessions = createSessions({ storage, logger, now });
   const invitations = createInvitations({ storage, passwords, trail, now });
   const members = createMembers({ storage, trail });
-  const applications = createApplications({ storage, trail });
+  const applications = createApplications(storage, trail);
   const identities = createIdentities({ storage, invitations, trail, logger });
 
   async function setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void> {

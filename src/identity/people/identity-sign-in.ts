@@ -1,7 +1,7 @@
 import { foldCase, SightlineError } from '../../contract/core/index.ts';
-import type { Logger, OrganizationId } from '../../contract/core/index.ts';
+import type { IssuerHost, OrganizationId } from '../../contract/core/index.ts';
 import type { ExternalIdentity, Role } from '../../contract/issuer/index.ts';
-import type { Membership, OpenInvitation, Storage, User } from '../../contract/storage/index.ts';
+import type { Membership, OpenInvitation, User } from '../../contract/storage/index.ts';
 import type { Invitations } from './invitations.ts';
 import type { Trail } from './trail.ts';
 
@@ -29,11 +29,9 @@ interface Provided {
   readonly role: Role;
 }
 
-export interface IdentitiesOptions {
-  readonly storage: Storage;
+interface IdentitiesOptions extends Pick<IssuerHost, 'storage' | 'logger'> {
   readonly invitations: Pick<Invitations, 'invitation' | 'acceptInvitation'>;
   readonly trail: Trail;
-  readonly logger: Logger;
 }
 
 const mostMemberships = 100;

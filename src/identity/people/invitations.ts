@@ -1,5 +1,6 @@
 import { foldCase, generateSecret, hashSecret, newId, SightlineError } from '../../contract/core/index.ts';
-import type { OpenInvitation, Storage } from '../../contract/storage/index.ts';
+import type { IssuerHost } from '../../contract/core/index.ts';
+import type { OpenInvitation } from '../../contract/storage/index.ts';
 import { checkPassword } from './password-rules.ts';
 import type { Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
@@ -16,11 +17,9 @@ const longestEmail = 254;
 const longestName = 200;
 const prefix = 'invt';
 
-export interface InvitationsOptions {
-  readonly storage: Storage;
+interface InvitationsOptions extends Pick<IssuerHost, 'storage' | 'now'> {
   readonly passwords: Passwords;
   readonly trail: Trail;
-  readonly now: () => Date;
 }
 
 export function createInvitations({ storage, passwords, trail, now }: InvitationsOptions): Invitations {

@@ -11,13 +11,11 @@ export interface Organizations {
   create(name: string): Promise<Organization>;
 }
 
-export function createOrganizations({
-  storage,
-  ingestTokens,
-}: {
+export function createOrganizations(of: {
   readonly storage: Storage;
   readonly ingestTokens: IngestTokens;
 }): Organizations {
+  const { storage, ingestTokens } = of;
   return {
     async create(name) {
       const organization = await storage.directory.createOrganization({ name });
@@ -27,20 +25,15 @@ export function createOrganizations({
   };
 }
 
-interface Member {
-  readonly user: User;
-  readonly role: Role;
-}
-
 /** Who belongs to an organization, as what. Somebody who can sign in is always left as admin where there was one. */
-export type Members = Pick<People, 'members' | 'addMember' | 'changeRole' | 'removeMember'>;
+type Members = Pick<People, 'members' | 'addMember' | 'changeRole' | 'removeMember'>;
 
 export function createMembers({ storage, trail }: { readonly storage: Storage; readonly trail: Trail }): Members {
   const list = (organizationId: OrganizationId) => storage.workspace(organizationId).members.list();
 
-  async function find(organizationId: OrganizationId, userId: UserId): Promise<Member> {
+  async function find(organizationId: OrganizationId, userId: UserId): Promise<User> {
     const member = (await list(organizationId)).find(({ user }) => user.id === userId);
-    if (member !== undefined) return member;
+    if (member !== undefined) return member.user;
     throw new SightlineError('not_found', 'This person is not a member.');
   }
 
@@ -54,7 +47,7 @@ export function createMembers({ storage, trail }: { readonly storage: Storage; r
   }
 
   async function changeRole(organizationId: OrganizationId, userId: UserId, role: Role, actor: Actor): Promise<void> {
-    const { user } = await find(organizationId, userId);
+    const user = await find(organizationId, userId);
     const { members } = storage.workspace(organizationId);
     await trail.during(organizationId, { event: 'member.role_changed', subject: actor.id, target: userId }, () =>
       keepingAnAdmin(user, members.add(userId, role, 'keep-an-admin')),
@@ -74,7 +67,7 @@ export function createMembers({ storage, trail }: { readonly storage: Storage; r
     },
 
     async removeMember(organizationId, userId, actor) {
-      const { user } = await find(organizationId, userId);
+      const user = await find(organizationId, userId);
       const { members } = storage.workspace(organizationId);
       await trail.during(organizationId, { event: 'member.removed', subject: actor.id, target: userId }, async () => {
         await keepingAnAdmin(user, members.remove(userId, 'keep-an-admin'));

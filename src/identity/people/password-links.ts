@@ -1,13 +1,13 @@
 import { generateSecret, hashSecret, isId, SightlineError } from '../../contract/core/index.ts';
-import type { UserId } from '../../contract/core/index.ts';
-import type { Storage, User } from '../../contract/storage/index.ts';
+import type { IssuerHost, UserId } from '../../contract/core/index.ts';
+import type { User } from '../../contract/storage/index.ts';
 import { checkPassword } from './password-rules.ts';
 import type { PasswordSignIns } from './password-sign-in.ts';
 import type { Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
 
 /** Links by which a person sets a password: for an hour, once, and only the newest of an account. */
-export interface PasswordLinks extends Pick<People, 'createPasswordLink' | 'passwordLink' | 'setPasswordByLink'> {
+interface PasswordLinks extends Pick<People, 'createPasswordLink' | 'passwordLink' | 'setPasswordByLink'> {
   endPasswordLinks(userId: UserId): Promise<void>;
 }
 
@@ -15,11 +15,9 @@ const model = 'PasswordLink';
 const lifeMs = 3_600_000;
 const prefix = 'pwd';
 
-export interface PasswordLinksOptions {
-  readonly storage: Storage;
+interface PasswordLinksOptions extends Pick<IssuerHost, 'storage' | 'now'> {
   readonly passwords: Passwords;
   readonly signIns: Pick<PasswordSignIns, 'keep'>;
-  readonly now: () => Date;
 }
 
 export function createPasswordLinks({ storage, passwords, signIns, now }: PasswordLinksOptions): PasswordLinks {

@@ -18,23 +18,13 @@ interface Verdict {
   readonly outdated: boolean;
 }
 
-interface PasswordsOptions {
-  /** log2 of scrypt's N. 17 is what OWASP asks for: 128 MiB, some 0.3 s. */
-  readonly logN?: number;
-}
-
-interface Parsed {
-  readonly logN: number;
-  readonly salt: Buffer;
-  readonly key: Buffer;
-}
-
 const blockSize = 8;
 const keyBytes = 32;
 const format = /^\$scrypt\$ln=(\d{1,2}),r=8,p=1\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt);
 
-export function createPasswords({ logN = 17 }: PasswordsOptions = {}): Passwords {
+/** @param cost `logN` is log2 of scrypt's N. 17 is what OWASP asks for: 128 MiB, some 0.3 s. */
+export function createPasswords({ logN = 17 }: { readonly logN?: number } = {}): Passwords {
   const queue = createWorkQueue({ atOnce: 2, mostWaiting: 32 });
 
   function compute(password: string, salt: Buffer, cost: number): Promise<Buffer> {
@@ -62,7 +52,7 @@ export function createPasswords({ logN = 17 }: PasswordsOptions = {}): Passwords
 }
 
 /** Throws for what no version of ours wrote: the store is damaged. */
-function parse(hash: string): Parsed {
+function parse(hash: string) {
   const [, cost = '', salt = '', key = ''] = format.exec(hash) ?? [];
   if (cost === '' || Number(cost) > 20) throw new TypeError('a password hash is damaged');
   return { logN: Number(cost), salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') };

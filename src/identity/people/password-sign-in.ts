@@ -1,6 +1,6 @@
 import { SightlineError } from '../../contract/core/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
-import type { Storage, User } from '../../contract/storage/index.ts';
+import type { IssuerHost } from '../../contract/core/index.ts';
+import type { User } from '../../contract/storage/index.ts';
 import type { BucketKind, LeakyBuckets } from '../../limits/leaky-buckets.ts';
 import { checkPassword } from './password-rules.ts';
 import type { Passwords } from './password-rules.ts';
@@ -14,13 +14,11 @@ export interface PasswordSignIns extends Pick<People, 'signInWithPassword' | 'ch
   keep(user: User, hash: string): Promise<void>;
 }
 
-export interface PasswordSignInsOptions {
-  readonly storage: Storage;
+interface PasswordSignInsOptions extends Pick<IssuerHost, 'storage' | 'logger'> {
   readonly passwords: Passwords;
   readonly throttle: Throttle;
   readonly buckets: LeakyBuckets;
   readonly trail: Trail;
-  readonly logger: Logger;
 }
 
 /** What the storage keeps of an address. */

@@ -16,7 +16,12 @@ export interface People {
    * Rejects with `forbidden` in the same words and time for an unknown address, a wrong password and a disabled account;
    * `rate_limited` after too many failures from the address or network, which never locks out who shows the right password.
    */
-  signInWithPassword(attempt: PasswordAttempt): Promise<User>;
+  signInWithPassword(attempt: {
+    readonly email: string;
+    readonly password: string;
+    /** The caller's network address. */
+    readonly address: string;
+  }): Promise<User>;
   /**
    * Finds, links or makes the account of an identity. `forbidden`, with a sentence for the person, where nothing lets them in.
    * With the token of the invitation's link that the person came by, the invitation is accepted too.
@@ -48,12 +53,22 @@ export interface People {
   createPasswordLink(userId: UserId): Promise<{ readonly token: string; readonly expiresAt: Date }>;
   setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void>;
 
-  invite(input: InvitationInput): Promise<{ readonly invitation: Invitation; readonly token: string }>;
+  invite(input: {
+    readonly organizationId: OrganizationId;
+    readonly email: string;
+    readonly role: Role;
+    readonly actor: Actor;
+  }): Promise<{ readonly invitation: Invitation; readonly token: string }>;
   invitations(organizationId: OrganizationId): Promise<readonly Invitation[]>;
   revokeInvitation(organizationId: OrganizationId, id: InvitationId, actor: Actor): Promise<void>;
   invitation(token: string): Promise<OpenInvitation | undefined>;
   /** `forbidden` where the account signed in is not the invited one; `not_found` when the invitation has ended. */
-  acceptInvitation(token: string, as: InvitationAcceptance): Promise<User>;
+  acceptInvitation(
+    token: string,
+    as:
+      | { readonly kind: 'existing'; readonly userId: UserId }
+      | { readonly kind: 'password'; readonly name: string; readonly password: string },
+  ): Promise<User>;
 
   members(organizationId: OrganizationId): Promise<readonly { readonly user: User; readonly role: Role }[]>;
   /** For the operator. For a member it changes the role, like `changeRole`. */
@@ -68,25 +83,7 @@ export interface People {
   revokeApplication(organizationId: OrganizationId, id: GrantId, actor: Actor, userId?: UserId): Promise<void>;
 }
 
-export interface PasswordAttempt {
-  readonly email: string;
-  readonly password: string;
-  /** The caller's network address. */
-  readonly address: string;
-}
-
 export interface Admission {
   readonly userId: UserId;
   readonly organizationId: OrganizationId;
 }
-
-export interface InvitationInput {
-  readonly organizationId: OrganizationId;
-  readonly email: string;
-  readonly role: Role;
-  readonly actor: Actor;
-}
-
-export type InvitationAcceptance =
-  | { readonly kind: 'existing'; readonly userId: UserId }
-  | { readonly kind: 'password'; readonly name: string; readonly password: string };

@@ -43,7 +43,7 @@ export interface Throttle {
 }
 
 /** Exactly one of the three is called, once. */
-export interface Try {
+interface Try {
   /** In the queue of what is computed. */
   readonly place: Place;
   succeeded(): Promise<void>;
@@ -77,16 +77,9 @@ const kinds = {
   acquaintances: { prefix: 'sign-in new ', size: 50, leakMs: dayMs },
 } as const satisfies Readonly<Record<string, BucketKind>>;
 
-interface Looked {
-  readonly pair: Bucket;
-  readonly widePair: Bucket;
-  readonly network: Bucket;
-  readonly account: Bucket;
-  readonly known: Bucket;
-  readonly acquaintances: Bucket;
-}
+type Looked = Readonly<Record<keyof typeof kinds, Bucket>>;
 
-export interface ThrottleOptions {
+interface ThrottleOptions {
   readonly buckets: LeakyBuckets;
   readonly repository: () => Pick<BucketRepository, 'emptyAll'>;
   readonly logger: Logger;

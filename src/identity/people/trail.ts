@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { SightlineError } from '../../contract/core/index.ts';
-import type { OrganizationId, UserId } from '../../contract/core/index.ts';
+import type { IssuerHost, OrganizationId, UserId } from '../../contract/core/index.ts';
 import type { AuditRecord, Storage } from '../../contract/storage/index.ts';
 
-export type PeopleEvent = Exclude<
-  AuditRecord['event'],
-  'tool.call' | 'token.issued' | `key.${string}` | `ingest_token.${string}`
->;
-
-export interface Entry {
-  readonly event: PeopleEvent;
+interface Entry {
+  readonly event: Exclude<AuditRecord['event'], 'tool.call' | 'token.issued'>;
   /** Who did it. */
   readonly subject: string;
   /** The user or object acted on. */
   readonly target: string;
 }
 
-/** The audit of what happens to people. */
+/** The audit of what people change, and of what happens to them. */
 export interface Trail {
   /** Makes the change and records it before the promise resolves; a refusal is recorded too. */
   during<Result>(organizationId: OrganizationId, entry: Entry, change: () => Promise<Result>): Promise<Result>;
@@ -25,7 +20,11 @@ export interface Trail {
   recordOf(userId: UserId, entry: Entry): Promise<void>;
 }
 
-export function createTrail({ storage, now }: { readonly storage: Storage; readonly now: () => Date }): Trail {
+interface TrailOptions extends Pick<IssuerHost, 'now'> {
+  readonly storage: Pick<Storage, 'directory' | 'workspace'>;
+}
+
+export function createTrail({ storage, now }: TrailOptions): Trail {
   function write(organizationId: OrganizationId, entry: Entry, outcome: string): Promise<void> {
     const record: AuditRecord = { ...entry, at: now(), requestId: randomUUID(), outcome };
     return storage.workspace(organizationId).audit.append([record]);

@@ -1,7 +1,7 @@
 import { SightlineError } from '../../contract/core/index.ts';
 
 /** Runs a few pieces of work at once and lets a bounded number wait. */
-export interface WorkQueue {
+interface WorkQueue {
   /**
    * Round robin over lanes, and over the parties of a lane, so that strangers do not delay known people. A full lane rejects
    * with `unavailable`: it drops work of the party with the most waiting in favour of parties with less, so that a flood only
@@ -19,12 +19,6 @@ export interface Place {
   readonly party: string;
 }
 
-export interface WorkQueueOptions {
-  readonly atOnce: number;
-  /** Of each lane. */
-  readonly mostWaiting: number;
-}
-
 interface Waiting {
   readonly begin: () => void;
   readonly refuse: (error: SightlineError) => void;
@@ -33,7 +27,9 @@ interface Waiting {
 /** By party; the one whose turn is next is the first. */
 type Parties = Map<string, Waiting[]>;
 
-export function createWorkQueue({ atOnce, mostWaiting }: WorkQueueOptions): WorkQueue {
+/** @param limits `mostWaiting` is of each lane. */
+export function createWorkQueue(limits: { readonly atOnce: number; readonly mostWaiting: number }): WorkQueue {
+  const { atOnce, mostWaiting } = limits;
   const waiting: Record<Lane, Parties> = { known: new Map(), stranger: new Map() };
   let running = 0;
   let last: Lane = 'stranger';

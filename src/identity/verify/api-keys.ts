@@ -1,27 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { generateSecret, hashSecret, isId, newId, SightlineError } from '../../contract/core/index.ts';
 import { scopes as allScopes } from '../../contract/issuer/index.ts';
-import type { KeyId, OrganizationId } from '../../contract/core/index.ts';
+import type { IssuerHost, KeyId, OrganizationId } from '../../contract/core/index.ts';
 import type { Scope } from '../../contract/issuer/index.ts';
-import type { Actor, ApiKey, AuditRecord, Storage } from '../../contract/storage/index.ts';
+import type { Actor, ApiKey, AuditRecord } from '../../contract/storage/index.ts';
 
-/** A key's pair. The secret is shown this once: only its hash is kept. */
-export interface KeyCredentials {
+/** The secret is shown this once: only its hash is kept. */
+interface KeyCredentials {
   readonly clientId: KeyId;
   readonly clientSecret: string;
 }
 
-export interface NewApiKey {
-  readonly organizationId: OrganizationId;
-  /** A label for people, 1 to 100 characters. */
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly actor: Actor;
-}
-
 /** The life of API keys. Each change is in the audit log before its promise resolves; so is each refusal. */
 export interface ApiKeys {
-  create(input: NewApiKey): Promise<KeyCredentials & { readonly key: ApiKey }>;
+  create(input: {
+    readonly organizationId: OrganizationId;
+    /** A label for people, 1 to 100 characters. */
+    readonly name: string;
+    readonly scopes: readonly Scope[];
+    readonly actor: Actor;
+  }): Promise<KeyCredentials & { readonly key: ApiKey }>;
   /** Adds a second secret; the first goes on working. `conflict` when two are active already. */
   rotate(clientId: string, actor: Actor): Promise<KeyCredentials>;
   /** Deletes the older of two secrets. `conflict` when there is but one. */
@@ -31,9 +29,7 @@ export interface ApiKeys {
   list(organizationId: OrganizationId): Promise<readonly ApiKey[]>;
 }
 
-type KeyEvent = Extract<AuditRecord['event'], `key.${string}`>;
-
-export function createApiKeys({ storage, now }: { readonly storage: Storage; readonly now: () => Date }): ApiKeys {
+export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'now'>): ApiKeys {
   const newSecret = () => {
     const secret = generateSecret('aks');
     return { secret, stored: { id: newId('sec'), hash: hashSecret(secret) } };
@@ -41,7 +37,7 @@ export function createApiKeys({ storage, now }: { readonly storage: Storage; rea
 
   async function recorded<Result>(
     organizationId: OrganizationId,
-    event: KeyEvent,
+    event: Extract<AuditRecord['event'], `key.${string}`>,
     target: KeyId,
     actor: Actor,
     change: () => Promise<Result>,
@@ -149,10 +145,8 @@ function checkedScopes(requested: readonly string[]): readonly Scope[] {
   const known: readonly string[] = allScopes;
   const unknown = requested.find((scope) => !known.includes(scope));
   if (unknown !== undefined || requested.length === 0) {
-    const message =
-      unknown === undefined
-        ? 'A key needs at least one scope.'
-        : `${JSON.stringify(unknown.slice(0, 64))} is not a scope.`;
+    const named = unknown === undefined ? undefined : JSON.stringify(unknown.slice(0, 64));
+    const message = named === undefined ? 'A key needs at least one scope.' : `${named} is not a scope.`;
     throw new SightlineError('invalid_argument', message, { hint: `Scopes: ${allScopes.join(', ')}` });
   }
   return allScopes.filter((scope) => requested.includes(scope));

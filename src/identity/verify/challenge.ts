@@ -4,8 +4,6 @@ import type { Scope } from '../../contract/issuer/index.ts';
 /** Tokens of enterprise providers reach 8 kB; Node's own limit on all headers is 16 kB. */
 const maxTokenLength = 12 * 1024;
 
-const space = 0x20;
-
 /**
  * What a request sends as its bearer token, from the Authorization header alone: never from the query, which ends up in logs,
  * nor from the body (OAuth 2.1 §5.1). Undefined where there is none. Whether it is written like one is not looked at.
@@ -14,7 +12,7 @@ export function readBearer(request: Pick<IncomingMessage, 'headers'>): string | 
   const header = request.headers.authorization;
   if (header === undefined || header.length > maxTokenLength) return undefined;
   // As nearly all write it.
-  if (header.startsWith('Bearer ') && header.charCodeAt(7) !== space) return header.slice(7);
+  if (header.startsWith('Bearer ') && header[7] !== ' ') return header.slice(7);
   const scheme = /^bearer +/i.exec(header)?.[0];
   return scheme === undefined ? undefined : header.slice(scheme.length);
 }
@@ -24,8 +22,7 @@ export function isBearerToken(text: string): boolean {
   return /^[A-Za-z0-9\-._~+/]+=*$/.test(text);
 }
 
-export interface ChallengeOptions {
-  /** Where the protected-resource metadata is served. */
+interface ChallengeOptions {
   readonly resourceMetadataUrl: string;
   /** What a client should ask for when it has no token yet. */
   readonly scopes: readonly Scope[];
@@ -33,17 +30,15 @@ export interface ChallengeOptions {
   readonly names?: ScopeNames | undefined;
 }
 
-export type ScopeNames = (scopes: readonly Scope[]) => readonly string[];
+type ScopeNames = (scopes: readonly Scope[]) => readonly string[];
 
 const asTheyAre: ScopeNames = (scopes) => scopes;
-
-export type ChallengeKind = 'missing' | 'invalid_token' | 'insufficient_scope';
 
 /**
  * Makes WWW-Authenticate values (RFC 6750 §3, RFC 9728 §5.1). No `error` where no token was sent; `insufficient_scope` names
  * just the scope the call needs, which the client adds to those it has.
  */
-export function createChallenge(options: ChallengeOptions): (kind: ChallengeKind, scope?: Scope) => string {
+export function createChallenge(options: ChallengeOptions) {
   const { resourceMetadataUrl, scopes, names = asTheyAre } = options;
   if (!/^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]+$/.test(resourceMetadataUrl)) {
     throw new Error('resourceMetadataUrl must be an absolute URL');
@@ -58,33 +53,23 @@ export function createChallenge(options: ChallengeOptions): (kind: ChallengeKind
   };
   const missing = write(undefined, scopes);
   const invalid = write('invalid_token', scopes);
-  return (kind, scope) => {
+  return (kind: 'missing' | 'invalid_token' | 'insufficient_scope', scope?: Scope): string => {
     if (kind === 'missing') return missing;
     if (kind === 'invalid_token') return invalid;
     return write('insufficient_scope', scope === undefined ? scopes : [scope]);
   };
 }
 
-/** RFC 9728 §2. */
-export interface ProtectedResourceMetadata {
-  readonly resource: string;
-  readonly authorization_servers: readonly string[];
-  readonly scopes_supported?: readonly string[];
-  readonly bearer_methods_supported: readonly ['header'];
-  readonly resource_name: string;
-}
-
-export interface ProtectedResourceOptions {
+interface ProtectedResourceOptions extends Pick<ChallengeOptions, 'names'> {
   /** The MCP endpoint, byte for byte the audience of its tokens. */
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopes: readonly Scope[];
-  /** As `Issuer.scopeNames`. */
-  readonly names?: ScopeNames | undefined;
   readonly name: string;
 }
 
-export function protectedResourceMetadata(options: ProtectedResourceOptions): ProtectedResourceMetadata {
+/** RFC 9728 §2. */
+export function protectedResourceMetadata(options: ProtectedResourceOptions) {
   const { resource, authorizationServers, scopes, names = asTheyAre, name } = options;
   const asked = names(scopes);
   if (authorizationServers.length === 0) throw new Error('a protected resource needs an authorization server');

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { generateSecret, hashSecret, newId, SightlineError } from '../../contract/core/index.ts';
-import type { IngestTokenId, OrganizationId, Vault } from '../../contract/core/index.ts';
-import type { Actor, AuditRecord, Storage } from '../../contract/storage/index.ts';
+import type { IngestTokenId, IssuerHost, OrganizationId } from '../../contract/core/index.ts';
+import type { Actor } from '../../contract/storage/index.ts';
+import { createTrail } from '../people/trail.ts';
 
 /**
  * What senders of telemetry show at the OTLP receiver, and good for nothing else: a token is found by its hash among
@@ -21,21 +21,11 @@ export interface IngestTokens {
   revoke(organizationId: OrganizationId, id: IngestTokenId, actor: Actor): Promise<void>;
 }
 
-export interface IngestTokensOptions {
-  readonly storage: Storage;
-  readonly vault: Vault;
-  readonly now?: () => Date;
-}
+type Host = Pick<IssuerHost, 'storage' | 'vault'> & Partial<Pick<IssuerHost, 'now'>>;
 
-type TokenEvent = Extract<AuditRecord['event'], `ingest_token.${string}`>;
-
-export function createIngestTokens({ storage, vault, now = () => new Date() }: IngestTokensOptions): IngestTokens {
+export function createIngestTokens({ storage, vault, now = () => new Date() }: Host): IngestTokens {
+  const trail = createTrail({ storage, now });
   const tokensOf = (organizationId: OrganizationId) => storage.workspace(organizationId).ingestTokens;
-
-  const record = (organizationId: OrganizationId, event: TokenEvent, target: IngestTokenId, subject: string) =>
-    storage
-      .workspace(organizationId)
-      .audit.append([{ at: now(), event, subject, requestId: randomUUID(), target, outcome: 'ok' }]);
 
   async function create(organizationId: OrganizationId, subject: string): Promise<string> {
     const id = newId('it');
@@ -45,7 +35,7 @@ export function createIngestTokens({ storage, vault, now = () => new Date() }: I
       hash: hashSecret(token),
       sealed: vault.seal(Buffer.from(token), context(id)),
     });
-    await record(organizationId, 'ingest_token.created', id, subject);
+    await trail.record(organizationId, { event: 'ingest_token.created', subject, target: id });
     return token;
   }
 
@@ -82,7 +72,7 @@ export function createIngestTokens({ storage, vault, now = () => new Date() }: I
       if (!(await tokensOf(organizationId).revoke(id))) {
         throw new SightlineError('not_found', `There is no ingest token "${id}".`);
       }
-      await record(organizationId, 'ingest_token.revoked', id, actor.id);
+      await trail.record(organizationId, { event: 'ingest_token.revoked', subject: actor.id, target: id });
     },
   };
 }

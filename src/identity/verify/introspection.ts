@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { LRUCache } from 'lru-cache';
 import type { TokenClaims, TokenIntrospection } from '../../contract/issuer/index.ts';
 import { SightlineError } from '../../contract/core/index.ts';
+import type { IssuerHost } from '../../contract/core/index.ts';
 
 /**
  * Keeps what expensive work found out about a token, under the token's hash and never the token itself. Bounded, least
@@ -21,14 +22,12 @@ interface Verified<Value> {
   readonly expiresAt: number;
 }
 
-interface TokenCacheOptions {
+export function createTokenCache<Value>(options: {
   readonly now: () => number;
   readonly maxTokens?: number;
   /** However long a token lives, it is verified again after this: a signing key may have been withdrawn. */
   readonly maxAgeMs?: number;
-}
-
-export function createTokenCache<Value>(options: TokenCacheOptions): TokenCache<Value> {
+}): TokenCache<Value> {
   const { now, maxTokens = 10_000, maxAgeMs = 60_000 } = options;
   const kept = new LRUCache<string, Verified<Value>>({ max: maxTokens });
   const underWay = new Map<string, Promise<Value>>();
@@ -61,11 +60,9 @@ export function createTokenCache<Value>(options: TokenCacheOptions): TokenCache<
   };
 }
 
-export interface IntrospectionOptions {
+/** `aud` must be `resource` where the issuer says no other. */
+interface IntrospectionOptions extends Pick<IssuerHost, 'resource' | 'now'> {
   readonly introspection: TokenIntrospection;
-  /** What `aud` must be where the issuer says no other. */
-  readonly resource: string;
-  readonly now: () => Date;
   readonly clockToleranceSeconds: number;
 }
 
@@ -73,13 +70,11 @@ export interface IntrospectionOptions {
  * Asks the issuer about a token that only it can read (RFC 7662). Rejects with `invalid_token` when it is not active, not
  * for us or over, and with `unavailable` when nothing can be known about it now.
  */
-export type Introspect = (token: string) => Promise<Introspected>;
-
-export interface Introspected {
+type Introspect = (token: string) => Promise<{
   readonly claims: TokenClaims;
   /** Epoch milliseconds until which the answer is believed: revocation is learnt of no sooner. */
   readonly expiresAt: number;
-}
+}>;
 
 const believedMs = 30_000;
 const retryAfterSeconds = 5;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { decodeJwt, errors, jwtVerify } from 'jose';
-import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
+import { errors, jwtVerify } from 'jose';
+import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import { scopes } from '../../contract/issuer/index.ts';
 import type {
   ExternalTokenClaims,
@@ -14,40 +14,32 @@ import type {
   UserTokenClaims,
 } from '../../contract/issuer/index.ts';
 import { SightlineError } from '../../contract/core/index.ts';
-import type { GrantId, KeyId, Logger, OrganizationId, UserId } from '../../contract/core/index.ts';
+import type { GrantId, IssuerHost, KeyId, Logger, OrganizationId } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { BoundedWork } from '../../limits/bounded-work.ts';
 import { isBearerToken, readBearer } from './challenge.ts';
 import { createIntrospection, createTokenCache } from './introspection.ts';
+import { guardKeySet, KeysOutOfReach, readUnchecked } from './key-sets.ts';
+import type { Admission } from '../people/people.ts';
 
-export interface VerifierOptions {
+/** A token's audience must be exactly `resource` (RFC 8707), trailing slash and all. */
+interface VerifierOptions extends Pick<IssuerHost, 'resource' | 'now' | 'logger'> {
   readonly issuer: Pick<Issuer, 'trusts' | 'introspection'>;
-  /** The MCP endpoint. A token's audience must be exactly this (RFC 8707), trailing slash and all. */
-  readonly resource: string;
   readonly directory: Pick<Directory, 'liveKey' | 'liveGrant' | 'liveMember'>;
   /** The account behind an identity provider's token. Rejects with `forbidden` where there is none and none may be made. */
-  readonly admit: (claims: ExternalTokenClaims) => Promise<Admitted>;
+  readonly admit: (claims: ExternalTokenClaims) => Promise<Admission>;
   /** Notes that a key or grant was used; called about once a minute for each token, and not waited for. */
   readonly markUsed: (organizationId: OrganizationId, used: KeyId | GrantId) => void;
-  readonly now: () => Date;
-  readonly logger: Logger;
 }
 
 /**
  * Identifies the caller. Never throws. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
  * @param about under whose id the log has why a token is refused.
  */
-export type Verifier = (request: Bearing, about?: Identified) => Promise<Principal>;
+export type Verifier = (request: Pick<IncomingMessage, 'headers'>, about?: Identified) => Promise<Principal>;
 
 interface Identified {
   readonly requestId: string;
-}
-
-export type Bearing = Pick<IncomingMessage, 'headers'>;
-
-export interface Admitted {
-  readonly userId: UserId;
-  readonly organizationId: OrganizationId;
 }
 
 /** A token's claims, with an external identity replaced by the account it stands for. */
@@ -193,10 +185,8 @@ function unanswered(cause: unknown): SightlineError {
 }
 
 function isSame(one: Live, other: Live): boolean {
-  return one.role === other.role && one.email === other.email && areSame(one.scopes, other.scopes);
-}
-
-function areSame(some: readonly Scope[] | undefined, others: readonly Scope[] | undefined): boolean {
+  if (one.role !== other.role || one.email !== other.email) return false;
+  const [some, others] = [one.scopes, other.scopes];
   if (some === others) return true;
   return some?.length === others?.length && some?.every((scope, index) => scope === others?.[index]) === true;
 }
@@ -246,45 +236,8 @@ function isOfAnotherKind(type: string | undefined): boolean {
   return type !== undefined && /\+jwt$/i.test(type) && !/^(application\/)?at\+jwt$/i.test(type);
 }
 
-/** Read before anything is checked, only to know whose keys to check with. Undefined where the token is no JWT. */
-function readUnchecked(token: string): JWTPayload | undefined {
-  try {
-    return decodeJwt(token);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The set of keys could not be had: says nothing about the token. */
-class KeySetOutage extends Error {
-  constructor(cause: unknown) {
-    super('the signing keys could not be fetched', { cause });
-    this.name = 'KeySetOutage';
-  }
-}
-
-/** Tells "there is no such key" from "the keys could not be asked for". */
-function guardKeySet(keys: JWTVerifyGetKey): JWTVerifyGetKey {
-  return async (header, token) => {
-    try {
-      return await keys(header, token);
-    } catch (error) {
-      const aboutTheToken =
-        error instanceof errors.JWKSNoMatchingKey ||
-        error instanceof errors.JWKSMultipleMatchingKeys ||
-        error instanceof errors.JOSENotSupported;
-      throw aboutTheToken ? error : new KeySetOutage(error);
-    }
-  };
-}
-
 function tokenError(error: unknown, logger: Logger, requestId: string | undefined): SightlineError {
-  if (error instanceof KeySetOutage) {
-    return new SightlineError('unavailable', 'The token cannot be checked now.', {
-      retryAfterSeconds,
-      cause: error.cause,
-    });
-  }
+  if (error instanceof KeysOutOfReach) return unanswered(error.cause);
   // Without the error, which holds all that the token says of the person.
   const code = error instanceof errors.JOSEError ? error.code : 'unknown';
   logger.debug(

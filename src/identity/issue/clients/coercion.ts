@@ -44,10 +44,6 @@ export function displayName(name: string): string {
   return Array.from(line).slice(0, 100).join('').trim();
 }
 
-export function usableRedirectUri(uri: string): boolean {
-  return redirectUriFault(uri) === undefined;
-}
-
 /** Throws unless answers may be sent to each. */
 export function requireRedirectUris(uris: readonly string[]): readonly string[] {
   for (const uri of uris) {

@@ -14,18 +14,14 @@ interface FetchBudget {
   take(host: string): () => void;
 }
 
-interface FetchBudgetOptions {
-  readonly now: () => Date;
-  /** Network address of who is the cause. */
-  readonly caller: () => string;
-}
-
 const atOnce = 16;
 const callerPerMinute = 30;
 const hostPerMinute = 60;
 
 /** Anyone can have us fetch what they like: so much that one instance is of no use against another host, nor can be held up. */
-export function createFetchBudget({ now, caller }: FetchBudgetOptions): FetchBudget {
+/** @param caller the network address of who is the cause. */
+export function createFetchBudget(options: { readonly now: () => Date; readonly caller: () => string }): FetchBudget {
+  const { now, caller } = options;
   const ofCaller = createThrottle({ perMinute: callerPerMinute, burst: callerPerMinute, now });
   const ofHost = createThrottle({ perMinute: hostPerMinute, burst: hostPerMinute, now });
   let running = 0;
@@ -97,7 +93,7 @@ export function isPublicAddress(address: string): boolean {
 const timeoutMs = 5_000;
 const maxBytes = 65_536;
 
-export interface FetchedDocument {
+interface FetchedDocument {
   readonly text: string;
   readonly headers: IncomingHttpHeaders;
 }
@@ -114,7 +110,7 @@ export class DocumentUnavailable extends Error {
 
 export type DocumentFetch = (url: URL) => Promise<FetchedDocument>;
 
-export interface DocumentFetchOptions {
+interface DocumentFetchOptions {
   readonly rules: UrlRules;
   readonly network: Network;
   readonly budget: FetchBudget;

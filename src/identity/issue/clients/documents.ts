@@ -1,19 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { errors } from 'oidc-provider';
-import type { Logger } from '../../../contract/core/index.ts';
+import type { IssuerHost } from '../../../contract/core/index.ts';
 import { temporarily } from '../error-page.ts';
 import { DocumentUnavailable, type DocumentFetch, BudgetExceeded } from './document-fetch.ts';
 import { documentUrl, type UrlRules } from './document-urls.ts';
 import type { ClientMetadata } from './metadata.ts';
-import {
-  clientMetadata,
-  displayName,
-  keyAuthentication,
-  readClaims,
-  usableRedirectUri,
-  type Claims,
-} from './coercion.ts';
+import { clientMetadata, displayName, keyAuthentication, readClaims, type Claims } from './coercion.ts';
+import { redirectUriFault } from './redirect-uris.ts';
 
 /**
  * Makes a client of a Client ID Metadata Document (draft-ietf-oauth-client-id-metadata-document §4). Redirect URIs that
@@ -29,7 +23,7 @@ function clientOfDocument(id: string, document: unknown, mayFetch: UrlRules): Cl
   }
   const name = displayName(claims.client_name ?? '');
   if (name === '') throw new errors.InvalidClientMetadata('client_name is missing or empty');
-  const redirectUris = claims.redirect_uris.filter(usableRedirectUri);
+  const redirectUris = claims.redirect_uris.filter((uri) => redirectUriFault(uri) === undefined);
   if (redirectUris.length === 0) {
     throw new errors.InvalidClientMetadata('redirect_uris holds none that answers may be sent to');
   }
@@ -75,13 +69,11 @@ const retryMs = 60_000;
 const staleMs = 86_400_000;
 const capacity = 200;
 
-export interface DocumentsOptions {
+interface DocumentsOptions extends Pick<IssuerHost, 'now' | 'logger'> {
   readonly fetch: DocumentFetch;
   readonly rules: UrlRules;
   /** Documents by URL, used where the one that stands there cannot be had. */
   readonly pinned: ReadonlyMap<string, unknown>;
-  readonly now: () => Date;
-  readonly logger: Logger;
 }
 
 /**
@@ -89,7 +81,7 @@ export interface DocumentsOptions {
  * error of oidc-provider: `invalid_client_metadata` and the reason where the document is no good, `temporarily_unavailable`
  * without one where it cannot be had.
  */
-export type Documents = (id: string) => Promise<ClientMetadata | undefined>;
+type Documents = (id: string) => Promise<ClientMetadata | undefined>;
 
 interface Kept {
   readonly metadata: ClientMetadata;
@@ -140,11 +132,7 @@ export function createDocuments({ fetch, rules, pinned, now, logger }: Documents
       return keep(id, clientOfDocument(id, pinned.get(id), rules), retryMs);
     }
     // The same for every reason: the reasons would tell a stranger which names our network knows.
-    const answer = temporarily(
-      'the metadata document of the client cannot be read at the moment',
-      503,
-      'temporarily_unavailable',
-    );
+    const answer = temporarily('the metadata document of the client cannot be read at the moment', 503);
     // What one caller has used up must not be another's failure, nor fill the log.
     if (error instanceof BudgetExceeded) {
       logger.debug({ clientId: id, error }, 'A client metadata document is not fetched now.');

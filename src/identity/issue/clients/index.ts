@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hashSecret, SightlineError, isId, type Logger, equalHashes } from '../../../contract/core/index.ts';
+import { hashSecret, SightlineError, isId, type IssuerHost, equalHashes } from '../../../contract/core/index.ts';
 import { type AuthorizationServerConfig } from '../../../contract/issuer/index.ts';
 import type { AuthorizationClient } from '../../../contract/issuer/index.ts';
 import { type ClientRepository } from '../../../contract/storage/index.ts';
@@ -22,30 +22,6 @@ import { redirectUriFault } from './redirect-uris.ts';
  */
 export function clientSecretMatches(client: { readonly clientSecret?: string | undefined }, shown: string): boolean {
   return client.clientSecret !== undefined && equalHashes(hashSecret(shown), client.clientSecret);
-}
-
-/** A person authorized the client: if it registered itself, its registration is kept from now on. */
-function createUse(repository: Pick<ClientRepository, 'markUsed'>, now: () => Date): (id: string) => Promise<void> {
-  return async (id) => {
-    if (isId('dcr', id)) await repository.markUsed(id, now());
-  };
-}
-
-/** Finds clients that registered themselves, by the id they were given. */
-function createRegistered(
-  repository: Pick<ClientRepository, 'find'>,
-  logger: Logger,
-): (id: string) => Promise<ClientMetadata | undefined> {
-  return async (id) => {
-    const row = isId('dcr', id) ? await repository.find(id) : undefined;
-    if (!row) return undefined;
-    try {
-      return clientMetadataSchema.parse(JSON.parse(row.metadata));
-    } catch (error) {
-      logger.error({ clientId: id, error }, 'The stored metadata of a client cannot be read.');
-      return undefined;
-    }
-  };
 }
 
 /** The clients that the configuration lists. Throws `config_invalid` where one could never be used. */
@@ -77,17 +53,13 @@ function invalid(clientId: string, fault: string): SightlineError {
   return new SightlineError('config_invalid', `The OAuth client ${clientId} of the configuration ${fault}.`);
 }
 
-export type { ClientMetadata } from './metadata.ts';
-
 export const registrationPath = '/oauth2/register';
 
-export interface ClientsOptions {
+interface ClientsOptions extends Pick<IssuerHost, 'now' | 'logger'> {
   readonly config: AuthorizationServerConfig['clients'];
   readonly issuer: string;
   readonly repository: ClientRepository;
   readonly buckets: () => Pick<BucketRepository, 'read' | 'pour'>;
-  readonly now: () => Date;
-  readonly logger: Logger;
   /** Client address of the current request; its fetched documents count against it. */
   readonly caller: () => string;
   readonly network?: Network;
@@ -104,7 +76,7 @@ export interface Clients {
   readonly register: Register;
   /** For the consent page. Rejects as `find` does. */
   describe(id: string): Promise<AuthorizationClient | undefined>;
-  /** A person authorized this client. */
+  /** A person authorized this client: if it registered itself, its registration is kept from now on. */
   markUsed(id: string): Promise<void>;
   /** All that oidc-provider ever fetches, the keys of clients: `configuration.fetch`. */
   readonly fetch: (input: string | URL | Request) => Promise<Response>;
@@ -119,8 +91,19 @@ export function createClients(options: ClientsOptions): Clients {
   const rules = createUrlRules(metadataDocuments.allowedHosts);
   const fetchDocument = createDocumentFetch({ rules, network, budget: createFetchBudget({ now, caller }) });
   const configured = configuredClients(config.registered);
-  const registered = createRegistered(repository, logger);
   const documents = createDocuments({ fetch: fetchDocument, rules, pinned: wellKnownDocuments, now, logger });
+
+  /** A client that registered itself, by the id it was given. */
+  async function registered(id: string): Promise<ClientMetadata | undefined> {
+    const row = isId('dcr', id) ? await repository.find(id) : undefined;
+    if (!row) return undefined;
+    try {
+      return clientMetadataSchema.parse(JSON.parse(row.metadata));
+    } catch (error) {
+      logger.error({ clientId: id, error }, 'The stored metadata of a client cannot be read.');
+      return undefined;
+    }
+  }
 
   async function locate(id: string): Promise<Located | undefined> {
     const ours = configured.get(id);
@@ -152,7 +135,9 @@ export function createClients(options: ClientsOptions): Clients {
       const client = { id, name: metadata.client_name, known };
       return known === 'document' ? { ...client, host: new URL(id).host } : client;
     },
-    markUsed: createUse(repository, now),
+    async markUsed(id) {
+      if (isId('dcr', id)) await repository.markUsed(id, now());
+    },
     async fetch(input) {
       const { text, headers } = await fetchDocument(new URL(input instanceof Request ? input.url : input));
       const control = headers['cache-control'];

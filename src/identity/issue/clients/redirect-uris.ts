@@ -1,43 +1,14 @@
+import { isLoopback } from '../scopes.ts';
+
 const longest = 2_000;
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Schemes that mean something to a browser or to the system's own programs: what answers to them is no OAuth client. */
-const notPrivate = new Set([
-  'about',
-  'afp',
-  'blob',
-  'chrome',
-  'data',
-  'facetime',
-  'file',
-  'filesystem',
-  'ftp',
-  'ftps',
-  'gopher',
-  'imap',
-  'intent',
-  'jar',
-  'javascript',
-  'ldap',
-  'ldaps',
-  'mailto',
-  'mhtml',
-  'nfs',
-  'resource',
-  'sftp',
-  'sip',
-  'sips',
-  'smb',
-  'sms',
-  'ssh',
-  'tel',
-  'telnet',
-  'urn',
-  'vbscript',
-  'view-source',
-  'ws',
-  'wss',
-]);
+const notPrivate = new Set(
+  (
+    'about afp blob chrome data facetime file filesystem ftp ftps gopher imap intent jar javascript ldap ldaps mailto mhtml nfs ' +
+    'resource sftp sip sips smb sms ssh tel telnet urn vbscript view-source ws wss'
+  ).split(' '),
+);
 
 /**
  * Why answers may not be sent to this URI, or undefined if they may: https to anywhere but this machine, http to this
@@ -53,10 +24,10 @@ export function redirectUriFault(uri: string): string | undefined {
   if (uri.includes('*')) return 'must have no wildcard';
   if (url.username !== '' || url.password !== '' || /^[^/?]*\/\/[^/?]*@/.test(uri)) return 'must have no user name';
   if (url.protocol === 'https:') {
-    return loopback.has(url.hostname) ? 'must use http for a loopback address' : undefined;
+    return isLoopback(url.hostname) ? 'must use http for a loopback address' : undefined;
   }
   if (url.protocol === 'http:') {
-    return loopback.has(url.hostname) ? undefined : 'must use https, or http with a loopback address';
+    return isLoopback(url.hostname) ? undefined : 'must use https, or http with a loopback address';
   }
   const scheme = url.protocol.slice(0, -1);
   // Windows answers to many schemes of the shape ms-something, and several were a way into the machine.

@@ -44,13 +44,14 @@ async function read(request: IncomingMessage): Promise<Buffer> {
   throw new RegistrationRefused(413, 'invalid_client_metadata', `client metadata has at most ${maxBodyBytes} bytes`);
 }
 
-export function answer(response: ServerResponse, status: number, body: object): void {
+export function answer(response: ServerResponse, status: number, body: object, headers: object = {}): void {
   const text = JSON.stringify(body);
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
+    ...headers,
   });
   response.end(text);
 }

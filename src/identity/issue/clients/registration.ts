@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors } from 'oidc-provider';
-import { generateSecret, hashSecret, newId, type Logger } from '../../../contract/core/index.ts';
+import { generateSecret, hashSecret, newId, type IssuerHost, type Logger } from '../../../contract/core/index.ts';
 import { scopes } from '../../../contract/issuer/index.ts';
 import { type ClientRepository } from '../../../contract/storage/index.ts';
 import type { BucketRepository } from '../../../contract/storage/index.ts';
@@ -24,10 +24,9 @@ const perMinute = 1;
 const burst = 30;
 const eachMs = 60_000 / perMinute;
 
-interface RegistrationLimitOptions {
+interface RegistrationLimitOptions extends Pick<IssuerHost, 'now'> {
   /** A function, since storage may open after construction. */
   readonly buckets: () => Pick<BucketRepository, 'read' | 'pour'>;
-  readonly now: () => Date;
 }
 
 /**
@@ -51,7 +50,7 @@ function createRegistrationLimit({ buckets, now }: RegistrationLimitOptions): (a
   };
 }
 
-export interface RegistrationOptions extends RegistrationLimitOptions {
+interface RegistrationOptions extends RegistrationLimitOptions {
   readonly repository: Pick<ClientRepository, 'register'>;
   readonly unusedClients: number;
   /** Where a client may keep its keys; undefined where nothing is fetched. */
@@ -116,7 +115,7 @@ export function createRegistration(options: RegistrationOptions): Register {
 }
 
 /** Throws `invalid_redirect_uri` or `invalid_client_metadata`. */
-export function clientOfRegistration(id: string, body: unknown, mayFetch: UrlRules | undefined): ClientMetadata {
+function clientOfRegistration(id: string, body: unknown, mayFetch: UrlRules | undefined): ClientMetadata {
   const claims = readClaims(body);
   const name = displayName(claims.client_name ?? '') || 'Unnamed application';
   const common = clientMetadata(id, name, requireRedirectUris(claims.redirect_uris), claims);

@@ -1,17 +1,16 @@
-import { decodeJwt, errors as joseErrors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import { errors as joseErrors, jwtVerify, type JWTPayload } from 'jose';
 import { z } from 'zod';
+import type { IssuerHost } from '../../../contract/core/index.ts';
 import type { AssertionTrust, ExternalTokenClaims } from '../../../contract/issuer/index.ts';
+import { guardKeySet, KeysOutOfReach, readUnchecked } from '../../verify/key-sets.ts';
 import { isOurResource } from '../scopes.ts';
 
 /** Seconds that an assertion may have before it. Providers give minutes; a copy of one is remembered for as long. */
 const longestLife = 3600;
-export const clockToleranceSeconds = 5;
+const clockToleranceSeconds = 5;
 
 /** The assertion is no good. The message is for the log. */
 export class AssertionRefused extends Error {}
-
-/** The provider's keys cannot be had: says nothing about the assertion. */
-export class KeysOutOfReach extends Error {}
 
 export interface Assertion {
   readonly claims: ExternalTokenClaims;
@@ -21,13 +20,10 @@ export interface Assertion {
   readonly expiresAt: Date;
 }
 
-export interface AssertionOptions {
+export interface AssertionOptions extends Pick<IssuerHost, 'resource' | 'now'> {
   readonly trusts: readonly AssertionTrust[];
   /** We are its audience. */
   readonly issuer: string;
-  /** The MCP endpoint. */
-  readonly resource: string;
-  readonly now: () => Date;
 }
 
 const oneText = z.union([z.string(), z.tuple([z.string()]).transform(([only]) => only)]);
@@ -51,7 +47,7 @@ export function createAssertionCheck({ trusts, issuer, resource, now }: Assertio
 
   async function verify(text: string, trust: AssertionTrust): Promise<JWTPayload> {
     try {
-      const { payload } = await jwtVerify(text, guarded(trust.keys), {
+      const { payload } = await jwtVerify(text, guardKeySet(trust.keys), {
         issuer: trust.issuer,
         audience: issuer,
         algorithms: [...trust.algorithms],
@@ -71,7 +67,7 @@ export function createAssertionCheck({ trusts, issuer, resource, now }: Assertio
   }
 
   return async (text: string, clientId: string): Promise<Assertion> => {
-    const trust = trusted.get(issuerOf(text) ?? '');
+    const trust = trusted.get(readUnchecked(text)?.iss ?? '');
     if (!trust) throw new AssertionRefused('nobody trusts its issuer here');
     const payload = await verify(text, trust);
     const read = payloadSchema.safeParse(payload);
@@ -91,28 +87,4 @@ export function createAssertionCheck({ trusts, issuer, resource, now }: Assertio
 function reasonOf(error: unknown): string {
   if (error instanceof joseErrors.JWTClaimValidationFailed) return `${error.code} ${error.claim}`;
   return error instanceof joseErrors.JOSEError ? error.code : 'unknown';
-}
-
-/** Read before anything is checked, only to know whose keys to check with. */
-function issuerOf(text: string): string | undefined {
-  try {
-    return decodeJwt(text).iss;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Tells "there is no such key" from "the keys could not be asked for". */
-function guarded(keys: JWTVerifyGetKey): JWTVerifyGetKey {
-  return async (header, token) => {
-    try {
-      return await keys(header, token);
-    } catch (error) {
-      const aboutTheAssertion =
-        error instanceof joseErrors.JWKSNoMatchingKey ||
-        error instanceof joseErrors.JWKSMultipleMatchingKeys ||
-        error instanceof joseErrors.JOSENotSupported;
-      throw aboutTheAssertion ? error : new KeysOutOfReach('the keys cannot be had', { cause: error });
-    }
-  };
 }

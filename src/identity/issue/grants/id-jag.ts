@@ -1,26 +1,22 @@
 import { errors, type TokenEndpointGrantContext } from 'oidc-provider';
 import { hashSecret, SightlineError } from '../../../contract/core/index.ts';
 import type { GrantId, Logger } from '../../../contract/core/index.ts';
-import type { AssertionTrust, ExternalTokenClaims, Scope } from '../../../contract/issuer/index.ts';
+import type { ExternalTokenClaims, Scope } from '../../../contract/issuer/index.ts';
 import type { ArtifactRepository } from '../../../contract/storage/index.ts';
 import { accountId, type Account } from '../claims.ts';
 import { temporarily, type Reach } from '../error-page.ts';
 import type { GrantRecords } from '../grant-records.ts';
 import { assertionGrant } from '../metadata.ts';
 import { isOurResource, knownScopes } from '../scopes.ts';
-import { AssertionRefused, createAssertionCheck, KeysOutOfReach, type Assertion } from './assertion.ts';
+import { AssertionRefused, createAssertionCheck, type Assertion, type AssertionOptions } from './assertion.ts';
+import { KeysOutOfReach } from '../../verify/key-sets.ts';
 
-export interface AssertionGrantOptions {
-  readonly issuer: string;
-  /** The MCP endpoint. */
-  readonly resource: string;
-  readonly trusts: readonly AssertionTrust[];
+interface AssertionGrantOptions extends AssertionOptions {
   readonly admit: (claims: ExternalTokenClaims) => Promise<Account>;
   readonly grants: Pick<GrantRecords, 'beginOrGoOn'>;
   /** A function, since storage may open after construction. */
   readonly artifacts: () => ArtifactRepository;
   readonly reach: Reach;
-  readonly now: () => Date;
   readonly logger: Logger;
 }
 
@@ -109,7 +105,7 @@ function inProtocol(error: unknown, clientId: string, logger: Logger): unknown {
   }
   logger.error({ clientId, error }, 'An ID-JAG cannot be judged.');
   const what = error instanceof KeysOutOfReach ? 'the keys of the identity provider' : 'the account';
-  return temporarily(`${what} cannot be looked up at the moment`, 503, 'temporarily_unavailable', error);
+  return temporarily(`${what} cannot be looked up at the moment`, 503, error);
 }
 
 /** A client may show assertions if it can prove that it is the one they are made for. */
