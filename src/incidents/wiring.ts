@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Agent } from '../contract/agent/index.ts';
 import type { AlertInput } from '../contract/alerts/index.ts';
-import type { Instruments, Logger, Vault } from '../contract/core/index.ts';
+import type { Host, Instruments } from '../contract/core/index.ts';
 import type { Storage } from '../contract/storage/index.ts';
 import { createAlertReceiver } from './alerts/receiver.ts';
 import type { AlertReceiver, AlertReceiverOptions } from './alerts/receiver.ts';
@@ -11,7 +11,7 @@ import { createAlertSources } from './alerts/sources.ts';
 import type { AlertSources } from './alerts/sources.ts';
 import { createInvestigationWorker } from './investigation/worker.ts';
 import type { InvestigationWorker } from './investigation/worker.ts';
-import { createWebhookSender } from './webhooks/index.ts';
+import { createWebhookSender } from './webhooks/sender.ts';
 
 export interface IncidentsParts {
   readonly alertSources: AlertSources;
@@ -22,8 +22,8 @@ export interface IncidentsParts {
 }
 
 interface IncidentsCradle extends IncidentsParts {
-  readonly foundation: { readonly logger: Logger; readonly vault: Vault; readonly now: () => Date };
-  readonly urls: { readonly publicUrl: string; readonly authUrl: string };
+  readonly foundation: Pick<Host, 'logger' | 'vault' | 'now'>;
+  readonly urls: Pick<Host, 'publicUrl' | 'authUrl'>;
   readonly seat: { readonly number: number } | undefined;
   readonly instruments: Instruments | undefined;
   readonly storage: Storage;
@@ -54,14 +54,8 @@ export const incidentsWiring: Wiring = {
     createInvestigationWorker({ storage, agent, logger, now, holder: holder(), concurrency: 2, instruments }),
   webhookSender: ({ storage, seat, urls, foundation: { logger, now, vault } }) => {
     if (seat && seat.number !== 1) return undefined;
-    return createWebhookSender({
-      directory: () => storage.directory,
-      vault,
-      holder: holder(),
-      authUrl: urls.authUrl,
-      now,
-      logger,
-    });
+    const directory = () => storage.directory;
+    return createWebhookSender({ directory, vault, holder: holder(), authUrl: urls.authUrl, now, logger });
   },
 };
 

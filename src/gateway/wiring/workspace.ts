@@ -23,8 +23,7 @@ import { createOrganizations } from '../../identity/people/members.ts';
 import type { Organizations } from '../../identity/people/members.ts';
 import { loadSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
-import { createWebhooks } from '../../incidents/webhooks/index.ts';
-import type { Webhooks } from '../../incidents/webhooks/index.ts';
+import { createWebhooks, type Webhooks } from '../../incidents/webhooks/webhooks.ts';
 import { deriveUrls } from './urls.ts';
 
 /** Config, keys and storage, before anything is started: what the gateway and the commands have in common. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { alertNotice, environmentLabels, firstLabel } from '../../contract/alerts/index.ts';
 import type { AlertInput, AlertNotice } from '../../contract/alerts/index.ts';
 import { ClientGone, isId, SightlineError } from '../../contract/core/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
+import type { Host } from '../../contract/core/index.ts';
 import type { AlertSource, Directory } from '../../contract/storage/index.ts';
 import { AtOnce } from '../../limits/at-once.ts';
 import { createRateLimit } from '../../limits/rate-limit.ts';
@@ -10,16 +10,8 @@ import { answer, notFound, Refusal, refuse, tooMany, parseBody, readBody } from 
 import type { AlertRecorder } from './recorder.ts';
 
 /** In the order of how surely they name what telemetry calls a service. A scrape job or a deployment is a guess. */
-const serviceLabels = [
-  'service.name',
-  'service_name',
-  'service',
-  'app.kubernetes.io/name',
-  'app_kubernetes_io_name',
-  'app',
-  'deployment',
-  'job',
-] as const;
+const serviceLabels =
+  'service.name service_name service app.kubernetes.io/name app_kubernetes_io_name app deployment job'.split(' ');
 
 /** The notice with the service and environment that its labels name, where it does not name them itself. */
 function named(notice: AlertNotice): AlertNotice {
@@ -47,7 +39,7 @@ export const limits = {
   atOnce: { caller: 100, organization: 150, total: 300 },
 } as const;
 
-export interface AlertReceiverOptions {
+export interface AlertReceiverOptions extends Pick<Host, 'now' | 'logger'> {
   readonly directory: () => Pick<Directory, 'alertSource'>;
   /** By plugin name. */
   readonly inputs: ReadonlyMap<string, AlertInput>;
@@ -56,8 +48,6 @@ export interface AlertReceiverOptions {
   readonly recorder: AlertRecorder;
   /** The caller's network address, as `trustProxy` says. */
   readonly clientAddress: (request: IncomingMessage) => string | undefined;
-  readonly now: () => Date;
-  readonly logger: Logger;
 }
 
 /**
@@ -112,7 +102,7 @@ export function createAlertReceiver(options: AlertReceiverOptions): AlertReceive
   }
 
   function normalize(source: AlertSource, input: AlertInput, body: unknown): readonly AlertNotice[] {
-    const notices = read(source, input, body);
+    const notices = understood(source, input, body);
     if (notices.length > limits.notices) {
       throw new Refusal(413, 'payload_too_large', `A request brings at most ${limits.notices} alerts.`);
     }
@@ -120,7 +110,7 @@ export function createAlertReceiver(options: AlertReceiverOptions): AlertReceive
     return notices.map((notice) => named(alertNotice({ ...notice, urls: [notice.url] }, now())));
   }
 
-  function read({ id, plugin }: AlertSource, input: AlertInput, body: unknown): readonly AlertNotice[] {
+  function understood({ id, plugin }: AlertSource, input: AlertInput, body: unknown): readonly AlertNotice[] {
     try {
       return input.normalize(body);
     } catch (error) {

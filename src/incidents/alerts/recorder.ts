@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AlertNotice } from '../../contract/alerts/index.ts';
-import type { Logger, OrganizationId } from '../../contract/core/index.ts';
+import type { Host, OrganizationId } from '../../contract/core/index.ts';
 import type { AlertRepository, AlertSource } from '../../contract/storage/index.ts';
 
 export interface AlertRecorder {
@@ -8,13 +8,12 @@ export interface AlertRecorder {
   record(source: AlertSource, notices: readonly AlertNotice[]): Promise<void>;
 }
 
-export interface AlertRecorderOptions {
+interface AlertRecorderOptions extends Pick<Host, 'logger'> {
   readonly storage: { workspace(organizationId: OrganizationId): { readonly alerts: Pick<AlertRepository, 'record'> } };
   /** The agent's name, written on what is queued. */
   readonly engine: string;
   /** Tells the investigation worker that there is work. */
   readonly wake: () => void;
-  readonly logger: Logger;
 }
 
 interface Delivery {

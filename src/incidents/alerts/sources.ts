@@ -1,15 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { foldCase, generateSecret, newId, SightlineError } from '../../contract/core/index.ts';
 import type { AlertInput } from '../../contract/alerts/index.ts';
-import type { AlertSourceId, OrganizationId, Vault } from '../../contract/core/index.ts';
-import type { Actor, AlertSource, AuditRecord, Storage } from '../../contract/storage/index.ts';
+import type { AlertSourceId, IssuerHost, OrganizationId } from '../../contract/core/index.ts';
+import type { Actor, AlertSource, AuditRecord } from '../../contract/storage/index.ts';
 
 /** Who may send alerts to an organization. A secret is shown when it is made, and kept sealed. */
 export interface AlertSources {
   /** Names of the plugins that a source may have. */
   readonly plugins: readonly string[];
   /** `invalid_argument` for a plugin that is not configured, `conflict` for a name that is taken. */
-  add(input: NewSource): Promise<SourceWithSecret>;
+  add(input: {
+    readonly organizationId: OrganizationId;
+    readonly name: string;
+    readonly plugin: string;
+    readonly actor: Actor;
+    /** Made here, unless the sender has its own. */
+    readonly secret?: string | undefined;
+  }): Promise<SourceWithSecret>;
   /** Oldest first. */
   list(organizationId: OrganizationId): Promise<readonly AddressedSource[]>;
   /** By id or name; `not_found` in any other organization. */
@@ -23,15 +30,6 @@ export interface AlertSources {
   instructions(source: AddressedSource, secret: string): string;
 }
 
-export interface NewSource {
-  readonly organizationId: OrganizationId;
-  readonly name: string;
-  readonly plugin: string;
-  readonly actor: Actor;
-  /** Made here, unless the sender has its own. */
-  readonly secret?: string | undefined;
-}
-
 export interface AddressedSource extends AlertSource {
   /** Where its alerts are posted. */
   readonly url: string;
@@ -42,16 +40,9 @@ export interface SourceWithSecret {
   readonly secret: string;
 }
 
-export interface AlertSourcesOptions {
-  readonly storage: Storage;
-  readonly vault: Vault;
+interface AlertSourcesOptions extends Pick<IssuerHost, 'storage' | 'vault' | 'publicUrl' | 'now'> {
   readonly inputs: ReadonlyMap<string, AlertInput>;
-  /** {base_url}: no trailing slash. */
-  readonly publicUrl: string;
-  readonly now: () => Date;
 }
-
-type SourceEvent = Extract<AuditRecord['event'], `alert_source.${string}`>;
 
 export function createAlertSources(options: AlertSourcesOptions): AlertSources {
   const { storage, vault, inputs, publicUrl, now } = options;
@@ -59,7 +50,7 @@ export function createAlertSources(options: AlertSourcesOptions): AlertSources {
   const addressed = (source: AlertSource): AddressedSource => ({ ...source, url: `${publicUrl}/alerts/${source.id}` });
   const seal = (id: AlertSourceId, secret: string): string => vault.seal(Buffer.from(secret), context(id));
 
-  const record = (organizationId: OrganizationId, event: SourceEvent, target: AlertSourceId, actor: Actor) =>
+  const record = (organizationId: OrganizationId, event: AuditRecord['event'], target: AlertSourceId, actor: Actor) =>
     storage
       .workspace(organizationId)
       .audit.append([{ at: now(), event, subject: actor.id, requestId: randomUUID(), target, outcome: 'ok' }]);

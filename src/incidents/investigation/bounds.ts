@@ -10,8 +10,6 @@ export const budget = {
 
 const maxRows = 50;
 const maxRowsLength = 64_000;
-const maxAnswerLength = 48_000;
-const maxDocumentLength = 200_000;
 const maxParts = 20;
 
 /** The step as it is stored under `seq`. */
@@ -65,9 +63,8 @@ export function boundConclusion(conclusion: Conclusion): Conclusion {
   };
 }
 
-export function boundAnswer(markdown: string): string {
-  return clip(markdown, maxAnswerLength);
-}
+export const boundAnswer = (markdown: string): string => clip(markdown, 48_000);
+export const boundDocument = (markdown: string): string => clip(markdown, 200_000);
 
 export function boundParts(parts: readonly MessagePart[]): readonly MessagePart[] {
   return parts.slice(0, maxParts).map((part) => {
@@ -76,10 +73,6 @@ export function boundParts(parts: readonly MessagePart[]): readonly MessagePart[
     if (part.type === 'query') return { type: part.type, evidence_id, sql: clip(part.sql, 32_000) };
     return { type: part.type, evidence_id, text: clip(part.text, 2_000) };
   });
-}
-
-export function boundDocument(markdown: string): string {
-  return clip(markdown, maxDocumentLength);
 }
 
 /** One line, for `waiting_on.reason` or as progress. */

@@ -26,7 +26,7 @@ export interface Version {
   readonly byAgent: boolean;
 }
 
-export interface Findings {
+interface Findings {
   readonly markdown: string;
   readonly askedAt: Date;
   /** Whether anything was found: what found nothing does not take back what an earlier investigation found. */

@@ -8,14 +8,14 @@ import { waitsOn } from './waiting.ts';
 import type { Work } from './waiting.ts';
 
 /** An investigation and how it stands, where the store does not know it yet. */
-export interface Own {
+interface Own {
   readonly id: InvestigationId;
   readonly askedAt: Date;
   readonly work: Work;
 }
 
 /** Keeps an incident in step with the investigations behind it. One that is resolved or dismissed is left as it is. */
-export interface IncidentFollower {
+interface IncidentFollower {
   /** Updates who the incident waits on, its status and its services. */
   follow(own?: Own): Promise<void>;
   /** Puts findings into its document, unless the holder has lost the investigation. */

@@ -1,6 +1,6 @@
 import { SightlineError } from '../../contract/core/index.ts';
 import type { Agent, AgentEvent, Assignment } from '../../contract/agent/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
+import type { Host } from '../../contract/core/index.ts';
 import type {
   Actor,
   ChatMessage,
@@ -19,11 +19,9 @@ import type { Work } from './waiting.ts';
 /** Messages of a chat that an agent is given, counted from the end. */
 const messagesGiven = 200;
 
-export interface RunDependencies {
+interface RunDependencies extends Pick<Host, 'logger' | 'now'> {
   readonly workspace: Workspace;
   readonly agent: Agent;
-  readonly logger: Logger;
-  readonly now: () => Date;
   /** Aborted when the lease is lost, the budget is spent or the worker stops. */
   readonly signal: AbortSignal;
   /** Under whose lease it runs: without that nothing is kept. */

@@ -1,7 +1,7 @@
 import { Stopped } from '../../contract/core/index.ts';
-import type { ChatId, Instruments, Logger } from '../../contract/core/index.ts';
+import type { ChatId, Instruments, IssuerHost, Logger } from '../../contract/core/index.ts';
 import type { Agent } from '../../contract/agent/index.ts';
-import type { ClaimedInvestigation, Lease, Storage, Workspace, Actor, Chat } from '../../contract/storage/index.ts';
+import type { ClaimedInvestigation, Lease, Workspace, Actor, Chat } from '../../contract/storage/index.ts';
 import { budget } from './bounds.ts';
 import { BudgetSpent, LeaseLost, runInvestigation } from './run.ts';
 import { followIncident } from './incident.ts';
@@ -19,14 +19,10 @@ export async function cancelChat(workspace: Workspace, id: ChatId, actor: Actor,
   return chat;
 }
 
-export interface InvestigationWorkerDependencies {
-  readonly storage: Storage;
+interface InvestigationWorkerDependencies extends Pick<IssuerHost, 'storage' | 'logger' | 'now'> {
   readonly agent: Agent;
-  readonly logger: Logger;
-  readonly now: () => Date;
   /** Names this worker among all that share the storage. */
   readonly holder: string;
-  /** How many investigations run at once. */
   readonly concurrency: number;
   /** Undefined where nothing is recorded. */
   readonly instruments?: Instruments | undefined;
@@ -86,10 +82,8 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
   function begin(claimed: ClaimedInvestigation): void {
     const task = work(claimed)
       .catch((error: unknown) => {
-        logger.error(
-          { investigation: claimed.id, error },
-          'investigation was interrupted; it is resumed under a new lease',
-        );
+        const about = { investigation: claimed.id, error };
+        logger.error(about, 'investigation was interrupted; it is resumed under a new lease');
       })
       .finally(() => {
         running.delete(task);
@@ -160,8 +154,7 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
     let until = now().getTime() + leaseMs;
     const beat = async (): Promise<void> => {
       try {
-        if (await renew()) until = now().getTime() + leaseMs;
-        else until = 0;
+        until = (await renew()) ? now().getTime() + leaseMs : 0;
       } catch (error) {
         logger.warn({ error }, 'a lease could not be renewed');
       }
@@ -187,8 +180,7 @@ export function createInvestigationWorker(deps: InvestigationWorkerDependencies)
   return {
     start() {
       if (poll !== undefined || stopping.signal.aborted) return;
-      poll = setInterval(wake, pollMs);
-      poll.unref();
+      poll = setInterval(wake, pollMs).unref();
       wake();
     },
     async stop() {

@@ -18,8 +18,10 @@ export function signedHeaders(secret: string, id: string, at: Date, body: string
 }
 
 const timeoutMs = 15_000;
+const plainHeaders = { 'content-type': 'application/json', 'user-agent': 'Sightline' };
 
-export interface Post {
+/** One attempt: undefined on success, else the reason, without any text of the receiver. */
+export async function post(attempt: {
   readonly url: string;
   readonly secret: string;
   /** The receiver's means to tell a repetition. */
@@ -27,19 +29,13 @@ export interface Post {
   readonly body: string;
   readonly now: Date;
   readonly signal: AbortSignal;
-}
-
-/** One attempt: undefined on success, else the reason, without any text of the receiver. */
-export async function post({ url, secret, id, body, now, signal }: Post): Promise<string | undefined> {
+}): Promise<string | undefined> {
+  const { url, secret, id, body, now, signal } = attempt;
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'Sightline',
-        ...signedHeaders(secret, id, now, body),
-      },
+      headers: { ...plainHeaders, ...signedHeaders(secret, id, now, body) },
       body,
       // To follow would send what is signed for one address to another.
       redirect: 'manual',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Component, Logger, Vault } from '../../contract/core/index.ts';
+import type { Component, Host } from '../../contract/core/index.ts';
 import type { ClaimedWebhookMessage, Lease, Storage, WebhookOutcome } from '../../contract/storage/index.ts';
 import { post } from './post.ts';
 import { openSecret } from './webhooks.ts';
@@ -7,18 +7,7 @@ import { openSecret } from './webhooks.ts';
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 
 /** Between one attempt and the next, milliseconds: three days in all, then the event is given up. */
-const pauses = [
-  5 * second,
-  minute,
-  5 * minute,
-  30 * minute,
-  2 * hour,
-  5 * hour,
-  10 * hour,
-  14 * hour,
-  20 * hour,
-  20 * hour,
-];
+const pauses = [5 * second, ...[1, 5, 30].map((n) => n * minute), ...[2, 5, 10, 14, 20, 20].map((n) => n * hour)];
 
 /**
  * When to try again after so many attempts; undefined when it has been tried enough. A tenth of chance keeps those that
@@ -50,15 +39,10 @@ const pollMs = 1_000;
 const leaseMs = 30_000;
 const atOnce = 8;
 
-export interface WebhookSenderOptions {
+interface WebhookSenderOptions extends Pick<Host, 'vault' | 'authUrl' | 'now' | 'logger'> {
   readonly directory: () => Pick<Storage['directory'], 'claimWebhookMessage' | 'settleWebhookMessage'>;
-  readonly vault: Vault;
   /** Names this sender among all that share the storage. */
   readonly holder: string;
-  /** {auth_url}, where the pages are. */
-  readonly authUrl: string;
-  readonly now: () => Date;
-  readonly logger: Logger;
 }
 
 /**

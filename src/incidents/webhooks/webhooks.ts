@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isId, newId, SightlineError } from '../../contract/core/index.ts';
-import type { OrganizationId, Vault } from '../../contract/core/index.ts';
-import type { Actor, Storage, Webhook, WebhookEvent, WebhookId } from '../../contract/storage/index.ts';
+import type { IssuerHost, OrganizationId, Vault } from '../../contract/core/index.ts';
+import type { Actor, Webhook, WebhookEvent, WebhookId } from '../../contract/storage/index.ts';
 import { post, newSecret } from './post.ts';
 
 export interface Webhooks {
@@ -18,13 +18,7 @@ export interface Webhooks {
   test(organizationId: OrganizationId, id: string): Promise<string | undefined>;
 }
 
-export interface WebhooksOptions {
-  readonly storage: Storage;
-  readonly vault: Vault;
-  readonly now: () => Date;
-}
-
-export function createWebhooks({ storage, vault, now }: WebhooksOptions): Webhooks {
+export function createWebhooks({ storage, vault, now }: Pick<IssuerHost, 'storage' | 'vault' | 'now'>): Webhooks {
   const record = (
     organizationId: OrganizationId,
     event: 'webhook.created' | 'webhook.removed',
@@ -89,7 +83,7 @@ function context(id: WebhookId): string {
 const longestUrl = 2_000;
 
 function checkedUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.parse(text);
   const wrong = (what: string, hint: string) => new SightlineError('invalid_argument', `The URL ${what}.`, { hint });
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw wrong(
