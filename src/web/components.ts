@@ -3,7 +3,6 @@ import type { Html, Renderable } from './html.ts';
 import type { View, Visit } from './page.ts';
 
 interface Table {
-  /** What a screen reader calls it. */
   readonly label: string;
   readonly columns: readonly string[];
   /** The first cell of a row is its heading. */
@@ -39,17 +38,26 @@ export function table({ label, columns, rows, empty }: Table): Html {
 interface Confirmation {
   /** As a question: "Revoke “CI”?" */
   readonly title: string;
-  /** What will happen. */
   readonly text: Renderable;
-  /** On the button. */
   readonly button: string;
   /** The page that acts, by POST, and the one to go back to. */
   readonly action: string;
   readonly back: string;
-  /** More to choose. */
   readonly fields?: Html;
   /** Why it did not work. */
   readonly problem?: { readonly message: Html; readonly status: number };
+}
+
+/** Terms and what stands for them; a term whose value is undefined or false is left out. */
+export function facts(rows: readonly (readonly [term: string, value: Renderable])[]): Html {
+  const shown = rows.filter(([, value]) => value !== undefined && value !== false);
+  return html`<dl>
+    ${shown.map(
+      ([term, value]) =>
+        html`<dt>${term}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
 }
 
 /** Asks before what cannot be undone, in a browser without scripts as well. */
@@ -69,7 +77,7 @@ export function confirmation({ to, csrf }: Visit, confirm: Confirmation): View {
   };
 }
 
-export interface Field {
+interface Field {
   readonly name: string;
   readonly label: string;
   readonly type?: 'text' | 'email' | 'password';

@@ -6,24 +6,10 @@ import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { View } from './page.ts';
 
-/** @param formAction a CSP source besides our own. Chromium holds the redirects after a POST against it, too. */
-function contentSecurityPolicy(formAction?: string): string {
-  return [
-    "default-src 'none'",
-    "style-src 'self'",
-    "script-src 'self'",
-    "img-src 'self'",
-    `form-action 'self'${formAction === undefined ? '' : ` ${formAction}`}`,
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; ');
-}
-
-interface Document {
+interface Document extends Pick<View, 'retryAfterSeconds'> {
   readonly status: number;
   readonly document: Html;
   readonly formAction?: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
 }
 
 export function sendDocument(response: ServerResponse, answer: Document): void {
@@ -41,9 +27,17 @@ export function sendRedirect(response: ServerResponse, location: string): void {
   response.end();
 }
 
-/** Sets a page's security headers, replacing any that were set before. */
+/**
+ * Sets a page's security headers, replacing any that were set before.
+ * @param formAction a CSP source besides our own. Chromium holds the redirects after a POST against it, too.
+ */
 function securePage(response: ServerResponse, formAction?: string): void {
-  response.setHeader('Content-Security-Policy', contentSecurityPolicy(formAction));
+  const policy = [
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'",
+    `form-action 'self'${formAction === undefined ? '' : ` ${formAction}`}`,
+    "frame-ancestors 'none'; base-uri 'none'",
+  ];
+  response.setHeader('Content-Security-Policy', policy.join('; '));
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('X-Frame-Options', 'DENY');
@@ -53,10 +47,8 @@ function securePage(response: ServerResponse, formAction?: string): void {
 }
 
 const titles: Readonly<Record<number, string>> = {
-  400: 'That did not work',
   403: 'This is not open to you',
   404: 'There is nothing here',
-  409: 'That did not work',
   413: 'That is too much',
   429: 'Too many attempts',
   503: 'Not available just now',
@@ -86,11 +78,7 @@ export function failureView(error: unknown, requestId: string, logger: Logger): 
 }
 
 /** The sentence of a failure that a person can mend, for showing it in the form; anything else is thrown on. */
-export function refusal(error: unknown): {
-  readonly message: ReturnType<typeof alert>;
-  readonly status: number;
-  readonly retryAfterSeconds?: number | undefined;
-} {
+export function refusal(error: unknown) {
   if (!(error instanceof SightlineError) || error.status >= 500) throw error;
   const { message, hint, status, retryAfterSeconds } = error;
   return { message: alert(hint === undefined ? message : `${message} ${hint}`), status, retryAfterSeconds };

@@ -20,7 +20,6 @@ export interface Visit {
   readonly session: BrowserSession | undefined;
   /** Signs this browser in, under a new session. */
   readonly openSession: (user: User) => Promise<void>;
-  /** Signs this browser out. */
   readonly closeSession: () => Promise<void>;
 }
 
@@ -67,7 +66,8 @@ export function definePage<Who extends Access>(page: Page<Who>): Page<Who> {
   return page;
 }
 
-export type Answer = View | Redirect | Departure;
+/** A redirect is on to a page of ours, its path and query without the path of authUrl; a departure to another site. */
+export type Answer = View | { readonly redirect: string } | { readonly departure: string };
 
 /** A page to show. After a POST only for what cannot be asked for again: a form with its problems, a secret shown once. */
 export interface View {
@@ -80,14 +80,4 @@ export interface View {
   readonly retryAfterSeconds?: number | undefined;
   /** Beside our own, where a form's answer may lead: a CSP source. */
   readonly formAction?: string;
-}
-
-/** On to a page of ours: its path and query, without the path of authUrl. */
-export interface Redirect {
-  readonly redirect: string;
-}
-
-/** On to another site. */
-export interface Departure {
-  readonly departure: string;
 }

@@ -4,17 +4,12 @@ export const home = '/incidents';
 /** From a page's path (`/members`) to the one a browser asks for: authUrl may have a path of its own. */
 export type PathTo = (path: string) => string;
 
-export interface Paths {
-  readonly to: PathTo;
-  /** Of a request's URL: a proxy may have stripped the path of authUrl, or not. */
-  strip(url: string): string;
-}
-
-export function createPaths(authUrl: string): Paths {
+export function createPaths(authUrl: string) {
   const base = new URL(authUrl).pathname.replace(/\/+$/, '');
   return {
-    to: (path) => `${base}${path}`,
-    strip: (url) => (base !== '' && url.startsWith(`${base}/`) ? url.slice(base.length) : url),
+    to: (path: string): string => `${base}${path}`,
+    /** Of a request's URL: a proxy may have stripped the path of authUrl, or not. */
+    strip: (url: string): string => (base !== '' && url.startsWith(`${base}/`) ? url.slice(base.length) : url),
   };
 }
 

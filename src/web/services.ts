@@ -3,9 +3,9 @@ import type { AlertSources } from '../incidents/alerts/sources.ts';
 import type { ApiKeys } from '../identity/verify/api-keys.ts';
 import type { IngestTokens } from '../identity/verify/ingest-tokens.ts';
 import type { Client } from './client-setup/client.ts';
-import type { ChatId, Logger, OrganizationId, Vault } from '../contract/core/index.ts';
+import type { ChatId, IssuerHost, OrganizationId } from '../contract/core/index.ts';
 import type { AuthorizationRequests, SignIn, Scope } from '../contract/issuer/index.ts';
-import type { Actor, Chat, Storage, Workspace } from '../contract/storage/index.ts';
+import type { Actor, Chat, Workspace } from '../contract/storage/index.ts';
 import type { People } from '../identity/people/people.ts';
 
 /** What a scope lets somebody do, in words for who gives it. */
@@ -33,9 +33,11 @@ export const scopeWords: Readonly<Record<Scope, { readonly title: string; readon
 };
 
 /** What the pages show and change, and nothing more. */
-export interface PageServices {
+export interface PageServices extends Pick<
+  IssuerHost,
+  'storage' | 'authUrl' | 'resource' | 'vault' | 'logger' | 'now'
+> {
   readonly people: People;
-  readonly storage: Storage;
   readonly keys: ApiKeys;
   readonly signIn: SignIn;
   /** Absent where people consent elsewhere. */
@@ -45,12 +47,7 @@ export interface PageServices {
   /** Absent where telemetry goes through a company's own collector, or none can be sent. */
   readonly ingestTokens?: Pick<IngestTokens, 'rotate' | 'revoke'> | undefined;
   readonly alertSources: Omit<AlertSources, 'secretOf'>;
-  /** How the MCP clients are configured. */
   readonly clients: readonly Client[];
-  /** {auth_url}, below which the pages stand. */
-  readonly authUrl: string;
-  /** The MCP endpoint. */
-  readonly resource: string;
   /** Where API keys are exchanged; absent where the issuer is elsewhere. */
   readonly tokenUrl?: string | undefined;
   /** The agent's name, written on what chats queue. */
@@ -59,13 +56,10 @@ export interface PageServices {
   readonly wake: () => void;
   /** Ends the agent's work in a chat, on whichever gateway it runs. */
   readonly cancelChat: (workspace: Workspace, id: ChatId, actor: Actor) => Promise<Chat>;
-  readonly vault: Vault;
   /** The caller's network address, as `trustProxy` says. */
   readonly clientAddress: (request: IncomingMessage) => string | undefined;
   /** Of the request that is answered, as the log has it. */
   readonly requestId: () => string;
-  readonly logger: Logger;
-  readonly now: () => Date;
 }
 
 export interface IngestDescription {

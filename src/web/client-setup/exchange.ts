@@ -62,13 +62,7 @@ export function secretIntoVariable(
   title = 'Put the secret where your programs find it',
 ): readonly Snippet[] {
   if (key?.clientSecret === undefined) return [];
-  return [
-    {
-      title,
-      language: 'sh',
-      text: `export SIGHTLINE_CLIENT_SECRET=${quote(key.clientSecret)}`,
-    },
-  ];
+  return [{ title, language: 'sh', text: `export SIGHTLINE_CLIENT_SECRET=${quote(key.clientSecret)}` }];
 }
 
 export function json(value: Readonly<Record<string, unknown>>): string {

@@ -6,16 +6,6 @@ import type { Html } from '../html.ts';
 /** Quotes and lists nest so deep; what is deeper is text. */
 const deepest = 6;
 
-/** The tokens of a Markdown text: CommonMark with tables, struck-out text and bare addresses. */
-function parseBlocks(text: string): readonly Token[] {
-  return parser.parse(text, {});
-}
-
-/** The same of a sentence or two, where nothing begins a block. */
-function parseInline(text: string): readonly Token[] {
-  return parser.parseInline(text, {});
-}
-
 /** The address in its normal form, if it leads to the web and to no account in disguise (`https://ours@theirs`). */
 function webAddress(text: string): string | undefined {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
@@ -23,6 +13,7 @@ function webAddress(text: string): string | undefined {
   return username === '' && password === '' ? href : undefined;
 }
 
+/** CommonMark with tables, struck-out text and bare addresses. */
 const parser = createParser();
 
 function createParser(): Parser {
@@ -84,21 +75,10 @@ const longest = 200_000;
 const directionMarks = /[\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu;
 
 /** Elements without attributes, by the parser's name for them; a token of any other name is text. */
-const elements: Readonly<Record<string, string>> = {
-  p: 'p',
-  ul: 'ul',
-  ol: 'ol',
-  li: 'li',
-  blockquote: 'blockquote',
-  thead: 'thead',
-  tbody: 'tbody',
-  tr: 'tr',
-  th: 'th',
-  td: 'td',
-  strong: 'strong',
-  em: 'em',
-  s: 'del',
-};
+const elements = new Map([
+  ...'p ul ol li blockquote thead tbody tr th td strong em'.split(' ').map((name) => [name, name] as const),
+  ['s', 'del'],
+]);
 
 /**
  * Markdown that others wrote, as elements of ours: HTML in it is shown as text, links lead to the web alone and say where,
@@ -108,12 +88,12 @@ export function renderMarkdown(markdown: string, below: 1 | 2 | 3): Html {
   const cut = markdown.length > longest;
   const text = cut ? markdown.slice(0, longest).toWellFormed() : markdown;
   const note = cut ? html`<p class="soft">The rest is not shown: the text is too long.</p>` : undefined;
-  return html`<div class="markdown" dir="auto">${[...blocks(parseBlocks(text), outline(below))]}${note}</div>`;
+  return html`<div class="markdown" dir="auto">${[...blocks(parser.parse(text, {}), outline(below))]}${note}</div>`;
 }
 
 /** Of a sentence or two, such as a claim: emphasis, code and links. */
 export function renderInline(markdown: string): Html {
-  return html`<bdi>${[...blocks(parseInline(markdown), outline(1))]}</bdi>`;
+  return html`<bdi>${[...blocks(parser.parseInline(markdown, {}), outline(1))]}</bdi>`;
 }
 
 /** The level in the page of a heading's own level in the text; called in the order of the text. */
@@ -214,7 +194,7 @@ function* inline(tokens: readonly Token[]): Iterable<Html> {
 }
 
 function element({ tag, nesting, content }: Token): Html {
-  const name = Object.hasOwn(elements, tag) ? elements[tag] : undefined;
+  const name = elements.get(tag);
   if (name === undefined || nesting === 0) return html`${shown(content)}`;
   return nesting === 1 ? open(name) : close(name);
 }

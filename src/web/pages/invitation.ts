@@ -57,17 +57,12 @@ export const invitationPage = definePage({
   },
 });
 
-interface Typed {
-  readonly message?: Html;
-  readonly name?: string | undefined;
-}
-
 function invitationView(
   visit: Visit,
   { signIn }: PageServices,
   shown: string,
   invitation: OpenInvitation,
-  typed: Typed = {},
+  typed: { readonly message?: Html; readonly name?: string | undefined } = {},
 ): View {
   const { organization, role, email, user } = invitation;
   const { session } = visit;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isId, SightlineError } from '../../../contract/core/index.ts';
-import { notice, field, moment, plainName, strangersName } from '../../components.ts';
+import { facts, notice, field, moment, plainName, strangersName } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage } from '../../page.ts';
@@ -85,22 +85,17 @@ async function accountView(
   return {
     title: 'Account',
     body: html`${message}
-      <dl>
-        <dt>Name</dt>
-        <dd>${user.name}</dd>
-        <dt>E-mail address</dt>
-        <dd>${user.email}</dd>
-        ${
+      ${facts([
+        ['Name', user.name],
+        ['E-mail address', user.email],
+        [
+          'Organization',
           membership &&
-          html`<dt>Organization</dt>
-            <dd>
-              ${membership.organization.name}, as ${membership.role} ·
-              <a href="${to('/organizations')}">Choose another</a>
-            </dd>`
-        }
-        <dt>Signed in</dt>
-        <dd>${moment(session.createdAt)}, until ${moment(session.expiresAt)}</dd>
-      </dl>
+            html`${membership.organization.name}, as ${membership.role} ·
+              <a href="${to('/organizations')}">Choose another</a>`,
+        ],
+        ['Signed in', html`${moment(session.createdAt)}, until ${moment(session.expiresAt)}`],
+      ])}
       ${membership && applicationsSection(visit, applications, membership.organization.name)}
       ${signIn.kind === 'password' && passwordSection(visit)}
       <section class="card">
@@ -118,14 +113,15 @@ function applicationsSection(
   { shown, links }: ReturnType<typeof paged<Grant>>,
   organization: string,
 ): Html {
+  const heading = html`<h2>Connected applications</h2>`;
   if (shown.length === 0) {
     return html`<section class="card">
-      <h2>Connected applications</h2>
+      ${heading}
       <p>You have given no application access to ${organization}.</p>
     </section>`;
   }
   return html`<section class="card">
-    <h2>Connected applications</h2>
+    ${heading}
     <p>What you allowed in ${organization}. Without access, an application fails with its next request.</p>
     <ul class="plain">
       ${shown.map(

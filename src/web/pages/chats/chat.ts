@@ -125,7 +125,7 @@ export const chatPage = definePage({
   },
 });
 
-interface Typed {
+export interface Typed {
   readonly value?: string;
   readonly problem?: string | undefined;
 }

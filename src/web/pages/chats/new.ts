@@ -6,10 +6,9 @@ import { html } from '../../html.ts';
 import { definePage } from '../../page.ts';
 import type { MemberVisit, View } from '../../page.ts';
 import { findIncident } from '../incidents/words.ts';
-import { authorOf, messageFields, messageForm } from './chat.ts';
+import { authorOf, messageFields, messageForm, type Typed } from './chat.ts';
 
 const schema = z.object({ ...messageFields, incident: z.string().max(64).optional() });
-/** The first words of a message stand for a title. */
 
 export const newChatPage = definePage({
   path: '/chats/new',
@@ -42,11 +41,7 @@ async function incidentOf({ workspace }: MemberVisit, key: string | null): Promi
   return key === null || key === '' ? undefined : findIncident(workspace, key);
 }
 
-function formView(
-  visit: MemberVisit,
-  incident: Incident | undefined,
-  typed: { readonly value?: string; readonly problem?: string | undefined },
-): View {
+function formView(visit: MemberVisit, incident: Incident | undefined, typed: Typed): View {
   const form = { action: '/chats/new', label: 'What should be investigated?', button: 'Ask the agent', ...typed };
   return {
     title: 'Ask the agent',

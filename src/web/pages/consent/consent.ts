@@ -3,7 +3,7 @@ import { SightlineError } from '../../../contract/core/index.ts';
 import { pagePaths, scopes as allScopes } from '../../../contract/issuer/index.ts';
 import type { AuthorizationRequest, AuthorizationClient } from '../../../contract/issuer/index.ts';
 import type { Membership } from '../../../contract/storage/index.ts';
-import { alert, strangersName, warning } from '../../components.ts';
+import { alert, facts, strangersName, warning } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
 import { definePage } from '../../page.ts';
 import type { SignedInVisit, View } from '../../page.ts';
@@ -64,35 +64,26 @@ function warningOf(host: string, client: AuthorizationClient): string | undefine
   return undefined;
 }
 
-interface ConsentShown {
-  readonly visit: SignedInVisit;
-  readonly asked: AuthorizationRequest;
-  readonly destination: Destination;
-  readonly memberships: readonly Membership[];
-  readonly problem?: Html | undefined;
-}
-
-function consentBody({ visit, asked, destination, memberships, problem }: ConsentShown): Html {
-  const { to, csrf, user, request } = visit;
-  const { client, scopes } = asked;
+function consentBody(
+  { to, csrf, user, request, session }: SignedInVisit,
+  { client, scopes }: AuthorizationRequest,
+  destination: Destination,
+  memberships: readonly Membership[],
+): Html {
   const here = request.url ?? '/';
-  return html`${problem}
-    <p><strong>${strangersName(client.name)}</strong> asks for access to your organization in Sightline.</p>
-    <dl>
-      <dt>Application</dt>
-      <dd>${knownBy(client)}</dd>
-      <dt>Access goes to</dt>
-      <dd>${destination.text}</dd>
-      <dt>Signed in as</dt>
-      <dd>${user.email}</dd>
-    </dl>
+  return html`<p><strong>${strangersName(client.name)}</strong> asks for access to your organization in Sightline.</p>
+    ${facts([
+      ['Application', knownBy(client)],
+      ['Access goes to', destination.text],
+      ['Signed in as', user.email],
+    ])}
     ${destination.warning !== undefined && warning(destination.warning)}
     <form method="post" action="${to(here)}">
       ${csrf}
       ${
         memberships.length === 0
           ? html`<p>Your account belongs to no organization, so there is nothing to allow.</p>`
-          : html`${organizations(memberships, visit.session.membership)}
+          : html`${organizations(memberships, session.membership)}
               <fieldset>
                 <legend>It may</legend>
                 ${scopes.map(
@@ -203,13 +194,7 @@ function consentView(
   if (!destination) throw new SightlineError('invalid_argument', 'The application asked for an answer to nowhere.');
   return {
     title: 'Allow access?',
-    body: consentBody({
-      visit,
-      asked,
-      destination,
-      memberships,
-      problem: problem === undefined ? undefined : alert(problem),
-    }),
+    body: html`${problem !== undefined && alert(problem)}${consentBody(visit, asked, destination, memberships)}`,
     card: true,
     // Chromium holds the redirect after the POST against form-action.
     formAction: destination.source,

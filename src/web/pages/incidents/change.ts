@@ -95,7 +95,12 @@ function patchOf(incident: Incident, filled: Filled): IncidentPatch {
   };
 }
 
-function formView(visit: MemberVisit, incident: Incident, filled: Filled, problem?: ReturnType<typeof refusal>): View {
+function formView(
+  visit: MemberVisit,
+  incident: Incident,
+  filled: Filled,
+  problem?: Pick<ReturnType<typeof refusal>, 'message' | 'status'>,
+): View {
   const { to, csrf } = visit;
   const path = `/incidents/${incident.key}`;
   return {

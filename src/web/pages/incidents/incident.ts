@@ -7,7 +7,7 @@ import type {
   Resolution,
   TimelineEntry,
 } from '../../../contract/storage/index.ts';
-import { moment, table } from '../../components.ts';
+import { facts, moment, table } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
@@ -42,7 +42,7 @@ export const incidentPage = definePage({
     const forViewer = waitsForViewer(incident, user.email);
     return {
       title: `${incident.key}: ${incident.title}`,
-      body: html`${forViewer && waitingNotice(visit, incident, asked, question)} ${facts(incident, visit)}
+      body: html`${forViewer && waitingNotice(visit, incident, asked, question)} ${incidentFacts(incident, visit)}
         <p><a class="button quiet" href="${to(`/incidents/${incident.key}/change`)}">Change</a></p>
         ${
           incident.summary !== '' &&
@@ -82,26 +82,26 @@ function waitingNotice(
   </section>`;
 }
 
-function facts(incident: Incident, { user: { email }, to }: MemberVisit): Html {
+function incidentFacts(incident: Incident, { user: { email }, to }: MemberVisit): Html {
   const { waitingOn, services, environment, assignee, source, startedAt, detectedAt, mitigatedAt } = incident;
   const { resolvedAt, resolution } = incident;
-  const fact = (name: string, value: Html | string | undefined): Html | false =>
-    value !== undefined &&
-    value !== '' &&
-    html`<dt>${name}</dt>
-      <dd>${value}</dd>`;
   const words = (text: string | undefined): Html | undefined =>
     text === undefined || text === '' ? undefined : html`<bdi>${text}</bdi>`;
   const why = waitingOn.reason;
-  return html`<dl>
-    ${fact('Status', statusWords[incident.status])} ${fact('Severity', severityWords[incident.severity])}
-    ${fact('Waits on', html`${waitedOn(incident, email)}${why !== undefined && html`: <bdi>${why}</bdi>`}`)}
-    ${fact('Resolution', resolution && resolutionHtml(resolution, to))}
-    ${fact('Services', words(services.slice(0, 50).join(', ')))} ${fact('Environment', words(environment))}
-    ${fact('Assigned to', words(assignee))} ${fact('Source', words(source))} ${fact('Started', moment(startedAt))}
-    ${fact('Detected', moment(detectedAt))} ${fact('Mitigated', mitigatedAt && moment(mitigatedAt))}
-    ${fact('Resolved', resolvedAt && moment(resolvedAt))}
-  </dl>`;
+  return facts([
+    ['Status', statusWords[incident.status]],
+    ['Severity', severityWords[incident.severity]],
+    ['Waits on', html`${waitedOn(incident, email)}${why !== undefined && html`: <bdi>${why}</bdi>`}`],
+    ['Resolution', resolution && resolutionHtml(resolution, to)],
+    ['Services', words(services.slice(0, 50).join(', '))],
+    ['Environment', words(environment)],
+    ['Assigned to', words(assignee)],
+    ['Source', words(source)],
+    ['Started', moment(startedAt)],
+    ['Detected', moment(detectedAt)],
+    ['Mitigated', mitigatedAt && moment(mitigatedAt)],
+    ['Resolved', resolvedAt && moment(resolvedAt)],
+  ]);
 }
 
 function resolutionHtml({ kind, duplicateOf }: Resolution, to: PathTo): Html {
@@ -110,12 +110,9 @@ function resolutionHtml({ kind, duplicateOf }: Resolution, to: PathTo): Html {
 }
 
 function documentSection(document: IncidentDocument | undefined, { key }: Incident, to: PathTo): Html {
-  if (document === undefined)
-    return html`<h2>Document</h2>
-      <p class="soft">Nothing has been written yet.</p>`;
   return html`<h2>Document</h2>
-    ${documentHtml(document)}
-    ${document.version > 1 && html`<p><a href="${to(`/incidents/${key}/document`)}">All its versions</a></p>`}`;
+    ${document === undefined ? html`<p class="soft">Nothing has been written yet.</p>` : documentHtml(document)}
+    ${document !== undefined && document.version > 1 && html`<p><a href="${to(`/incidents/${key}/document`)}">All its versions</a></p>`}`;
 }
 
 function alertSection({ listed, total, active }: IncidentAlerts): Html {

@@ -1,6 +1,6 @@
 import { chooseInvestigation } from '../../../contract/storage/index.ts';
 import type { Incident, Investigation, InvestigationStatus } from '../../../contract/storage/index.ts';
-import { moment } from '../../components.ts';
+import { facts, moment } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
@@ -59,40 +59,30 @@ export function investigationSection(investigations: readonly Investigation[], i
     ${doing !== undefined && html`<p class="soft" role="status">${renderInline(doing)}</p>`}
     ${
       conclusion &&
-      html`<dl>
-          <dt>Root cause</dt>
-          <dd>${conclusion.root_cause === '' ? 'Not found' : renderInline(conclusion.root_cause)}</dd>
-          <dt>Confidence</dt>
-          <dd>${conclusion.confidence}</dd>
-          ${
-            conclusion.service !== '' &&
-            html`<dt>Service</dt>
-              <dd><bdi>${conclusion.service}</bdi></dd>`
-          }
-          ${
-            conclusion.category !== '' &&
-            html`<dt>Kind</dt>
-              <dd><bdi>${conclusion.category}</bdi></dd>`
-          }
-        </dl>
-        ${
-          conclusion.claims.length > 0 &&
-          html`<ul>
-            ${conclusion.claims
-              .slice(0, mostClaims)
-              .map(
-                ({ text, status, evidence_ids: ids }) =>
-                  html`<li>
-                    ${status === 'hypothesis' && html`<em>Perhaps:</em> `}${renderInline(text)}${ids.length > 0 && html` <small>(${ids.join(', ')})</small>`}
-                  </li>`,
-              )}
-          </ul>`
-        }
-        ${
-          conclusion.not_checked !== undefined &&
-          conclusion.not_checked.length > 0 &&
-          html`<p>Not checked: ${renderInline(conclusion.not_checked.join('; '))}.</p>`
-        }`
+      html`${facts([
+        ['Root cause', conclusion.root_cause === '' ? 'Not found' : renderInline(conclusion.root_cause)],
+        ['Confidence', conclusion.confidence],
+        ['Service', conclusion.service !== '' && html`<bdi>${conclusion.service}</bdi>`],
+        ['Kind', conclusion.category !== '' && html`<bdi>${conclusion.category}</bdi>`],
+      ])}
+      ${
+        conclusion.claims.length > 0 &&
+        html`<ul>
+          ${conclusion.claims
+            .slice(0, mostClaims)
+            .map(
+              ({ text, status, evidence_ids: ids }) =>
+                html`<li>
+                  ${status === 'hypothesis' && html`<em>Perhaps:</em> `}${renderInline(text)}${ids.length > 0 && html` <small>(${ids.join(', ')})</small>`}
+                </li>`,
+            )}
+        </ul>`
+      }
+      ${
+        conclusion.not_checked !== undefined &&
+        conclusion.not_checked.length > 0 &&
+        html`<p>Not checked: ${renderInline(conclusion.not_checked.join('; '))}.</p>`
+      }`
     }
     <p>
       <a href="${to(`/incidents/${incident.key}/evidence`)}">The evidence: each question, its SQL and what came back</a>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AlertSourceId } from '../../../contract/core/index.ts';
-import { copyable, field, moment, warning, confirmation } from '../../components.ts';
+import { copyable, facts, field, moment, warning, confirmation } from '../../components.ts';
 import { requireForm, shownOnce } from '../../forms.ts';
 import { html } from '../../html.ts';
 import { definePage } from '../../page.ts';
@@ -29,14 +29,11 @@ export const alertSourcePage = definePage({
               ${copyable('instructions', services.alertSources.instructions(source, secret))}
             </div>`
         }
-        <dl>
-          <dt>Address</dt>
-          <dd><code>${source.url}</code></dd>
-          <dt>Kind</dt>
-          <dd>${source.plugin}</dd>
-          <dt>Added</dt>
-          <dd>${moment(source.createdAt)}</dd>
-        </dl>
+        ${facts([
+          ['Address', html`<code>${source.url}</code>`],
+          ['Kind', source.plugin],
+          ['Added', moment(source.createdAt)],
+        ])}
         <div class="actions">
           <a class="button quiet" href="${visit.to(`${own}/rotate`)}">Give it another secret</a>
           <a class="button quiet" href="${visit.to(`${own}/remove`)}">Remove the source</a>

@@ -1,6 +1,5 @@
 import { isId, SightlineError } from '../../../contract/core/index.ts';
 import type { KeyId } from '../../../contract/core/index.ts';
-import type { Scope } from '../../../contract/issuer/index.ts';
 import { scopeWords } from '../../services.ts';
 import type { ApiKey, Workspace } from '../../../contract/storage/index.ts';
 import type { Client, Connection } from '../../client-setup/client.ts';
@@ -40,7 +39,7 @@ export const keyScopeWords: typeof scopeWords = {
     title: 'Write in chats',
     detail: 'Ask the agent, which then works, and reply to it.',
   },
-} satisfies Record<Scope, unknown>;
+};
 
 /** What a secret that is shown once belongs to. */
 export function about(id: KeyId): string {

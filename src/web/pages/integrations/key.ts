@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../../contract/storage/index.ts';
-import { copyable, moment, notice, warning, confirmation } from '../../components.ts';
+import { copyable, facts, moment, notice, warning, confirmation } from '../../components.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { shownOnce } from '../../forms.ts';
@@ -72,7 +72,7 @@ export const keyPage = definePage({
     return {
       title: key.name,
       body: html`${visit.search.get('done') === 'retired' && notice('The older secret is deleted. Its tokens are refused from now on.')}
-        ${secret !== undefined && secretSection(key, secret)} ${facts(key)} ${changes(visit, key)}
+        ${secret !== undefined && secretSection(key, secret)} ${keyFacts(key)} ${changes(visit, key)}
         ${
           tokenUrl !== undefined &&
           html`<h2>Use it</h2>
@@ -98,19 +98,14 @@ function secretSection(key: ApiKey, secret: string): Html {
     </div>`;
 }
 
-function facts({ id, scopes, createdAt, lastUsedAt, secrets }: ApiKey): Html {
-  return html`<dl>
-    <dt>Client id</dt>
-    <dd><code>${id}</code></dd>
-    <dt>May</dt>
-    <dd>${scopes.map((scope) => keyScopeWords[scope].title).join(', ')}</dd>
-    <dt>Created</dt>
-    <dd>${moment(createdAt)}</dd>
-    <dt>Last used</dt>
-    <dd>${lastUsedAt ? moment(lastUsedAt) : 'Never'}</dd>
-    <dt>Secrets</dt>
-    <dd>${secrets.map((secret, index) => html`${index > 0 && ', '}made ${moment(secret.createdAt)}`)}</dd>
-  </dl>`;
+function keyFacts({ id, scopes, createdAt, lastUsedAt, secrets }: ApiKey): Html {
+  return facts([
+    ['Client id', html`<code>${id}</code>`],
+    ['May', scopes.map((scope) => keyScopeWords[scope].title).join(', ')],
+    ['Created', moment(createdAt)],
+    ['Last used', lastUsedAt ? moment(lastUsedAt) : 'Never'],
+    ['Secrets', secrets.map((secret, index) => html`${index > 0 && ', '}made ${moment(secret.createdAt)}`)],
+  ]);
 }
 
 function changes({ to, csrf }: MemberVisit, { id, secrets }: ApiKey): Html {

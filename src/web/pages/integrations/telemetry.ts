@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { IngestTokens } from '../../../identity/verify/ingest-tokens.ts';
 import { isId, SightlineError } from '../../../contract/core/index.ts';
 import type { IngestTokenId } from '../../../contract/core/index.ts';
-import { copyable, notice, warning, confirmation } from '../../components.ts';
+import { copyable, facts, notice, warning, confirmation } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
@@ -34,19 +34,16 @@ export const telemetryPage = definePage({
         <p>
           ${ours ? 'Send OpenTelemetry (OTLP) here.' : 'This organization’s telemetry goes through a collector of its own, into the warehouse that is queried here.'}
         </p>
-        <dl>
-          <dt>Endpoint</dt>
-          <dd><code>${described.endpoint}</code></dd>
-          <dt>Protocol</dt>
-          <dd><code>${described.protocol}</code></dd>
-          ${Object.entries(described.signals).map(
-            ([name, url]) =>
-              html`<dt>${name[0]?.toUpperCase()}${name.slice(1)}</dt>
-                <dd><code>${url}</code></dd>`,
-          )}
-          <dt>Token</dt>
-          <dd><code>${admin ? described.token : hidden}</code></dd>
-        </dl>
+        ${facts(
+          [
+            ['Endpoint', described.endpoint] as const,
+            ['Protocol', described.protocol] as const,
+            ...Object.entries(described.signals).map(
+              ([name, url]) => [`${name[0]?.toUpperCase()}${name.slice(1)}`, url] as const,
+            ),
+            ['Token', admin ? described.token : hidden] as const,
+          ].map(([term, text]) => [term, html`<code>${text}</code>`]),
+        )}
         ${admin ? forAdmins(visit, described, ours) : forMembers(described)}`,
     };
   },

@@ -8,19 +8,23 @@ import { pagePaths } from '../../../contract/issuer/index.ts';
 
 export const startPath = '/sign-in/start';
 
-/** Sends the browser to the identity provider. */
+/**
+ * Sends the browser to the identity provider, with a sealed cookie for ten minutes, so that only this browser can finish
+ * the sign-in.
+ */
 export const startPage = definePage({
   path: startPath,
   access: 'public',
   async get(visit, services) {
-    const { signIn, authUrl } = services;
+    const { signIn, authUrl, vault, now } = services;
     const returnTo = ownPath(visit.search.get('return_to'));
     // A link or image on another site must not start a sign-in.
     const site = visit.request.headers['sec-fetch-site'];
     const asked = site === undefined || site === 'same-origin' || site === 'none';
     if (signIn.kind === 'password' || !asked) return { redirect: leadBack(pagePaths.signIn, returnTo) };
     const { url, state } = await signIn.begin(`${authUrl}${pagePaths.signInCallback}`);
-    keepPending(visit, services, { state, returnTo });
+    const pending = JSON.stringify({ state, returnTo, until: now().getTime() + seconds * 1_000 });
+    cookieOf(services).write(visit.response, vault.seal(Buffer.from(pending), context), seconds);
     return { departure: url };
   },
 });
@@ -30,24 +34,12 @@ const seconds = 600;
 
 const schema = z.object({ state: z.string(), returnTo: z.string().optional(), until: z.number() });
 
-/** A sign-in on its way through an identity provider. */
-export interface Pending {
-  /** What the issuer's `finish` needs again. */
-  readonly state: string;
-  readonly returnTo?: string | undefined;
-}
+const cookieOf = ({ authUrl }: PageServices) => createCookie(authUrl, '-sign-in');
 
-type Services = Pick<PageServices, 'authUrl' | 'vault' | 'now'>;
-
-/** A sealed cookie for ten minutes, so that only this browser can finish the sign-in. */
-export function keepPending({ response }: Visit, { authUrl, vault, now }: Services, pending: Pending): void {
-  const text = JSON.stringify({ ...pending, until: now().getTime() + seconds * 1_000 });
-  createCookie(authUrl, '-sign-in').write(response, vault.seal(Buffer.from(text), context), seconds);
-}
-
-/** What this browser began; taken once. */
-export function takePending(visit: Visit, { authUrl, vault, now }: Services): Pending | undefined {
-  const cookie = createCookie(authUrl, '-sign-in');
+/** What this browser began; taken once. `state` is what the issuer's `finish` needs again. */
+export function takePending(visit: Visit, services: PageServices) {
+  const { vault, now } = services;
+  const cookie = cookieOf(services);
   const sealed = cookie.read(visit.request);
   if (sealed === undefined) return undefined;
   cookie.clear(visit.response);
