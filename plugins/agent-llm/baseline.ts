@@ -24,9 +24,7 @@ export async function* runBaseline(
         if (journal.full) return undefined;
         yield journal.record(event.step);
         break;
-      case 'conclusion':
-      case 'question':
-      case 'answer':
+      default:
         return event;
     }
   }

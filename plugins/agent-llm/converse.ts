@@ -54,14 +54,8 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
     const last = budget.ending(size);
     let reply: LlmReply;
     try {
-      const request = {
-        system,
-        turns,
-        tools: specs,
-        maxOutputTokens,
-        ...(last && { mustCall: submitConclusion.spec.name }),
-      };
-      reply = await client.generate(request, desk.signal);
+      const forced = last && { mustCall: submitConclusion.spec.name };
+      reply = await client.generate({ system, turns, tools: specs, maxOutputTokens, ...forced }, desk.signal);
     } catch (error) {
       if (!(error instanceof LlmFailure)) throw error;
       logger.warn({ problem: error.message }, 'the model could not be asked; the playbook concludes');
@@ -77,7 +71,7 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
     }
     const results: ToolResult[] = [];
     for (const [index, call] of reply.calls.entries()) {
-      const answered = yield* answer(call, { ...conversation, state, last, tooMany: index >= mostCallsAtOnce, reply });
+      const answered = yield* answer(call, { desk, budget, state, last, reply, tooMany: index >= mostCallsAtOnce });
       if ('end' in answered) return answered;
       results.push(answered);
     }
@@ -86,16 +80,21 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
   return { end: 'gave_up', why: 'did not submit a conclusion that can be used' };
 }
 
-interface Answering extends Conversation {
-  readonly state: { planned: boolean; rejections: number };
-  readonly last: boolean;
-  readonly tooMany: boolean;
-  readonly reply: LlmReply;
-}
-
 async function* answer(
   call: ToolCall,
-  { desk, budget, state, last, tooMany, reply }: Answering,
+  {
+    desk,
+    budget,
+    state,
+    last,
+    tooMany,
+    reply,
+  }: Pick<Conversation, 'desk' | 'budget'> & {
+    readonly state: { planned: boolean; rejections: number };
+    readonly last: boolean;
+    readonly tooMany: boolean;
+    readonly reply: LlmReply;
+  },
 ): Doing<ToolResult | Outcome> {
   const say = (text: string, failed = true): ToolResult => ({ callId: call.id, text, failed });
   if (call.name === submitConclusion.spec.name) {

@@ -13,17 +13,14 @@ import type { TracePaths } from './steps/trace-paths.ts';
 import type { Suspect } from './suspects.ts';
 import { code, moment, eitherWindow, isBefore, onlyFocus, within } from './sql.ts';
 import { usual } from './notebook.ts';
+import type { Finding } from './notebook.ts';
 
-interface NewVersion {
-  readonly service: string;
-  readonly version: string;
-  readonly firstSeen: Date | undefined;
-}
-
-interface Versions {
-  readonly evidenceId: string;
-  readonly failed: boolean;
-  readonly added: readonly NewVersion[];
+interface Versions extends Finding {
+  readonly added: readonly {
+    readonly service: string;
+    readonly version: string;
+    readonly firstSeen: Date | undefined;
+  }[];
 }
 
 /** Which versions of services were first seen now: a deployment is the first suspect. */
@@ -38,7 +35,7 @@ GROUP BY service_name, service_version
 HAVING ${before} = 0 AND ${now} > 0
 ORDER BY min(time), service_name
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: 'Which versions of services are new?',
     sql,
     window: windows.now,
@@ -53,9 +50,8 @@ LIMIT 50`;
     },
   });
   return {
-    evidenceId: evidence.id,
-    failed: evidence.failed,
-    added: evidence.rows.map((row) => ({
+    ...finding,
+    added: answer.map((row) => ({
       service: row.text('service_name'),
       version: row.text('service_version'),
       firstSeen: row.time('first_seen'),
@@ -119,14 +115,11 @@ export async function* beginning(scene: Scene, suspect: Suspect, clues: Clues): 
 async function* beginningWithin(
   scene: Scene,
   suspect: Suspect,
-  { latency }: Clues,
+  clues: Clues,
   range: TimeRange,
 ): Step<Onset | undefined> {
   const { notebook, write } = scene;
   if (suspect.signal) return yield* signalOnset(scene, suspect.signal, range);
-  const { service } = suspect.seenIn;
-  const slow = latency?.changes.find((change) => change.worse && change.service === service);
-  if (suspect.category === 'errors') return yield* onset({ notebook, write, range, service, bad: 'failed' });
-  if (slow === undefined) return undefined;
-  return yield* onset({ notebook, write, range, service, bad: { slowerThan: slow.p95Before } });
+  const spans = badSpans(suspect, clues);
+  return spans && (yield* onset({ notebook, write, range, service: spans.service, bad: spans.bad }));
 }

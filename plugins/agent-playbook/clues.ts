@@ -4,7 +4,7 @@ import type { AddedTime, Suspect } from './suspects.ts';
 import { thresholds } from './statistics.ts';
 import type { Step, Scene } from './scene.ts';
 import { usual } from './notebook.ts';
-import { callBehaviour, clearlyChanged, logBehaviour, distinct, compareBehaviour } from './steps/behaviour.ts';
+import { callBehaviour, clearlyChanged, gain, logBehaviour, distinct, compareBehaviour } from './steps/behaviour.ts';
 import type { Behaviours, Behaviour } from './steps/behaviour.ts';
 import { callGaps } from './steps/call-gaps.ts';
 import type { CallGaps } from './steps/call-gaps.ts';
@@ -84,10 +84,6 @@ function withoutRewordings(changes: readonly Behaviour[]): readonly Behaviour[] 
 function isEven(gains: readonly number[]): boolean {
   const moved = gains.reduce((sum, one) => sum + Math.abs(one), 0);
   return Math.abs(gains.reduce((sum, one) => sum + one, 0)) <= leftOver * moved;
-}
-
-function gain({ hits, spans, hitsBefore, spansBefore }: Behaviour): number {
-  return hits / spans - hitsBefore / spansBefore;
 }
 
 function likeness(a: string, b: string): number {

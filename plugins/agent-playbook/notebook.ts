@@ -34,15 +34,24 @@ export interface Inquiry {
   /** With absolute times, so that it means the same whenever it is run. */
   readonly sql: string;
   readonly window: TimeRange;
-  judge(rows: readonly Row[]): { readonly observation: string; readonly verdict: NewStep['verdict'] };
+  judge(rows: readonly Row[]): Judgement;
 }
 
-/** What came back, and the name under which it is cited. */
-export interface Evidence {
-  readonly id: string;
-  readonly rows: readonly Row[];
+type Judgement = Pick<NewStep, 'observation' | 'verdict'>;
+
+/** What was read from the answer to one inquiry. */
+export interface Finding {
+  /** Under which it is cited. */
+  readonly evidenceId: string;
   /** The engine could not answer: nothing follows from it, neither way. */
   readonly failed: boolean;
+}
+
+/** The first few lines speak for what was asked; that there are none speaks against it. */
+export function listed(lines: readonly string[], none: string, verdict: NewStep['verdict'] = 'refutes'): Judgement {
+  return lines.length === 0
+    ? { observation: none, verdict }
+    : { observation: `${lines.join('; ')}.`, verdict: 'supports' };
 }
 
 export interface Row {
@@ -54,7 +63,7 @@ export interface Row {
 }
 
 export interface Notebook {
-  ask(inquiry: Inquiry): AsyncGenerator<AgentEvent, Evidence>;
+  ask(inquiry: Inquiry): AsyncGenerator<AgentEvent, Finding & { readonly rows: readonly Row[] }>;
   /** Questions that the engine could not answer. */
   readonly unanswered: readonly string[];
   /** All steps so far, recorded ones included. */
@@ -98,26 +107,20 @@ export function createNotebook(host: AgentHost, assignment: Assignment, signal: 
     unanswered,
     steps,
     async *ask(inquiry) {
-      const before = recorded.get(inquiry.sql);
-      if (before) {
-        if (!steps.includes(before)) {
-          steps.push(before);
-          if (before.error !== undefined) unanswered.push(inquiry.question);
-        }
-        return {
-          id: before.evidence_id,
-          rows: readRows(before.columns, before.rows),
-          failed: before.error !== undefined,
-        };
+      let step = recorded.get(inquiry.sql);
+      if (step === undefined) {
+        yield { type: 'progress', message: inquiry.question };
+        taken += 1;
+        step = { ...(await answer(inquiry)), evidence_id: `E${taken}` };
+        yield { type: 'step', step };
+        recorded.set(step.sql, step);
       }
-      yield { type: 'progress', message: inquiry.question };
-      taken += 1;
-      const step = { ...(await answer(inquiry)), evidence_id: `E${taken}` };
-      yield { type: 'step', step };
-      steps.push(step);
-      recorded.set(step.sql, step);
-      if (step.error !== undefined) unanswered.push(inquiry.question);
-      return { id: step.evidence_id, rows: readRows(step.columns, step.rows), failed: step.error !== undefined };
+      const failed = step.error !== undefined;
+      if (!steps.includes(step)) {
+        steps.push(step);
+        if (failed) unanswered.push(inquiry.question);
+      }
+      return { evidenceId: step.evidence_id, failed, rows: readRows(step.columns, step.rows) };
     },
   };
 
@@ -161,11 +164,9 @@ export function createNotebook(host: AgentHost, assignment: Assignment, signal: 
 const ends: ReadonlySet<string> = new Set(['telemetry_unavailable', 'query_cancelled', 'not_found', 'internal']);
 
 function shortCell(cell: unknown): unknown {
-  if (typeof cell === 'string') return cell.length > cellLength ? `${cell.slice(0, cellLength).toWellFormed()}…` : cell;
-  if (typeof cell !== 'object' || cell === null) return cell;
-  return JSON.stringify(cell).length > cellLength
-    ? `${JSON.stringify(cell).slice(0, cellLength).toWellFormed()}…`
-    : cell;
+  if (cell === null || (typeof cell !== 'string' && typeof cell !== 'object')) return cell;
+  const text = typeof cell === 'string' ? cell : JSON.stringify(cell);
+  return text.length > cellLength ? `${text.slice(0, cellLength).toWellFormed()}…` : cell;
 }
 
 export function readRows(columns: readonly string[], rows: readonly (readonly unknown[])[]): readonly Row[] {

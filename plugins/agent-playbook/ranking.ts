@@ -1,6 +1,6 @@
 import { reaches } from './sql.ts';
 import type { Calling } from './sql.ts';
-import { clearlyChanged, describe as describeBehaviour, distinct } from './steps/behaviour.ts';
+import { clearlyChanged, describe as describeBehaviour, distinct, gain } from './steps/behaviour.ts';
 import type { Behaviour, Behaviours } from './steps/behaviour.ts';
 import { describe as describeResource, farFromUsual } from './steps/resources.ts';
 import type { ResourceChange, Resources } from './steps/resources.ts';
@@ -52,7 +52,8 @@ export function misbehaving(
     changed.some(
       (other) =>
         other.g >= thresholds.changedAlike * change.g &&
-        difference(other) >= difference(change) / 2 &&
+        // What happens to few of an operation's spans explains no change of all.
+        Math.abs(gain(other)) >= Math.abs(gain(change)) / 2 &&
         other.g >= clearlyChanged &&
         other.service !== change.service &&
         reaches(calls, change.service, other.service),
@@ -68,11 +69,6 @@ export function misbehaving(
       signal: { kind: 'behaviour', behaviour: change },
     }),
   );
-}
-
-/** Of the spans of its operation, how many more or fewer: what happens to few of them explains no change of all. */
-function difference({ hits, spans, hitsBefore, spansBefore }: Behaviour): number {
-  return Math.abs(hits / spans - hitsBefore / spansBefore);
 }
 
 function bare(

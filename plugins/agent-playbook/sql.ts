@@ -6,6 +6,8 @@ import type { Windows } from './notebook.ts';
 import { ofKinds } from './templates/drain.ts';
 import type { Template } from './templates/drain.ts';
 
+import { code } from '../../src/contract/core/index.ts';
+
 export { code, fenced } from '../../src/contract/core/index.ts';
 
 export function percent(share: number): string {
@@ -21,6 +23,10 @@ export function milliseconds(nanoseconds: number): string {
 /** `2026-11-21 14:05 UTC` */
 export function moment(time: Date): string {
   return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+export function names(services: readonly string[]): string {
+  return services.map((name) => code(name, 60)).join(', ');
 }
 
 /** One service calls another. */

@@ -166,7 +166,7 @@ export function blameForLatency(
     category: 'latency',
     service,
     share,
-    excess: slow.reduce((sum, { spans, slowShare }) => sum + spans * (slowShare - 0.05), 0),
+    excess: slow.reduce((sum, { count, slowShare }) => sum + count * (slowShare - 0.05), 0),
     message: '',
     evidenceIds: [...evidenceIds, ...(called ? [called.evidenceId] : [])],
   } as const;

@@ -55,7 +55,9 @@ function messageOf(turn: Turn): readonly object[] {
       return [{ role: 'user', content: turn.text }];
     case 'model':
       // An empty turn is refused by the API when it sees it again.
-      return isEmpty(turn.reply.native) ? [] : [{ role: 'assistant', content: turn.reply.native }];
+      return Array.isArray(turn.reply.native) && turn.reply.native.length > 0
+        ? [{ role: 'assistant', content: turn.reply.native }]
+        : [];
     case 'results':
       return [
         {
@@ -69,10 +71,6 @@ function messageOf(turn: Turn): readonly object[] {
         },
       ];
   }
-}
-
-function isEmpty(content: LlmReply['native']): boolean {
-  return !Array.isArray(content) || content.length === 0;
 }
 
 function read({ content, stop_reason: stop, usage }: z.output<typeof replyShape>): LlmReply {

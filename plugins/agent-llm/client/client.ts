@@ -2,13 +2,8 @@
 export interface LlmClient {
   /** One turn of the model. Rejects with an `LlmFailure`, or with the signal's reason. */
   generate(request: LlmRequest, signal: AbortSignal): Promise<LlmReply>;
-  describe(): LlmDescription;
-}
-
-export interface LlmDescription {
-  readonly model: string;
-  /** Where telemetry is sent. */
-  readonly host: string;
+  /** The host is where telemetry is sent. */
+  describe(): { readonly model: string; readonly host: string };
 }
 
 export interface LlmRequest {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tableNames } from '../../../src/contract/telemetry/index.ts';
-import { shown, lookingTool } from './tool.ts';
+import { asked, lookingTool } from './tool.ts';
 
 /** The service samples the last day for keys. */
 const day = 86_400_000;
@@ -25,14 +25,10 @@ export const describeTable = lookingTool({
       return { text: `otel.${table}\n${lines.join('\n')}\nAttributes: ${dialect.attributeHint}` };
     }
     const pattern = like === undefined ? '' : ` LIKE '${like}'`;
-    const step = yield* desk.journal.ask(
-      {
-        question: `Which attributes are there in \`otel.${table}\`?`,
-        sql: `SHOW ATTRIBUTES FROM otel.${table}${pattern}`,
-        window: { start: new Date(now().getTime() - day), end: now() },
-      },
-      desk.signal,
-    );
-    return shown(step);
+    return yield* asked(desk, {
+      question: `Which attributes are there in \`otel.${table}\`?`,
+      sql: `SHOW ATTRIBUTES FROM otel.${table}${pattern}`,
+      window: { start: new Date(now().getTime() - day), end: now() },
+    });
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shown, lookingTool, readRange, timeRange } from './tool.ts';
+import { asked, lookingTool, readRange, timeRange } from './tool.ts';
 
 export const listServices = lookingTool({
   name: 'list_services',
@@ -10,19 +10,15 @@ export const listServices = lookingTool({
     const window = readRange(times, desk);
     if (typeof window === 'string') return { text: window, failed: true };
     const { write } = desk.host.dialect;
-    const step = yield* desk.journal.ask(
-      {
-        question: 'Which services send spans, and how many of them fail?',
-        sql: `SELECT service_name, count(*) AS spans, ${write.countIf("status_code = 'ERROR'")} AS failed, ${write.quantile('duration_nano / 1e6', 0.95)} AS p95_ms
+    return yield* asked(desk, {
+      question: 'Which services send spans, and how many of them fail?',
+      sql: `SELECT service_name, count(*) AS spans, ${write.countIf("status_code = 'ERROR'")} AS failed, ${write.quantile('duration_nano / 1e6', 0.95)} AS p95_ms
 FROM otel.spans
 WHERE time >= ${write.literal(window.start)} AND time < ${write.literal(window.end)}
 GROUP BY service_name
 ORDER BY failed DESC, spans DESC, service_name
 LIMIT 50`,
-        window,
-      },
-      desk.signal,
-    );
-    return shown(step);
+      window,
+    });
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { plain } from '../plain.ts';
-import { shown, lookingTool, readRange, timeRange } from './tool.ts';
+import { asked, lookingTool, readRange, timeRange } from './tool.ts';
 
 const places = { start: '{start}', end: '{end}' };
 
@@ -23,17 +23,11 @@ export const queryOtel = lookingTool({
       return { text: 'The SQL must bound its time: time >= {start} AND time < {end}.', failed: true };
     }
     const { write } = desk.host.dialect;
-    const step = yield* desk.journal.ask(
-      {
-        question: plain(question, 300),
-        sql: sql
-          .replaceAll(places.start, write.literal(window.start))
-          .replaceAll(places.end, write.literal(window.end)),
-        window,
-        expected: expect === 'open' ? undefined : expect,
-      },
-      desk.signal,
-    );
-    return shown(step);
+    return yield* asked(desk, {
+      question: plain(question, 300),
+      sql: sql.replaceAll(places.start, write.literal(window.start)).replaceAll(places.end, write.literal(window.end)),
+      window,
+      expected: expect === 'open' ? undefined : expect,
+    });
   },
 });

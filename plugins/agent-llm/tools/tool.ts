@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Agent, AgentHost, Assignment } from '../../../src/contract/agent/index.ts';
 import type { ToolSpec } from '../client/client.ts';
-import type { Doing, Journal } from '../journal.ts';
+import type { Doing, Inquiry, Journal } from '../journal.ts';
 import type { InvestigationStep } from '../../../src/contract/storage/index.ts';
 import { fence } from '../plain.ts';
 
@@ -30,7 +30,7 @@ export function readRange(
 }
 
 /** A step as the model is shown it: its id to cite, its rows as data. */
-export function shown(step: InvestigationStep): ToolOutcome {
+function shown(step: InvestigationStep): ToolOutcome {
   if (step.error !== undefined) {
     const text = `${step.evidence_id} failed (${step.error}) and may not be cited.\n${fence(step.observation)}`;
     return { text, failed: true };
@@ -38,6 +38,11 @@ export function shown(step: InvestigationStep): ToolOutcome {
   const rows = step.rows.map((row) => JSON.stringify(row)).join('\n');
   const text = `${step.evidence_id}: ${step.row_count} rows.\n${fence(`${JSON.stringify(step.columns)}\n${rows}`)}`;
   return { text };
+}
+
+/** Asks the telemetry, and shows the step to the model. */
+export async function* asked({ journal, signal }: Desk, inquiry: Inquiry): Doing<ToolOutcome> {
+  return shown(yield* journal.ask(inquiry, signal));
 }
 
 /** What tools work with. The organization is the assignment's: no tool takes one. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shown, lookingTool, readRange, timeRange } from './tool.ts';
+import { asked, lookingTool, readRange, timeRange } from './tool.ts';
 
 export const traceTree = lookingTool({
   name: 'trace_tree',
@@ -12,18 +12,14 @@ export const traceTree = lookingTool({
     const window = readRange(times, desk);
     if (typeof window === 'string') return { text: window, failed: true };
     const { write } = desk.host.dialect;
-    const step = yield* desk.journal.ask(
-      {
-        question: `What happens in trace \`${traceId}\`?`,
-        sql: `SELECT time, service_name, name, kind, status_code, status_message, duration_nano, span_id, parent_span_id
+    return yield* asked(desk, {
+      question: `What happens in trace \`${traceId}\`?`,
+      sql: `SELECT time, service_name, name, kind, status_code, status_message, duration_nano, span_id, parent_span_id
 FROM otel.spans
 WHERE time >= ${write.literal(window.start)} AND time < ${write.literal(window.end)} AND trace_id = ${write.literal(traceId)}
 ORDER BY time, span_id
 LIMIT 50`,
-        window,
-      },
-      desk.signal,
-    );
-    return shown(step);
+      window,
+    });
   },
 });

@@ -1,18 +1,14 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
 import type { ChatMessage } from '../../../src/contract/storage/index.ts';
+import type { Question } from './asks.ts';
 import { readMove } from './move.ts';
 import { clamp, readTimeRange, clock, longest, timeOf } from './time-range.ts';
 import type { TimeRange } from './time-range.ts';
 import { unnamedRange } from './windows.ts';
 
 const most = 4;
-const day = 86_400_000;
-
-/** What a question names to compare with, and the question without it. */
-interface Comparison {
-  readonly references: readonly TimeRange[];
-  readonly rest: string;
-}
+const hour = 3_600_000;
+const day = 24 * hour;
 
 const stretch = `${clock}\\s*(?:utc\\s*)?(?:to|until|till|-|–)\\s*${clock}`;
 const comparing = String.raw`\bcompared?\s+(?:it\s+|this\s+|that\s+)?(?:with|to)\s+`;
@@ -23,9 +19,13 @@ const relative = new RegExp(
 
 /**
  * "compare with 13:00 to 13:30 and with …", or by what was looked at: "compare with yesterday", "… last week" at the same
- * time, "… the hour before", "… before" right before it.
+ * time, "… the hour before", "… before" right before it. Answers the question without it, too.
  */
-export function readComparison(question: string, now: Date, looked: TimeRange): Comparison {
+export function readComparison(
+  question: string,
+  now: Date,
+  looked: TimeRange,
+): { readonly references: readonly TimeRange[]; readonly rest: string } {
   const text = question.toLowerCase();
   const match = named.exec(text);
   if (match) {
@@ -53,25 +53,20 @@ function beside(to: string, { start, end }: TimeRange): TimeRange {
     case 'week before':
       return { start: back(start, 7 * day), end: back(end, 7 * day) };
     case 'hour before':
-      return { start: back(start, 3_600_000), end: start };
+      return { start: back(start, hour), end: start };
     default:
       return { start: back(start, end.getTime() - start.getTime()), end: start };
   }
-}
-
-/** Which time is meant, and what it is compared with, after all that was said. */
-export interface Meant {
-  readonly range?: TimeRange;
-  /** `… since 14:00`: the person says when it began. */
-  readonly beganAt?: Date;
-  readonly references: readonly TimeRange[];
 }
 
 /**
  * Follows what people said about time, the oldest message first: each names a stretch, moves the one before, compares it
  * with another, or means the same as before. Times such as "the last hour" are of the moment at which they were written.
  */
-export function followConversation(messages: readonly ChatMessage[], assignment: Assignment): Meant {
+export function followConversation(
+  messages: readonly ChatMessage[],
+  assignment: Assignment,
+): Pick<Question, 'range' | 'beganAt' | 'references'> {
   let range: TimeRange | undefined;
   let beganAt: Date | undefined;
   let references: readonly TimeRange[] = [];
@@ -88,7 +83,8 @@ export function followConversation(messages: readonly ChatMessage[], assignment:
     const comparison = readComparison(content, time, looked);
     const compares = comparison.references.length > 0;
     if (compares) references = comparison.references;
-    const moved = clamped(readMove(comparison.rest, looked), time);
+    const move = readMove(comparison.rest, looked);
+    const moved = move && clamp(move, time);
     const named = moved ?? readTimeRange(comparison.rest, time);
     const asksForNow = index > 0 && /\b(?:right now|now|currently|at the moment)\b/i.test(comparison.rest);
     if (named === undefined && !asksForNow && !compares) continue;
@@ -105,10 +101,4 @@ export function followConversation(messages: readonly ChatMessage[], assignment:
   if (range === undefined && assignment.incident === undefined && newest !== undefined)
     range = lookedBefore(newest.time);
   return { references, ...(range && { range }), ...(beganAt && { beganAt }) };
-}
-
-const hour = 3_600_000;
-
-function clamped(range: TimeRange | undefined, now: Date): TimeRange | undefined {
-  return range && clamp(range, now);
 }

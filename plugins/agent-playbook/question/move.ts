@@ -1,11 +1,12 @@
 import type { TimeRange } from './time-range.ts';
 
 const minute = 60_000;
+const day = 24 * 60 * minute;
 const units: Readonly<Record<string, number>> = {
   minute,
   hour: 60 * minute,
-  day: 24 * 60 * minute,
-  week: 7 * 24 * 60 * minute,
+  day,
+  week: 7 * day,
 };
 const words: Readonly<Record<string, number>> = { a: 1, an: 1, one: 1, two: 2, three: 3 };
 const span = String.raw`(?:(\d{1,3}|an?|one|two|three)\s+)?(minute|hour|day|week)s?`;
@@ -43,8 +44,6 @@ export function readMove(question: string, { start, end }: TimeRange): TimeRange
   if (/\b(?:right |just )?after that\b/.test(text)) return move(length);
   return undefined;
 }
-
-const day = 24 * 60 * minute;
 
 function lengthOf(count: string | undefined, unit: string | undefined): number {
   return (words[count ?? 'a'] ?? Number(count)) * (units[unit ?? ''] ?? minute);

@@ -1,5 +1,4 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
-import type { ChatMessage } from '../../../src/contract/storage/index.ts';
 import type { Focus, Question } from './asks.ts';
 import { readAsks } from './asks.ts';
 import { followConversation } from './conversation.ts';
@@ -9,21 +8,12 @@ const messagesRead = 20;
 
 export function readQuestion(assignment: Assignment): Question {
   const messages = assignment.messages
-    .filter(isFromPerson)
+    .filter(({ role }) => role === 'user')
     .slice(-messagesRead)
     .map((message) => Object.assign({}, message, { content: message.content.slice(0, 8_000) }));
   const texts = messages.map(({ content }) => content).toReversed();
   const [latest = assignment.incident?.title ?? 'What is wrong?'] = texts;
-  return {
-    text: latest,
-    texts,
-    asks: readAsks(latest, assignment),
-    ...followConversation(messages, assignment),
-  };
-}
-
-function isFromPerson(message: ChatMessage): boolean {
-  return message.role === 'user';
+  return { text: latest, texts, asks: readAsks(latest, assignment), ...followConversation(messages, assignment) };
 }
 
 /** Which of the known services are named, in the newest message that names any, else by the incident. */

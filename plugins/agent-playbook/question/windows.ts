@@ -43,21 +43,15 @@ export function lookedAt({ range }: Asked, askedAt: Date, days = 1): TimeRange {
   return { start: new Date(start), end: askedAt > range.end ? askedAt : range.end };
 }
 
-export interface Placed {
-  readonly windows: Windows;
-  /** What the reader has to know about the choice. */
-  readonly notes: readonly string[];
-}
-
 /**
  * Fits the stretch to the telemetry that there is, and puts as long a stretch before it. Undefined when the stretch was
- * named and holds nothing.
+ * named and holds nothing. The notes are what the reader has to know about the choice.
  */
 export function placeWindows(
   asked: Asked,
   coverage: Coverage,
   question: Pick<Question, 'references' | 'beganAt'>,
-): Placed | undefined {
+): { readonly windows: Windows; readonly notes: readonly string[] } | undefined {
   const { first, last } = coverage;
   if (first === undefined || last === undefined) return undefined;
   const notes: string[] = [];

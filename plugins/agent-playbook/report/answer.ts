@@ -25,7 +25,7 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
         .filter(Boolean)
         .join('\n\n'),
     ],
-    ['Evidence', steps.length === 0 ? none : steps.map(evidence).join('\n\n')],
+    ['Evidence', steps.length === 0 ? none : steps.map(evidenceBlock).join('\n\n')],
     ['Ruled out', report.ruledOut.length === 0 ? none : bullets(report.ruledOut)],
     ['Next steps', report.nextSteps.length === 0 ? none : bullets(report.nextSteps)],
     [
@@ -36,7 +36,7 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
   return `${sections.map(([title, body]) => `## ${title}\n\n${body === '' ? none : body}`).join('\n\n')}\n`;
 }
 
-function evidence({ evidence_id: id, question, verdict, observation, sql }: Noted): string {
+export function evidenceBlock({ evidence_id: id, question, verdict, observation, sql }: Noted): string {
   return `**${id}** ${question} (${verdict})\n\n${observation}\n\n${fenced(sql, 'sql')}`;
 }
 
@@ -61,7 +61,7 @@ export function claimLine({ text, status, evidence_ids: ids }: Report['conclusio
   return `- ${status === 'hypothesis' ? 'Perhaps: ' : ''}${text}${ids.length === 0 ? '' : ` [${ids.join(', ')}]`}`;
 }
 
-export function comparedLine({ now, before }: NonNullable<Report['windows']>): string {
+function comparedLine({ now, before }: NonNullable<Report['windows']>): string {
   const looked = `Looked at ${moment(now.start)} to ${moment(now.end)}`;
   return before === undefined
     ? `${looked}; there is nothing earlier to compare with.`

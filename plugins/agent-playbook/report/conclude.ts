@@ -3,7 +3,7 @@ import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
 import type { Notebook } from '../notebook.ts';
 import type { Asked } from '../question/windows.ts';
-import { code, moment } from '../sql.ts';
+import { code, moment, names } from '../sql.ts';
 import type { Scene } from '../scene.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { describe as describeContrast } from '../steps/attribute-contrast.ts';
@@ -12,6 +12,7 @@ import { describe as describeTrace } from '../steps/exemplars.ts';
 import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { Suspect } from '../suspects.ts';
 import { rate } from '../statistics.ts';
+import { claim, nothingFound } from './findings.ts';
 import type { Report } from './findings.ts';
 import { affected, confidenceOf, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
 
@@ -32,55 +33,41 @@ function somethingWrong(
   notes: readonly string[],
 ): Report {
   const { windows } = scene;
+  const { onset, versions, examples, treeId, paths } = closer;
   const [, ...others] = clues.suspects;
-  const began = closer.onset?.at ?? scene.beganAt;
+  const began = onset?.at ?? scene.beganAt;
   const logs = clues.logs.worse.filter(({ service }) => service === suspect.service);
-  const version = closer.versions?.added.find(({ service }) => service === suspect.service);
+  const version = versions?.added.find(({ service }) => service === suspect.service);
+  const released = version && `${code(version.version, 60)} of ${code(version.service, 60)}`;
   const claims: Claim[] = [
-    { text: `${what(suspect)}.`, status: 'supported', evidence_ids: suspect.evidenceIds },
+    claim(what(suspect), suspect.evidenceIds),
     ...unchanged(scene, clues),
     ...affected(clues),
-    ...(closer.onset?.at && began
-      ? [
-          {
-            text: `It began at about ${moment(began)}.`,
-            status: 'supported' as const,
-            evidence_ids: [closer.onset.evidenceId],
-          },
-        ]
-      : []),
+    ...(onset?.at ? [claim(`It began at about ${moment(onset.at)}`, [onset.evidenceId])] : []),
     ...shared(closer),
-    ...logs.slice(0, 3).map((pattern): Claim => ({
-      text: `${describeLog(pattern)}.`,
-      status: 'supported',
-      evidence_ids: [clues.logs.evidenceId],
-    })),
-    ...(version && closer.versions
+    ...logs.slice(0, 3).map((pattern) => claim(describeLog(pattern), [clues.logs.evidenceId])),
+    ...(released && versions
       ? [
-          {
-            text: `Version ${code(version.version, 60)} of ${code(version.service, 60)} is new${version.firstSeen ? `, first seen at ${moment(version.firstSeen)}` : ''}; it may be the cause.`,
-            status: 'hypothesis' as const,
-            evidence_ids: [closer.versions.evidenceId],
-          },
+          claim(
+            `Version ${released} is new${version.firstSeen ? `, first seen at ${moment(version.firstSeen)}` : ''}; it may be the cause`,
+            [versions.evidenceId],
+            'hypothesis',
+          ),
         ]
       : []),
-    ...(closer.examples && closer.examples.traces.length > 0
+    ...(examples && examples.traces.length > 0
       ? [
-          {
-            text: `For example trace ${closer.examples.traces.slice(0, 2).map(describeTrace).join('; ')}.`,
-            status: 'supported' as const,
-            evidence_ids: [closer.examples.evidenceId, ...(closer.treeId === undefined ? [] : [closer.treeId])],
-          },
+          claim(`For example trace ${examples.traces.slice(0, 2).map(describeTrace).join('; ')}`, [
+            examples.evidenceId,
+            ...(treeId === undefined ? [] : [treeId]),
+          ]),
         ]
       : []),
-    ...(closer.paths
-      ? [{ text: `${closer.paths.difference}.`, status: 'supported' as const, evidence_ids: closer.paths.evidenceIds }]
-      : []),
-    ...others.slice(0, 4).map((other): Claim => ({
-      text: `Apart from that: ${what(other)}.`,
-      status: other.category === 'errors' || other.category === 'latency' ? 'supported' : 'hypothesis',
-      evidence_ids: other.evidenceIds,
-    })),
+    ...(paths ? [claim(paths.difference, paths.evidenceIds)] : []),
+    ...others.slice(0, 4).map((other) => {
+      const status = other.category === 'errors' || other.category === 'latency' ? 'supported' : 'hypothesis';
+      return claim(`Apart from that: ${what(other)}`, other.evidenceIds, status);
+    }),
   ];
   const confidence = confidenceOf(scene, suspect, logs.length > 0 || version !== undefined || began !== undefined);
   return {
@@ -100,14 +87,7 @@ function somethingWrong(
     timeline: [
       { at: windows.now.start, what: 'the time looked at begins' },
       ...(began ? [{ at: began, what: `the change begins: ${headline(suspect)}` }] : []),
-      ...(version?.firstSeen
-        ? [
-            {
-              at: version.firstSeen,
-              what: `version ${code(version.version, 60)} of ${code(version.service, 60)} is first seen`,
-            },
-          ]
-        : []),
+      ...(version?.firstSeen ? [{ at: version.firstSeen, what: `version ${released} is first seen` }] : []),
     ].toSorted((a, b) => a.at.getTime() - b.at.getTime()),
     ruledOut: ruledOut(clues, closer),
     nextSteps: nextSteps(suspect, version !== undefined),
@@ -119,54 +99,30 @@ function somethingWrong(
 /** What the bad spans have in common. */
 function shared({ contrasts }: CloserLook): readonly Claim[] {
   if (contrasts === undefined) return [];
-  return contrasts.found.slice(0, 3).map((contrast): Claim => ({
-    text: `${describeContrast(contrast)}.`,
-    status: 'supported',
-    evidence_ids: contrasts.evidenceIds,
-  }));
+  return contrasts.found.slice(0, 3).map((contrast) => claim(describeContrast(contrast), contrasts.evidenceIds));
 }
 
 function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Report {
   const { focus, windows } = scene;
   const checked = !clues.errors.failed && clues.latency !== undefined && !clues.latency.failed;
   const ids = [clues.errors.evidenceId, ...(clues.latency ? [clues.latency.evidenceId] : [])];
-  const whose =
-    focus.services.length === 0
-      ? ''
-      : ` in ${focus.services
-          .slice(0, 5)
-          .map((name) => code(name, 60))
-          .join(', ')}`;
+  const whose = focus.services.length === 0 ? '' : ` in ${names(focus.services.slice(0, 5))}`;
   const claims: Claim[] = [];
-  if (!clues.errors.failed) {
-    claims.push({
-      text: 'No operation fails more than before.',
-      status: 'supported',
-      evidence_ids: [clues.errors.evidenceId],
-    });
-  }
+  if (!clues.errors.failed) claims.push(claim('No operation fails more than before', [clues.errors.evidenceId]));
   if (clues.latency && !clues.latency.failed) {
-    claims.push({
-      text: 'No operation is slower than before.',
-      status: 'supported',
-      evidence_ids: [clues.latency.evidenceId],
-    });
+    claims.push(claim('No operation is slower than before', [clues.latency.evidenceId]));
   }
   const steady = clues.errors.changes.filter(
     ({ now, before }) => now.hits >= 20 && rate(now) >= 0.05 && before.total > 0,
   );
   for (const change of steady.slice(0, 3)) {
-    claims.push({
-      text: `${describeErrors(change)}: high, but not new.`,
-      status: 'supported',
-      evidence_ids: [clues.errors.evidenceId],
-    });
+    claims.push(claim(`${describeErrors(change)}: high, but not new`, [clues.errors.evidenceId]));
   }
   const [log] = clues.logs.worse;
   // Where requests are seen and none fails more or is slower, lines alone are no fault.
   const blamed = log !== undefined && clues.latency?.changes.length === 0;
   for (const pattern of clues.logs.worse.slice(0, 5)) {
-    claims.push({ text: `${describeLog(pattern)}.`, status: 'supported', evidence_ids: [clues.logs.evidenceId] });
+    claims.push(claim(describeLog(pattern), [clues.logs.evidenceId]));
   }
   const conclusion: Conclusion = {
     root_cause: log ? `Only the logs have changed: ${describeLog(log)}.` : '',
@@ -184,16 +140,14 @@ function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Rep
       ? `Nothing is wrong${whose}: no operation fails more or is slower than before${log ? `, though ${code(log.service, 60)} logs more warnings or errors` : ''}`
       : `Nothing was found${whose}, but not everything could be checked`;
   return {
+    ...nothingFound,
     conclusion,
     headline,
     windows,
-    impact: [],
-    timeline: [],
     ruledOut: checked ? [`More failures and more slowness than before [${ids.join(', ')}].`] : [],
     nextSteps: log
       ? [`Look at what ${code(log.service, 60)} logs: ${code(log.example)}.`]
       : ['Name a service or another time if you see something that this did not.'],
-    openQuestions: [],
     notes,
   };
 }
@@ -206,27 +160,23 @@ export function nothingSent(asked: Asked, sent: Coverage, notebook: Notebook): R
     : first && last
       ? `There is no telemetry from ${moment(asked.range.start)} to ${moment(asked.range.end)}`
       : 'There is no telemetry to investigate';
-  const there = first && last ? [`There is telemetry from ${moment(first)} to ${moment(last)}.`] : [];
   return {
+    ...nothingFound,
     conclusion: {
       root_cause: '',
       category: 'no_telemetry',
       service: '',
       confidence: 'none',
-      claims: [{ text: `${headline}.`, status: 'supported', evidence_ids: [sent.evidenceId] }],
+      claims: [claim(headline, [sent.evidenceId])],
       not_checked: [...notebook.unanswered, ...neverChecked],
     },
     headline,
     windows: undefined,
-    impact: [],
-    timeline: [],
-    ruledOut: [],
     nextSteps: [
       first && last
         ? 'Name a time within that.'
         : 'Send telemetry first: get_ingest_config says where to and with which token.',
     ],
-    openQuestions: [],
-    notes: there,
+    notes: first && last ? [`There is telemetry from ${moment(first)} to ${moment(last)}.`] : [],
   };
 }

@@ -6,13 +6,14 @@ import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { LogPatterns } from '../steps/log-patterns.ts';
 import { code } from '../sql.ts';
 import { neverChecked } from './conclude.ts';
+import { claim, nothingFound } from './findings.ts';
 import type { Report } from './findings.ts';
 
 /** The worst traces, as asked for; no verdict. */
 export function reportTraces(scene: Scene, { traces, evidenceId }: Exemplars, notes: readonly string[]): Report {
   return examples(scene, notes, {
     category: 'traces',
-    claims: traces.map((trace) => claim(describeTrace(trace), evidenceId)),
+    claims: traces.map((trace) => claim(describeTrace(trace), [evidenceId])),
     headline: traces.length === 0 ? 'There is no trace to show' : `The ${traces.length} worst traces`,
     nextSteps: traces.length === 0 ? [] : ['Ask query_otel for all spans of a trace by its trace_id.'],
   });
@@ -23,17 +24,13 @@ export function reportLogs(scene: Scene, { worse, evidenceId }: LogPatterns, not
   const shown = worse.slice(0, 8);
   return examples(scene, notes, {
     category: 'logs',
-    claims: shown.map((line) => claim(`${describeLog(line)}, such as ${code(line.example, 240)}`, evidenceId)),
+    claims: shown.map((line) => claim(`${describeLog(line)}, such as ${code(line.example, 240)}`, [evidenceId])),
     headline:
       shown.length === 0
         ? 'No warning or error in the logs is new or more frequent'
         : `The ${shown.length} warnings and errors that stand out in the logs`,
     nextSteps: [],
   });
-}
-
-function claim(text: string, evidenceId: string): Conclusion['claims'][number] {
-  return { text: `${text}.`, status: 'supported', evidence_ids: [evidenceId] };
 }
 
 function examples(
@@ -43,6 +40,7 @@ function examples(
 ): Report {
   const { category, claims, headline, nextSteps } = shown;
   return {
+    ...nothingFound,
     conclusion: {
       root_cause: '',
       category,
@@ -53,11 +51,7 @@ function examples(
     },
     headline,
     windows,
-    impact: [],
-    timeline: [],
-    ruledOut: [],
     nextSteps,
-    openQuestions: [],
     notes,
   };
 }

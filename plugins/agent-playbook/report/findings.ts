@@ -1,14 +1,14 @@
-import type { Conclusion } from '../../../src/contract/storage/index.ts';
+import type { Claim, Conclusion } from '../../../src/contract/storage/index.ts';
 import type { Windows } from '../notebook.ts';
 import type { Focus } from '../question/asks.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import { code } from '../sql.ts';
+import { names } from '../sql.ts';
 
 /** How a follow-up was understood: "Looking at `checkout`, 14:00-14:30 UTC, compared with 13:00-13:30 UTC." */
 export function readingLine(focus: Focus, { now, references }: Windows, today: Date): string {
-  const services = focus.services.slice(0, 3).map((name) => code(name, 60));
+  const services = focus.services.slice(0, 3);
   const more = focus.services.length > services.length ? ` and ${focus.services.length - services.length} more` : '';
-  const who = services.length === 0 ? 'all services' : `${focus.only ? 'only ' : ''}${services.join(', ')}${more}`;
+  const who = services.length === 0 ? 'all services' : `${focus.only ? 'only ' : ''}${names(services)}${more}`;
   const compared =
     references.length === 0 ? '' : `, compared with ${references.map((one) => stretch(one, today)).join(' and ')}`;
   return `Looking at ${who}, ${stretch(now, today)}${compared}.`;
@@ -22,6 +22,14 @@ export function stretch({ start, end }: TimeRange, today: Date): string {
   const to = day(end) === day(start) ? clock(end) : `${day(end)} ${clock(end)}`;
   return `${from}-${to} UTC`;
 }
+
+/** One sentence, here without its full stop. */
+export function claim(text: string, evidenceIds: readonly string[], status: Claim['status'] = 'supported'): Claim {
+  return { text: `${text}.`, status, evidence_ids: evidenceIds };
+}
+
+/** Of a report that blames nothing. */
+export const nothingFound = { impact: [], timeline: [], ruledOut: [], openQuestions: [] } as const;
 
 /** What an investigation came to, before it is put into words for a chat or a document. */
 export interface Report {

@@ -4,7 +4,7 @@ import { readRows } from '../notebook.ts';
 import type { Asks } from '../question/asks.ts';
 import { code, fenced } from '../sql.ts';
 import { describe, readExemplar } from '../steps/exemplars.ts';
-import { bullets, claimLine } from './answer.ts';
+import { bullets, claimLine, evidenceBlock } from './answer.ts';
 import { stretch } from './findings.ts';
 
 /** What can be asked, for what was not understood. */
@@ -22,9 +22,7 @@ const help = [
 ].join('\n\n');
 
 const mostTraces = 8;
-
 const mostLines = 12;
-
 const mostQueries = 10;
 
 /**
@@ -37,9 +35,9 @@ export function recall(asks: Asks, earlier: readonly EarlierInvestigation[], tod
   if (last === undefined) return undefined;
   switch (asks.kind) {
     case 'traces':
-      return firstOf(earlier, (one) => traces(one, today));
+      return earlier.map((one) => traces(one, today)).find((shown) => shown !== undefined);
     case 'logs':
-      return firstOf(earlier, (one) => logs(one, today));
+      return earlier.map((one) => logs(one, today)).find((shown) => shown !== undefined);
     case 'queries':
       return queries(last, today);
     case 'reasons':
@@ -49,17 +47,6 @@ export function recall(asks: Asks, earlier: readonly EarlierInvestigation[], tod
     default:
       return undefined;
   }
-}
-
-function firstOf(
-  earlier: readonly EarlierInvestigation[],
-  show: (one: EarlierInvestigation) => string | undefined,
-): string | undefined {
-  for (const one of earlier) {
-    const shown = show(one);
-    if (shown !== undefined) return shown;
-  }
-  return undefined;
 }
 
 function about({ conclusion: { window, service } }: EarlierInvestigation, today: Date): string {
@@ -143,8 +130,7 @@ function evidence(ids: readonly string[], earlier: readonly EarlierInvestigation
   const all = earlier.flatMap(({ steps }) => steps);
   const blocks = [...new Set(ids)].slice(0, mostQueries).map((id) => {
     const step = all.find(({ evidence_id: name }) => name === id);
-    if (step === undefined) return `There is no ${id} among what was found.`;
-    return `**${id}** ${step.question} (${step.verdict})\n\n${step.observation}\n\n${fenced(step.sql, 'sql')}`;
+    return step === undefined ? `There is no ${id} among what was found.` : evidenceBlock(step);
   });
   return blocks.join('\n\n');
 }

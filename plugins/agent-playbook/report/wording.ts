@@ -4,11 +4,13 @@ import type { Clues } from '../clues.ts';
 import { code, percent } from '../sql.ts';
 import type { Scene } from '../scene.ts';
 import { usual } from '../notebook.ts';
+import type { Finding } from '../notebook.ts';
 import { clearlyChanged } from '../steps/behaviour.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeLatency } from '../steps/latency-shift.ts';
 import { farFromUsual } from '../steps/resources.ts';
 import type { Suspect } from '../suspects.ts';
+import { claim } from './findings.ts';
 
 /** Who is wrong and how, on one line. */
 export function headline({ service, category, dependency, moved }: Suspect): string {
@@ -50,57 +52,44 @@ export function unchanged({ focus }: Scene, { errors, latency, suspects }: Clues
     [...errors.changes, ...latency.changes].filter(({ worse }) => worse).map(({ service }) => service),
   );
   const well = focus.services.filter((name) => name !== suspect?.service && !changed.has(name)).slice(0, 3);
-  return well.map((name) => ({
-    text: `${code(name, 60)} itself fails no more and is no slower than before.`,
-    status: 'supported',
-    evidence_ids: [errors.evidenceId, latency.evidenceId],
-  }));
+  return well.map((name) =>
+    claim(`${code(name, 60)} itself fails no more and is no slower than before`, [
+      errors.evidenceId,
+      latency.evidenceId,
+    ]),
+  );
 }
 
 export function affected({ errors, latency }: Clues): readonly Claim[] {
   const failing = errors.changes.filter(({ worse }) => worse);
   const slow = latency?.changes.filter(({ worse }) => worse) ?? [];
   const list = (lines: readonly string[]) =>
-    `${lines.slice(0, 3).join('; ')}${lines.length > 3 ? `; and ${lines.length - 3} more` : ''}.`;
+    `${lines.slice(0, 3).join('; ')}${lines.length > 3 ? `; and ${lines.length - 3} more` : ''}`;
   return [
-    ...(failing.length === 0
-      ? []
-      : [{ text: list(failing.map(describeErrors)), status: 'supported' as const, evidence_ids: [errors.evidenceId] }]),
-    ...(slow.length === 0 || latency === undefined
-      ? []
-      : [{ text: list(slow.map(describeLatency)), status: 'supported' as const, evidence_ids: [latency.evidenceId] }]),
+    ...(failing.length === 0 ? [] : [claim(list(failing.map(describeErrors)), [errors.evidenceId])]),
+    ...(slow.length === 0 || !latency ? [] : [claim(list(slow.map(describeLatency)), [latency.evidenceId])]),
   ];
 }
 
 export function impact({ errors, latency }: Clues): readonly string[] {
-  return [
-    ...errors.changes
-      .filter(({ worse }) => worse)
-      .slice(0, 8)
-      .map(describeErrors),
-    ...(latency?.changes.filter(({ worse }) => worse) ?? []).slice(0, 8).map(describeLatency),
-  ].map((line) => `${line}.`);
+  const failing = errors.changes.filter(({ worse }) => worse).slice(0, 8);
+  const slow = latency?.changes.filter(({ worse }) => worse).slice(0, 8) ?? [];
+  return [...failing.map(describeErrors), ...slow.map(describeLatency)].map((line) => `${line}.`);
 }
 
 export function ruledOut({ errors, latency, logs, resources }: Clues, { versions }: CloserLook): readonly string[] {
-  const out: string[] = [];
-  if (!errors.failed && !errors.changes.some(({ worse }) => worse))
-    out.push(`More failures than before [${errors.evidenceId}].`);
-  if (latency && !latency.failed && !latency.changes.some(({ worse }) => worse)) {
-    out.push(`More slowness than before [${latency.evidenceId}].`);
-  }
-  if (!logs.failed && logs.worse.length === 0)
-    out.push(`New or more frequent warnings and errors in the logs [${logs.evidenceId}].`);
-  if (
-    resources &&
-    !resources.failed &&
-    resources.changes.length > 0 &&
-    !resources.changes.some(({ alone, z }) => alone && z >= farFromUsual)
-  )
-    out.push(`A resource that is used up [${resources.evidenceId}].`);
-  if (versions && !versions.failed && versions.added.length === 0)
-    out.push(`A new version of a service [${versions.evidenceId}].`);
-  return out;
+  const gauges = resources?.changes ?? [];
+  const usedUp = gauges.length === 0 || gauges.some(({ alone, z }) => alone && z >= farFromUsual);
+  const asked: readonly (readonly [what: string, finding: Finding | undefined, found: boolean | undefined])[] = [
+    ['More failures than before', errors, errors.changes.some(({ worse }) => worse)],
+    ['More slowness than before', latency, latency?.changes.some(({ worse }) => worse)],
+    ['New or more frequent warnings and errors in the logs', logs, logs.worse.length > 0],
+    ['A resource that is used up', resources, usedUp],
+    ['A new version of a service', versions, versions && versions.added.length > 0],
+  ];
+  return asked.flatMap(([what, finding, found]) =>
+    finding === undefined || finding.failed || found ? [] : [`${what} [${finding.evidenceId}].`],
+  );
 }
 
 /** High takes a clear majority, enough cases, something to compare with, and a second kind of evidence. */

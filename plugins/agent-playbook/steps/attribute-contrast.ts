@@ -1,4 +1,5 @@
 import { code, percent, eitherWindow, within } from '../sql.ts';
+import { listed } from '../notebook.ts';
 import type { Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { latest } from '../sample.ts';
@@ -83,13 +84,8 @@ LIMIT 50`;
     sql,
     window: windows.now,
     judge(rows) {
-      const found = telling(rows.map(read));
-      if (found.length === 0)
-        return {
-          observation: 'No attribute value tells them from the rest.',
-          verdict: rows.length === 0 ? 'neutral' : 'refutes',
-        };
-      return { observation: `${found.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
+      const found = telling(rows.map(read)).slice(0, 5).map(describe);
+      return listed(found, 'No attribute value tells them from the rest.', rows.length === 0 ? 'neutral' : 'refutes');
     },
   });
   const fewBad = (single.rows[0]?.number('bad_total') ?? 0) < leastOfSample;
@@ -98,7 +94,7 @@ LIMIT 50`;
   }
   const singles = telling(single.rows.map(read));
   const pairs = pairsOf(singles);
-  if (pairs.length === 0) return { evidenceIds: [single.id], failed: single.failed, found: singles };
+  if (pairs.length === 0) return { evidenceIds: [single.evidenceId], failed: single.failed, found: singles };
 
   const has = ({ place, key, value }: Attribute) => `${write.attribute(places[place], key)} = ${write.literal(value)}`;
   const counts = pairs.map(([a, b], index) => {
@@ -115,14 +111,10 @@ LIMIT 50`;
 )
 SELECT pair, bad, rest, bad_total, rest_total FROM p ORDER BY pair LIMIT 50`,
     window: windows.now,
-    judge(rows) {
-      const found = better(rows);
-      if (found.length === 0) return { observation: 'No two of them tell more than one alone.', verdict: 'refutes' };
-      return { observation: `${found.slice(0, 3).map(describe).join('; ')}.`, verdict: 'supports' };
-    },
+    judge: (rows) => listed(better(rows).slice(0, 3).map(describe), 'No two of them tell more than one alone.'),
   });
   return {
-    evidenceIds: [single.id, double.id],
+    evidenceIds: [single.evidenceId, double.evidenceId],
     failed: single.failed,
     found: [...better(double.rows), ...singles],
   };

@@ -1,4 +1,5 @@
 import { code, percent, chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
+import { listed } from '../notebook.ts';
 import type { Row } from '../notebook.ts';
 import { gStatistic, overdispersion } from '../statistics.ts';
 import type { Step, Scene } from '../scene.ts';
@@ -149,17 +150,16 @@ FROM z
 WHERE place <= ${said ? rowsOfService : rowsWithPartners}
 ORDER BY g DESC, service_name, operation, pattern, times
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question,
     sql,
     window: windows.now,
     judge(rows) {
       const changes = rows.map((row) => read(row, kind, '')).filter((change) => change.g >= clearlyChanged);
-      if (changes.length === 0) return { observation: 'None does, beyond chance.', verdict: 'refutes' };
-      return { observation: `${distinct(changes).slice(0, 4).map(describe).join('; ')}.`, verdict: 'supports' };
+      return listed(distinct(changes).slice(0, 4).map(describe), 'None does, beyond chance.');
     },
   });
-  return { failed: evidence.failed, changes: evidence.rows.map((row) => read(row, kind, evidence.id)) };
+  return { failed: finding.failed, changes: answer.map((row) => read(row, kind, finding.evidenceId)) };
 }
 
 /** A line is counted in any number and in each number: the one that says most stands for it. */
@@ -169,6 +169,11 @@ export function distinct(changes: readonly Behaviour[]): readonly Behaviour[] {
     const key = JSON.stringify([service, operation, what]);
     return !seen.has(key) && seen.add(key);
   });
+}
+
+/** How much larger the share of the operation's spans became. */
+export function gain({ hits, spans, hitsBefore, spansBefore }: Behaviour): number {
+  return hits / spans - hitsBefore / spansBefore;
 }
 
 function read(row: Row, kind: Behaviour['kind'], evidenceId: string): Behaviour {

@@ -1,6 +1,7 @@
 import { code, milliseconds, percent, eitherWindow, inList, isBefore, within } from '../sql.ts';
 import type { Calling } from '../sql.ts';
-import type { Row } from '../notebook.ts';
+import { listed } from '../notebook.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
 import { robustZ } from '../statistics.ts';
@@ -15,9 +16,7 @@ export interface CallGap extends Shift {
   readonly added: number;
 }
 
-export interface CallGaps {
-  readonly evidenceId: string;
-  readonly failed: boolean;
+export interface CallGaps extends Finding {
   /** Most added time first; only what was added. */
   readonly gaps: readonly CallGap[];
   /** Caller and callee, as far as the rows tell. */
@@ -59,21 +58,18 @@ GROUP BY g.caller, g.callee
 HAVING count(*) >= ${fewest} AND min(b.count_before) >= ${fewest}
 ORDER BY ${added} DESC, g.caller, g.callee
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: 'Between which services does time pass that neither of them spends?',
     sql,
     window: windows.now,
     judge(rows) {
       const worse = read(rows).filter((gap) => gap.worse);
-      if (worse.length === 0)
-        return { observation: 'No call takes longer on the way than before.', verdict: 'refutes' };
-      return { observation: `${worse.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
+      return listed(worse.slice(0, 5).map(describe), 'No call takes longer on the way than before.');
     },
   });
-  const all = read(evidence.rows);
+  const all = read(answer);
   return {
-    evidenceId: evidence.id,
-    failed: evidence.failed,
+    ...finding,
     gaps: all.filter(({ added: more }) => more > 0),
     calls: all.map(({ caller, callee }) => ({ caller, callee })),
   };
@@ -86,13 +82,7 @@ function read(rows: readonly Row[]): readonly CallGap[] {
     const shift = shifts[index] ?? readShift(row);
     const peers = growths.filter((_, other) => other !== index);
     return {
-      count: shift.count,
-      median: shift.median,
-      medianBefore: shift.medianBefore,
-      p95: shift.p95,
-      p95Before: shift.p95Before,
-      slowShare: shift.slowShare,
-      z: shift.z,
+      ...shift,
       worse: shift.worse || apart(shift, peers),
       caller: row.text('caller'),
       callee: row.text('callee'),

@@ -1,5 +1,5 @@
 import { code, milliseconds, within } from '../sql.ts';
-import type { Row } from '../notebook.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
 
@@ -11,8 +11,7 @@ export interface Callee {
   readonly calls: number;
 }
 
-export interface Callees {
-  readonly evidenceId: string;
+export interface Callees extends Finding {
   readonly callees: readonly Callee[];
 }
 
@@ -42,7 +41,7 @@ FROM (
 GROUP BY COALESCE(c.service_name, '')
 ORDER BY count(*) DESC, COALESCE(c.service_name, '')
 LIMIT 20`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: `What do the ${failed ? 'failing ' : ''}calls ${code(operation, 80)} of ${code(service, 60)} go to?`,
     sql,
     window: windows.now,
@@ -63,7 +62,7 @@ LIMIT 20`;
       };
     },
   });
-  return { evidenceId: evidence.id, callees: evidence.rows.map(read) };
+  return { ...finding, callees: answer.map(read) };
 }
 
 function read(row: Row): Callee {

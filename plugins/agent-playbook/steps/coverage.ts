@@ -1,12 +1,10 @@
 import type { DialectWriter, TableName } from '../../../src/contract/telemetry/index.ts';
-import type { Notebook } from '../notebook.ts';
+import type { Finding, Notebook } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { code, moment, inList, within } from '../sql.ts';
 import type { Step } from '../scene.ts';
 
-export interface Coverage {
-  readonly evidenceId: string;
-  readonly failed: boolean;
+export interface Coverage extends Finding {
   /** The stretch that is counted apart. */
   readonly recent: TimeRange;
   readonly services: readonly { readonly name: string; readonly rows: number; readonly recent: number }[];
@@ -37,7 +35,7 @@ WHERE ${within(write, 'time', range).slice(1, -1)}
 GROUP BY service_name
 ORDER BY ${preferred}count(*) DESC, service_name
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: `Which services have sent ${table}, and when?`,
     sql,
     window: range,
@@ -54,13 +52,12 @@ LIMIT 50`;
     },
   });
   const times = (column: string) =>
-    evidence.rows.map((row) => row.time(column)?.getTime()).filter((time) => time !== undefined);
+    answer.map((row) => row.time(column)?.getTime()).filter((time) => time !== undefined);
   const [firsts, lasts] = [times('first_seen'), times('last_seen')];
   return {
-    evidenceId: evidence.id,
-    failed: evidence.failed,
+    ...finding,
     recent,
-    services: evidence.rows.map((row) => ({
+    services: answer.map((row) => ({
       name: row.text('service_name'),
       rows: row.number('total'),
       recent: row.number('recent'),

@@ -1,5 +1,5 @@
 import { code, eitherWindow, inList, isBefore, masked, onlyFocus, within } from '../sql.ts';
-import type { Row } from '../notebook.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { twoProportionZ } from '../statistics.ts';
 
@@ -15,9 +15,7 @@ export interface ErrorOrigin {
   readonly risen: boolean;
 }
 
-export interface ErrorOrigins {
-  readonly evidenceId: string;
-  readonly failed: boolean;
+export interface ErrorOrigins extends Finding {
   /** Most excess first; only those with any. */
   readonly origins: readonly ErrorOrigin[];
   /** Of all origins together. */
@@ -73,7 +71,7 @@ LIMIT 50`;
         { hits: row.number('errors_before'), total: row.number('spans_before') },
       ) >= leastZ,
   });
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: 'In which service do the failures begin?',
     sql,
     window: windows.now,
@@ -86,10 +84,9 @@ LIMIT 50`;
       };
     },
   });
-  const origins = evidence.rows.map(read).filter(({ excess }) => excess > 0);
+  const origins = answer.map(read).filter(({ excess }) => excess > 0);
   return {
-    evidenceId: evidence.id,
-    failed: evidence.failed,
+    ...finding,
     origins,
     excess: origins.reduce((sum, origin) => sum + origin.excess, 0),
   };

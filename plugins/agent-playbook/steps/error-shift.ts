@@ -1,5 +1,5 @@
 import { code, percent, eitherWindow, isBefore, onlyFocus, ownWork, within } from '../sql.ts';
-import type { Row } from '../notebook.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { rate, twoProportionZ } from '../statistics.ts';
 import type { Proportion } from '../statistics.ts';
@@ -16,9 +16,7 @@ export interface ErrorChange {
   readonly worse: boolean;
 }
 
-export interface ErrorShift {
-  readonly evidenceId: string;
-  readonly failed: boolean;
+export interface ErrorShift extends Finding {
   readonly changes: readonly ErrorChange[];
 }
 
@@ -37,7 +35,7 @@ GROUP BY service_name, name
 HAVING ${errors} > 0
 ORDER BY excess_errors DESC, service_name, name
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: 'Which operations fail more than before?',
     sql,
     window: windows.now,
@@ -53,7 +51,7 @@ LIMIT 50`;
       };
     },
   });
-  return { evidenceId: evidence.id, failed: evidence.failed, changes: evidence.rows.map(readChange) };
+  return { ...finding, changes: answer.map(readChange) };
 }
 
 function readChange(row: Row): ErrorChange {

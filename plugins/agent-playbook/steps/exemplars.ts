@@ -1,5 +1,6 @@
-import { code, milliseconds, inList, ownWork, within } from '../sql.ts';
-import type { Row } from '../notebook.ts';
+import { code, milliseconds, inList, names, ownWork, within } from '../sql.ts';
+import { listed } from '../notebook.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Step, Scene } from '../scene.ts';
 
@@ -13,9 +14,7 @@ export interface Exemplar {
   readonly time: Date | undefined;
 }
 
-export interface Exemplars {
-  readonly evidenceId: string;
-  readonly failed: boolean;
+export interface Exemplars extends Finding {
   readonly traces: readonly Exemplar[];
 }
 
@@ -37,38 +36,28 @@ FROM otel.spans
 WHERE ${within(write, 'time', windows.now).slice(1, -1)}${services}${operation}${failures}
 ORDER BY duration_nano DESC, trace_id, span_id
 LIMIT 5`;
-  const whose =
-    suspect.services.length === 0
-      ? 'all services'
-      : suspect.services
-          .slice(0, 3)
-          .map((name) => code(name, 60))
-          .join(', ');
-  const evidence = yield* notebook.ask({
+  const whose = suspect.services.length === 0 ? 'all services' : names(suspect.services.slice(0, 3));
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: `Which traces show the ${suspect.by} of ${whose} best?`,
     sql,
     window: windows.now,
     judge(rows) {
-      if (rows.length === 0) return { observation: 'There is no such trace.', verdict: 'neutral' };
-      return { observation: `${rows.slice(0, 3).map(readExemplar).map(describe).join('; ')}.`, verdict: 'supports' };
+      return listed(rows.slice(0, 3).map(readExemplar).map(describe), 'There is no such trace.', 'neutral');
     },
   });
-  return { evidenceId: evidence.id, failed: evidence.failed, traces: evidence.rows.map(readExemplar) };
+  return { ...finding, traces: answer.map(readExemplar) };
 }
 
 /** One trace, span by span: its first fifty by start. */
 export async function* traceTree({ notebook, write }: Scene, { traceId, time }: Exemplar): Step<string | undefined> {
   if (time === undefined) return undefined;
-  const window: TimeRange = {
-    start: new Date(time.getTime() - 15 * 60_000),
-    end: new Date(time.getTime() + 15 * 60_000),
-  };
+  const window = around(time);
   const sql = `SELECT time, service_name, name, kind, status_code, status_message, duration_nano, span_id, parent_span_id
 FROM otel.spans
 WHERE ${within(write, 'time', window).slice(1, -1)} AND trace_id = ${write.literal(traceId)}
 ORDER BY time, span_id
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { evidenceId, failed } = yield* notebook.ask({
     question: `What happens in trace ${code(traceId, 40)}?`,
     sql,
     window,
@@ -84,7 +73,12 @@ LIMIT 50`;
       };
     },
   });
-  return evidence.failed ? undefined : evidence.id;
+  return failed ? undefined : evidenceId;
+}
+
+/** The stretch to either side of a span within which its trace is looked for. */
+export function around(time: Date): TimeRange {
+  return { start: new Date(time.getTime() - 15 * 60_000), end: new Date(time.getTime() + 15 * 60_000) };
 }
 
 function deepestFailure(rows: readonly Row[]): Row | undefined {

@@ -1,8 +1,9 @@
 import { code, milliseconds, percent, onlyFocus, ownWork, usualWindow, within } from '../sql.ts';
-import { usual } from '../notebook.ts';
-import type { Row } from '../notebook.ts';
+import { listed, usual } from '../notebook.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { rate, twoProportionZ, binomialTail } from '../statistics.ts';
+import type { Proportion } from '../statistics.ts';
 
 /** How long something takes, now against before. Nanoseconds. */
 export interface Shift {
@@ -27,58 +28,40 @@ export interface Shift {
  */
 export function readShift(row: Row): Shift {
   const slow = { hits: row.number('slow'), total: row.number('count') };
-  const countBefore = row.number('count_before');
-  const z = twoProportionZ(slow, { hits: countBefore * 0.05, total: countBefore });
-  const [median, medianBefore] = [row.number('median_nano'), row.number('median_before_nano')];
-  const [p95, p95Before] = [row.number('p95_nano'), row.number('p95_before_nano')];
-  // A real slowdown is large beside what was usual and long enough for someone to notice.
-  const larger = (now: number, before: number) => now >= 1.4 * before && now - before >= 2e6;
-  const many = z >= 5 && rate(slow) >= 0.12 && (larger(median, medianBefore) || larger(p95, p95Before));
+  const shift = shiftOf(row, slow, row.number('count_before'));
+  const { median, medianBefore, worse } = shift;
   const unlikely = Math.min(
     binomialTail(slow.hits, slow.total, 0.05),
     binomialTail(row.number('slower'), slow.total, 0.25),
   );
   const few = unlikely <= 1e-4 && median >= 5 * medianBefore && median - medianBefore >= 20e6;
-  return {
-    count: slow.total,
-    median,
-    medianBefore,
-    p95,
-    p95Before,
-    slowShare: rate(slow),
-    z,
-    worse: many || few,
-  };
+  return { ...shift, worse: worse || few };
 }
 
-export interface LatencyChange {
+/** With `worse` by the 95th percentile alone, which takes many calls. */
+function shiftOf(row: Row, slow: Proportion, countBefore: number): Shift {
+  const z = twoProportionZ(slow, { hits: countBefore * 0.05, total: countBefore });
+  const [median, medianBefore] = [row.number('median_nano'), row.number('median_before_nano')];
+  const [p95, p95Before] = [row.number('p95_nano'), row.number('p95_before_nano')];
+  // A real slowdown is large beside what was usual and long enough for someone to notice.
+  const larger = (now: number, before: number) => now >= 1.4 * before && now - before >= 2e6;
+  const worse = z >= 5 && rate(slow) >= 0.12 && (larger(median, medianBefore) || larger(p95, p95Before));
+  return { count: slow.total, median, medianBefore, p95, p95Before, slowShare: rate(slow), z, worse };
+}
+
+export interface LatencyChange extends Shift {
   readonly service: string;
   readonly operation: string;
-  readonly spans: number;
-  /** Nanoseconds. */
-  readonly median: number;
-  readonly medianBefore: number;
-  readonly p95: number;
-  readonly p95Before: number;
-  /** Share of spans now slower than 95 % of those before. */
-  readonly slowShare: number;
-  readonly z: number;
-  readonly worse: boolean;
 }
 
-export interface LatencyShift {
-  readonly evidenceId: string;
-  readonly failed: boolean;
+export interface LatencyShift extends Finding {
   readonly changes: readonly LatencyChange[];
 }
 
 /** Fewer spans than these say nothing about a 95th percentile. */
 const fewest = 20;
 
-/**
- * Which operations are slower than before. By construction one span in twenty lies above the 95th percentile of before, so
- * the share that lies there now is a proportion that can be tested, whatever the distribution looks like.
- */
+/** Which operations are slower than before. */
 export async function* latencyShift({ notebook, write, windows, focus }: Scene): Step<LatencyShift | undefined> {
   if (usual(windows).length === 0) return undefined;
   const slow = write.countIf('s.duration_nano > b.p95_before');
@@ -97,39 +80,22 @@ GROUP BY s.service_name, s.name
 HAVING count(*) >= ${fewest} AND min(b.spans_before) >= ${fewest}
 ORDER BY ${slow} - 0.05 * count(*) DESC, s.service_name, s.name
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: 'Which operations are slower than before?',
     sql,
     window: windows.now,
     judge(rows) {
       const worse = rows.map(readChange).filter((change) => change.worse);
-      if (worse.length === 0) return { observation: 'No operation is slower than before.', verdict: 'refutes' };
-      return { observation: `${worse.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
+      return listed(worse.slice(0, 5).map(describe), 'No operation is slower than before.');
     },
   });
-  return { evidenceId: evidence.id, failed: evidence.failed, changes: evidence.rows.map(readChange) };
+  return { ...finding, changes: answer.map(readChange) };
 }
 
 function readChange(row: Row): LatencyChange {
   const slow = { hits: row.number('slow_spans'), total: row.number('spans') };
-  const spansBefore = row.number('spans_before');
-  const z = twoProportionZ(slow, { hits: spansBefore * 0.05, total: spansBefore });
-  const [median, medianBefore] = [row.number('median_nano'), row.number('median_before_nano')];
-  const [p95, p95Before] = [row.number('p95_nano'), row.number('p95_before_nano')];
-  // A real slowdown is large beside what was usual and long enough for someone to notice.
-  const larger = (now: number, before: number) => now >= 1.4 * before && now - before >= 2e6;
-  return {
-    service: row.text('service_name'),
-    operation: row.text('name'),
-    spans: slow.total,
-    median,
-    medianBefore,
-    p95,
-    p95Before,
-    slowShare: rate(slow),
-    z,
-    worse: z >= 5 && rate(slow) >= 0.12 && (larger(median, medianBefore) || larger(p95, p95Before)),
-  };
+  const shift = shiftOf(row, slow, row.number('spans_before'));
+  return { ...shift, service: row.text('service_name'), operation: row.text('name') };
 }
 
 export function describe(change: LatencyChange): string {

@@ -58,7 +58,7 @@ FROM r
 WHERE kinds >= ${fewestKinds} AND place <= ${shown}
 ORDER BY kinds DESC, service_name, length, place
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer } = yield* notebook.ask({
     question: 'Which lines in the logs differ in names alone?',
     sql,
     window: windows.now,
@@ -68,7 +68,7 @@ LIMIT 50`;
       return { observation: `Counted as one: ${found.slice(0, 5).join('; ')}.`, verdict: 'neutral' };
     },
   });
-  return templatesIn(evidence.rows);
+  return templatesIn(answer);
 }
 
 /** Lines of one service are compared with each other alone. */

@@ -1,7 +1,7 @@
 import { code, eitherWindow, isBefore, masked, onlyFocus, within } from '../sql.ts';
-import type { Row } from '../notebook.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
-import { scaleOf } from '../notebook.ts';
+import { listed, scaleOf } from '../notebook.ts';
 import { ofKinds } from '../templates/drain.ts';
 
 export interface LogPattern {
@@ -16,9 +16,7 @@ export interface LogPattern {
   readonly worse: boolean;
 }
 
-export interface LogPatterns {
-  readonly evidenceId: string;
-  readonly failed: boolean;
+export interface LogPatterns extends Finding {
   /** Those that stand out. */
   readonly worse: readonly LogPattern[];
 }
@@ -39,21 +37,18 @@ HAVING ${now} > 0
 ORDER BY ${now} - ${scale.toFixed(6)} * ${before} DESC, l.service_name, l.pattern
 LIMIT 50`;
   const read = (row: Row): LogPattern => readPattern(row, scale);
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: 'Which warnings and errors in the logs are new or more frequent?',
     sql,
     window: windows.now,
     judge(rows) {
       const worse = rows.map(read).filter((pattern) => pattern.worse);
-      if (worse.length === 0)
-        return { observation: 'No warning or error is new or more frequent.', verdict: 'refutes' };
-      return { observation: `${worse.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
+      return listed(worse.slice(0, 5).map(describe), 'No warning or error is new or more frequent.');
     },
   });
   return {
-    evidenceId: evidence.id,
-    failed: evidence.failed,
-    worse: evidence.rows.map(read).filter((pattern) => pattern.worse),
+    ...finding,
+    worse: answer.map(read).filter((pattern) => pattern.worse),
   };
 }
 

@@ -1,6 +1,6 @@
 import { code, moment, ownWork, partWidth, within } from '../sql.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import type { Notebook } from '../notebook.ts';
+import type { Finding, Notebook, Row } from '../notebook.ts';
 import type { DialectWriter } from '../../../src/contract/telemetry/index.ts';
 import type { Step } from '../scene.ts';
 import { lengthOf } from '../notebook.ts';
@@ -16,8 +16,7 @@ export interface OnsetInquiry {
   readonly bad: 'failed' | { readonly slowerThan: number };
 }
 
-export interface Onset {
-  readonly evidenceId: string;
+export interface Onset extends Finding {
   /** Start of the first bucket of the worse part; undefined when no change stands out. */
   readonly at: Date | undefined;
   /** How clearly it begins there; 0 where it does not. */
@@ -41,18 +40,29 @@ ORDER BY ${bucket}
 LIMIT 50`;
   const what = bad === 'failed' ? 'failures' : 'slow spans';
   const whose = service === undefined ? '' : ` of ${code(service, 60)}`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: `When did the ${what}${whose} begin?`,
     sql,
     window: range,
     judge(rows) {
-      const found = changePoint(rows.map((row) => ({ hits: row.number('bad'), total: row.number('spans') })));
-      const at = found && rows[found.index]?.time('bucket');
+      const { at } = riseOf(rows, 'spans');
       if (!at)
         return { observation: `The share of ${what}${whose} does not rise at any one point.`, verdict: 'neutral' };
       return { observation: `The share of ${what}${whose} rises at about ${moment(at)}.`, verdict: 'supports' };
     },
   });
-  const found = changePoint(evidence.rows.map((row) => ({ hits: row.number('bad'), total: row.number('spans') })));
-  return { evidenceId: evidence.id, at: found && evidence.rows[found.index]?.time('bucket'), z: found?.z ?? 0 };
+  return { ...finding, ...riseOf(answer, 'spans') };
+}
+
+/** Where the share of bad ones rises most, among rows of a bucket, its total and how many of these are bad. */
+export function riseOf(
+  rows: readonly Row[],
+  total: string,
+  options?: Parameters<typeof changePoint>[1],
+): Pick<Onset, 'at' | 'z'> {
+  const found = changePoint(
+    rows.map((row) => ({ hits: row.number('bad'), total: row.number(total) })),
+    options,
+  );
+  return { at: found && rows[found.index]?.time('bucket'), z: found?.z ?? 0 };
 }

@@ -1,5 +1,6 @@
 import { code, onlyFocus, within } from '../sql.ts';
-import type { Row } from '../notebook.ts';
+import { listed } from '../notebook.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Step, Scene } from '../scene.ts';
 
@@ -17,9 +18,7 @@ export interface ResourceChange {
   readonly exhaustible: boolean;
 }
 
-export interface Resources {
-  readonly evidenceId: string;
-  readonly failed: boolean;
+export interface Resources extends Finding {
   /** Greatest z first. */
   readonly changes: readonly ResourceChange[];
 }
@@ -27,23 +26,8 @@ export interface Resources {
 /** How far back the usual is looked for: gauges come once a minute or less often. */
 const hour = 3_600_000;
 /** Words in the names of what a service can run out of. */
-const words = [
-  'cpu',
-  'processor',
-  'usage',
-  'utiliz',
-  'saturat',
-  'memory',
-  'heap',
-  'restart',
-  'lag',
-  'pending',
-  'queue',
-  'throttl',
-  'disk',
-  'thread',
-  'connection',
-];
+const words =
+  'cpu processor usage utiliz saturat memory heap restart lag pending queue throttl disk thread connection'.split(' ');
 export const farFromUsual = 8;
 /** Peaks further apart than this are not one: what services share reaches them at once. */
 const atOnce = 5 * 60_000;
@@ -98,7 +82,7 @@ FROM n JOIN d ON d.service_name = n.service_name AND d.name = n.name JOIN q ON q
 WHERE ${scale} > 0 AND n.now_value - d.median_before > q.typical_most
 ORDER BY z DESC, service_name, name
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: every
       ? 'Which service has a gauge far above what it was?'
       : 'Which service uses far more of a resource than before?',
@@ -106,41 +90,33 @@ LIMIT 50`;
     window: { start: before.start, end: now.end },
     judge(found) {
       const changes = read(found).filter(({ alone, z }) => alone && z >= farFromUsual);
-      if (changes.length === 0)
-        return { observation: 'None does, by its gauges.', verdict: found.length === 0 ? 'neutral' : 'refutes' };
-      return { observation: `${changes.slice(0, 3).map(describe).join('; ')}.`, verdict: 'supports' };
+      const verdict = found.length === 0 ? 'neutral' : 'refutes';
+      return listed(changes.slice(0, 3).map(describe), 'None does, by its gauges.', verdict);
     },
   });
-  return { evidenceId: evidence.id, failed: evidence.failed, changes: read(evidence.rows) };
+  return { ...finding, changes: read(answer) };
 }
 
 function read(rows: readonly Row[]): readonly ResourceChange[] {
   const rises = rows.map((row) => ({
     service: row.text('service_name'),
     metric: row.text('name'),
-    rise: row.number('value_now') - row.number('value_before'),
+    value: row.number('value_now'),
+    valueBefore: row.number('value_before'),
     z: row.number('z'),
     peak: row.time('peak')?.getTime() ?? 0,
   }));
-  return rows.map((row, index) => {
-    const own = rises[index];
+  return rises.map(({ peak, ...own }) => {
     const shared = rises.some(
       (other) =>
-        other.metric === own?.metric &&
+        other.metric === own.metric &&
         other.service !== own.service &&
         other.z >= farFromUsual &&
-        other.rise > own.rise / 2 &&
-        Math.abs(other.peak - own.peak) <= atOnce,
+        other.value - other.valueBefore > (own.value - own.valueBefore) / 2 &&
+        Math.abs(other.peak - peak) <= atOnce,
     );
-    return {
-      service: row.text('service_name'),
-      metric: row.text('name'),
-      value: row.number('value_now'),
-      valueBefore: row.number('value_before'),
-      z: row.number('z'),
-      alone: !shared,
-      exhaustible: words.some((word) => row.text('name').toLowerCase().includes(word)),
-    };
+    const exhaustible = words.some((word) => own.metric.toLowerCase().includes(word));
+    return Object.assign(own, { alone: !shared, exhaustible });
   });
 }
 

@@ -1,5 +1,5 @@
 import { code, milliseconds, percent, eitherWindow, inList, isBefore, onlyFocus, within } from '../sql.ts';
-import type { Row } from '../notebook.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
 import { readShift } from './latency-shift.ts';
@@ -16,9 +16,7 @@ export interface SelfTimeChange extends Shift {
   readonly added: number;
 }
 
-export interface SelfTime {
-  readonly evidenceId: string;
-  readonly failed: boolean;
+export interface SelfTime extends Finding {
   /** Most added time first; only what was added. */
   readonly changes: readonly SelfTimeChange[];
   readonly added: number;
@@ -73,7 +71,7 @@ GROUP BY o.service_name, o.name, o.kind
 HAVING count(*) >= ${fewest} AND min(b.count_before) >= ${fewest}
 ORDER BY ${added} DESC, o.service_name, o.name
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: 'In which service is the added time spent?',
     sql,
     window: windows.now,
@@ -88,13 +86,12 @@ LIMIT 50`;
       };
     },
   });
-  const changes = readAdded(evidence.rows);
+  const changes = readAdded(answer);
   return {
-    evidenceId: evidence.id,
-    failed: evidence.failed,
+    ...finding,
     changes,
     added: changes.reduce((sum, change) => sum + change.added, 0),
-    waited: evidence.rows[0]?.number('waited_nano') ?? 0,
+    waited: answer[0]?.number('waited_nano') ?? 0,
   };
 }
 

@@ -2,10 +2,10 @@ import { code, moment, logTemplate, within } from '../sql.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
-import { changePoint, thresholds } from '../statistics.ts';
+import { thresholds } from '../statistics.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { CallGap } from './call-gaps.ts';
-import { bucketWidth } from './onset.ts';
+import { bucketWidth, riseOf } from './onset.ts';
 import type { Onset } from './onset.ts';
 import type { ResourceChange } from './resources.ts';
 
@@ -100,11 +100,9 @@ LIMIT 50`,
   const options = { least: 2, span: Math.ceil(thresholds.aftermath / bucketWidth(range)) };
   const find = (rows: readonly Row[]): Pick<Onset, 'at' | 'z'> => {
     if (signal.kind === 'gauge') return { at: rows[0]?.time('bucket'), z: rows.length };
-    const series = rows.map((row) => ({ hits: row.number('bad'), total: row.number('total') }));
-    const found = changePoint(series, options);
-    return { at: found && rows[found.index]?.time('bucket'), z: found?.z ?? 0 };
+    return riseOf(rows, 'total', options);
   };
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: `When did this begin? ${name}.`,
     sql,
     window: range,
@@ -114,5 +112,5 @@ LIMIT 50`,
       return { observation: `${name} begins at about ${moment(at)}.`, verdict: 'supports' };
     },
   });
-  return { evidenceId: evidence.id, ...find(evidence.rows) };
+  return { ...finding, ...find(answer) };
 }

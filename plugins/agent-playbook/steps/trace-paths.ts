@@ -1,9 +1,8 @@
 import { code, milliseconds, usualWindow, within } from '../sql.ts';
-import type { Row } from '../notebook.ts';
-import type { TimeRange } from '../question/time-range.ts';
+import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { usual } from '../notebook.ts';
-import { readExemplar } from './exemplars.ts';
+import { around, readExemplar } from './exemplars.ts';
 import type { Exemplar } from './exemplars.ts';
 
 /** A span of one trace. Milliseconds. */
@@ -111,7 +110,7 @@ export async function* tracePaths(scene: Scene, bad: Exemplar): Step<TracePaths 
 async function* usualExemplar(
   { notebook, write, windows }: Scene,
   { service, operation }: Exemplar,
-): Step<{ readonly trace: Exemplar; readonly evidenceId: string } | undefined> {
+): Step<(Finding & { readonly trace: Exemplar }) | undefined> {
   const ranges = usual(windows);
   if (ranges.length === 0) return undefined;
   const those = `${usualWindow(write, 'time', windows)} AND service_name = ${write.literal(service)} AND name = ${write.literal(operation)}`;
@@ -125,7 +124,7 @@ FROM otel.spans CROSS JOIN m
 WHERE ${those} AND status_code <> 'ERROR'
 ORDER BY abs(duration_nano - m.middle), trace_id, span_id
 LIMIT 1`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: `Which trace of ${code(operation, 80)} in ${code(service, 60)} is a usual one?`,
     sql,
     window: {
@@ -138,22 +137,21 @@ LIMIT 1`;
       return { observation: `${code(traceId, 40)}, which took ${milliseconds(durationNano)}.`, verdict: 'neutral' };
     },
   });
-  const [row] = evidence.rows;
-  return row && { trace: readExemplar(row), evidenceId: evidence.id };
+  const [row] = answer;
+  return row && { trace: readExemplar(row), ...finding };
 }
 
 async function* pathOf(
   { notebook, write }: Scene,
   { traceId, time }: Exemplar,
-): Step<{ readonly links: readonly Link[]; readonly evidenceId: string }> {
-  const at = time?.getTime() ?? 0;
-  const window: TimeRange = { start: new Date(at - around), end: new Date(at + around) };
+): Step<Finding & { readonly links: readonly Link[] }> {
+  const window = around(time ?? new Date(0));
   const sql = `SELECT time, service_name, name, kind, duration_nano, span_id, parent_span_id
 FROM otel.spans
 WHERE ${within(write, 'time', window).slice(1, -1)} AND trace_id = ${write.literal(traceId)}
 ORDER BY duration_nano DESC, time, span_id
 LIMIT 50`;
-  const evidence = yield* notebook.ask({
+  const { rows: answer, ...finding } = yield* notebook.ask({
     question: `What determines when trace ${code(traceId, 40)} ends?`,
     sql,
     window,
@@ -169,11 +167,8 @@ LIMIT 50`;
       };
     },
   });
-  return { links: read(evidence.rows), evidenceId: evidence.id };
+  return { links: read(answer), ...finding };
 }
-
-/** Milliseconds to either side of a span within which its trace is looked for. */
-const around = 15 * 60_000;
 
 /** The path, with the parts of one operation taken together. */
 function read(rows: readonly Row[]): readonly Link[] {

@@ -103,28 +103,23 @@ function underLeaves(
   lines: readonly string[],
   mostChildren: number,
 ): readonly (readonly [path: string, line: string])[] {
-  const byLength = new Map<number, Map<string, number>>();
-  for (const line of lines) {
+  const read = lines.map((line) => {
     const [first = '', ...rest] = wordsOf(line);
-    const children = byLength.get(rest.length) ?? new Map<string, number>();
-    byLength.set(rest.length, children.set(first, (children.get(first) ?? 0) + 1));
-  }
+    return { line, first, length: rest.length };
+  });
   const kept = new Map(
-    [...byLength].map(([length, children]) => [
+    [...Map.groupBy(read, ({ length }) => length)].map(([length, alike]) => [
       length,
       new Set(
-        [...children]
-          .filter(([, seen]) => seen > 1)
-          .toSorted(([a, seenA], [b, seenB]) => seenB - seenA || inOrder(a, b))
+        [...Map.groupBy(alike, ({ first }) => first)]
+          .filter(([, seen]) => seen.length > 1)
+          .toSorted(([a, seenA], [b, seenB]) => seenB.length - seenA.length || inOrder(a, b))
           .slice(0, mostChildren)
           .map(([first]) => first),
       ),
     ]),
   );
-  return lines.map((line) => {
-    const [first = '', ...rest] = wordsOf(line);
-    return [`${rest.length} ${kept.get(rest.length)?.has(first) ? first : wildcard}`, line];
-  });
+  return read.map(({ line, first, length }) => [`${length} ${kept.get(length)?.has(first) ? first : wildcard}`, line]);
 }
 
 /** The part of the words that are the same; what varies within the cluster counts as different. */
