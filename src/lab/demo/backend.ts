@@ -98,7 +98,7 @@ export function placeOrder(frame: Frame): void {
   frame.event('feature_flag.evaluation', {
     'feature_flag.key': 'express-checkout',
     'feature_flag.provider.name': 'flagd',
-    'feature_flag.result.variant': frame.expressCheckout(),
+    'feature_flag.result.variant': frame.world.expressCheckout(frame.now / 1000, traits),
   });
   frame.work(2);
   const step = (ok: boolean, message: string): boolean => {
@@ -130,7 +130,7 @@ export function placeOrder(frame: Frame): void {
   frame.attributes['app.order.amount'] = amount;
   frame.count('shop.orders.placed', { 'app.user.tier': traits.tier });
   frame.count('shop.orders.amount', {}, amount);
-  frame.publish('orders', 'accounting', random.lognormal(40, 0.5) + frame.queueDelay(), book);
+  frame.publish('orders', 'accounting', random.lognormal(40, 0.5) + frame.world.queueDelay(frame.now / 1000), book);
   frame.log('INFO', `order ${order} placed`, { 'app.order.id': order, 'app.order.amount': amount });
 }
 

@@ -84,7 +84,7 @@ class Shop implements World {
     const { blip, steadyErrors } = distractions;
     const { service } = site.pod;
     const trouble =
-      (site.at >= onset ? scenario.trouble?.(site, (site.at - onset) / minute, this.random) : undefined) ??
+      this.#since(site.at)?.trouble?.(site, (site.at - onset) / minute, this.random) ??
       scenario.always?.(site, this.random);
     if (trouble !== undefined) return trouble;
     if (site.kind === 'consume' || site.kind === 'serve') {
@@ -107,8 +107,7 @@ class Shop implements World {
   }
 
   retries(site: Site): number {
-    const { onset, scenario } = this.#timeline;
-    return site.at >= onset ? (scenario.retries?.(site) ?? 0) : 0;
+    return this.#since(site.at)?.retries?.(site) ?? 0;
   }
 
   pace(service: Pod['service']): number {
@@ -141,13 +140,11 @@ class Shop implements World {
   }
 
   expressCheckout(at: number, { tier }: Traits): 'on' | 'off' {
-    const { onset, scenario } = this.#timeline;
-    return at >= onset && scenario.expressCheckoutFor === tier ? 'on' : 'off';
+    return this.#since(at)?.expressCheckoutFor === tier ? 'on' : 'off';
   }
 
   queueDelay(at: number): number {
-    const { onset, scenario } = this.#timeline;
-    return at >= onset ? (scenario.queueDelay?.((at - onset) / minute) ?? 0) : 0;
+    return this.#since(at)?.queueDelay?.((at - this.#timeline.onset) / minute) ?? 0;
   }
 
   /** What ended after the end of all was not sent yet. */
@@ -276,11 +273,5 @@ class Shop implements World {
 }
 
 function byPod<Item>(list: readonly (readonly [Pod, Item])[]): [Pod, Item[]][] {
-  const groups = new Map<Pod, Item[]>();
-  for (const [pod, item] of list) {
-    const group = groups.get(pod);
-    if (group === undefined) groups.set(pod, [item]);
-    else group.push(item);
-  }
-  return [...groups];
+  return [...Map.groupBy(list, ([pod]) => pod)].map(([pod, own]) => [pod, own.map(([, item]) => item)]);
 }

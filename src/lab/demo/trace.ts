@@ -234,18 +234,11 @@ export class Frame {
     return trouble?.failure === undefined;
   }
 
-  get world(): Pick<World, 'pricedPages' | 'stockedCarts' | 'cacheHits' | 'notFound'> {
+  get world(): Pick<
+    World,
+    'pricedPages' | 'stockedCarts' | 'cacheHits' | 'notFound' | 'expressCheckout' | 'queueDelay'
+  > {
     return this.#run.world;
-  }
-
-  /** Which variant of the flag this visitor is given. */
-  expressCheckout(): 'on' | 'off' {
-    return this.#run.world.expressCheckout(this.now / 1000, this.traits);
-  }
-
-  /** Milliseconds a message sent now waits because its consumer is behind. */
-  queueDelay(): number {
-    return this.#run.world.queueDelay(this.now / 1000);
   }
 
   /** Publishes to Kafka; `consume` runs in the consumer's own span, `lagMs` later, while this goes on. */

@@ -40,7 +40,7 @@ export async function runCase(agent: Agent, { onset, ...asked }: EvalCase): Prom
     name,
     type,
     service,
-    named: namedBy(conclusion),
+    named: [...new Set([conclusion?.service ?? '', ...(conclusion?.suspects ?? [])])].filter((each) => each !== ''),
     blames: conclusion !== undefined && conclusion.service !== '',
     seconds: (performance.now() - begun) / 1_000,
     queries,
@@ -49,13 +49,6 @@ export async function runCase(agent: Agent, { onset, ...asked }: EvalCase): Prom
   };
 }
 
-function namedBy(conclusion: Conclusion | undefined): readonly string[] {
-  if (conclusion === undefined) return [];
-  const { service, suspects = [] } = conclusion;
-  return [...new Set([service, ...suspects])].filter((name) => name !== '');
-}
-
-export type { EvalResult } from './score.ts';
 export type { Report, Score } from './score.ts';
 
 /** Investigates every fault of a data set. Throws `invalid_argument` where the folder is not laid out as one. */
@@ -76,7 +69,9 @@ export type OnProgress = (progress: number, what: string) => void;
 async function evaluate({ laboratory, cases }: Prepared, onProgress: OnProgress | undefined): Promise<Report> {
   try {
     onProgress?.(0, 'investigating');
-    await warmUp(laboratory.agent, cases);
+    const [first] = cases;
+    // The first question pays for the start of the engine, which in a gateway runs already.
+    if (first) await runCase(laboratory.agent, first);
     const results: EvalResult[] = [];
     for (const each of cases) {
       results.push(await runCase(laboratory.agent, each));
@@ -86,9 +81,4 @@ async function evaluate({ laboratory, cases }: Prepared, onProgress: OnProgress 
   } finally {
     await laboratory.close();
   }
-}
-
-/** The first question pays for the start of the engine, which in a gateway runs already. */
-async function warmUp(agent: Prepared['laboratory']['agent'], [first]: readonly EvalCase[]): Promise<void> {
-  if (first) await runCase(agent, first);
 }

@@ -52,13 +52,8 @@ export interface Laboratory {
   close(): Promise<void>;
 }
 
-const silent: Logger = {
-  debug: () => {},
-  info: () => {},
-  warn: () => {},
-  error: () => {},
-  child: () => silent,
-};
+const nothing = (): void => {};
+const silent: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => silent };
 
 /** Opens the telemetry plugin and the playbook on `directory`. */
 export async function openLaboratory(directory: string): Promise<Laboratory> {

@@ -15,10 +15,7 @@ export interface EvalCase {
 }
 
 /** What the agent made of it. */
-export interface EvalResult {
-  readonly name: string;
-  readonly type: string;
-  readonly service: string | undefined;
+export interface EvalResult extends Pick<EvalCase, 'name' | 'type' | 'service'> {
   /** Services named, most likely first; where nothing stands out, the one to look at first. */
   readonly named: readonly string[];
   /** It says that something is wrong. */
