@@ -2,14 +2,13 @@ import { z } from 'zod';
 import type { AddressedSource, SourceWithSecret } from '../gateway/wiring/workspace.ts';
 import { shippedPlugins } from '../gateway/process/registry.ts';
 import { readInput } from './ingest.ts';
-import { act, findOrganization, operator, withWorkspace } from './command.ts';
+import { act, findOrganization, operator, orgOption, orgShape, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import { table } from './output.ts';
 import type { Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('alert-source').description(summary);
-  const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;
   const secretOption = [
     '--secret-file <file>',
     'the secret that the sender made, as PagerDuty does; - reads standard input (default: one is made)',
@@ -25,12 +24,8 @@ export const register: Register = (program, output, summary) => {
     )
     .option('--name <name>', 'what it is called (required)')
     .option(...secretOption);
-  const added = z.object({
-    org: z.string().optional(),
-    plugin: z.string(),
-    name: z.string(),
-    secretFile: z.string().optional(),
-  });
+  const secretShape = orgShape.extend({ secretFile: z.string().optional() });
+  const added = secretShape.extend({ plugin: z.string(), name: z.string() });
   act(add, output, added, async ({ settings, options }) => {
     const secret = readSecret(options.secretFile);
     await withWorkspace(settings, async (workspace) => {
@@ -46,7 +41,7 @@ export const register: Register = (program, output, summary) => {
     .command('list')
     .description('list the sources')
     .option(...orgOption);
-  act(list, output, z.object({ org: z.string().optional() }), async ({ settings, options }) => {
+  act(list, output, orgShape, async ({ settings, options }) => {
     await withWorkspace(settings, async (workspace) => {
       const { id } = await findOrganization(workspace, options.org);
       const rows = (await (await workspace.alertSources()).list(id)).map(describe);
@@ -67,8 +62,7 @@ export const register: Register = (program, output, summary) => {
     .description('give a source, by name or id, another secret; the one before ends at once')
     .option(...orgOption)
     .option(...secretOption);
-  const rotated = z.object({ org: z.string().optional(), secretFile: z.string().optional() });
-  act(rotate, output, rotated, async ({ settings, options, operands: [source = ''] }) => {
+  act(rotate, output, secretShape, async ({ settings, options, operands: [source = ''] }) => {
     const secret = readSecret(options.secretFile);
     await withWorkspace(settings, async (workspace) => {
       const { id } = await findOrganization(workspace, options.org);
@@ -83,18 +77,13 @@ export const register: Register = (program, output, summary) => {
     .argument('<source>')
     .description('remove a source, by name or id; what it sent stays')
     .option(...orgOption);
-  act(
-    remove,
-    output,
-    z.object({ org: z.string().optional() }),
-    async ({ settings, options, operands: [source = ''] }) => {
-      await withWorkspace(settings, async (workspace) => {
-        const { id } = await findOrganization(workspace, options.org);
-        await (await workspace.alertSources()).remove(id, source, operator());
-        output.result({ removed: true }, () => 'The alert source is removed. What it sends is refused from now on.');
-      });
-    },
-  );
+  act(remove, output, orgShape, async ({ settings, options, operands: [source = ''] }) => {
+    await withWorkspace(settings, async (workspace) => {
+      const { id } = await findOrganization(workspace, options.org);
+      await (await workspace.alertSources()).remove(id, source, operator());
+      output.result({ removed: true }, () => 'The alert source is removed. What it sends is refused from now on.');
+    });
+  });
 };
 
 function readSecret(file: string | undefined): string | undefined {

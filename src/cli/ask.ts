@@ -35,7 +35,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answered
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     const { status, headers } = response;
-    return { status, headers, body: parse(await read(response)) };
+    return { status, headers, body: parseJson(await read(response)) };
   } catch (cause) {
     throw new SightlineError('unavailable', `Nothing answers at ${url}: ${reason(cause)}.`, {
       cause,
@@ -46,8 +46,12 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answered
 
 /** Whether what is sent there cannot be read on the way: https, or this machine. */
 export function isPrivate(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+  return new URL(url).protocol === 'https:' || isLoopback(url);
+}
+
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
 async function read({ body }: Response): Promise<string> {
@@ -62,7 +66,8 @@ async function read({ body }: Response): Promise<string> {
   return text;
 }
 
-function parse(text: string): unknown {
+/** Undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

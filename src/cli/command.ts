@@ -79,6 +79,24 @@ export async function findOrganization({ storage }: OpenWorkspace, name: string 
   );
 }
 
+/** The one that is named, or all. */
+export async function organizationsOf(
+  workspace: OpenWorkspace,
+  name: string | undefined,
+): Promise<readonly Organization[]> {
+  return name === undefined ? workspace.storage.directory.organizations() : [await findOrganization(workspace, name)];
+}
+
+export const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;
+export const orgShape = z.object({ org: z.string().optional() });
+
+/** The value of an option that is a count or a seed. */
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new SightlineError('invalid_argument', `${JSON.stringify(text.slice(0, 32))} is not a whole number.`);
+}
+
 /** Who changes something on the command line: the operating system's user. */
 export function operator(): Actor {
   let name = 'operator';

@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
 import { demoIncident, demoQuestion, groundTruth, isScenario, scenarios, sendDemo } from '../lab/demo/index.ts';
 import type { DemoOptions } from '../lab/demo/index.ts';
-import { act, findOrganization, operator, refuseCollector, requireGateway, withWorkspace } from './command.ts';
+import {
+  act,
+  findOrganization,
+  operator,
+  orgOption,
+  refuseCollector,
+  requireGateway,
+  wholeNumber,
+  withWorkspace,
+} from './command.ts';
 import type { Register } from './command.ts';
 
 const names = Object.keys(scenarios);
@@ -17,7 +26,7 @@ export const register: Register = (program, output, summary) => {
     .addOption(new Option('--scenario <name>', 'which fault').choices(names).default('payment-errors'))
     .option('--seed <n>', 'the same seed makes the same shop', wholeNumber, 1)
     .option('--minutes <m>', 'how much telemetry, 5 to 10080', wholeNumber, 60)
-    .option('--org <name>', 'organization, by name or id (default: the only one)')
+    .option(...orgOption)
     .addHelpText('after', `\nScenarios:\n${described.join('\n')}`);
   act(command, output, shape, async ({ settings, options: { scenario, seed, minutes, org } }) => {
     if (!isScenario(scenario)) throw new SightlineError('invalid_argument', `There is no scenario ${scenario}.`);
@@ -52,9 +61,3 @@ export const register: Register = (program, output, summary) => {
     });
   });
 };
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new SightlineError('invalid_argument', `${JSON.stringify(text.slice(0, 32))} is not a whole number.`);
-}

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { SightlineError } from '../contract/core/index.ts';
 import type { Report, Score } from '../lab/eval/index.ts';
-import { act } from './command.ts';
+import { act, wholeNumber } from './command.ts';
 import type { Register } from './command.ts';
 import { table } from './output.ts';
 import type { Output } from './output.ts';
@@ -54,10 +53,4 @@ function describe(output: Output, report: Report): string {
 
 function shown(share: number | null): string {
   return share === null ? '–' : share.toFixed(3);
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new SightlineError('invalid_argument', `${JSON.stringify(text.slice(0, 32))} is not a whole number.`);
 }

@@ -4,6 +4,7 @@ import type { OrganizationId } from '../contract/core/index.ts';
 import { scopes } from '../contract/issuer/index.ts';
 import type { Organization } from '../contract/storage/index.ts';
 import { GatewayClient, type Credentials } from './client.ts';
+import { isLoopback } from './ask.ts';
 import { operator } from './command.ts';
 import type { Output } from './output.ts';
 
@@ -146,9 +147,4 @@ async function loadDemo(
   if (!queryable) output.warn('The telemetry is received, but not all of it can be queried yet.');
   await client.call('start_chat', { message: demoQuestion(options), incident_id: incident.key });
   output.say(`Its checkout has a fault: see incident ${incident.key}, which the agent is looking into.`);
-}
-
-function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

@@ -1,31 +1,36 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 import { isId, SightlineError } from '../contract/core/index.ts';
 import { collectorSource, describeIngest, ingestSource } from '../gateway/wiring/ingest-source.ts';
 import type { IngestConfig } from '../gateway/wiring/ingest-source.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import type { OrganizationId } from '../contract/core/index.ts';
-import { act, findOrganization, operator, refuseCollector, requireGateway, withWorkspace } from './command.ts';
+import {
+  act,
+  findOrganization,
+  operator,
+  orgOption,
+  orgShape,
+  refuseCollector,
+  requireGateway,
+  withWorkspace,
+} from './command.ts';
 import type { Register } from './command.ts';
+import { parseJson } from './ask.ts';
 
 const signals = [
   ['resourceSpans', 'traces'],
   ['resourceMetrics', 'metrics'],
   ['resourceLogs', 'logs'],
 ] as const;
-type Signal = (typeof signals)[number][1];
-
-const anyOrganization = z.object({ org: z.string().optional() });
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('ingest').description(summary);
-  const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;
 
   const show = group
     .command('show')
     .description('print endpoint and token for senders')
     .option(...orgOption);
-  act(show, output, anyOrganization, async ({ settings, options }) => {
+  act(show, output, orgShape, async ({ settings, options }) => {
     await withWorkspace(settings, async (workspace) => {
       const { id } = await findOrganization(workspace, options.org);
       const { endpoint, token, headers, env } = describeIngest(await ingestConfig(workspace, id));
@@ -41,7 +46,7 @@ export const register: Register = (program, output, summary) => {
     .command('rotate')
     .description('make a new ingest token; the one before works until it is revoked')
     .option(...orgOption);
-  act(rotate, output, anyOrganization, async ({ settings, options }) => {
+  act(rotate, output, orgShape, async ({ settings, options }) => {
     await withWorkspace(settings, async (workspace) => {
       refuseCollector(workspace);
       const { id } = await findOrganization(workspace, options.org);
@@ -61,7 +66,7 @@ export const register: Register = (program, output, summary) => {
     .argument('<token_id>')
     .description('end an ingest token')
     .option(...orgOption);
-  act(revoke, output, anyOrganization, async ({ settings, options, operands: [id = ''] }) => {
+  act(revoke, output, orgShape, async ({ settings, options, operands: [id = ''] }) => {
     if (!isId('it', id))
       throw new SightlineError('invalid_argument', 'A token id looks like it_01hx…, as rotate prints it.');
     await withWorkspace(settings, async (workspace) => {
@@ -77,7 +82,7 @@ export const register: Register = (program, output, summary) => {
     .argument('<file...>')
     .description('send OTLP/JSON files (one request, or one a line) to the running gateway')
     .option(...orgOption);
-  act(send, output, anyOrganization, async ({ settings, options, operands }) => {
+  act(send, output, orgShape, async ({ settings, options, operands }) => {
     // Everything is read before anything is sent: a broken last file should not leave half of the data behind.
     const requests = operands.flatMap(readRequests);
     const { sendOtlp } = await import('../lab/demo/send.ts');
@@ -112,7 +117,7 @@ async function ingestConfig(workspace: OpenWorkspace, id: OrganizationId): Promi
 }
 
 interface FileRequest {
-  readonly signal: Signal;
+  readonly signal: (typeof signals)[number][1];
   readonly body: string;
   readonly items: number;
   readonly progress?: number;
@@ -120,12 +125,12 @@ interface FileRequest {
 
 function readRequests(file: string): FileRequest[] {
   const text = readInput(file);
-  const whole = parse(text);
+  const whole = parseJson(text);
   if (whole !== undefined) return [request(file, whole, text)];
   const lines = text.split('\n').map((line) => line.trim());
   return lines.flatMap((line, index) => {
     if (line === '') return [];
-    const value = parse(line);
+    const value = parseJson(line);
     const place = `${file}, line ${index + 1},`;
     if (value === undefined) throw new SightlineError('invalid_argument', `${place} is not JSON.`);
     return [{ ...request(place, value, line), progress: (index + 1) / lines.length }];
@@ -139,14 +144,6 @@ function request(place: string, value: unknown, body: string): FileRequest {
   throw new SightlineError('invalid_argument', `${place} is no OTLP request.`, {
     hint: 'It should be an object with resourceSpans, resourceMetrics or resourceLogs.',
   });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The text of a file named on the command line. */

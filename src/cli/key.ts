@@ -4,7 +4,7 @@ import { SightlineError } from '../contract/core/index.ts';
 import { scopes as allScopes } from '../contract/issuer/index.ts';
 import type { Scope } from '../contract/issuer/index.ts';
 import type { ApiKey } from '../contract/storage/index.ts';
-import { act, findOrganization, operator, withWorkspace } from './command.ts';
+import { act, findOrganization, operator, organizationsOf, orgShape, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import { table, type Output } from './output.ts';
 
@@ -31,14 +31,10 @@ export const register: Register = (program, output, summary) => {
     .command('list')
     .description('list the keys')
     .option('--org <name>', 'only those of this organization');
-  act(list, output, z.object({ org: z.string().optional() }), async ({ settings, options }) => {
+  act(list, output, orgShape, async ({ settings, options }) => {
     await withWorkspace(settings, async (workspace) => {
-      const organizations =
-        options.org === undefined
-          ? await workspace.storage.directory.organizations()
-          : [await findOrganization(workspace, options.org)];
       const rows: (ReturnType<typeof describe> & { org: string })[] = [];
-      for (const { id, name } of organizations) {
+      for (const { id, name } of await organizationsOf(workspace, options.org)) {
         for (const key of await workspace.keys.list(id)) rows.push({ ...describe(key), org: name });
       }
       output.result(rows, () =>

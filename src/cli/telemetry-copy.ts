@@ -8,16 +8,10 @@ import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { TableName, TelemetrySink } from '../contract/telemetry/index.ts';
 import { copyTelemetry } from '../records/transfer/telemetry/table.ts';
-import { act, findOrganization, withWorkspace } from './command.ts';
+import { act, organizationsOf, withWorkspace } from './command.ts';
 import type { Output } from './output.ts';
 
 const startTimeoutMs = 30_000;
-
-interface Copied {
-  readonly id: string;
-  readonly name: string;
-  readonly rows: Readonly<Record<TableName, number>>;
-}
 
 /** `sightline telemetry copy`. */
 export function registerCopy(group: Command, output: Output): void {
@@ -34,7 +28,7 @@ export function registerCopy(group: Command, output: Output): void {
       const { label, telemetry } = await openWarehouse(workspace);
       try {
         await telemetry.start(AbortSignal.timeout(startTimeoutMs));
-        return await copyAll(workspace, { directory, org, target: requireSink(label, telemetry.sink), output });
+        return await copyAll(workspace, directory, org, requireSink(label, telemetry.sink), output);
       } finally {
         output.progress(undefined);
         await telemetry.stop();
@@ -50,18 +44,16 @@ export function registerCopy(group: Command, output: Output): void {
   });
 }
 
-interface CopyAll {
-  readonly directory: string;
-  readonly org: string | undefined;
-  readonly target: TelemetrySink;
-  readonly output: Output;
-}
-
-async function copyAll(workspace: OpenWorkspace, { directory, org, target, output }: CopyAll) {
-  const wanted =
-    org === undefined ? await workspace.storage.directory.organizations() : [await findOrganization(workspace, org)];
+async function copyAll(
+  workspace: OpenWorkspace,
+  directory: string,
+  org: string | undefined,
+  target: TelemetrySink,
+  output: Output,
+) {
+  const wanted = await organizationsOf(workspace, org);
   const embedded = await openEmbeddedTelemetry(workspace, directory);
-  const copied: Copied[] = [];
+  const copied: { id: string; name: string; rows: Readonly<Record<TableName, number>> }[] = [];
   try {
     for (const { id, name } of wanted.filter((each) => embedded.has(each.id))) {
       const rows = await copyTelemetry({

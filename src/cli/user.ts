@@ -5,7 +5,15 @@ import { SightlineError } from '../contract/core/index.ts';
 import { roles } from '../contract/issuer/index.ts';
 import type { Role } from '../contract/issuer/index.ts';
 import type { User } from '../contract/storage/index.ts';
-import { act, findOrganization, operator, requireGateway, withWorkspace } from './command.ts';
+import {
+  act,
+  findOrganization,
+  operator,
+  organizationsOf,
+  orgShape,
+  requireGateway,
+  withWorkspace,
+} from './command.ts';
 import type { Register } from './command.ts';
 import { table } from './output.ts';
 
@@ -123,13 +131,10 @@ export const register: Register = (program, output, summary) => {
     .command('list')
     .description('list people')
     .option('--org <name>', 'only those of this organization');
-  act(list, output, z.object({ org: z.string().optional() }), async ({ settings, options }) => {
+  act(list, output, orgShape, async ({ settings, options }) => {
     await withWorkspace(settings, async (workspace) => {
-      const { directory } = workspace.storage;
-      const organizations =
-        options.org === undefined ? await directory.organizations() : [await findOrganization(workspace, options.org)];
       const rows: { id: string; email: string; name: string; org: string; role: string; enabled: boolean }[] = [];
-      for (const { id, name: org } of organizations) {
+      for (const { id, name: org } of await organizationsOf(workspace, options.org)) {
         for (const { user, role } of await workspace.people.members(id)) {
           rows.push({ id: user.id, email: user.email, name: user.name, org, role, enabled: user.enabled });
         }
@@ -152,20 +157,11 @@ export const register: Register = (program, output, summary) => {
   });
 };
 
-interface PasswordLink {
-  readonly url: string;
-  readonly expiresAt: Date;
-  readonly lines: readonly string[];
-}
-
-async function passwordLink({ people }: OpenWorkspace, pages: string, user: User): Promise<PasswordLink> {
+async function passwordLink({ people }: OpenWorkspace, pages: string, user: User) {
   const { token, expiresAt } = await people.createPasswordLink(user.id);
   const url = `${pages}/password?token=${token}`;
-  return {
-    url,
-    expiresAt,
-    lines: [`With this link ${user.email} sets a password. It works once and for an hour:`, url],
-  };
+  const lines = [`With this link ${user.email} sets a password. It works once and for an hour:`, url];
+  return { url, expiresAt, lines };
 }
 
 /** Where the pages stand: as configured, else where the gateway runs or will run. */

@@ -3,12 +3,9 @@ import { SightlineError } from '../contract/core/index.ts';
 import { webhookEvents } from '../contract/storage/index.ts';
 import type { Webhook, WebhookEvent } from '../contract/storage/index.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
-import { act, findOrganization, operator, withWorkspace } from './command.ts';
+import { act, findOrganization, operator, orgOption, orgShape, withWorkspace } from './command.ts';
 import type { Register } from './command.ts';
 import { table } from './output.ts';
-
-const anyOrganization = z.object({ org: z.string().optional() });
-const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('webhook').description(summary);
@@ -19,7 +16,7 @@ export const register: Register = (program, output, summary) => {
     .description('tell this address of changes; the secret it verifies them by is shown this once')
     .option(...orgOption)
     .option('--events <list>', `comma-separated (default: all): ${webhookEvents.join(',')}`);
-  const added = anyOrganization.extend({ events: z.string().optional() });
+  const added = orgShape.extend({ events: z.string().optional() });
   act(add, output, added, async ({ settings, options, operands: [url = ''] }) => {
     const events = options.events === undefined ? webhookEvents : eventList(options.events);
     await withWorkspace(settings, async (workspace) => {
@@ -44,7 +41,7 @@ export const register: Register = (program, output, summary) => {
     .command('list')
     .description('list the webhooks and how they fare')
     .option(...orgOption);
-  act(list, output, anyOrganization, async ({ settings, options }) => {
+  act(list, output, orgShape, async ({ settings, options }) => {
     await withWorkspace(settings, async (workspace) => {
       const { id } = await findOrganization(workspace, options.org);
       const rows = (await workspace.storage.workspace(id).webhooks.list()).map(describe);
@@ -71,7 +68,7 @@ export const register: Register = (program, output, summary) => {
     .argument('<id>')
     .description('send it an event of type webhook.test now')
     .option(...orgOption);
-  act(test, output, anyOrganization, async ({ settings, options, operands: [webhook = ''] }) => {
+  act(test, output, orgShape, async ({ settings, options, operands: [webhook = ''] }) => {
     const failure = await withWorkspace(settings, async (workspace) =>
       workspace.webhooks.test((await findOrganization(workspace, options.org)).id, webhook),
     );
@@ -84,7 +81,7 @@ export const register: Register = (program, output, summary) => {
     .argument('<id>')
     .description('tell it no more; what was on its way is dropped')
     .option(...orgOption);
-  act(remove, output, anyOrganization, async ({ settings, options, operands: [webhook = ''] }) => {
+  act(remove, output, orgShape, async ({ settings, options, operands: [webhook = ''] }) => {
     await withWorkspace(settings, async (workspace: OpenWorkspace) =>
       workspace.webhooks.remove((await findOrganization(workspace, options.org)).id, webhook, operator()),
     );

@@ -6,12 +6,11 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { exportAudit } from '../../records/audit/export.ts';
 import { SightlineError } from '../../contract/core/index.ts';
-import { act, withWorkspace } from '../command.ts';
+import { act, organizationsOf, orgShape, withWorkspace } from '../command.ts';
 import { Exit } from '../exit.ts';
 import type { Output } from '../output.ts';
-import { organizationsOf } from '../client.ts';
 
-const shape = z.object({ org: z.string().optional(), from: z.string().optional(), to: z.string().optional() });
+const shape = orgShape.extend({ from: z.string().optional(), to: z.string().optional() });
 
 export function registerExport(group: Command, output: Output): void {
   const command = group

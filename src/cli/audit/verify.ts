@@ -8,12 +8,11 @@ import { verifyAudit, verifyAuditFile } from '../../records/audit/export.ts';
 import type { Head, Problem } from '../../records/audit/export.ts';
 import { isId, SightlineError } from '../../contract/core/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
-import { act, withWorkspace } from '../command.ts';
+import { act, organizationsOf, orgShape, withWorkspace } from '../command.ts';
 import { Exit } from '../exit.ts';
 import type { Output } from '../output.ts';
-import { organizationsOf } from '../client.ts';
 
-const shape = z.object({ org: z.string().optional(), since: z.string().optional() });
+const shape = orgShape.extend({ since: z.string().optional() });
 
 /** Problems printed; all are counted. */
 const mostProblems = 200;

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import type { Settings } from '../../gateway/wiring/settings.ts';
 import { SightlineError } from '../../contract/core/index.ts';
 import type { Incident, WaitingOn, Workspace } from '../../contract/storage/index.ts';
@@ -8,9 +7,6 @@ import type { Output } from '../output.ts';
 
 /** Adds one command below `sightline incident`. */
 export type Add = (group: Command, output: Output) => void;
-
-export const orgOption = ['--org <name>', 'organization, by name or id (default: the only one)'] as const;
-export const orgShape = z.object({ org: z.string().optional() });
 
 export async function inOrganization<Result>(
   settings: Settings,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
-import { act, operator } from '../command.ts';
+import { act, operator, orgOption, orgShape } from '../command.ts';
 import { readInput } from '../ingest.ts';
 import { printable, table } from '../output.ts';
-import { findIncident, inOrganization, orgOption, orgShape } from './common.ts';
+import { findIncident, inOrganization } from './common.ts';
 import type { Add } from './common.ts';
 
 const longest = 500_000;

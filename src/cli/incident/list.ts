@@ -1,8 +1,8 @@
 import { incidentStatuses, severities } from '../../contract/storage/index.ts';
 import type { IncidentStatusFilter } from '../../contract/storage/index.ts';
-import { act } from '../command.ts';
+import { act, orgOption, orgShape } from '../command.ts';
 import { table } from '../output.ts';
-import { incidentJson, inOrganization, oneOf, orgOption, orgShape } from './common.ts';
+import { incidentJson, inOrganization, oneOf } from './common.ts';
 import type { Add } from './common.ts';
 import { z } from 'zod';
 

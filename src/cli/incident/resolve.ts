@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { resolutions } from '../../contract/storage/index.ts';
-import { act, operator } from '../command.ts';
-import { findIncident, incidentJson, inOrganization, oneOf, orgOption, orgShape } from './common.ts';
+import { act, operator, orgOption, orgShape } from '../command.ts';
+import { findIncident, incidentJson, inOrganization, oneOf } from './common.ts';
 import type { Add } from './common.ts';
 
 export const resolve: Add = (group, output) => {

@@ -1,6 +1,6 @@
-import { act } from '../command.ts';
+import { act, orgOption, orgShape } from '../command.ts';
 import { table } from '../output.ts';
-import { findIncident, inOrganization, orgOption, orgShape } from './common.ts';
+import { findIncident, inOrganization } from './common.ts';
 import type { Add } from './common.ts';
 
 export const timeline: Add = (group, output) => {

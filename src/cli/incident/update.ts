@@ -2,17 +2,8 @@ import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import { incidentStatuses, severities, waitingParties } from '../../contract/storage/index.ts';
 import type { IncidentPatch } from '../../contract/storage/index.ts';
-import { act, operator } from '../command.ts';
-import {
-  collect,
-  findIncident,
-  incidentJson,
-  inOrganization,
-  oneOf,
-  orgOption,
-  orgShape,
-  waitingText,
-} from './common.ts';
+import { act, operator, orgOption, orgShape } from '../command.ts';
+import { collect, findIncident, incidentJson, inOrganization, oneOf, waitingText } from './common.ts';
 import type { Add } from './common.ts';
 
 const text = z.string().optional();
