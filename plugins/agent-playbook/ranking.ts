@@ -105,31 +105,23 @@ export interface Found {
  * a service that also became slow or fails explains both; then failures and slowness; then a used-up resource alone; then
  * changed behaviour, which nobody may have noticed; then any other gauge.
  */
-export function rank({
-  failing,
-  slow,
-  starving: starved,
-  misbehaving: changed,
-  unsettled: last,
-  time,
-  said,
-}: Found): readonly Suspect[] {
+export function rank({ failing, slow, time, said, ...found }: Found): readonly Suspect[] {
   const visible = [failing, slow].filter((suspect) => suspect !== undefined);
   const slowed = new Set(time.filter(({ worse }) => worse).map(({ service }) => service));
-  const explained = starved.filter(
+  const explained = found.starving.filter(
     ({ service, excess }) =>
       excess >= thresholds.exhausted && (slowed.has(service) || visible.some((suspect) => suspect.service === service)),
   );
   // A busy job is no fault: a used-up resource alone counts only if a person reported a problem.
-  const exhaustedAlone = said ? starved.filter(({ excess }) => excess >= thresholds.exhausted) : [];
+  const exhaustedAlone = said ? found.starving.filter(({ excess }) => excess >= thresholds.exhausted) : [];
   const first = failing && slow && slow.service !== failing.service && slow.excess > 10 * failing.excess;
   const fuller = explained.map((suspect) => visible.find(({ service }) => service === suspect.service) ?? suspect);
   const ordered = [
     ...fuller,
     ...(first ? [slow, failing] : visible),
     ...exhaustedAlone,
-    ...changed,
-    ...(said ? last : []),
+    ...found.misbehaving,
+    ...(said ? found.unsettled : []),
   ];
   return ordered.filter(({ service }, index) => ordered.findIndex((other) => other.service === service) === index);
 }

@@ -4,6 +4,7 @@ import { act } from './command.ts';
 import type { Register } from './command.ts';
 import { Exit } from './exit.ts';
 import { examine } from './examination.ts';
+import type { Output } from './output.ts';
 
 const marks = { ok: ['green', 'ok  '], warn: ['yellow', 'warn'], fail: ['red', 'FAIL'] } as const;
 
@@ -12,20 +13,17 @@ export const register: Register = (program, output, summary) => {
   act(command, output, z.object({}), async ({ settings }) => {
     const findings = await examine(settings);
     const ok = findings.every(({ status }) => status !== 'fail');
-    output.result({ ok, checks: findings }, () => table(findings, (colour, mark) => output.style(colour, mark)));
+    output.result({ ok, checks: findings }, () => table(findings, output));
     if (!ok) throw new Exit(1);
   });
 };
 
-function table(
-  findings: readonly Finding[],
-  style: (colour: 'green' | 'yellow' | 'red', mark: string) => string,
-): string {
+function table(findings: readonly Finding[], output: Output): string {
   const width = Math.max(...findings.map(({ check }) => check.length)) + 2;
   const lines = findings.map(({ status, check, detail, hint }) => {
     const [colour, mark] = marks[status];
     const advice = hint === undefined ? '' : `\n      ${' '.repeat(width)}${hint}`;
-    return `${style(colour, mark)}  ${check.padEnd(width)}${detail}${advice}`;
+    return `${output.style(colour, mark)}  ${check.padEnd(width)}${detail}${advice}`;
   });
   return lines.join('\n');
 }

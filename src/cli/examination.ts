@@ -20,12 +20,9 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   const look = async (check: string, finding: () => Verdict | Promise<Verdict>): Promise<void> => {
     findings.push({ check, ...(await attempt(finding)) });
   };
-  await look('Node.js', nodeVersion);
+  await look('Node.js', () => ({ status: 'ok', detail: process.versions.node }));
   const loaded = await checkConfig(settings).catch((error: unknown) => error);
-  if (!isLoaded(loaded)) {
-    findings.push({ check: 'configuration', ...failed(loaded) });
-    return findings;
-  }
+  if (!isLoaded(loaded)) return [...findings, { check: 'configuration', ...failed(loaded) }];
   const { file, config } = loaded;
   findings.push({ check: 'configuration', status: 'ok', detail: file ?? 'no file, the defaults' });
   const { dataDirectory, listen } = config;
@@ -59,7 +56,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
       await look('port', () => portIsFree(listen.host, listen.port));
     } else {
       findings.push({ check: 'gateway', status: 'ok', detail: `process ${gateway.pid} at ${gateway.url}` });
-      for (const finding of await components(gateway.url)) findings.push(finding);
+      await look('components', () => components(gateway.url));
     }
   } finally {
     await workspace.close();
@@ -67,9 +64,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   return findings;
 }
 
-type Loaded = Awaited<ReturnType<typeof checkConfig>>;
-
-function isLoaded(value: unknown): value is Loaded {
+function isLoaded(value: unknown): value is Awaited<ReturnType<typeof checkConfig>> {
   return typeof value === 'object' && value !== null && 'config' in value && !(value instanceof Error);
 }
 
@@ -92,14 +87,9 @@ function failed(error: unknown): Verdict {
   return { status: 'fail', detail: error instanceof Error ? error.message : String(error) };
 }
 
-function nodeVersion(): Verdict {
-  return { status: 'ok', detail: process.versions.node };
-}
-
 function directory(path: string): Verdict {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined)
-    return { status: 'warn', detail: `${path} does not exist yet`, hint: 'The first start makes it.' };
+  if (found === undefined) return notYet(path);
   if (!found.isDirectory()) {
     return { status: 'fail', detail: `${path} is not a directory`, hint: 'Name another one with --data.' };
   }
@@ -110,9 +100,12 @@ function masterKey(dataDirectory: string, exists: boolean): Verdict {
   if (process.env['SIGHTLINE_MASTER_KEY']?.trim()) return { status: 'ok', detail: 'from SIGHTLINE_MASTER_KEY' };
   const path = join(dataDirectory, 'master.key');
   const found = exists ? statSync(path, { throwIfNoEntry: false }) : undefined;
-  if (found === undefined)
-    return { status: 'warn', detail: `${path} does not exist yet`, hint: 'The first start makes it.' };
+  if (found === undefined) return notYet(path);
   return privacy(path, found.mode, 0o600);
+}
+
+function notYet(path: string): Verdict {
+  return { status: 'warn', detail: `${path} does not exist yet`, hint: 'The first start makes it.' };
 }
 
 /** Windows has no such modes. */
@@ -180,13 +173,10 @@ async function warehouse(workspace: OpenWorkspace): Promise<readonly Finding[]> 
 const readiness = z.object({ status: z.string(), components: z.record(z.string(), z.string()).default({}) });
 
 /** What the running gateway says about its parts, the telemetry engine among them. */
-async function components(url: string): Promise<readonly Finding[]> {
-  const asked = await attempt(async () => {
-    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(10_000) });
-    const { status, components: parts } = readiness.parse(await response.json());
-    const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
-    if (response.ok) return { status: 'ok', detail: Object.keys(parts).join(', ') || status };
-    return { status: 'fail', detail: unwell.map(([name]) => name).join(', ') || status, hint: 'The log says why.' };
-  });
-  return [{ check: 'components', ...asked }];
+async function components(url: string): Promise<Verdict> {
+  const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(10_000) });
+  const { status, components: parts } = readiness.parse(await response.json());
+  const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
+  if (response.ok) return { status: 'ok', detail: Object.keys(parts).join(', ') || status };
+  return { status: 'fail', detail: unwell.map(([name]) => name).join(', ') || status, hint: 'The log says why.' };
 }

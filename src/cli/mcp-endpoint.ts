@@ -104,14 +104,11 @@ export async function exchangeKey({ tokenUrl }: Endpoint, clientId: string, clie
   throw broken(`The token exchange answered ${answer.status}.`, 'Try again; sightline doctor says what is wrong.');
 }
 
-/** What the official client negotiated and listed. */
-export interface Listed {
-  readonly revision: string;
-  readonly tools: readonly string[];
-}
-
-/** Lists the tools with the official client, which no other command loads. */
-export async function listTools({ url }: Endpoint, token: string): Promise<Listed> {
+/** Lists the tools with the official client, which no other command loads; with the revision that it negotiated. */
+export async function listTools(
+  { url }: Endpoint,
+  token: string,
+): Promise<{ readonly revision: string; readonly tools: readonly string[] }> {
   const { Client, SdkHttpError, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const client = new Client(
     { name: 'sightline-connect', version: product.version },

@@ -90,7 +90,8 @@ export function timeOf(text: string | undefined, now: Date): Date | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time;
 }
 
-function lengthOf(count: string | undefined, unit: string | undefined): number | undefined {
+/** Milliseconds; undefined for none. */
+export function lengthOf(count: string | undefined, unit: string | undefined): number | undefined {
   const words: Readonly<Record<string, number>> = { a: 1, an: 1, one: 1, two: 2, three: 3, few: 3 };
   const number = words[count ?? ''] ?? Number(count);
   const length = number * (units[unit?.charAt(0) ?? ''] ?? Number.NaN);

@@ -5,17 +5,13 @@ import type { Report } from './findings.ts';
 /** The incident's document, with the sections that incident documents have. */
 export function writeDocument(report: Report, steps: readonly Noted[]): string {
   const { conclusion, windows } = report;
-  const none = '_Nothing to report._';
   const sections: readonly (readonly [title: string, body: string])[] = [
     [
       'Summary',
       [`${report.headline}.`, windows ? comparedLine(windows) : '', ...report.notes].filter(Boolean).join(' '),
     ],
-    ['Impact', report.impact.length === 0 ? none : bullets(report.impact)],
-    [
-      'Timeline',
-      report.timeline.length === 0 ? none : bullets(report.timeline.map(({ at, what }) => `${moment(at)}: ${what}`)),
-    ],
+    ['Impact', bullets(report.impact)],
+    ['Timeline', bullets(report.timeline.map(({ at, what }) => `${moment(at)}: ${what}`))],
     [
       'Root cause',
       [
@@ -25,15 +21,15 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
         .filter(Boolean)
         .join('\n\n'),
     ],
-    ['Evidence', steps.length === 0 ? none : steps.map(evidenceBlock).join('\n\n')],
-    ['Ruled out', report.ruledOut.length === 0 ? none : bullets(report.ruledOut)],
-    ['Next steps', report.nextSteps.length === 0 ? none : bullets(report.nextSteps)],
+    ['Evidence', steps.map(evidenceBlock).join('\n\n')],
+    ['Ruled out', bullets(report.ruledOut)],
+    ['Next steps', bullets(report.nextSteps)],
     [
       'Open questions',
       bullets([...report.openQuestions, ...(conclusion.not_checked ?? []).map((what) => `Not checked: ${what}.`)]),
     ],
   ];
-  return `${sections.map(([title, body]) => `## ${title}\n\n${body === '' ? none : body}`).join('\n\n')}\n`;
+  return `${sections.map(([title, body]) => `## ${title}\n\n${body === '' ? '_Nothing to report._' : body}`).join('\n\n')}\n`;
 }
 
 export function evidenceBlock({ evidence_id: id, question, verdict, observation, sql }: Noted): string {
@@ -42,19 +38,19 @@ export function evidenceBlock({ evidence_id: id, question, verdict, observation,
 
 /** The answer in the chat: Markdown, telemetry only in code spans. */
 export function writeAnswer(report: Report, steps: readonly Noted[]): string {
-  const { conclusion, headline, windows, notes } = report;
-  const blocks = [`**${headline}**${conclusion.confidence === 'none' ? '' : ` (${conclusion.confidence} confidence)`}`];
-  if (conclusion.root_cause !== '') blocks.push(conclusion.root_cause);
-  if (conclusion.claims.length > 0) blocks.push(conclusion.claims.map(claimLine).join('\n'));
-  if (report.nextSteps.length > 0) blocks.push(`Next:\n${bullets(report.nextSteps)}`);
-  const about = [...(windows ? [comparedLine(windows)] : []), ...notes];
-  if (about.length > 0) blocks.push(about.join(' '));
-  if (steps.length > 0)
-    blocks.push(`Evidence:\n${bullets(steps.map((step) => `${step.evidence_id}: ${step.observation}`))}`);
-  if (conclusion.not_checked && conclusion.not_checked.length > 0) {
-    blocks.push(`Not checked: ${conclusion.not_checked.join('; ')}.`);
-  }
-  return blocks.join('\n\n');
+  const { conclusion, headline, windows, notes, nextSteps } = report;
+  const { confidence, root_cause: cause, claims, not_checked: unchecked = [] } = conclusion;
+  const observed = steps.map((step) => `${step.evidence_id}: ${step.observation}`);
+  const blocks = [
+    `**${headline}**${confidence === 'none' ? '' : ` (${confidence} confidence)`}`,
+    cause,
+    claims.map(claimLine).join('\n'),
+    nextSteps.length === 0 ? '' : `Next:\n${bullets(nextSteps)}`,
+    [...(windows ? [comparedLine(windows)] : []), ...notes].join(' '),
+    observed.length === 0 ? '' : `Evidence:\n${bullets(observed)}`,
+    unchecked.length === 0 ? '' : `Not checked: ${unchecked.join('; ')}.`,
+  ];
+  return blocks.filter((block) => block !== '').join('\n\n');
 }
 
 export function claimLine({ text, status, evidence_ids: ids }: Report['conclusion']['claims'][number]): string {

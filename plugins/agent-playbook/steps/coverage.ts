@@ -1,8 +1,8 @@
-import type { DialectWriter, TableName } from '../../../src/contract/telemetry/index.ts';
-import type { Finding, Notebook } from '../notebook.ts';
+import type { TableName } from '../../../src/contract/telemetry/index.ts';
+import type { Finding } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { code, moment, inList, within } from '../sql.ts';
-import type { Step } from '../scene.ts';
+import type { Scene, Step } from '../scene.ts';
 
 export interface Coverage extends Finding {
   /** The stretch that is counted apart. */
@@ -12,9 +12,7 @@ export interface Coverage extends Finding {
   readonly last: Date | undefined;
 }
 
-export interface CoverageInquiry {
-  readonly notebook: Notebook;
-  readonly write: DialectWriter;
+interface CoverageInquiry extends Pick<Scene, 'notebook' | 'write'> {
   readonly table: TableName;
   /** How far to look. */
   readonly range: TimeRange;

@@ -1,14 +1,11 @@
 import { code, moment, ownWork, partWidth, within } from '../sql.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import type { Finding, Notebook, Row } from '../notebook.ts';
-import type { DialectWriter } from '../../../src/contract/telemetry/index.ts';
-import type { Step } from '../scene.ts';
+import type { Finding, Row } from '../notebook.ts';
+import type { Scene, Step } from '../scene.ts';
 import { lengthOf } from '../notebook.ts';
 import { changePoint } from '../statistics.ts';
 
-export interface OnsetInquiry {
-  readonly notebook: Notebook;
-  readonly write: DialectWriter;
+interface OnsetInquiry extends Pick<Scene, 'notebook' | 'write'> {
   readonly range: TimeRange;
   /** Whose; all services when undefined. */
   readonly service?: string | undefined;

@@ -22,6 +22,7 @@ export async function* signalOnset(
   range: TimeRange,
 ): Step<Onset> {
   const bucket = (column: string) => write.bucket(column, bucketWidth(range));
+  const inOrder = (column: string) => `GROUP BY ${bucket(column)}\nORDER BY ${bucket(column)}\nLIMIT 50`;
   const scope = (column: string) => within(write, column, range).slice(1, -1);
   const [name, sql] = ((): readonly [string, string] => {
     switch (signal.kind) {
@@ -38,9 +39,7 @@ export async function* signalOnset(
             `SELECT ${bucket('time')} AS bucket, count(*) AS total, ${write.countIf(more ? line : `NOT (${line})`)} AS bad
 FROM otel.logs
 WHERE ${scope('time')} AND service_name = ${write.literal(service)}
-GROUP BY ${bucket('time')}
-ORDER BY ${bucket('time')}
-LIMIT 50`,
+${inOrder('time')}`,
           ];
         }
         const [items, only] =
@@ -66,9 +65,7 @@ FROM otel.spans s LEFT JOIN (
   ${items}
 ) l ON l.trace_id = s.trace_id AND l.span_id = s.span_id
 WHERE ${scope('s.time')} AND s.service_name = ${write.literal(service)} AND s.name = ${write.literal(operation)}${only}
-GROUP BY ${bucket('s.time')}
-ORDER BY ${bucket('s.time')}
-LIMIT 50`,
+${inOrder('s.time')}`,
         ];
       }
       case 'gap': {
@@ -78,9 +75,7 @@ LIMIT 50`,
           `SELECT ${bucket('s.time')} AS bucket, count(*) AS total, ${write.countIf(`p.duration_nano - s.duration_nano > ${Math.round(p95Before)}`)} AS bad
 FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
 WHERE ${scope('s.time')} AND ${scope('p.time')} AND s.service_name = ${write.literal(callee)} AND p.service_name = ${write.literal(caller)}
-GROUP BY ${bucket('s.time')}
-ORDER BY ${bucket('s.time')}
-LIMIT 50`,
+${inOrder('s.time')}`,
         ];
       }
       case 'gauge': {

@@ -44,7 +44,8 @@ function json(incident: Incident, chosen: Investigation | undefined) {
 }
 
 function text(incident: Incident, chosen: Investigation | undefined): string {
-  const { resolution, conclusion } = { resolution: incident.resolution, conclusion: chosen?.conclusion };
+  const { resolution, summary: words } = incident;
+  const conclusion = chosen?.conclusion;
   const lines: readonly (readonly [name: string, value: string | undefined])[] = [
     ['Status', incident.status],
     ['Severity', incident.severity],
@@ -61,9 +62,9 @@ function text(incident: Incident, chosen: Investigation | undefined): string {
     ['Root cause', conclusion && `${conclusion.root_cause || 'not found'} (confidence: ${conclusion.confidence})`],
   ];
   const facts = lines.flatMap(([name, value]) => (value ? [`${name.padEnd(13)}  ${printable(value)}`] : []));
-  return [`${incident.key}  ${printable(incident.title)}`, ...facts, ...summary(incident)].join('\n');
-}
-
-function summary({ summary: words }: Incident): readonly string[] {
-  return words === '' ? [] : ['', printable(words)];
+  return [
+    `${incident.key}  ${printable(incident.title)}`,
+    ...facts,
+    ...(words === '' ? [] : ['', printable(words)]),
+  ].join('\n');
 }

@@ -64,6 +64,8 @@ function diurnal(at: number): number {
 class Shop implements World {
   readonly random: Random;
   readonly tally: Tally;
+  readonly pricedPages: boolean;
+  readonly stockedCarts: boolean;
   readonly #timeline: Timeline;
   readonly #meter = new Meter();
   #spans: [Pod, OtlpSpan][] = [];
@@ -73,6 +75,7 @@ class Shop implements World {
     this.#timeline = timeline;
     this.random = random;
     this.tally = new Tally(timeline);
+    ({ pricedPages: this.pricedPages, stockedCarts: this.stockedCarts } = timeline.build);
   }
 
   pod(service: Pod['service'], at: number): Pod {
@@ -112,14 +115,6 @@ class Shop implements World {
 
   pace(service: Pod['service']): number {
     return this.#timeline.build.pace.get(service) ?? 1;
-  }
-
-  get pricedPages(): boolean {
-    return this.#timeline.build.pricedPages;
-  }
-
-  get stockedCarts(): boolean {
-    return this.#timeline.build.stockedCarts;
   }
 
   cacheHits(at: number): number {
