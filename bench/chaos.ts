@@ -18,8 +18,7 @@ import { Outages } from './chaos/outages.ts';
 import { judgesSpeed, recoverySeconds } from './chaos/speed.ts';
 import { keepLogs, printReport, reportOf } from './chaos/report.ts';
 import { runSchedule } from './chaos/schedule.ts';
-import { setStage } from './chaos/stage.ts';
-import type { Stage } from './chaos/stage.ts';
+import { setStage, type Stage } from './chaos/stage.ts';
 import { Traffic } from './chaos/traffic.ts';
 import { verdictsOf } from './chaos/verdicts/index.ts';
 

@@ -1,11 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { newId } from '../src/contract/core/index.ts';
+import { newId, type OrganizationId } from '../src/contract/core/index.ts';
 import type { NewStep } from '../src/contract/agent/index.ts';
-import type { OrganizationId } from '../src/contract/core/index.ts';
-import { demoQuestion, groundTruth } from '../src/lab/demo/index.ts';
-import type { DemoOptions, ScenarioName } from '../src/lab/demo/index.ts';
+import { demoQuestion, groundTruth, type DemoOptions, type ScenarioName } from '../src/lab/demo/index.ts';
 import { openLaboratory } from '../src/lab/eval/laboratory.ts';
 import { removeDirectory, temporaryDirectory } from '../test/support/gateway.ts';
 import { loadBusyShop } from './support/busy-shop.ts';

@@ -1,7 +1,6 @@
 import { loadavg } from 'node:os';
 import { mustAnswer, startLimitless } from './support/limitless.ts';
-import { callBytes, closedLoop, openLoop, quantile } from './support/raw-load.ts';
-import type { Load } from './support/raw-load.ts';
+import { callBytes, closedLoop, openLoop, quantile, type Load } from './support/raw-load.ts';
 
 /*
  * What a gateway answers when three times as much comes as it can answer. Each round finds the peak by clients that wait for

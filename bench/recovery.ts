@@ -10,8 +10,8 @@ import {
   sightlineJson,
   startGateway,
   temporaryDirectory,
+  type RunningGateway,
 } from '../test/support/gateway.ts';
-import type { RunningGateway } from '../test/support/gateway.ts';
 import { findProcesses } from './support/process.ts';
 
 /*

@@ -7,8 +7,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { Gauges } from './soak/gauges.ts';
-import { capacityOf, Mix, pace } from './soak/load.ts';
-import type { Sent } from './soak/load.ts';
+import { capacityOf, Mix, pace, type Sent } from './soak/load.ts';
 import { setStage } from './soak/stage.ts';
 
 const organizations = 500;

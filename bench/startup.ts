@@ -3,8 +3,14 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { root, removeDirectory, startGateway, temporaryDirectory } from '../test/support/gateway.ts';
-import { createKey, exchange } from '../test/support/gateway.ts';
+import {
+  root,
+  removeDirectory,
+  startGateway,
+  temporaryDirectory,
+  createKey,
+  exchange,
+} from '../test/support/gateway.ts';
 import { callTool } from '../test/support/call.ts';
 import { findProcesses, residentMb } from './support/process.ts';
 

@@ -8,8 +8,7 @@ import { dialect } from '../plugins/telemetry-duckdb/dialect.ts';
 import { agentContract } from './contract/agent.ts';
 import { testHost } from './contract/host.ts';
 import type { AgentHost } from '../src/contract/agent/index.ts';
-import { startModelApi } from './support/model-api.ts';
-import type { Asked, ModelApi, Said } from './support/model-api.ts';
+import { startModelApi, type Asked, type ModelApi, type Said } from './support/model-api.ts';
 
 const runner = { describe, it, expect, beforeAll, afterAll, beforeEach, afterEach };
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { toolNames } from '../src/contract/core/index.ts';
-import { clientKinds, expectedVersion, listAndCallAll } from './support/clients.ts';
-import type { ToolCallRequest } from './support/clients.ts';
+import { clientKinds, expectedVersion, listAndCallAll, type ToolCallRequest } from './support/clients.ts';
 import { countRows } from './support/call.ts';
 import {
   createKey,
@@ -11,8 +10,8 @@ import {
   sightline,
   startGateway,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 
 describe('official clients on a real gateway', () => {
   let gateway: RunningGateway;

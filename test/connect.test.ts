@@ -7,10 +7,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { defaultLoadersSync } from 'cosmiconfig';
 import { z } from 'zod';
-import { clients } from '../src/web/client-setup/index.ts';
-import type { Snippet } from '../src/web/client-setup/index.ts';
-import { Sandbox } from './support/cli.ts';
-import type { Ended } from './support/cli.ts';
+import { clients, type Snippet } from '../src/web/client-setup/index.ts';
+import { Sandbox, type Ended } from './support/cli.ts';
 
 const run = promisify(execFile);
 const pair = z.object({ client_id: z.string(), client_secret: z.string() });

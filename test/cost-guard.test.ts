@@ -2,17 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
-import type { TestWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
+import { createWarehouse, type TestWarehouse } from '../plugins/telemetry-postgres/support/warehouse.ts';
 import storagePlugin from '../plugins/storage-knex/index.ts';
 import { silentLogger, testHost } from './contract/host.ts';
-import { SightlineError } from '../src/contract/core/index.ts';
-import type { OrganizationId } from '../src/contract/core/index.ts';
+import { SightlineError, type OrganizationId } from '../src/contract/core/index.ts';
 import type { Storage } from '../src/contract/storage/index.ts';
-import { createCostGuard } from '../src/telemetry/query/cost-guard.ts';
-import type { CostLimits } from '../src/telemetry/query/cost-guard.ts';
-import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
-import type { QueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { createCostGuard, type CostLimits } from '../src/telemetry/query/cost-guard.ts';
+import { createQueryPipeline, type QueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { postgresServers } from './support/postgres.ts';
 
 /* What a query may read, with a planner that estimates it and a storage that two gateways count in. */

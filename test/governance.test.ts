@@ -11,8 +11,8 @@ import {
   sightlineJson,
   startGateway,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 
 /* A gateway whose config rules what keys may read and how far back a query reads, from outside, on the embedded engine. */
 

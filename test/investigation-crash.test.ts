@@ -11,8 +11,8 @@ import {
   sightlineJson,
   startGateway,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 
 const created = z.looseObject({ key: z.string() });
 const started = z.object({ chat_id: z.string() });

@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { silentLogger } from './contract/host.ts';
 import type { StorageUnderTest } from './contract/storage.ts';
-import { SightlineError } from '../src/contract/core/index.ts';
-import type { ChatId } from '../src/contract/core/index.ts';
+import { SightlineError, type ChatId } from '../src/contract/core/index.ts';
 import type { Agent, AgentEvent } from '../src/contract/agent/index.ts';
 import type {
   Actor,
@@ -18,8 +17,11 @@ import type {
   Storage,
   Workspace,
 } from '../src/contract/storage/index.ts';
-import { cancelChat, createInvestigationWorker } from '../src/incidents/investigation/worker.ts';
-import type { InvestigationWorker } from '../src/incidents/investigation/worker.ts';
+import {
+  cancelChat,
+  createInvestigationWorker,
+  type InvestigationWorker,
+} from '../src/incidents/investigation/worker.ts';
 import { conclusion, scriptedAgent, step } from './support/scripted-agent.ts';
 import { emptyStore } from './support/stores.ts';
 

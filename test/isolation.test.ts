@@ -3,10 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { admitted, refused, sideEffects } from '../plugins/telemetry-duckdb/support/attacks.ts';
-import type { Targets } from '../plugins/telemetry-duckdb/support/attacks.ts';
-import { callTool, countRows } from './support/call.ts';
-import type { Called } from './support/call.ts';
+import { admitted, refused, sideEffects, type Targets } from '../plugins/telemetry-duckdb/support/attacks.ts';
+import { callTool, countRows, type Called } from './support/call.ts';
 import {
   createKey,
   exchange,
@@ -14,8 +12,8 @@ import {
   sightlineJson,
   startGateway,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 
 /*
  * Two organizations, one gateway, everything over HTTP with real keys. Whatever the attacker sends, nothing of the

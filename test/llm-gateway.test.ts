@@ -11,10 +11,9 @@ import {
   sightline,
   startGateway,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
-import { startModelApi } from './support/model-api.ts';
-import type { ModelApi, Said } from './support/model-api.ts';
+import { startModelApi, type ModelApi, type Said } from './support/model-api.ts';
 
 /* A whole gateway whose agent has a model, and a person who asks it. */
 

@@ -10,8 +10,7 @@ import { testHost } from './contract/host.ts';
 import { newId } from '../src/contract/core/index.ts';
 import { removeDirectory, root, temporaryDirectory } from './support/gateway.ts';
 import { run } from './support/llm-laboratory.ts';
-import { startModelApi } from './support/model-api.ts';
-import type { ModelApi } from './support/model-api.ts';
+import { startModelApi, type ModelApi } from './support/model-api.ts';
 
 /* The example files and the guide: each is taken as it is written, and only the place of its API is another. */
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -14,8 +13,8 @@ import {
   sightlineJson,
   startOne,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 import { leaksIn } from './support/leaks.ts';
 import { listen } from './support/listen.ts';
 import { createPerson, password } from './support/people.ts';

@@ -15,11 +15,10 @@ import {
   sightlineJson,
   startOne,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 import { readPromql } from './support/promql.ts';
-import { scrape } from './support/scrape.ts';
-import type { Scrape } from './support/scrape.ts';
+import { scrape, type Scrape } from './support/scrape.ts';
 import { until } from './support/workers.ts';
 
 /* The dashboard, the alert rules and the page about them, held against what a gateway exports that has seen some of everything. */

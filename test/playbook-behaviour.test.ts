@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import plugin from '../plugins/agent-playbook/index.ts';
 import { incidentOf } from './support/incident.ts';
-import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
-import type { Row } from '../plugins/telemetry-duckdb/support/harness.ts';
+import { Harness, newOrganization, type Row } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from './contract/host.ts';
-import { newId } from '../src/contract/core/index.ts';
+import { newId, type OrganizationId } from '../src/contract/core/index.ts';
 import type { Agent, Assignment, NewStep } from '../src/contract/agent/index.ts';
-import type { OrganizationId } from '../src/contract/core/index.ts';
 import type { Conclusion } from '../src/contract/storage/index.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 

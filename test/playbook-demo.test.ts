@@ -3,12 +3,10 @@ import plugin from '../plugins/agent-playbook/index.ts';
 import { Harness } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from './contract/host.ts';
-import { newId } from '../src/contract/core/index.ts';
+import { newId, type OrganizationId } from '../src/contract/core/index.ts';
 import type { Agent } from '../src/contract/agent/index.ts';
-import type { OrganizationId } from '../src/contract/core/index.ts';
 import type { Conclusion } from '../src/contract/storage/index.ts';
-import { demoQuestion, groundTruth } from '../src/lab/demo/index.ts';
-import type { ScenarioName } from '../src/lab/demo/index.ts';
+import { demoQuestion, groundTruth, type ScenarioName } from '../src/lab/demo/index.ts';
 import { loadShop } from '../src/lab/eval/shop.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 

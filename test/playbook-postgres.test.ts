@@ -5,13 +5,11 @@ import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from './contract/host.ts';
 import { newId } from '../src/contract/core/index.ts';
 import { tableNames } from '../src/contract/telemetry/index.ts';
-import { demoQuestion } from '../src/lab/demo/index.ts';
-import type { DemoOptions } from '../src/lab/demo/index.ts';
+import { demoQuestion, type DemoOptions } from '../src/lab/demo/index.ts';
 import { loadShop } from '../src/lab/eval/shop.ts';
 import { loadPlugin } from '../src/gateway/process/registry.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
-import { everyPostgresServer } from './support/postgres.ts';
-import type { PostgresServer } from './support/postgres.ts';
+import { everyPostgresServer, type PostgresServer } from './support/postgres.ts';
 
 const end = new Date('2026-03-01T12:00:00Z');
 const stops: (() => Promise<void>)[] = [];

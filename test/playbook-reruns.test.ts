@@ -4,11 +4,16 @@ import plugin from '../plugins/agent-playbook/index.ts';
 import { Harness } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from './contract/host.ts';
-import { newId } from '../src/contract/core/index.ts';
+import { newId, type OrganizationId, type ToolContext } from '../src/contract/core/index.ts';
 import type { Agent, NewStep } from '../src/contract/agent/index.ts';
-import type { OrganizationId, ToolContext } from '../src/contract/core/index.ts';
-import { demoQuestion, groundTruth, isScenario, scenarios } from '../src/lab/demo/index.ts';
-import type { DemoOptions, ScenarioName } from '../src/lab/demo/index.ts';
+import {
+  demoQuestion,
+  groundTruth,
+  isScenario,
+  scenarios,
+  type DemoOptions,
+  type ScenarioName,
+} from '../src/lab/demo/index.ts';
 import { loadShop } from '../src/lab/eval/shop.ts';
 import { createKeptResults } from '../src/telemetry/query/kept-results.ts';
 import { structuredText } from '../src/mcp/result.ts';

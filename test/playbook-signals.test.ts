@@ -3,8 +3,7 @@ import { reaches } from '../plugins/agent-playbook/sql.ts';
 import { misbehaving, rank } from '../plugins/agent-playbook/ranking.ts';
 import { binomialTail, changePoint } from '../plugins/agent-playbook/statistics.ts';
 import type { Behaviour } from '../plugins/agent-playbook/steps/behaviour.ts';
-import { deepestAdding } from '../plugins/agent-playbook/suspects.ts';
-import type { AddedTime, Suspect } from '../plugins/agent-playbook/suspects.ts';
+import { deepestAdding, type AddedTime, type Suspect } from '../plugins/agent-playbook/suspects.ts';
 
 const calls = [
   { caller: 'front', callee: 'middle' },

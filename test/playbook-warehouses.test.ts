@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { demoQuestion } from '../src/lab/demo/index.ts';
 import { callTool } from './support/call.ts';
 import { createKey, exchange, startGateway } from './support/gateway.ts';
-import { clickhousePlace } from './support/warehouses.ts';
-import type { Place, Senders } from './support/warehouses.ts';
+import { clickhousePlace, type Place, type Senders } from './support/warehouses.ts';
 
 /** The playbook writes its SQL through the dialect of the engine: each of its questions must be answered. */
 const end = new Date(Math.floor(Date.now() / 60_000) * 60_000);

@@ -4,14 +4,11 @@ import { incidentOf } from './support/incident.ts';
 import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from './contract/host.ts';
-import { newId } from '../src/contract/core/index.ts';
+import { newId, type OrganizationId } from '../src/contract/core/index.ts';
 import type { Agent, AgentEvent, AgentHost, Assignment } from '../src/contract/agent/index.ts';
-import type { OrganizationId } from '../src/contract/core/index.ts';
 import type { ChatMessage, Conclusion, InvestigationStep } from '../src/contract/storage/index.ts';
-import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
-import type { QueryPipeline } from '../src/telemetry/query/pipeline.ts';
-import { makeTraffic } from './support/traffic.ts';
-import type { Fault, Traffic } from './support/traffic.ts';
+import { createQueryPipeline, type QueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { makeTraffic, type Fault, type Traffic } from './support/traffic.ts';
 
 /** The deterministic investigator on the embedded warehouse: faults that are known, and it must name them. */
 const askedAt = new Date('2026-03-01T12:00:00Z');

@@ -3,14 +3,11 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { silentLogger } from './contract/host.ts';
-import { SightlineError } from '../src/contract/core/index.ts';
-import type { Logger, OrganizationId, ToolContext } from '../src/contract/core/index.ts';
+import { SightlineError, type Logger, type OrganizationId, type ToolContext } from '../src/contract/core/index.ts';
 import type { Principal } from '../src/contract/issuer/index.ts';
-import { createKeptResults } from '../src/telemetry/query/kept-results.ts';
-import type { KeptResults } from '../src/telemetry/query/kept-results.ts';
-import { createQueryPipeline, defaultPipelineLimits } from '../src/telemetry/query/pipeline.ts';
+import { createKeptResults, type KeptResults } from '../src/telemetry/query/kept-results.ts';
+import { createQueryPipeline, defaultPipelineLimits, type QueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { structuredText, textInString } from '../src/mcp/result.ts';
-import type { QueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { createQueryOtel } from '../src/tools/query-otel.ts';
 import { queryOtelOutput } from '../src/tools/query-otel/schema.ts';
 

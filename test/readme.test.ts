@@ -18,8 +18,8 @@ import {
   root,
   startGateway,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 
 const run = promisify(execFile);
 const pages = [

@@ -3,8 +3,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { callTool } from './support/call.ts';
-import { createKey, exchange, removeDirectory, sightline, startOne, temporaryDirectory } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
+import {
+  createKey,
+  exchange,
+  removeDirectory,
+  sightline,
+  startOne,
+  temporaryDirectory,
+  type RunningGateway,
+} from './support/gateway.ts';
 import { atWorker, callOnce, until } from './support/workers.ts';
 
 const line = z.looseObject({

@@ -3,10 +3,8 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { callTool } from './support/call.ts';
-import type { Called } from './support/call.ts';
-import { listAndCallAll, progressOf } from './support/clients.ts';
-import type { ClientKind } from './support/clients.ts';
+import { callTool, type Called } from './support/call.ts';
+import { listAndCallAll, progressOf, type ClientKind } from './support/clients.ts';
 import {
   createKey,
   exchange,
@@ -18,8 +16,8 @@ import {
   startGateway,
   startOne,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 import { sharedStorages } from './support/stores.ts';
 import type { TwoGateways } from './support/two-gateways.ts';
 import { until } from './support/workers.ts';

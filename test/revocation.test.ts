@@ -10,8 +10,8 @@ import {
   sightlineJson,
   startGateway,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 
 const sql = { sql: 'SELECT 1 AS one' };
 const listed = z.array(z.object({ client_id: z.string(), last_used_at: z.string().nullable() }));

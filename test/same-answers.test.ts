@@ -5,12 +5,16 @@ import { sendDemo } from '../src/lab/demo/index.ts';
 import { sqlGates } from '../src/telemetry/gate/index.ts';
 import { sqlHelpers } from '../src/telemetry/query/helpers.ts';
 import { callTool, countRows } from './support/call.ts';
-import { createKey, exchange, startGateway } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
-import { questions } from './support/questions.ts';
-import type { Engine } from './support/questions.ts';
-import { clickhousePlace, ingestToken, placeFor, postgresPlace } from './support/warehouses.ts';
-import type { Place, Senders } from './support/warehouses.ts';
+import { createKey, exchange, startGateway, type RunningGateway } from './support/gateway.ts';
+import { questions, type Engine } from './support/questions.ts';
+import {
+  clickhousePlace,
+  ingestToken,
+  placeFor,
+  postgresPlace,
+  type Place,
+  type Senders,
+} from './support/warehouses.ts';
 
 /** The same OTLP requests into each engine, then the same questions through `query_otel` of a gateway over it. */
 const end = new Date(Math.floor(Date.now() / 60_000) * 60_000);

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createKey, exchange, removeDirectory, startGateway, temporaryDirectory } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
+import {
+  createKey,
+  exchange,
+  removeDirectory,
+  startGateway,
+  temporaryDirectory,
+  type RunningGateway,
+} from './support/gateway.ts';
 
 const attackMs = 8_000;
 const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -15,8 +14,8 @@ import {
   sightlineJson,
   startGateway,
   temporaryDirectory,
+  type RunningGateway,
 } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
 import { listen } from './support/listen.ts';
 import { until } from './support/workers.ts';
 

@@ -2,8 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { createKey, exchange, removeDirectory, startOne, temporaryDirectory } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
+import {
+  createKey,
+  exchange,
+  removeDirectory,
+  startOne,
+  temporaryDirectory,
+  type RunningGateway,
+} from './support/gateway.ts';
 import { expectKept, ingestTokenOf, load, writeSpan } from './support/load.ts';
 import { atWorker, callOnce, client, until, workersOf } from './support/workers.ts';
 

@@ -5,13 +5,28 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { countRows } from './support/call.ts';
-import type { Called } from './support/call.ts';
-import { createKey, exchange, removeDirectory, sightline, startOne, temporaryDirectory } from './support/gateway.ts';
-import type { RunningGateway } from './support/gateway.ts';
+import { countRows, type Called } from './support/call.ts';
+import {
+  createKey,
+  exchange,
+  removeDirectory,
+  sightline,
+  startOne,
+  temporaryDirectory,
+  type RunningGateway,
+} from './support/gateway.ts';
 import { ingestTokenOf, writeSpan } from './support/load.ts';
-import { atWorker, callOnce, callThrough, client, headersFor, requestOf, until, workersOf } from './support/workers.ts';
-import type { Client } from './support/workers.ts';
+import {
+  atWorker,
+  callOnce,
+  callThrough,
+  client,
+  headersFor,
+  requestOf,
+  until,
+  workersOf,
+  type Client,
+} from './support/workers.ts';
 
 const sql = (text: string) => ({ sql: text });
 const chat = z.object({ chat_id: z.string() });

@@ -1,11 +1,7 @@
-import { embeddedServer } from '../../test/support/postgres.ts';
-import type { PostgresServer } from '../../test/support/postgres.ts';
-import { ownMysqlServers } from '../../test/support/mysql.ts';
-import type { MysqlServer } from '../../test/support/mysql.ts';
-import { createWarehouse } from '../../plugins/telemetry-postgres/support/warehouse.ts';
-import type { TestWarehouse } from '../../plugins/telemetry-postgres/support/warehouse.ts';
-import { mysqlStore, postgresStore } from '../../plugins/storage-knex/support/store.ts';
-import type { ServerStore } from '../../plugins/storage-knex/support/store.ts';
+import { embeddedServer, type PostgresServer } from '../../test/support/postgres.ts';
+import { ownMysqlServers, type MysqlServer } from '../../test/support/mysql.ts';
+import { createWarehouse, type TestWarehouse } from '../../plugins/telemetry-postgres/support/warehouse.ts';
+import { mysqlStore, postgresStore, type ServerStore } from '../../plugins/storage-knex/support/store.ts';
 import { inLine } from './crowded.ts';
 import { mysqlStranger, postgresStranger } from './stranger.ts';
 

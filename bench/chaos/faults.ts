@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../src/lab/demo/random.ts';
 import type { Outages } from './outages.ts';
 import type { Replica } from './replica.ts';
-import { leaveSeconds, spared } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { leaveSeconds, spared, type Stage } from './stage.ts';
 
 /** The lease of an investigation is 10 s; whoever is frozen for longer has lost all its own. */
 const frozenSeconds = [11.5, 13] as const;

@@ -1,5 +1,4 @@
-import { Agent, createServer, request as send } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Agent, createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listen } from '../../test/support/listen.ts';
 
 /** The answer's header that says which replica gave it. */

@@ -1,8 +1,7 @@
 import { residentMb } from '../support/process.ts';
 import type { Outages } from './outages.ts';
 import { liveMb } from './live-memory.ts';
-import { spared } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { spared, type Stage } from './stage.ts';
 
 const everyMs = 1_000;
 /** A collection holds the gateway up. */

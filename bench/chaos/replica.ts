@@ -1,5 +1,4 @@
-import { startOne } from '../../test/support/gateway.ts';
-import type { GatewayOptions, RunningGateway } from '../../test/support/gateway.ts';
+import { startOne, type GatewayOptions, type RunningGateway } from '../../test/support/gateway.ts';
 
 /** One of the gateways, through all its lives. */
 export class Replica {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { faults, frozen } from './faults.ts';
-import type { FaultContext } from './faults.ts';
+import { faults, frozen, type FaultContext } from './faults.ts';
 import { recoverySeconds } from './speed.ts';
 
 const shortRestSeconds = [0.5, 3] as const;

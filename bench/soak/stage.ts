@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeDirectory, startOne, temporaryDirectory } from '../../test/support/gateway.ts';
-import { makeTenants, mint } from '../support/tenants.ts';
-import type { Tenant } from '../support/tenants.ts';
+import { makeTenants, mint, type Tenant } from '../support/tenants.ts';
 
 export interface Stage {
   readonly url: string;

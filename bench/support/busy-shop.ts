@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
-import type { DuckDBConnection } from '@duckdb/node-api';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { loadShop } from '../../src/lab/eval/shop.ts';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
 import type { DemoOptions } from '../../src/lab/demo/index.ts';

@@ -1,14 +1,10 @@
 import { code, SightlineError } from '../../src/contract/core/index.ts';
 import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/agent/index.ts';
-import { runBaseline, withoutReplies } from './baseline.ts';
-import type { BaselineEnd } from './baseline.ts';
-import { createBudget } from './config.ts';
-import type { Budget, Limits } from './config.ts';
+import { runBaseline, withoutReplies, type BaselineEnd } from './baseline.ts';
+import { createBudget, type Budget, type Limits } from './config.ts';
 import type { LlmClient } from './client/client.ts';
-import { converse } from './converse.ts';
-import type { Outcome } from './converse.ts';
-import { createJournal } from './journal.ts';
-import type { Doing } from './journal.ts';
+import { converse, type Outcome } from './converse.ts';
+import { createJournal, type Doing } from './journal.ts';
 import { plain } from './plain.ts';
 import { opening, systemPrompt } from './prompt.ts';
 import { writeAnswer } from './report/answer.ts';

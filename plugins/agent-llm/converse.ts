@@ -1,11 +1,16 @@
 import type { Logger } from '../../src/contract/core/index.ts';
-import { LlmFailure } from './client/client.ts';
-import type { LlmClient, LlmReply, ToolCall, ToolResult, Turn } from './client/client.ts';
+import {
+  LlmFailure,
+  type LlmClient,
+  type LlmReply,
+  type ToolCall,
+  type ToolResult,
+  type Turn,
+} from './client/client.ts';
 import type { Budget } from './config.ts';
 import type { Doing } from './journal.ts';
 import { askHuman } from './tools/ask-human.ts';
-import { submitConclusion } from './tools/submit-conclusion.ts';
-import type { Submission } from './tools/submit-conclusion.ts';
+import { submitConclusion, type Submission } from './tools/submit-conclusion.ts';
 import type { Desk, Tool } from './tools/tool.ts';
 import { describeTable } from './tools/describe.ts';
 import { listServices } from './tools/list-services.ts';

@@ -1,5 +1,4 @@
-import { behaviourOf } from './clues.ts';
-import type { Clues } from './clues.ts';
+import { behaviourOf, type Clues } from './clues.ts';
 import { beginning } from './closer-look.ts';
 import { besides } from './question/windows.ts';
 import { placedIn } from './sample.ts';

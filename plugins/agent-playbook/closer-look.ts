@@ -1,19 +1,14 @@
 import type { Clues } from './clues.ts';
 import type { Step, Scene } from './scene.ts';
-import { attributeContrast } from './steps/attribute-contrast.ts';
-import type { BadSpans, Contrasts } from './steps/attribute-contrast.ts';
-import { exemplars, traceTree } from './steps/exemplars.ts';
-import type { Exemplars } from './steps/exemplars.ts';
+import { attributeContrast, type BadSpans, type Contrasts } from './steps/attribute-contrast.ts';
+import { exemplars, traceTree, type Exemplars } from './steps/exemplars.ts';
 import type { TimeRange } from './question/time-range.ts';
-import { bucketWidth, onset } from './steps/onset.ts';
-import type { Onset } from './steps/onset.ts';
+import { bucketWidth, onset, type Onset } from './steps/onset.ts';
 import { signalOnset } from './steps/signal-onset.ts';
-import { tracePaths } from './steps/trace-paths.ts';
-import type { TracePaths } from './steps/trace-paths.ts';
+import { tracePaths, type TracePaths } from './steps/trace-paths.ts';
 import type { Suspect } from './suspects.ts';
 import { code, moment, eitherWindow, isBefore, onlyFocus, within } from './sql.ts';
-import { usual } from './notebook.ts';
-import type { Finding } from './notebook.ts';
+import { usual, type Finding } from './notebook.ts';
 
 interface Versions extends Finding {
   readonly added: readonly {

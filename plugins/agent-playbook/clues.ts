@@ -1,26 +1,35 @@
 import { changedServices, misbehaving, rank, starving, unsettled, unusual } from './ranking.ts';
-import { blameForErrors, blameForLatency, deepestAdding, mostFailing, whoAddsTime } from './suspects.ts';
-import type { AddedTime, Suspect } from './suspects.ts';
+import {
+  blameForErrors,
+  blameForLatency,
+  deepestAdding,
+  mostFailing,
+  whoAddsTime,
+  type AddedTime,
+  type Suspect,
+} from './suspects.ts';
 import { thresholds } from './statistics.ts';
 import type { Step, Scene } from './scene.ts';
 import { usual } from './notebook.ts';
-import { callBehaviour, clearlyChanged, gain, logBehaviour, distinct, compareBehaviour } from './steps/behaviour.ts';
-import type { Behaviours, Behaviour } from './steps/behaviour.ts';
-import { callGaps } from './steps/call-gaps.ts';
-import type { CallGaps } from './steps/call-gaps.ts';
+import {
+  callBehaviour,
+  clearlyChanged,
+  gain,
+  logBehaviour,
+  distinct,
+  compareBehaviour,
+  type Behaviours,
+  type Behaviour,
+} from './steps/behaviour.ts';
+import { callGaps, type CallGaps } from './steps/call-gaps.ts';
 import { callees } from './steps/callees.ts';
 import { errorOrigins } from './steps/error-origins.ts';
-import { errorShift } from './steps/error-shift.ts';
-import type { ErrorShift } from './steps/error-shift.ts';
-import { latencyShift } from './steps/latency-shift.ts';
-import type { LatencyShift } from './steps/latency-shift.ts';
+import { errorShift, type ErrorShift } from './steps/error-shift.ts';
+import { latencyShift, type LatencyShift } from './steps/latency-shift.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
-import { logPatterns } from './steps/log-patterns.ts';
-import type { LogPatterns } from './steps/log-patterns.ts';
-import { resources } from './steps/resources.ts';
-import type { Resources } from './steps/resources.ts';
-import { selfTime } from './steps/self-time.ts';
-import type { SelfTime } from './steps/self-time.ts';
+import { logPatterns, type LogPatterns } from './steps/log-patterns.ts';
+import { resources, type Resources } from './steps/resources.ts';
+import { selfTime, type SelfTime } from './steps/self-time.ts';
 import type { Template } from './templates/drain.ts';
 import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from './sql.ts';
 

@@ -1,9 +1,13 @@
-import { reaches } from './sql.ts';
-import type { Calling } from './sql.ts';
-import { clearlyChanged, describe as describeBehaviour, distinct, gain } from './steps/behaviour.ts';
-import type { Behaviour, Behaviours } from './steps/behaviour.ts';
-import { describe as describeResource, farFromUsual } from './steps/resources.ts';
-import type { ResourceChange, Resources } from './steps/resources.ts';
+import { reaches, type Calling } from './sql.ts';
+import {
+  clearlyChanged,
+  describe as describeBehaviour,
+  distinct,
+  gain,
+  type Behaviour,
+  type Behaviours,
+} from './steps/behaviour.ts';
+import { describe as describeResource, farFromUsual, type ResourceChange, type Resources } from './steps/resources.ts';
 import type { AddedTime, Suspect } from './suspects.ts';
 import { thresholds } from './statistics.ts';
 

@@ -1,7 +1,6 @@
 import type { TimeRange } from './question/time-range.ts';
 import type { Scene } from './scene.ts';
-import { lengthOf, usual } from './notebook.ts';
-import type { Windows } from './notebook.ts';
+import { lengthOf, usual, type Windows } from './notebook.ts';
 import type { Coverage } from './steps/coverage.ts';
 
 /** Joins of more spans take longer than anybody waits, and say no more about shares and medians. */

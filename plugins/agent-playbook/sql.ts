@@ -1,10 +1,8 @@
 import type { DialectWriter } from '../../src/contract/telemetry/index.ts';
 import type { Focus } from './question/asks.ts';
 import type { TimeRange } from './question/time-range.ts';
-import { lengthOf, usual } from './notebook.ts';
-import type { Windows } from './notebook.ts';
-import { ofKinds } from './templates/drain.ts';
-import type { Template } from './templates/drain.ts';
+import { lengthOf, usual, type Windows } from './notebook.ts';
+import { ofKinds, type Template } from './templates/drain.ts';
 
 import { code } from '../../src/contract/core/index.ts';
 

@@ -1,5 +1,4 @@
-import { reaches } from './sql.ts';
-import type { Calling } from './sql.ts';
+import { reaches, type Calling } from './sql.ts';
 import type { Callees } from './steps/callees.ts';
 import type { CallGap, CallGaps } from './steps/call-gaps.ts';
 import type { ErrorOrigin, ErrorOrigins } from './steps/error-origins.ts';

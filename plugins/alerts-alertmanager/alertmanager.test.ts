@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as runner from '@jest/globals';
-import { alertsContract } from '../../test/contract/index.ts';
-import type { AlertProof } from '../../test/contract/index.ts';
+import { alertsContract, type AlertProof } from '../../test/contract/index.ts';
 import { alertInput, broughtSecrets, holdsForAnyBody, now, signature } from '../../test/support/alerts.ts';
 import plugin from './index.ts';
 import { firing, grafanaFiring, grafanaResolved, grafanaTest, resolved, truncated } from './support/samples.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { bringsSecret } from '../../src/contract/alerts/index.ts';
-import type { AlertInput } from '../../src/contract/alerts/index.ts';
+import { bringsSecret, type AlertInput } from '../../src/contract/alerts/index.ts';
 import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 import { normalize } from './normalize.ts';
 

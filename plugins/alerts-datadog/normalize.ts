@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AlertNotice } from '../../src/contract/alerts/index.ts';
 import {
+  type AlertNotice,
   alertNotice,
   alertTime,
   environmentLabels,

@@ -10,8 +10,9 @@ import {
   readAlertBody,
   readAlerts,
   severityOf,
+  type AlertInput,
+  type AlertNotice,
 } from '../../src/contract/alerts/index.ts';
-import type { AlertInput, AlertNotice } from '../../src/contract/alerts/index.ts';
 import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 
 const text = z.string().nullish();

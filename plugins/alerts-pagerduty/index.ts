@@ -7,8 +7,10 @@ import {
   alertTime,
   readAlertBody,
   severityOf,
+  type AlertInput,
+  type AlertRequest,
+  type AlertNotice,
 } from '../../src/contract/alerts/index.ts';
-import type { AlertInput, AlertRequest, AlertNotice } from '../../src/contract/alerts/index.ts';
 import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 
 const text = z.string().nullish();

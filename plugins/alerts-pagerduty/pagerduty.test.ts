@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as runner from '@jest/globals';
-import { alertsContract } from '../../test/contract/index.ts';
-import type { AlertProof } from '../../test/contract/index.ts';
+import { alertsContract, type AlertProof } from '../../test/contract/index.ts';
 import { alertInput, broughtSecrets, holdsForAnyBody, signature } from '../../test/support/alerts.ts';
 import plugin from './index.ts';
 import { acknowledged, note, ping, reopened, resolved, service, triggered } from './support/samples.ts';

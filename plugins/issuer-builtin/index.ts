@@ -1,7 +1,9 @@
-import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
-import type { IssuerHost } from '../../src/contract/core/index.ts';
-import { authorizationServerSchema } from '../../src/contract/issuer/index.ts';
-import type { AuthorizationServerConfig, Issuer } from '../../src/contract/issuer/index.ts';
+import { apiVersion, definePlugin, type IssuerHost } from '../../src/contract/core/index.ts';
+import {
+  authorizationServerSchema,
+  type AuthorizationServerConfig,
+  type Issuer,
+} from '../../src/contract/issuer/index.ts';
 
 function createIssuer(config: AuthorizationServerConfig, host: IssuerHost): Issuer {
   const server = host.authorizationServer({ ...config, people: true });

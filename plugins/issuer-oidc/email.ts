@@ -1,5 +1,4 @@
-import { claimAt, textAt } from './claims.ts';
-import type { ClaimPath, Claims } from './claims.ts';
+import { claimAt, textAt, type ClaimPath, type Claims } from './claims.ts';
 
 /**
  * When an address counts as the person's own.

@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { claimAt, textAt, textsAt } from './claims.ts';
-import type { ClaimPath, Claims } from './claims.ts';
+import { claimAt, textAt, textsAt, type ClaimPath, type Claims } from './claims.ts';
 import { domainOf, vouchedEmail } from './email.ts';
-import { identityOf } from './identity.ts';
-import type { IdentityRules } from './identity.ts';
+import { identityOf, type IdentityRules } from './identity.ts';
 import type { MembershipRule } from './memberships.ts';
 
 const rules: IdentityRules = {

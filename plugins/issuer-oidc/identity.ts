@@ -1,11 +1,8 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { ExternalIdentity } from '../../src/contract/issuer/index.ts';
-import { textAt, textsAt } from './claims.ts';
-import type { ClaimPath, Claims } from './claims.ts';
-import { vouchedEmail } from './email.ts';
-import type { EmailRules } from './email.ts';
-import { membershipsOf } from './memberships.ts';
-import type { MembershipRule } from './memberships.ts';
+import { textAt, textsAt, type ClaimPath, type Claims } from './claims.ts';
+import { vouchedEmail, type EmailRules } from './email.ts';
+import { membershipsOf, type MembershipRule } from './memberships.ts';
 
 export interface IdentityRules extends EmailRules {
   readonly issuer: string;

@@ -1,17 +1,13 @@
 import { createPrivateKey } from 'node:crypto';
 import * as oidc from 'openid-client';
-import { SightlineError } from '../../src/contract/core/index.ts';
-import type { Component, IssuerHost } from '../../src/contract/core/index.ts';
+import { SightlineError, type Component, type IssuerHost } from '../../src/contract/core/index.ts';
 import type { Issuer, TokenIntrospection, TokenTrust } from '../../src/contract/issuer/index.ts';
-import { algorithms, settingsOf } from './settings.ts';
-import type { Settings } from './settings.ts';
+import { algorithms, settingsOf, type Settings } from './settings.ts';
 import type { OidcConfig } from './config.ts';
-import { createProvider } from './provider.ts';
-import type { Provider } from './provider.ts';
+import { createProvider, type Provider } from './provider.ts';
 import { scopeNames } from './scope-names.ts';
 import { createSignIn } from './sign-in.ts';
-import { tokenClaims } from './token-claims.ts';
-import type { TokenRules } from './token-claims.ts';
+import { tokenClaims, type TokenRules } from './token-claims.ts';
 
 type Credentials = Pick<OidcConfig, 'clientSecret' | 'privateKey' | 'privateKeyId'>;
 

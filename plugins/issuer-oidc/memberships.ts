@@ -1,7 +1,6 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { ExternalMembership, Role } from '../../src/contract/issuer/index.ts';
-import { claimAt, isObject, textsAt } from './claims.ts';
-import type { ClaimPath, Claims } from './claims.ts';
+import { claimAt, isObject, textsAt, type ClaimPath, type Claims } from './claims.ts';
 import { domainOf } from './email.ts';
 
 /** Gives a membership if all its conditions hold. A condition on a missing claim is false. */

@@ -1,9 +1,7 @@
-import { createLocalJWKSet, createRemoteJWKSet, customFetch as joseFetch } from 'jose';
-import type { JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch as joseFetch, type JWTVerifyGetKey } from 'jose';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
-import { SightlineError } from '../../src/contract/core/index.ts';
-import type { Logger } from '../../src/contract/core/index.ts';
+import { SightlineError, type Logger } from '../../src/contract/core/index.ts';
 
 /** The provider gave no answer that could be used: says nothing about who asks. */
 export class ProviderUnreachable extends TypeError {

@@ -2,14 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
-import { hashSecret, SightlineError } from '../../src/contract/core/index.ts';
-import type { Logger } from '../../src/contract/core/index.ts';
+import { hashSecret, SightlineError, type Logger } from '../../src/contract/core/index.ts';
 import type { ExternalIdentity, RedirectSignIn } from '../../src/contract/issuer/index.ts';
 import type { ArtifactRepository } from '../../src/contract/storage/index.ts';
-import { identityOf } from './identity.ts';
-import type { IdentityRules } from './identity.ts';
-import { unreachable, ProviderUnreachable } from './provider.ts';
-import type { Provider } from './provider.ts';
+import { identityOf, type IdentityRules } from './identity.ts';
+import { unreachable, ProviderUnreachable, type Provider } from './provider.ts';
 import { algorithms } from './settings.ts';
 
 /** The provider itself is not well: error codes of OpenID Connect and RFC 6749 §4.1.2.1. */

@@ -1,10 +1,7 @@
 import type { JWTPayload } from 'jose';
-import { scopes as allScopes } from '../../src/contract/issuer/index.ts';
-import type { ExternalTokenClaims, Scope } from '../../src/contract/issuer/index.ts';
-import { textAt, textsAt } from './claims.ts';
-import type { ClaimPath, Claims } from './claims.ts';
-import { identityOf } from './identity.ts';
-import type { IdentityRules } from './identity.ts';
+import { scopes as allScopes, type ExternalTokenClaims, type Scope } from '../../src/contract/issuer/index.ts';
+import { textAt, textsAt, type ClaimPath, type Claims } from './claims.ts';
+import { identityOf, type IdentityRules } from './identity.ts';
 
 export interface TokenRules {
   readonly identity: IdentityRules;

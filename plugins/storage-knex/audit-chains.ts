@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { auditSeals, chainRecords, chainRoot } from '../../src/contract/storage/index.ts';
+import {
+  auditSeals,
+  chainRecords,
+  chainRoot,
+  type AuditPlace,
+  type AuditRecord,
+  type AuditRegister,
+} from '../../src/contract/storage/index.ts';
 import type { Host, OrganizationId } from '../../src/contract/core/index.ts';
-import type { AuditPlace, AuditRecord, AuditRegister } from '../../src/contract/storage/index.ts';
 import { boolean, integer } from './columns.ts';
 import type { ScopedDatabase } from './database.ts';
 import type { Scope } from './scope.ts';

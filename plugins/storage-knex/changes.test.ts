@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Actor, Chat, Storage, Workspace } from '../../src/contract/storage/index.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
-import { postgresStore } from './support/store.ts';
-import type { ServerStore } from './support/store.ts';
+import { postgresStore, type ServerStore } from './support/store.ts';
 
 /*
  * How soon a reader at one gateway hears of what is written at another. The poll that is there for lost notifications is

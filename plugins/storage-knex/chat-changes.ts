@@ -1,5 +1,4 @@
-import { isId, toId } from '../../src/contract/core/index.ts';
-import type { ChatId } from '../../src/contract/core/index.ts';
+import { isId, toId, type ChatId } from '../../src/contract/core/index.ts';
 import type { Bell } from './dialect.ts';
 
 /** How often a waiter looks for what another process wrote, where it is not told. What this one writes wakes it at once. */

@@ -1,9 +1,7 @@
 import knex, { type Knex } from 'knex';
-import { SightlineError } from '../../src/contract/core/index.ts';
-import type { OrganizationId } from '../../src/contract/core/index.ts';
+import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
 import { busy } from './turns.ts';
-import { advanceChain } from './repositories/audit-rows.ts';
-import type { ChainAdvance } from './repositories/audit-rows.ts';
+import { advanceChain, type ChainAdvance } from './repositories/audit-rows.ts';
 import type { Connection, Fault, Reach, Row, SchemaSession } from './dialect.ts';
 import { persistently } from './persistence.ts';
 import { Scope } from './scope.ts';

@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import { scopes } from '../../src/contract/issuer/index.ts';
-import { alertStatuses, severities, webhookEvents } from '../../src/contract/storage/index.ts';
-import type { Scope } from '../../src/contract/issuer/index.ts';
-import type {
-  Actor,
-  Alert,
-  Conclusion,
-  InvestigationStep,
-  MessagePart,
-  WebhookEvent,
+import { scopes, type Scope } from '../../src/contract/issuer/index.ts';
+import {
+  alertStatuses,
+  severities,
+  webhookEvents,
+  type Actor,
+  type Alert,
+  type Conclusion,
+  type InvestigationStep,
+  type MessagePart,
+  type WebhookEvent,
 } from '../../src/contract/storage/index.ts';
 
 /*

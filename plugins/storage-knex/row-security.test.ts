@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '../../src/contract/core/index.ts';
-import type { OrganizationId } from '../../src/contract/core/index.ts';
+import { newId, type OrganizationId } from '../../src/contract/core/index.ts';
 import type { Storage } from '../../src/contract/storage/index.ts';
 import { rejection } from '../../test/contract/runner.ts';
 import { silentLogger } from '../../test/contract/host.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
-import type { PostgresConnection } from './postgres/dialect.ts';
-import { postgres } from './postgres/dialect.ts';
+import { type PostgresConnection, postgres } from './postgres/dialect.ts';
 import { organizationTables } from './rows.ts';
 import type { Statements } from './transact.ts';
 import { settingsOf } from './server/settings.ts';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId, SightlineError } from '../../src/contract/core/index.ts';
-import type { Host } from '../../src/contract/core/index.ts';
+import { newId, SightlineError, type Host } from '../../src/contract/core/index.ts';
 import { testHost } from '../../test/contract/host.ts';
 import { rejection } from '../../test/contract/runner.ts';
 import {

@@ -1,5 +1,4 @@
-import { SightlineError } from '../../src/contract/core/index.ts';
-import type { Health, Host, OrganizationId } from '../../src/contract/core/index.ts';
+import { SightlineError, type Health, type Host, type OrganizationId } from '../../src/contract/core/index.ts';
 import type {
   Directory,
   MigrationPlan,

@@ -3,10 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rejection } from '../../test/contract/runner.ts';
-import type { SqliteConnection } from './sqlite/dialect.ts';
-import { sqlite } from './sqlite/dialect.ts';
-import type { Statements } from './transact.ts';
-import { transact } from './transact.ts';
+import { type SqliteConnection, sqlite } from './sqlite/dialect.ts';
+import { type Statements, transact } from './transact.ts';
 
 let directory: string;
 let connection: SqliteConnection;

@@ -1,16 +1,21 @@
-import { SightlineError, toId } from '../../src/contract/core/index.ts';
-import type { OrganizationId, IngestTokenId, IncidentId } from '../../src/contract/core/index.ts';
-import { alertRules } from '../../src/contract/storage/index.ts';
-import type {
-  Workspace,
-  IngestToken,
-  IngestTokenRepository,
-  NewIngestToken,
-  ScanRepository,
-  AlertDelivery,
-  AlertRepository,
-  IncidentAlerts,
-  RecordedAlerts,
+import {
+  SightlineError,
+  toId,
+  type OrganizationId,
+  type IngestTokenId,
+  type IncidentId,
+} from '../../src/contract/core/index.ts';
+import {
+  alertRules,
+  type Workspace,
+  type IngestToken,
+  type IngestTokenRepository,
+  type NewIngestToken,
+  type ScanRepository,
+  type AlertDelivery,
+  type AlertRepository,
+  type IncidentAlerts,
+  type RecordedAlerts,
 } from '../../src/contract/storage/index.ts';
 import { AlertSources } from './repositories/alerts/alert-sources.ts';
 import { Audit } from './repositories/audit.ts';

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { fieldSchema, type FieldSchema } from './jobs.ts';
-import { cutCell, fitsCell, floatCell } from '../../src/contract/telemetry/index.ts';
-import type { CellBudget, PhysicalColumns } from '../../src/contract/telemetry/index.ts';
+import {
+  cutCell,
+  fitsCell,
+  floatCell,
+  type CellBudget,
+  type PhysicalColumns,
+} from '../../src/contract/telemetry/index.ts';
 import { ApiFailure, type Api } from './api.ts';
 
 const tableAnswer = z.object({

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
-import type { SqlHelpers } from '../../src/contract/telemetry/index.ts';
+import { mappingSchema, tenancySchema, type SqlHelpers } from '../../src/contract/telemetry/index.ts';
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { DryRun } from './jobs.ts';
 

@@ -1,6 +1,11 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import { commonFailures, told } from '../../src/contract/telemetry/index.ts';
-import type { SqlHelpers, TableName, Told } from '../../src/contract/telemetry/index.ts';
+import {
+  commonFailures,
+  told,
+  type SqlHelpers,
+  type TableName,
+  type Told,
+} from '../../src/contract/telemetry/index.ts';
 import { ApiFailure } from './api.ts';
 import { functionNames } from './gate/policy.ts';
 import { tooCostly } from './config.ts';

@@ -1,22 +1,21 @@
 import { createHash } from 'node:crypto';
-import { RowTexts, tableNames } from '../../src/contract/telemetry/index.ts';
-import type {
-  Cursor,
-  QueryLimits,
-  SqlHelpers,
-  StatementContext,
-  CursorEnd,
-  ResultColumn,
-  RowChunk,
+import {
+  RowTexts,
+  tableNames,
+  type Cursor,
+  type QueryLimits,
+  type SqlHelpers,
+  type StatementContext,
+  type CursorEnd,
+  type ResultColumn,
+  type RowChunk,
 } from '../../src/contract/telemetry/index.ts';
 import type { Logger } from '../../src/contract/core/index.ts';
 import { unlessAborted } from './api.ts';
 import { explain } from './failures.ts';
 import { checkCost, checkDryRun } from './config.ts';
-import { dryRun, RunningJob, type DryRun, type Page, jobLabels } from './jobs.ts';
-import type { FieldSchema } from './jobs.ts';
-import { Remembered } from './warehouse.ts';
-import type { TenantAccess, Warehouse } from './warehouse.ts';
+import { dryRun, RunningJob, type DryRun, type Page, jobLabels, type FieldSchema } from './jobs.ts';
+import { Remembered, type TenantAccess, type Warehouse } from './warehouse.ts';
 import { cellText, typeName } from './cells.ts';
 
 interface PageSource {

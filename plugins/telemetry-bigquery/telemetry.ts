@@ -1,20 +1,19 @@
-import { SightlineError } from '../../src/contract/core/index.ts';
-import type { Health } from '../../src/contract/core/index.ts';
-import { otelTables } from '../../src/contract/telemetry/index.ts';
-import type {
-  CheckedStatement,
-  Cursor,
-  Dialect,
-  GatedStatement,
-  ParsedStatement,
-  QueryLimits,
-  ScanEstimate,
-  SqlGate,
-  StatementBinding,
-  StatementContext,
-  Telemetry,
-  TelemetryHost,
-  WarehouseOperations,
+import { SightlineError, type Health } from '../../src/contract/core/index.ts';
+import {
+  otelTables,
+  type CheckedStatement,
+  type Cursor,
+  type Dialect,
+  type GatedStatement,
+  type ParsedStatement,
+  type QueryLimits,
+  type ScanEstimate,
+  type SqlGate,
+  type StatementBinding,
+  type StatementContext,
+  type Telemetry,
+  type TelemetryHost,
+  type WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
 import { ApiFailure } from './api.ts';
 import type { BigqueryConfig } from './config.ts';

@@ -1,16 +1,14 @@
-import { SightlineError } from '../../src/contract/core/index.ts';
-import type { OrganizationId } from '../../src/contract/core/index.ts';
-import { tableNames } from '../../src/contract/telemetry/index.ts';
-import type {
-  RelationWriter,
-  ResolvedMapping,
-  StatementBinding,
-  TableName,
-  TelemetryHost,
-  Tenancy,
+import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
+import {
+  tableNames,
+  type RelationWriter,
+  type ResolvedMapping,
+  type StatementBinding,
+  type TableName,
+  type TelemetryHost,
+  type Tenancy,
 } from '../../src/contract/telemetry/index.ts';
-import { Api, ApiFailure, unlessAborted } from './api.ts';
-import type { ApiOptions } from './api.ts';
+import { Api, ApiFailure, unlessAborted, type ApiOptions } from './api.ts';
 import { physicalColumns } from './cells.ts';
 import type { BigqueryConfig } from './config.ts';
 import { unreachable } from './failures.ts';

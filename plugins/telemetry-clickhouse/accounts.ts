@@ -1,7 +1,6 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { Tenant, MappingConfig, Tenancy } from '../../src/contract/telemetry/index.ts';
-import type { EndpointOptions } from './client/endpoint.ts';
-import { Endpoints } from './client/endpoint.ts';
+import { type EndpointOptions, Endpoints } from './client/endpoint.ts';
 import type { Explaining } from './client/failures.ts';
 import { Warehouse } from './client/warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';

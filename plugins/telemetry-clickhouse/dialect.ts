@@ -1,5 +1,11 @@
-import { examplesOf, otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
-import type { Dialect, DialectWriter, ResolvedMapping } from '../../src/contract/telemetry/index.ts';
+import {
+  examplesOf,
+  otelTables,
+  tableNames,
+  type Dialect,
+  type DialectWriter,
+  type ResolvedMapping,
+} from '../../src/contract/telemetry/index.ts';
 import { policy } from './gate/policy.ts';
 import { jsonAttribute, jsonToMap } from './json-attributes.ts';
 import { identifier, literal } from './quote.ts';

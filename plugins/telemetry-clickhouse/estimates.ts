@@ -1,6 +1,5 @@
 import type { ResolvedMapping, ScanEstimate } from '../../src/contract/telemetry/index.ts';
-import { literal, textOf } from './quote.ts';
-import type { Rows } from './quote.ts';
+import { literal, textOf, type Rows } from './quote.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 

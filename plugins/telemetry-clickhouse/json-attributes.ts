@@ -1,7 +1,6 @@
 import type { ResolvedMapping } from '../../src/contract/telemetry/index.ts';
-import { literal } from './quote.ts';
+import { literal, type Rows } from './quote.ts';
 import { map } from './types.ts';
-import type { Rows } from './quote.ts';
 
 /** One attribute of a JSON column as text, '' where it is absent. Reads that path alone, not the whole column. */
 export function jsonAttribute(column: string, key: string): string {

@@ -1,21 +1,20 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import { mappingFor } from '../../src/contract/telemetry/index.ts';
-import type {
-  MappingConfig,
-  RelationWriter,
-  ResolvedMapping,
-  StatementBinding,
-  TableName,
-  TableSource,
-  TelemetryHost,
-  Tenancy,
-  Tenant,
+import {
+  mappingFor,
+  type MappingConfig,
+  type RelationWriter,
+  type ResolvedMapping,
+  type StatementBinding,
+  type TableName,
+  type TableSource,
+  type TelemetryHost,
+  type Tenancy,
+  type Tenant,
 } from '../../src/contract/telemetry/index.ts';
 import { jsonColumns } from './json-attributes.ts';
 import { named, physicalColumns } from './types.ts';
 import { presets } from './presets/index.ts';
-import { literal } from './quote.ts';
-import type { Rows } from './quote.ts';
+import { literal, type Rows } from './quote.ts';
 import { relationWriter } from './relation-writer.ts';
 import { tenantExpression, tenantPredicate } from './tenant.ts';
 

@@ -1,14 +1,15 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import { isTenant, tableNames } from '../../src/contract/telemetry/index.ts';
-import type {
-  Finding,
-  Inspection,
-  PhysicalColumns,
-  SetupScript,
-  TelemetryHost,
-  Tenancy,
-  Tenant,
-  WarehouseOperations,
+import {
+  isTenant,
+  tableNames,
+  type Finding,
+  type Inspection,
+  type PhysicalColumns,
+  type SetupScript,
+  type TelemetryHost,
+  type Tenancy,
+  type Tenant,
+  type WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
 import { openAccount, ownMapping } from './accounts.ts';
 import type { Warehouse } from './client/warehouse.ts';
@@ -21,12 +22,10 @@ import { presets } from './presets/index.ts';
 import { probeWarehouse } from './probe/index.ts';
 import { relationWriter } from './relation-writer.ts';
 import type { Rows } from './quote.ts';
-import { setupScripts } from './setup/index.ts';
-import type { SetupOptions } from './setup/index.ts';
+import { setupScripts, type SetupOptions } from './setup/index.ts';
 import { ownColumns } from './setup/own-tables.ts';
 import { inspectWarehouse, seesTables, UnseenTables } from './setup/inspect.ts';
-import { physicalTables } from './setup/physical-tables.ts';
-import type { PhysicalTable } from './setup/physical-tables.ts';
+import { physicalTables, type PhysicalTable } from './setup/physical-tables.ts';
 
 const memoryBytes = 10_000_000_000;
 

@@ -1,10 +1,11 @@
-import { otelTables, tableNames } from '../../src/contract/telemetry/index.ts';
-import type {
-  LogicalColumn,
-  RelationWriter,
-  AttributeRule,
-  AttributeRules,
-  ColumnType,
+import {
+  otelTables,
+  tableNames,
+  type LogicalColumn,
+  type RelationWriter,
+  type AttributeRule,
+  type AttributeRules,
+  type ColumnType,
 } from '../../src/contract/telemetry/index.ts';
 import { identifier, literal } from './quote.ts';
 import { typeOf, event, link } from './types.ts';

@@ -1,25 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { SightlineError } from '../../src/contract/core/index.ts';
-import type { Health } from '../../src/contract/core/index.ts';
-import { commonFailures, tableNames, told } from '../../src/contract/telemetry/index.ts';
-import type {
-  CheckedStatement,
-  Cursor,
-  Dialect,
-  GatedStatement,
-  ParsedStatement,
-  QueryLimits,
-  ScanEstimate,
-  SqlGate,
-  StatementBinding,
-  StatementContext,
-  TableName,
-  Telemetry,
-  TelemetryHost,
-  TelemetrySink,
-  Tenancy,
-  Tenant,
-  WarehouseOperations,
+import { SightlineError, type Health } from '../../src/contract/core/index.ts';
+import {
+  commonFailures,
+  tableNames,
+  told,
+  type CheckedStatement,
+  type Cursor,
+  type Dialect,
+  type GatedStatement,
+  type ParsedStatement,
+  type QueryLimits,
+  type ScanEstimate,
+  type SqlGate,
+  type StatementBinding,
+  type StatementContext,
+  type TableName,
+  type Telemetry,
+  type TelemetryHost,
+  type TelemetrySink,
+  type Tenancy,
+  type Tenant,
+  type WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
 import { Accounts, openSink, ownMapping, type OpenSink } from './accounts.ts';
 import type { ClickHouseConfig } from './config.ts';

@@ -1,6 +1,5 @@
 import type { ColumnType, PhysicalColumns } from '../../src/contract/telemetry/index.ts';
-import { literal, textOf } from './quote.ts';
-import type { Rows } from './quote.ts';
+import { literal, textOf, type Rows } from './quote.ts';
 
 /**
  * Looks tables up by `database.table` or in the account's own database. Of a path with `{tenant}` the columns of one table

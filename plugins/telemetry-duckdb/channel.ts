@@ -1,7 +1,6 @@
 import { Stopped } from '../../src/contract/core/index.ts';
 import { connect, type Socket } from 'node:net';
-import { frame, frameKind, FrameReader, type Frame } from './protocol.ts';
-import type { Failure, Request } from './protocol.ts';
+import { frame, frameKind, FrameReader, type Frame, type Failure, type Request } from './protocol.ts';
 
 /** The engine answered that it could not. */
 export class EngineFailure extends Error {

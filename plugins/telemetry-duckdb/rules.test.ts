@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type OrganizationId } from '../../src/contract/core/index.ts';
-import { otelTables, tableNames, type LogicalColumn } from '../../src/contract/telemetry/index.ts';
-import type { ReadRules, RuleAction, TableName, TableRules } from '../../src/contract/telemetry/index.ts';
+import {
+  otelTables,
+  tableNames,
+  type LogicalColumn,
+  type ReadRules,
+  type RuleAction,
+  type TableName,
+  type TableRules,
+} from '../../src/contract/telemetry/index.ts';
 import { withheld } from '../../test/contract/isolation-rows.ts';
 import { ask, type Answer } from '../../test/contract/telemetry/warehouse.ts';
 import { oracles } from './support/attacks-oracles.ts';

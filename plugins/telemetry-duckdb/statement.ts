@@ -1,22 +1,22 @@
 import type { SightlineError } from '../../src/contract/core/index.ts';
-import { isList, isNode, text } from '../../src/contract/telemetry/index.ts';
-import type {
-  CheckedStatement,
-  Cursor,
-  CursorEnd,
-  Json,
-  Node,
-  ParsedStatement,
-  ResultColumn,
-  RowChunk,
-  SqlHelpers,
-  StatementLabel,
+import {
+  isList,
+  isNode,
+  text,
+  type CheckedStatement,
+  type Cursor,
+  type CursorEnd,
+  type Json,
+  type Node,
+  type ParsedStatement,
+  type ResultColumn,
+  type RowChunk,
+  type SqlHelpers,
 } from '../../src/contract/telemetry/index.ts';
 import { Checker } from './gate/check.ts';
 import { reachesOf } from './gate/reach.ts';
 import { templateOf, type Template } from './gate/relations.ts';
-import { maxTreeBytes } from './protocol.ts';
-import type { RowsHeader } from './protocol.ts';
+import { maxTreeBytes, type RowsHeader } from './protocol.ts';
 import type { Reply } from './channel.ts';
 
 /** One result, as its parts arrive. */

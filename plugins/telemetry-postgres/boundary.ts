@@ -1,13 +1,14 @@
-import type {
-  MappingHelpers,
-  ResolvedMapping,
-  StatementBinding,
-  TableName,
-  TableSource,
-  TenancyConfig,
-  Tenant,
+import {
+  type MappingHelpers,
+  type ResolvedMapping,
+  type StatementBinding,
+  type TableName,
+  type TableSource,
+  type TenancyConfig,
+  type Tenant,
+  mappingFor,
+  otelTables,
 } from '../../src/contract/telemetry/index.ts';
-import { mappingFor, otelTables } from '../../src/contract/telemetry/index.ts';
 import { quoteName, quoteText } from './types.ts';
 import { relationOf } from './relation.ts';
 import type { BoundaryKind } from './settings.ts';

@@ -1,7 +1,6 @@
-import { Stopped } from '../../src/contract/core/index.ts';
+import { Stopped, type Logger } from '../../src/contract/core/index.ts';
 import { Pool, type ClientConfig } from 'pg';
 import type { ConnectionOptions } from 'node:tls';
-import type { Logger } from '../../src/contract/core/index.ts';
 import { Lease, Session, settle, type LeaseEnds } from './session.ts';
 import { Resting } from './resting.ts';
 import { SharingSocket } from './wire/socket.ts';

@@ -4,8 +4,8 @@ import {
   type ColumnType,
   type Dialect,
   type DialectWriter,
+  type TableName,
 } from '../../src/contract/telemetry/index.ts';
-import type { TableName } from '../../src/contract/telemetry/index.ts';
 import { quoteText, timestampLiteral } from './types.ts';
 import { typeNames } from './relation.ts';
 

@@ -6,8 +6,10 @@ import {
   type Inspection,
   type InspectionWords,
   type MappingPreset,
+  type Finding,
+  type SetupScript,
+  type WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
-import type { Finding, SetupScript, WarehouseOperations } from '../../src/contract/telemetry/index.ts';
 import { probe } from './probe/index.ts';
 import { setupScripts } from './setup/index.ts';
 import type { OperationsOptions } from './settings.ts';

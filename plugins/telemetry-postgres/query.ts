@@ -1,6 +1,11 @@
 import { Stopped } from '../../src/contract/core/index.ts';
-import { labelComment } from '../../src/contract/telemetry/index.ts';
-import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contract/telemetry/index.ts';
+import {
+  labelComment,
+  type Cursor,
+  type CursorEnd,
+  type ResultColumn,
+  type RowChunk,
+} from '../../src/contract/telemetry/index.ts';
 import { within, type Lease } from './session.ts';
 import { ServerTime, quickMs } from './known-small.ts';
 import type { Pipelines } from './pipelines.ts';

@@ -2,8 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { PoolClient } from 'pg';
 import { cancel, SharingSocket } from './wire/socket.ts';
 import { settleSession } from './steps.ts';
-import { FrameReader } from './wire/frames.ts';
-import type { Messages } from './wire/frames.ts';
+import { FrameReader, type Messages } from './wire/frames.ts';
 
 /** How long a server is waited for that was asked to stop something. */
 const cancelMs = 1_000;

@@ -1,9 +1,8 @@
 import type { Tenant } from '../../src/contract/telemetry/index.ts';
-import { SightlineError } from '../../src/contract/core/index.ts';
+import { SightlineError, type Logger } from '../../src/contract/core/index.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import type { PostgresConfig } from './config.ts';
 import { clientOf, sslOf } from './settings.ts';
-import type { Logger } from '../../src/contract/core/index.ts';
 
 /** The connections of the gateway's login: one pool, or one for each tenant that has a database of its own. */
 export class Warehouses {

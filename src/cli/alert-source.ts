@@ -2,10 +2,8 @@ import { z } from 'zod';
 import type { AddressedSource, SourceWithSecret } from '../gateway/wiring/workspace.ts';
 import { shippedPlugins } from '../gateway/process/registry.ts';
 import { readInput } from './ingest.ts';
-import { act, findOrganization, operator, orgOption, orgShape, withWorkspace } from './command.ts';
-import type { Register } from './command.ts';
-import { table } from './output.ts';
-import type { Output } from './output.ts';
+import { act, findOrganization, operator, orgOption, orgShape, withWorkspace, type Register } from './command.ts';
+import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('alert-source').description(summary);

@@ -1,8 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { resolveSettings } from '../gateway/wiring/settings.ts';
-import type { Settings } from '../gateway/wiring/settings.ts';
+import { resolveSettings, type Settings } from '../gateway/wiring/settings.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { Actor, Organization } from '../contract/storage/index.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { act } from './command.ts';
-import type { Register } from './command.ts';
+import { act, type Register } from './command.ts';
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('config').description(summary);

@@ -1,14 +1,10 @@
 import { Argument } from 'commander';
 import { z } from 'zod';
 import { endpointOf } from '../gateway/wiring/urls.ts';
-import { clients } from '../web/client-setup/index.ts';
-import type { Client, Connection, Snippet } from '../web/client-setup/index.ts';
-import { isId, SightlineError } from '../contract/core/index.ts';
-import type { KeyId } from '../contract/core/index.ts';
-import { act } from './command.ts';
-import type { Register } from './command.ts';
-import { discover, exchangeKey, listTools } from './mcp-endpoint.ts';
-import type { Endpoint } from './mcp-endpoint.ts';
+import { clients, type Client, type Connection, type Snippet } from '../web/client-setup/index.ts';
+import { isId, SightlineError, type KeyId } from '../contract/core/index.ts';
+import { act, type Register } from './command.ts';
+import { discover, exchangeKey, listTools, type Endpoint } from './mcp-endpoint.ts';
 import type { Output } from './output.ts';
 import { mergeIntoFile } from './project-file.ts';
 import { askSecret } from './ask.ts';

@@ -1,8 +1,15 @@
 import { Option } from 'commander';
 import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
-import { demoIncident, demoQuestion, groundTruth, isScenario, scenarios, sendDemo } from '../lab/demo/index.ts';
-import type { DemoOptions } from '../lab/demo/index.ts';
+import {
+  demoIncident,
+  demoQuestion,
+  groundTruth,
+  isScenario,
+  scenarios,
+  sendDemo,
+  type DemoOptions,
+} from '../lab/demo/index.ts';
 import {
   act,
   findOrganization,
@@ -12,8 +19,8 @@ import {
   requireGateway,
   wholeNumber,
   withWorkspace,
+  type Register,
 } from './command.ts';
-import type { Register } from './command.ts';
 
 const names = Object.keys(scenarios);
 const shape = z.object({ scenario: z.string(), seed: z.number(), minutes: z.number(), org: z.string().optional() });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Finding } from '../contract/telemetry/index.ts';
-import { act } from './command.ts';
-import type { Register } from './command.ts';
+import { act, type Register } from './command.ts';
 import { Exit } from './exit.ts';
 import { examine } from './examination.ts';
 import type { Output } from './output.ts';

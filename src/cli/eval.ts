@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import type { Report, Score } from '../lab/eval/index.ts';
-import { act, wholeNumber } from './command.ts';
-import type { Register } from './command.ts';
-import { table } from './output.ts';
-import type { Output } from './output.ts';
+import { act, wholeNumber, type Register } from './command.ts';
+import { table, type Output } from './output.ts';
 
 const shape = z.object({
   data: z.string().optional(),

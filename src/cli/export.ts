@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { exportWorkspace } from '../records/transfer/export.ts';
-import { act, withWorkspace } from './command.ts';
-import type { Register } from './command.ts';
+import { act, withWorkspace, type Register } from './command.ts';
 
 export const register: Register = (program, output, summary) => {
   const command = program

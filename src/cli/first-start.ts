@@ -1,6 +1,5 @@
 import type { Gateway } from '../gateway/wiring/gateway.ts';
-import { SightlineError } from '../contract/core/index.ts';
-import type { OrganizationId } from '../contract/core/index.ts';
+import { SightlineError, type OrganizationId } from '../contract/core/index.ts';
 import { scopes } from '../contract/issuer/index.ts';
 import type { Organization } from '../contract/storage/index.ts';
 import { GatewayClient, type Credentials } from './client.ts';

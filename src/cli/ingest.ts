@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isId, SightlineError } from '../contract/core/index.ts';
-import { collectorSource, describeIngest, ingestSource } from '../gateway/wiring/ingest-source.ts';
-import type { IngestConfig } from '../gateway/wiring/ingest-source.ts';
+import { isId, SightlineError, type OrganizationId } from '../contract/core/index.ts';
+import { collectorSource, describeIngest, ingestSource, type IngestConfig } from '../gateway/wiring/ingest-source.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
-import type { OrganizationId } from '../contract/core/index.ts';
 import {
   act,
   findOrganization,
@@ -13,8 +11,8 @@ import {
   refuseCollector,
   requireGateway,
   withWorkspace,
+  type Register,
 } from './command.ts';
-import type { Register } from './command.ts';
 import { parseJson } from './ask.ts';
 
 const signals = [

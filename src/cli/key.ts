@@ -1,11 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
-import { scopes as allScopes } from '../contract/issuer/index.ts';
-import type { Scope } from '../contract/issuer/index.ts';
+import { scopes as allScopes, type Scope } from '../contract/issuer/index.ts';
 import type { ApiKey } from '../contract/storage/index.ts';
-import { act, findOrganization, operator, organizationsOf, orgShape, withWorkspace } from './command.ts';
-import type { Register } from './command.ts';
+import { act, findOrganization, operator, organizationsOf, orgShape, withWorkspace, type Register } from './command.ts';
 import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { act, withWorkspace } from './command.ts';
-import type { Register } from './command.ts';
+import { act, withWorkspace, type Register } from './command.ts';
 
 export const register: Register = (program, output, summary) => {
   const command = program

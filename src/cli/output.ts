@@ -1,6 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { SightlineError } from '../contract/core/index.ts';
-import type { ErrorCode } from '../contract/core/index.ts';
+import { SightlineError, type ErrorCode } from '../contract/core/index.ts';
 import { exitCodeOf } from './exit.ts';
 
 /** Lines of YAML for a config section: objects, lists, strings, numbers and booleans. */

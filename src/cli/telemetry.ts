@@ -3,11 +3,9 @@ import { openWarehouse } from '../gateway/wiring/boundary.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { InspectedPreset, WarehouseOperations } from '../contract/telemetry/index.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
-import { act, withWorkspace } from './command.ts';
-import type { Register } from './command.ts';
-import type { Output } from './output.ts';
+import { act, withWorkspace, type Register } from './command.ts';
+import { type Output, yaml } from './output.ts';
 import { registerCopy } from './telemetry-copy.ts';
-import { yaml } from './output.ts';
 
 const timeoutMs = 60_000;
 

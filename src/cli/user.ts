@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { deriveUrls } from '../gateway/wiring/urls.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
-import { roles } from '../contract/issuer/index.ts';
-import type { Role } from '../contract/issuer/index.ts';
+import { roles, type Role } from '../contract/issuer/index.ts';
 import type { User } from '../contract/storage/index.ts';
 import {
   act,
@@ -13,8 +12,8 @@ import {
   orgShape,
   requireGateway,
   withWorkspace,
+  type Register,
 } from './command.ts';
-import type { Register } from './command.ts';
 import { table } from './output.ts';
 
 export const register: Register = (program, output, summary) => {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
-import { webhookEvents } from '../contract/storage/index.ts';
-import type { Webhook, WebhookEvent } from '../contract/storage/index.ts';
+import { webhookEvents, type Webhook, type WebhookEvent } from '../contract/storage/index.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
-import { act, findOrganization, operator, orgOption, orgShape, withWorkspace } from './command.ts';
-import type { Register } from './command.ts';
+import { act, findOrganization, operator, orgOption, orgShape, withWorkspace, type Register } from './command.ts';
 import { table } from './output.ts';
 
 export const register: Register = (program, output, summary) => {

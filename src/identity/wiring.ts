@@ -1,16 +1,11 @@
-import { isId } from '../contract/core/index.ts';
-import type { IssuerHost } from '../contract/core/index.ts';
+import { isId, type IssuerHost } from '../contract/core/index.ts';
 import type { Issuer } from '../contract/issuer/index.ts';
 import { createPeople } from './people/create-people.ts';
-import { createOrganizations } from './people/members.ts';
-import type { Organizations } from './people/members.ts';
+import { createOrganizations, type Organizations } from './people/members.ts';
 import type { People } from './people/people.ts';
-import { createApiKeys } from './verify/api-keys.ts';
-import type { ApiKeys } from './verify/api-keys.ts';
-import { createIngestTokens } from './verify/ingest-tokens.ts';
-import type { IngestTokens } from './verify/ingest-tokens.ts';
-import { createVerifier } from './verify/verifier.ts';
-import type { Verifier } from './verify/verifier.ts';
+import { createApiKeys, type ApiKeys } from './verify/api-keys.ts';
+import { createIngestTokens, type IngestTokens } from './verify/ingest-tokens.ts';
+import { createVerifier, type Verifier } from './verify/verifier.ts';
 
 export interface IdentityParts {
   readonly people: People;

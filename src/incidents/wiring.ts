@@ -4,13 +4,10 @@ import type { Agent } from '../contract/agent/index.ts';
 import type { AlertInput } from '../contract/alerts/index.ts';
 import type { Host, Instruments } from '../contract/core/index.ts';
 import type { Storage } from '../contract/storage/index.ts';
-import { createAlertReceiver } from './alerts/receiver.ts';
-import type { AlertReceiver, AlertReceiverOptions } from './alerts/receiver.ts';
+import { createAlertReceiver, type AlertReceiver, type AlertReceiverOptions } from './alerts/receiver.ts';
 import { createAlertRecorder } from './alerts/recorder.ts';
-import { createAlertSources } from './alerts/sources.ts';
-import type { AlertSources } from './alerts/sources.ts';
-import { createInvestigationWorker } from './investigation/worker.ts';
-import type { InvestigationWorker } from './investigation/worker.ts';
+import { createAlertSources, type AlertSources } from './alerts/sources.ts';
+import { createInvestigationWorker, type InvestigationWorker } from './investigation/worker.ts';
 import { createWebhookSender } from './webhooks/sender.ts';
 
 export interface IncidentsParts {

@@ -1,7 +1,6 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
 import fc from 'fast-check';
 import { Admission, refuseOverload } from './admission.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { FairQueue, NoPlace } from './fair-queue.ts';
-import type { FairQueueOptions } from './fair-queue.ts';
+import { FairQueue, NoPlace, type FairQueueOptions } from './fair-queue.ts';
 
 const roomy = { waiting: 1_000, waitingEach: 1_000, patienceMs: 60_000 };
 const never = new AbortController().signal;

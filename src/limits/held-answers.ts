@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { SightlineError } from '../contract/core/index.ts';
-import type { OrganizationId } from '../contract/core/index.ts';
+import { SightlineError, type OrganizationId } from '../contract/core/index.ts';
 import { Counts } from './at-once.ts';
 
 const mebibyte = 1024 * 1024;

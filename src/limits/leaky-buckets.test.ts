@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import storagePlugin from '../../plugins/storage-knex/index.ts';
 import { testHost } from '../../test/contract/host.ts';
 import type { Storage } from '../contract/storage/index.ts';
-import { createLeakyBuckets } from './leaky-buckets.ts';
-import type { Bucket, LeakyBuckets } from './leaky-buckets.ts';
+import { createLeakyBuckets, type Bucket, type LeakyBuckets } from './leaky-buckets.ts';
 
 describe('leaky buckets', () => {
   const kind = { prefix: 'test ', size: 3, leakMs: 10_000 };

@@ -6,8 +6,7 @@ import storagePlugin from '../../plugins/storage-knex/index.ts';
 import { silentLogger, testHost } from '../../test/contract/host.ts';
 import { newId, SightlineError } from '../contract/core/index.ts';
 import type { BucketRepository, Storage } from '../contract/storage/index.ts';
-import { shareAmongGateways } from './rate-limit-shared.ts';
-import type { SharedRateLimit } from './rate-limit-shared.ts';
+import { shareAmongGateways, type SharedRateLimit } from './rate-limit-shared.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 const [perMinute, burst] = [600, 100];

@@ -1,5 +1,4 @@
-import { isId, toId } from '../contract/core/index.ts';
-import type { Logger } from '../contract/core/index.ts';
+import { isId, toId, type Logger } from '../contract/core/index.ts';
 import type { BucketRepository } from '../contract/storage/index.ts';
 import type { Caller, PartialRateLimiter } from './rate-limit.ts';
 

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import type { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
 import type { CatalogEntry } from './catalog.ts';
-import { isObject, quote } from './protocol.ts';
-import type { JsonObject } from './protocol.ts';
+import { isObject, quote, type JsonObject } from './protocol.ts';
 
 /** The arguments under their own names. Throws when one is sent under both its names. */
 export function renameAliases({ aliases }: CatalogEntry, args: JsonObject): JsonObject {

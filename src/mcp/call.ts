@@ -1,5 +1,4 @@
-import { SightlineError } from '../contract/core/index.ts';
-import type { Logger, ToolResult } from '../contract/core/index.ts';
+import { SightlineError, type Logger, type ToolResult } from '../contract/core/index.ts';
 import type { Principal, Scope } from '../contract/issuer/index.ts';
 import type { AuditLog, AuditRecord } from '../contract/storage/index.ts';
 import type { CallsAtOnce } from '../limits/calls-at-once.ts';
@@ -9,12 +8,10 @@ import { RequestFailure, requestFailure } from './failure.ts';
 import { HeldAnswers } from '../limits/held-answers.ts';
 import type { RpcMessage } from './message.ts';
 import { checkParamHeaders } from './param-headers.ts';
-import { isObject, meta, quote, rpcCode } from './protocol.ts';
-import type { Era, JsonObject } from './protocol.ts';
+import { isObject, meta, quote, rpcCode, type Era, type JsonObject } from './protocol.ts';
 import { byteLength, errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
-import { CallContext, readTraceParent, traceFields } from './tool-context.ts';
-import type { ToolCall } from './tool-context.ts';
+import { CallContext, readTraceParent, traceFields, type ToolCall } from './tool-context.ts';
 
 export interface RateLimit {
   /** Counts one request, a call of the tool if there is one; 0 if it may go on, else the seconds until the next one may. */

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { ServerResponse } from 'node:http';
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Operation } from '../contract/core/index.ts';
 import { answerEarly } from '../limits/early-answer.ts';
-import { acceptsGzip } from './body.ts';
-import type { Accepted } from './body.ts';
+import { acceptsGzip, type Accepted } from './body.ts';
 import type { RequestFailure } from './failure.ts';
-import { giveBack } from './running.ts';
-import type { Borrowed } from './running.ts';
+import { giveBack, type Borrowed } from './running.ts';
 import type { RequestId } from './message.ts';
 import type { PreparedResult } from './prepared.ts';
 

@@ -8,24 +8,35 @@ import type {
   SubscriptionsAcknowledgedNotification,
 } from '@modelcontextprotocol/client';
 import type { Principal } from '../contract/issuer/index.ts';
-import { ClientGone, SightlineError } from '../contract/core/index.ts';
-import type { ErrorCode, Instruments, Operation, OperationFacts, Tool } from '../contract/core/index.ts';
+import {
+  ClientGone,
+  SightlineError,
+  type ErrorCode,
+  type Instruments,
+  type Operation,
+  type OperationFacts,
+  type Tool,
+} from '../contract/core/index.ts';
 import { readAccept, readMessage } from './body.ts';
-import { createCaller } from './call.ts';
-import type { CallerOptions } from './call.ts';
+import { createCaller, type CallerOptions } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
 import { createGate } from './host-check.ts';
-import { peekId, readRpcMessage } from './message.ts';
-import type { RpcMessage } from './message.ts';
-import { isObject, latestLegacyVersion, legacyVersions, meta, modernVersion, quote, rpcCode } from './protocol.ts';
-import type { Era } from './protocol.ts';
-import { createRunningCalls } from './running.ts';
-import type { RunningCalls } from './running.ts';
-import type { ToolCall } from './tool-context.ts';
-import { readTraceParent, traceFields } from './tool-context.ts';
+import { peekId, readRpcMessage, type RpcMessage } from './message.ts';
+import {
+  isObject,
+  latestLegacyVersion,
+  legacyVersions,
+  meta,
+  modernVersion,
+  quote,
+  rpcCode,
+  type Era,
+} from './protocol.ts';
+import { createRunningCalls, type RunningCalls } from './running.ts';
+import { type ToolCall, readTraceParent, traceFields } from './tool-context.ts';
 
 export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admit' | 'running' | 'modernTail'> {
   /** Served in this order. */

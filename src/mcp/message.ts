@@ -1,7 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/client';
 import { RequestFailure } from './failure.ts';
-import { isObject, rpcCode } from './protocol.ts';
-import type { JsonObject } from './protocol.ts';
+import { isObject, rpcCode, type JsonObject } from './protocol.ts';
 
 export type { RequestId };
 

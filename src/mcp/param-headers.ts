@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { RequestFailure } from './failure.ts';
-import { isObject, rpcCode } from './protocol.ts';
-import type { JsonObject } from './protocol.ts';
+import { isObject, rpcCode, type JsonObject } from './protocol.ts';
 
 const prefix = '=?base64?';
 const suffix = '?=';

@@ -1,6 +1,5 @@
 import type { AroundRows, SightlineError, ToolResult } from '../contract/core/index.ts';
-import { borrow, giveBack } from './running.ts';
-import type { Borrowed } from './running.ts';
+import { borrow, giveBack, type Borrowed } from './running.ts';
 import {
   backslash,
   closeBracket,

@@ -6,8 +6,7 @@ import storageKnex from '../../plugins/storage-knex/index.ts';
 import { silentLogger, testHost } from '../../test/contract/host.ts';
 import { ada, eventually, newChat, newIncident, soon } from '../../test/contract/storage/stage.ts';
 import type { AuditRecord, Storage, Workspace } from '../contract/storage/index.ts';
-import { createRetention } from './retention.ts';
-import type { Keep, RetentionOptions } from './retention.ts';
+import { createRetention, type Keep, type RetentionOptions } from './retention.ts';
 
 const dayMs = 86_400_000;
 const now = (): Date => new Date();

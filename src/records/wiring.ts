@@ -1,9 +1,7 @@
 import type { Logger } from '../contract/core/index.ts';
 import type { Storage } from '../contract/storage/index.ts';
-import { createAuditWriter } from './audit/writer.ts';
-import type { AuditWriter } from './audit/writer.ts';
-import { createRetention } from './retention.ts';
-import type { Keep, Retention } from './retention.ts';
+import { createAuditWriter, type AuditWriter } from './audit/writer.ts';
+import { createRetention, type Keep, type Retention } from './retention.ts';
 
 export interface RecordsParts {
   readonly audit: AuditWriter;

@@ -1,18 +1,13 @@
 import type { Instruments, Logger, Vault } from '../contract/core/index.ts';
 import type { Storage } from '../contract/storage/index.ts';
 import type { Telemetry, TelemetrySink } from '../contract/telemetry/index.ts';
-import { createOtlpReceiver } from './ingest/receiver.ts';
-import type { OtlpReceiver, OtlpReceiverOptions } from './ingest/receiver.ts';
-import { createKeptResults } from './query/kept-results.ts';
-import type { KeptPages } from './query/kept-results.ts';
+import { createOtlpReceiver, type OtlpReceiver, type OtlpReceiverOptions } from './ingest/receiver.ts';
+import { createKeptResults, type KeptPages } from './query/kept-results.ts';
 import { shareKeptResults } from './query/kept-results-shared.ts';
-import { createQueryPipeline, defaultPipelineLimits } from './query/pipeline.ts';
-import type { QueryPipeline } from './query/pipeline.ts';
+import { createQueryPipeline, defaultPipelineLimits, type QueryPipeline } from './query/pipeline.ts';
 import { placesIn, QueryPlaces } from './query/places.ts';
-import { createCostGuard } from './query/cost-guard.ts';
-import type { CostLimits } from './query/cost-guard.ts';
-import { createGovernance } from './query/governance.ts';
-import type { GovernanceRule } from './query/governance.ts';
+import { createCostGuard, type CostLimits } from './query/cost-guard.ts';
+import { createGovernance, type GovernanceRule } from './query/governance.ts';
 
 /** Keys of the config that a pipeline runs under. */
 interface PipelineSettings {

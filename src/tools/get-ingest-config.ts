@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { defineTool } from '../contract/core/index.ts';
-import type { OrganizationId, Tool } from '../contract/core/index.ts';
+import { defineTool, type OrganizationId, type Tool } from '../contract/core/index.ts';
 import { toolResult } from './result.ts';
 import { members } from './views.ts';
 

@@ -1,14 +1,11 @@
 import type { Tool } from '../contract/core/index.ts';
-import { createGetIngestConfig } from './get-ingest-config.ts';
-import type { IngestSource } from './get-ingest-config.ts';
+import { createGetIngestConfig, type IngestSource } from './get-ingest-config.ts';
 import { createListChats } from './list-chats.ts';
 import { createListIncidents } from './list-incidents.ts';
 import { createReadChat } from './read-chat.ts';
 import { createReadIncident } from './read-incident.ts';
-import { createSendChatReply } from './send-chat-reply.ts';
-import type { SendChatReplyDependencies } from './send-chat-reply.ts';
-import { createStartChat } from './start-chat.ts';
-import type { StartChatDependencies } from './start-chat.ts';
+import { createSendChatReply, type SendChatReplyDependencies } from './send-chat-reply.ts';
+import { createStartChat, type StartChatDependencies } from './start-chat.ts';
 
 export { describeIngest } from './get-ingest-config.ts';
 export type { IngestConfig, IngestSource } from './get-ingest-config.ts';

@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { chooseInvestigation } from '../contract/storage/index.ts';
-import type { Investigation, InvestigationStep, Workspace } from '../contract/storage/index.ts';
+import {
+  chooseInvestigation,
+  type Investigation,
+  type InvestigationStep,
+  type Workspace,
+} from '../contract/storage/index.ts';
 import { cutText } from './result.ts';
 import { members } from './views.ts';
 

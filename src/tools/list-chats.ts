@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { defineTool } from '../contract/core/index.ts';
-import type { Tool } from '../contract/core/index.ts';
+import { defineTool, type Tool } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { Chat, Storage } from '../contract/storage/index.ts';
 import { asArray, oneOrMany, pageCursor, pageLimit, shortText, toolResult } from './result.ts';

@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import { defineTool, SightlineError } from '../contract/core/index.ts';
-import type { Tool } from '../contract/core/index.ts';
-import { incidentStatuses, severities, waitingParties } from '../contract/storage/index.ts';
-import type { Incident, IncidentFilter, Storage } from '../contract/storage/index.ts';
+import { defineTool, SightlineError, type Tool } from '../contract/core/index.ts';
+import {
+  incidentStatuses,
+  severities,
+  waitingParties,
+  type Incident,
+  type IncidentFilter,
+  type Storage,
+} from '../contract/storage/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import { asArray, oneOrMany, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
 import { parseTime, timeArgument } from './time.ts';

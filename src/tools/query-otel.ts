@@ -1,14 +1,18 @@
-import { defineTool, SightlineError } from '../contract/core/index.ts';
-import type { Tool, ToolContext } from '../contract/core/index.ts';
+import { defineTool, SightlineError, type Tool, type ToolContext } from '../contract/core/index.ts';
 import type { Dialect } from '../contract/telemetry/index.ts';
 import type { KeptPages } from '../telemetry/query/kept-results.ts';
 import type { QueryPipeline } from '../telemetry/query/pipeline.ts';
 import type { QueryResult, ReadAhead, Truncation } from '../telemetry/query/result.ts';
 import type { TimeBounds } from '../telemetry/query/window.ts';
-import { describeQueryOtel, renderAnswer } from './query-otel/render.ts';
-import type { Answer } from './query-otel/render.ts';
-import { defaultQueryOtelLimits, queryOtelInput, queryOtelOutput } from './query-otel/schema.ts';
-import type { QueryOtelInput, QueryOtelInputSchema, QueryOtelLimits } from './query-otel/schema.ts';
+import { describeQueryOtel, renderAnswer, type Answer } from './query-otel/render.ts';
+import {
+  defaultQueryOtelLimits,
+  queryOtelInput,
+  queryOtelOutput,
+  type QueryOtelInput,
+  type QueryOtelInputSchema,
+  type QueryOtelLimits,
+} from './query-otel/schema.ts';
 import { parseTime } from './time.ts';
 
 export interface QueryOtelParts {

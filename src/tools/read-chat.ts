@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { defineTool, isId, SightlineError, toId } from '../contract/core/index.ts';
-import type { Tool, ToolContext } from '../contract/core/index.ts';
+import { defineTool, isId, SightlineError, toId, type Tool, type ToolContext } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { Chat, ChatMessage, Storage, Workspace } from '../contract/storage/index.ts';
 import { shortText, cutText, toolResult } from './result.ts';

@@ -1,14 +1,22 @@
 import { z } from 'zod';
-import { defineTool } from '../contract/core/index.ts';
-import type { Tool } from '../contract/core/index.ts';
-import { openStatuses } from '../contract/storage/index.ts';
-import type { Incident, IncidentAlerts, IncidentDocument, Storage, Workspace } from '../contract/storage/index.ts';
+import { defineTool, type Tool } from '../contract/core/index.ts';
+import {
+  openStatuses,
+  type Incident,
+  type IncidentAlerts,
+  type IncidentDocument,
+  type Storage,
+  type Workspace,
+} from '../contract/storage/index.ts';
 import { asArray, oneOrMany, shortText, cutText, toolResult } from './result.ts';
-import { investigationMembers, viewInvestigation } from './investigation-view.ts';
-import type { InvestigationView, StepView } from './investigation-view.ts';
+import {
+  investigationMembers,
+  viewInvestigation,
+  type InvestigationView,
+  type StepView,
+} from './investigation-view.ts';
 import { findIncident } from './references.ts';
-import { createFence } from './untrusted.ts';
-import type { Fence } from './untrusted.ts';
+import { createFence, type Fence } from './untrusted.ts';
 import { incidentRow, members, untrustedPaths } from './views.ts';
 
 /** Rows of a step that the text form shows; the structured form has them all. */

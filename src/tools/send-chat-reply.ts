@@ -1,11 +1,15 @@
 import { z } from 'zod';
-import { defineTool, SightlineError } from '../contract/core/index.ts';
-import type { ChatId, MessageId, Tool, ToolResult } from '../contract/core/index.ts';
-import { asksToCancel } from '../contract/storage/index.ts';
-import type { Actor, Chat, Workspace } from '../contract/storage/index.ts';
+import {
+  defineTool,
+  SightlineError,
+  type ChatId,
+  type MessageId,
+  type Tool,
+  type ToolResult,
+} from '../contract/core/index.ts';
+import { asksToCancel, type Actor, type Chat, type Workspace } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, shortText, writtenText, toolResult } from './result.ts';
-import { authorOf } from './views.ts';
-import type { ChatWriterDependencies } from './views.ts';
+import { authorOf, type ChatWriterDependencies } from './views.ts';
 import { findChat } from './references.ts';
 
 const input = z.strictObject({

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from '../contract/core/index.ts';
-import type { Tool } from '../contract/core/index.ts';
+import { defineTool, type Tool } from '../contract/core/index.ts';
 import { chatTitle } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText, toolResult } from './result.ts';
-import { authorOf } from './views.ts';
-import type { ChatWriterDependencies } from './views.ts';
+import { authorOf, type ChatWriterDependencies } from './views.ts';
 import { findIncident } from './references.ts';
 import { oneLine } from './untrusted.ts';
 

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { Actor, Chat, Incident, Page, Storage, Workspace } from '../contract/storage/index.ts';
 import { isId } from '../contract/core/index.ts';
-import { createFence } from './untrusted.ts';
-import type { Fence } from './untrusted.ts';
+import { createFence, type Fence } from './untrusted.ts';
 
 /** Of the tools that write into chats. */
 export interface ChatWriterDependencies {

@@ -1,5 +1,4 @@
-import { html } from './html.ts';
-import type { Html, Renderable } from './html.ts';
+import { html, type Html, type Renderable } from './html.ts';
 import type { View, Visit } from './page.ts';
 
 interface Table {

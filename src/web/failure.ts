@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { SightlineError } from '../contract/core/index.ts';
-import type { Logger } from '../contract/core/index.ts';
+import { SightlineError, type Logger } from '../contract/core/index.ts';
 import { alert } from './components.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html, type Html } from './html.ts';
 import type { View } from './page.ts';
 
 interface Document extends Pick<View, 'retryAfterSeconds'> {

@@ -1,6 +1,5 @@
 import { assets } from './assets.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html, type Html } from './html.ts';
 import type { PathTo } from './paths.ts';
 import type { BrowserSession } from './session.ts';
 

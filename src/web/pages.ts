@@ -1,21 +1,18 @@
 import type { ServerResponse } from 'node:http';
-import { Router } from 'express';
-import type { Request, RequestHandler } from 'express';
+import { Router, type Request, type RequestHandler } from 'express';
 import { SightlineError } from '../contract/core/index.ts';
 import type { Organization } from '../contract/storage/index.ts';
 import { serveAsset } from './assets.ts';
 import { createCsrf, csrfField } from './csrf.ts';
 import { failureView, sendDocument, sendRedirect } from './failure.ts';
 import { readForm } from './forms.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html, type Html } from './html.ts';
 import { card, shell } from './layout.ts';
 import type { Acts, Answer, AnyPage, View, Visit } from './page.ts';
 import { allPages } from './pages/index.ts';
 import { createPaths, leadBack } from './paths.ts';
 import type { PageServices } from './services.ts';
-import { createSessions } from './session.ts';
-import type { BrowserSession } from './session.ts';
+import { createSessions, type BrowserSession } from './session.ts';
 
 /** Every page, and what they load. What is none of them is passed on. */
 export function createPages(services: PageServices, pages: readonly AnyPage[] = allPages): RequestHandler {

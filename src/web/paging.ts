@@ -1,5 +1,4 @@
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html, type Html } from './html.ts';
 import type { PathTo } from './paths.ts';
 
 const perPage = 100;

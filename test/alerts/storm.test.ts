@@ -12,8 +12,9 @@ import {
   sightlineJson,
   startGateway,
   temporaryDirectory,
+  type Credentials,
+  type RunningGateway,
 } from '../support/gateway.ts';
-import type { Credentials, RunningGateway } from '../support/gateway.ts';
 
 /* 200 means that an alert survives: however many come, and whatever is killed. */
 

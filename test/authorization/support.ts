@@ -3,16 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Network } from '../../src/identity/issue/clients/network.ts';
 import { type AuthorizationServerHost, createAuthorizationServer } from '../../src/identity/issue/server.ts';
 import { silentLogger, testHost } from '../contract/host.ts';
-import { SightlineError } from '../../src/contract/core/index.ts';
-import { authorizationServerSchema } from '../../src/contract/issuer/index.ts';
-import type { Logger, OrganizationId } from '../../src/contract/core/index.ts';
-import type {
-  AuthorizationRequest,
-  AuthorizationRequests,
-  AuthorizationServer,
-  AuthorizationServerOptions,
-  Consent,
-  Scope,
+import { SightlineError, type Logger, type OrganizationId } from '../../src/contract/core/index.ts';
+import {
+  authorizationServerSchema,
+  type AuthorizationRequest,
+  type AuthorizationRequests,
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  type Consent,
+  type Scope,
 } from '../../src/contract/issuer/index.ts';
 import type { ArtifactRepository, Directory, Organization, Storage, User } from '../../src/contract/storage/index.ts';
 import { form, listen, openStore, signal, testClock, type Clock, type TestStore } from '../issuer/support.ts';

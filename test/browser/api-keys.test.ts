@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { screenshot, withChromium } from '../support/browser.ts';
 import { exchange } from '../support/gateway.ts';
-import { openSite } from '../support/site.ts';
-import type { Site } from '../support/site.ts';
+import { openSite, type Site } from '../support/site.ts';
 
 withChromium((launch) => {
   describe('an API key on its page', () => {

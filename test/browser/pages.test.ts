@@ -8,11 +8,10 @@ import {
   sidewaysScroll,
   views,
   withChromium,
+  type View,
 } from '../support/browser.ts';
-import type { View } from '../support/browser.ts';
 import { sightlineJson } from '../support/gateway.ts';
-import { organization, openSite } from '../support/site.ts';
-import type { Site } from '../support/site.ts';
+import { organization, openSite, type Site } from '../support/site.ts';
 
 const addresses = z.array(z.string());
 

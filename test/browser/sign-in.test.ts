@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { openPage, screenshot, withChromium } from '../support/browser.ts';
 import { MemoryClient } from '../support/oauth-client.ts';
 import { password } from '../support/people.ts';
-import { openSite } from '../support/site.ts';
-import type { Site } from '../support/site.ts';
+import { openSite, type Site } from '../support/site.ts';
 
 const info = { name: 'sightline-test', version: '0.0.0' };
 

@@ -1,6 +1,5 @@
 import { lastHour } from '../support/llm-laboratory.ts';
-import { call, query } from './plant.ts';
-import type { Plant } from './plant.ts';
+import { call, query, type Plant } from './plant.ts';
 
 const all = 'SELECT * FROM otel.spans WHERE time >= {start} AND time < {end}';
 

@@ -1,6 +1,5 @@
 import { lastHour } from '../support/llm-laboratory.ts';
-import { call, query } from './plant.ts';
-import type { Plant } from './plant.ts';
+import { call, query, type Plant } from './plant.ts';
 
 const claim = (text: string): object => ({ claims: [{ text, evidence_ids: ['E1'] }] });
 

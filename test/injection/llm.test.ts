@@ -1,23 +1,27 @@
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { incidentOf } from '../support/incident.ts';
-import { newOrganization } from '../../plugins/telemetry-duckdb/support/harness.ts';
-import type { Row } from '../../plugins/telemetry-duckdb/support/harness.ts';
+import { newOrganization, type Row } from '../../plugins/telemetry-duckdb/support/harness.ts';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
-import { ago, askedAt, lastHour, LlmLaboratory, saying } from '../support/llm-laboratory.ts';
-import type { Asking, Investigated } from '../support/llm-laboratory.ts';
+import {
+  ago,
+  askedAt,
+  lastHour,
+  LlmLaboratory,
+  saying,
+  type Asking,
+  type Investigated,
+} from '../support/llm-laboratory.ts';
 import { listen } from '../support/listen.ts';
 import type { Call, Script } from '../support/model-api.ts';
 import { makeTraffic } from '../support/traffic.ts';
 import { activeContent } from './active-content.ts';
 import { othersData, sideEffects } from './corpus-data.ts';
 import { activeContent as activeContentPlants, falsehoods, fencesAndFloods, secretsOfPeople } from './corpus-words.ts';
-import { call, honest, query } from './plant.ts';
-import type { Carrier, Plant, Target } from './plant.ts';
+import { call, honest, query, type Carrier, type Plant, type Target } from './plant.ts';
 
 /*
  * Words of strangers that give orders, and a model that obeys every one of them as far as its tools let it. Whatever it

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { incidentOf } from '../support/incident.ts';
-import { newOrganization } from '../../plugins/telemetry-duckdb/support/harness.ts';
-import type { Row } from '../../plugins/telemetry-duckdb/support/harness.ts';
-import { ago, askedAt, LlmLaboratory } from '../support/llm-laboratory.ts';
-import type { Investigated } from '../support/llm-laboratory.ts';
+import { newOrganization, type Row } from '../../plugins/telemetry-duckdb/support/harness.ts';
+import { ago, askedAt, LlmLaboratory, type Investigated } from '../support/llm-laboratory.ts';
 import { makeTraffic } from '../support/traffic.ts';
 import { activeContent } from './active-content.ts';
 import { othersData, sideEffects } from './corpus-data.ts';

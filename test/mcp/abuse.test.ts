@@ -1,8 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { echoTool } from '../support/fixture-tools.ts';
-import { startMcpServer } from '../support/mcp-server.ts';
-import type { TestServer, TestServerOptions } from '../support/mcp-server.ts';
+import { startMcpServer, type TestServer, type TestServerOptions } from '../support/mcp-server.ts';
 import { rawRequest, rawSocket } from '../support/raw-http.ts';
 
 let server: TestServer | undefined;

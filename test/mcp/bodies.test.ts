@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startMcpServer } from '../support/mcp-server.ts';
-import type { TestServer } from '../support/mcp-server.ts';
+import { startMcpServer, type TestServer } from '../support/mcp-server.ts';
 
 describe('a body', () => {
   let server: TestServer;

@@ -1,23 +1,26 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { scopes } from '../../src/contract/issuer/index.ts';
-import { SightlineError, defineTool, newId } from '../../src/contract/core/index.ts';
+import {
+  SightlineError,
+  defineTool,
+  newId,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from '../../src/contract/core/index.ts';
 import { limitCallsAtOnce } from '../../src/limits/calls-at-once.ts';
-import type { Tool, ToolContext, ToolResult } from '../../src/contract/core/index.ts';
 import { echoTool, writeTool } from '../support/fixture-tools.ts';
 import { listen } from '../support/listen.ts';
-import { startMcpServer } from '../support/mcp-server.ts';
-import type { TestServer, TestServerOptions } from '../support/mcp-server.ts';
-import { rawRequest, readEvents } from '../support/raw-http.ts';
-import type { RawAnswer } from '../support/raw-http.ts';
+import { startMcpServer, type TestServer, type TestServerOptions } from '../support/mcp-server.ts';
+import { rawRequest, readEvents, type RawAnswer } from '../support/raw-http.ts';
 
 const servers: TestServer[] = [];
 afterEach(async () => {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { clientKinds, expectedVersion, listAndCallAll } from '../support/clients.ts';
 import { conformanceTools, echoTool, writeTool } from '../support/fixture-tools.ts';
-import { startMcpServer } from '../support/mcp-server.ts';
-import type { TestServer } from '../support/mcp-server.ts';
+import { startMcpServer, type TestServer } from '../support/mcp-server.ts';
 
 const tools = [echoTool, writeTool, ...conformanceTools];
 

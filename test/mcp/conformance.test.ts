@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { conformanceTools } from '../support/fixture-tools.ts';
-import { startMcpServer } from '../support/mcp-server.ts';
-import type { TestServer } from '../support/mcp-server.ts';
+import { startMcpServer, type TestServer } from '../support/mcp-server.ts';
 import { runNode } from '../support/run.ts';
-import { startTokenProxy } from '../support/token-proxy.ts';
-import type { TokenProxy } from '../support/token-proxy.ts';
+import { startTokenProxy, type TokenProxy } from '../support/token-proxy.ts';
 
 const modules = join(import.meta.dirname, '../../node_modules');
 const current = join(modules, '@modelcontextprotocol/conformance/dist/index.js');

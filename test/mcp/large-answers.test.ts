@@ -1,12 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineTool } from '../../src/contract/core/index.ts';
-import { startMcpServer } from '../support/mcp-server.ts';
-import type { TestServer } from '../support/mcp-server.ts';
+import { startMcpServer, type TestServer } from '../support/mcp-server.ts';
 
 let server: TestServer | undefined;
 afterEach(async () => {

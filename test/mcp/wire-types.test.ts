@@ -3,8 +3,14 @@ import * as v2 from '@modelcontextprotocol/client';
 import * as v1 from '@modelcontextprotocol/sdk/types.js';
 import type { ContentBlock, ToolAnnotations } from '../../src/contract/core/index.ts';
 import type { RequestId } from '../../src/mcp/message.ts';
-import { legacyVersions, modernVersion, rpcCode } from '../../src/mcp/protocol.ts';
-import type { Era, latestLegacyVersion, meta } from '../../src/mcp/protocol.ts';
+import {
+  legacyVersions,
+  modernVersion,
+  rpcCode,
+  type Era,
+  type latestLegacyVersion,
+  type meta,
+} from '../../src/mcp/protocol.ts';
 
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
 type Fits<Narrow, Wide> = Narrow extends Wide ? true : false;

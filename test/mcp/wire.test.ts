@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { conformanceTools, echoTool, writeTool } from '../support/fixture-tools.ts';
-import { startMcpServer } from '../support/mcp-server.ts';
-import type { TestServer } from '../support/mcp-server.ts';
-import { rawRequest, readEvents } from '../support/raw-http.ts';
-import type { RawAnswer, RawRequest } from '../support/raw-http.ts';
+import { startMcpServer, type TestServer } from '../support/mcp-server.ts';
+import { rawRequest, readEvents, type RawAnswer, type RawRequest } from '../support/raw-http.ts';
 
 const served = [echoTool, writeTool, ...conformanceTools];
 

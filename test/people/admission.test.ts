@@ -3,8 +3,7 @@ import { createPeople } from '../../src/identity/people/create-people.ts';
 import type { People } from '../../src/identity/people/people.ts';
 import { silentLogger } from '../contract/host.ts';
 import type { Organization, Storage } from '../../src/contract/storage/index.ts';
-import { admin, identity, openWorld, person, refusal, refused } from './support.ts';
-import type { World } from './support.ts';
+import { admin, identity, openWorld, person, refusal, refused, type World } from './support.ts';
 
 let world: World;
 let other: Organization;

@@ -4,8 +4,18 @@ import type { UserId } from '../../src/contract/core/index.ts';
 import type { ExternalIdentity } from '../../src/contract/issuer/index.ts';
 import type { Organization } from '../../src/contract/storage/index.ts';
 import { createPeople } from '../../src/identity/people/create-people.ts';
-import { admin, audited, home, identity, openWorld, password, person, refusal, refused } from './support.ts';
-import type { World } from './support.ts';
+import {
+  admin,
+  audited,
+  home,
+  identity,
+  openWorld,
+  password,
+  person,
+  refusal,
+  refused,
+  type World,
+} from './support.ts';
 
 let world: World;
 let other: Organization;

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/contract/core/index.ts';
-import { admin, audited, home, openWorld, password, person, refusal, refused } from './support.ts';
-import type { World } from './support.ts';
+import { admin, audited, home, openWorld, password, person, refusal, refused, type World } from './support.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '../../src/contract/core/index.ts';
-import type { GrantId } from '../../src/contract/core/index.ts';
+import { newId, type GrantId } from '../../src/contract/core/index.ts';
 import type { User } from '../../src/contract/storage/index.ts';
-import { admin, audited, openWorld, person, refusal, refused } from './support.ts';
-import type { World } from './support.ts';
+import { admin, audited, openWorld, person, refusal, refused, type World } from './support.ts';
 
 let world: World;
 beforeEach(async () => {

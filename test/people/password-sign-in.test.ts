@@ -3,8 +3,7 @@ import { createPasswords } from '../../src/identity/people/password-rules.ts';
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { User } from '../../src/contract/storage/index.ts';
 import type { People } from '../../src/identity/people/people.ts';
-import { audited, home, openWorld, password, person, refusal, refused } from './support.ts';
-import type { World } from './support.ts';
+import { audited, home, openWorld, password, person, refusal, refused, type World } from './support.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hashSecret, newId } from '../../src/contract/core/index.ts';
-import { admin, openWorld, person } from './support.ts';
-import type { World } from './support.ts';
+import { admin, openWorld, person, type World } from './support.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -1,12 +1,10 @@
 import { expect } from '@jest/globals';
 import { createPeople } from '../../src/identity/people/create-people.ts';
-import { createPasswords } from '../../src/identity/people/password-rules.ts';
-import type { Passwords } from '../../src/identity/people/password-rules.ts';
+import { createPasswords, type Passwords } from '../../src/identity/people/password-rules.ts';
 import type { People } from '../../src/identity/people/people.ts';
 import type { ExternalIdentity, Role } from '../../src/contract/issuer/index.ts';
 import type { Actor, AuditRecord, Organization, User } from '../../src/contract/storage/index.ts';
-import { openStore, operator, recordingLogger, testClock } from '../issuer/support.ts';
-import type { Clock, TestStore } from '../issuer/support.ts';
+import { openStore, operator, recordingLogger, testClock, type Clock, type TestStore } from '../issuer/support.ts';
 
 /** Real hashes at a cost that a suite can pay. */
 const logN = 10;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { access, chmod, chown, mkdir, readFile, readdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -12,8 +11,7 @@ import { credentials, exchange, removeDirectory, root, temporaryDirectory } from
 import { until } from '../support/workers.ts';
 import { cleanEnvironment } from './support/checkout.ts';
 import { nodeOptions } from '../support/start-command.ts';
-import { copyContext, followDockerfile } from './support/dockerfile.ts';
-import type { Image } from './support/dockerfile.ts';
+import { copyContext, followDockerfile, type Image } from './support/dockerfile.ts';
 
 /*
  * The Dockerfile followed step by step without Docker, with what would be different in a container made so: the files

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import type { AlertInput } from '../../src/contract/alerts/index.ts';
 import type { Host, PluginDefinition } from '../../src/contract/core/index.ts';
-import { noticeFaults, noticesOf, testHost } from '../contract/index.ts';
-import type { AlertProof } from '../contract/index.ts';
+import { noticeFaults, noticesOf, testHost, type AlertProof } from '../contract/index.ts';
 import type { z } from 'zod';
 
 /** When the inputs under test are. */

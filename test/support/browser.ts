@@ -2,8 +2,7 @@ import { describe, it } from '@jest/globals';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import axe from 'axe-core';
-import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { z } from 'zod';
 import { root } from './gateway.ts';
 

@@ -1,8 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Scope } from '../../src/contract/issuer/index.ts';
-import { SightlineError, defineTool } from '../../src/contract/core/index.ts';
-import type { ContentBlock, Tool, ToolContext, ToolResult } from '../../src/contract/core/index.ts';
+import {
+  SightlineError,
+  defineTool,
+  type ContentBlock,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from '../../src/contract/core/index.ts';
 
 const empty = z.strictObject({});
 const anything = z.object({});

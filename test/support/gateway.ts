@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +7,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { storageOfAll, workersOfAll } from './forms/form.ts';
-import type { SharedStorage } from './forms/form.ts';
+import { storageOfAll, workersOfAll, type SharedStorage } from './forms/form.ts';
 import { nodeOptions } from './start-command.ts';
 import type { TwoGateways } from './two-gateways.ts';
 

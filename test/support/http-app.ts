@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createApp } from '../../src/gateway/http/app.ts';
-import type { AppOptions } from '../../src/gateway/http/app.ts';
+import { createApp, type AppOptions } from '../../src/gateway/http/app.ts';
 import { Admission } from '../../src/limits/admission.ts';
 
 /** The gateway's app with no MCP endpoint and no receivers: pages, OAuth, metadata and health. */

@@ -1,5 +1,4 @@
-import { newId } from '../../src/contract/core/index.ts';
-import type { OrganizationId } from '../../src/contract/core/index.ts';
+import { newId, type OrganizationId } from '../../src/contract/core/index.ts';
 import type { Incident } from '../../src/contract/storage/index.ts';
 
 /** An incident as an agent is given it, of which nothing matters but what the test says. */

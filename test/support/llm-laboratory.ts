@@ -4,13 +4,11 @@ import playbook from '../../plugins/agent-playbook/index.ts';
 import { Harness } from '../../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from '../contract/host.ts';
-import { newId, SightlineError } from '../../src/contract/core/index.ts';
+import { newId, SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
 import type { Agent, AgentEvent, AgentHost, AgentRows, Assignment } from '../../src/contract/agent/index.ts';
-import type { OrganizationId } from '../../src/contract/core/index.ts';
 import type { ChatMessage, InvestigationStep } from '../../src/contract/storage/index.ts';
 import { createQueryPipeline } from '../../src/telemetry/query/pipeline.ts';
-import { startModelApi } from './model-api.ts';
-import type { ModelApi, Script } from './model-api.ts';
+import { startModelApi, type ModelApi, type Script } from './model-api.ts';
 
 export const askedAt = new Date('2026-03-01T12:00:00Z');
 export const ago = (minutes: number): Date => new Date(askedAt.getTime() - minutes * 60_000);

@@ -1,8 +1,7 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { callTool } from './call.ts';
-import { callThrough, client, until } from './workers.ts';
-import type { Client } from './workers.ts';
+import { callThrough, client, until, type Client } from './workers.ts';
 
 /** One span of this name, as OTLP/JSON. */
 function spanNamed(name: string): string {

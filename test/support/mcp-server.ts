@@ -1,24 +1,19 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
-import type { CryptoKey, JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTVerifyGetKey } from 'jose';
 import {
   createChallenge,
   protectedResourceMetadata,
   protectedResourcePaths,
 } from '../../src/identity/verify/challenge.ts';
 import { createVerifier } from '../../src/identity/verify/verifier.ts';
-import { scopes } from '../../src/contract/issuer/index.ts';
-import type { Issuer, Scope } from '../../src/contract/issuer/index.ts';
-import { newId, toId } from '../../src/contract/core/index.ts';
-import type { Logger, Tool } from '../../src/contract/core/index.ts';
+import { scopes, type Issuer, type Scope } from '../../src/contract/issuer/index.ts';
+import { newId, toId, type Logger, type Tool } from '../../src/contract/core/index.ts';
 import type { AuditRecord, LiveKey } from '../../src/contract/storage/index.ts';
 import { limitCallsAtOnce } from '../../src/limits/calls-at-once.ts';
-import { createRateLimit } from '../../src/limits/rate-limit.ts';
-import type { RateLimitOptions } from '../../src/limits/rate-limit.ts';
+import { createRateLimit, type RateLimitOptions } from '../../src/limits/rate-limit.ts';
 import { createHttpServer } from '../../src/gateway/http/server.ts';
-import { createMcpHandler } from '../../src/mcp/handler.ts';
-import type { McpHandlerOptions } from '../../src/mcp/handler.ts';
+import { createMcpHandler, type McpHandlerOptions } from '../../src/mcp/handler.ts';
 import { listen } from './listen.ts';
 
 export interface LogLine {

@@ -6,8 +6,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
-import { freePort, loginOf } from './database-server.ts';
-import type { DatabaseServer, Login } from './database-server.ts';
+import { freePort, loginOf, type DatabaseServer, type Login } from './database-server.ts';
 
 const run = promisify(execFile);
 

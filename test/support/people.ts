@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { RunningGateway } from './gateway.ts';
-import { sightline, sightlineJson } from './gateway.ts';
+import { type RunningGateway, sightline, sightlineJson } from './gateway.ts';
 import { Person } from './person.ts';
 
 export const password = 'correct horse battery staple';

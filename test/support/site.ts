@@ -1,10 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { z } from 'zod';
-import { openPage } from './browser.ts';
-import type { View } from './browser.ts';
-import { removeDirectory, sightline, sightlineJson, startGateway, temporaryDirectory } from './gateway.ts';
-import type { RunningGateway } from './gateway.ts';
+import { openPage, type View } from './browser.ts';
+import {
+  removeDirectory,
+  sightline,
+  sightlineJson,
+  startGateway,
+  temporaryDirectory,
+  type RunningGateway,
+} from './gateway.ts';
 import { password } from './people.ts';
 
 /** The organization of a first start. */

@@ -2,16 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import storagePlugin from '../../plugins/storage-knex/index.ts';
-import { mysqlStore, postgresStore } from '../../plugins/storage-knex/support/store.ts';
-import type { ServerStore } from '../../plugins/storage-knex/support/store.ts';
+import { mysqlStore, postgresStore, type ServerStore } from '../../plugins/storage-knex/support/store.ts';
 import { testHost } from '../contract/host.ts';
 import type { StorageUnderTest } from '../contract/storage.ts';
-import { storageOfAll } from './forms/form.ts';
-import type { SharedStorage } from './forms/form.ts';
-import { mysqlServers } from './mysql.ts';
-import type { MysqlServer } from './mysql.ts';
-import { embeddedServer, localServer } from './postgres.ts';
-import type { PostgresServer } from './postgres.ts';
+import { storageOfAll, type SharedStorage } from './forms/form.ts';
+import { mysqlServers, type MysqlServer } from './mysql.ts';
+import { embeddedServer, localServer, type PostgresServer } from './postgres.ts';
 
 /** An empty store of the kind that all tests run on. */
 export async function emptyStore(): Promise<StorageUnderTest> {

@@ -5,15 +5,18 @@ import { z } from 'zod';
 import storagePlugin from '../../plugins/storage-knex/index.ts';
 import telemetryPlugin from '../../plugins/telemetry-duckdb/index.ts';
 import { silentLogger, testHost } from '../contract/host.ts';
-import { newId } from '../../src/contract/core/index.ts';
-import { scopes } from '../../src/contract/issuer/index.ts';
-import type { OrganizationId, Tool, ToolContext, ToolResult } from '../../src/contract/core/index.ts';
-import type { Principal } from '../../src/contract/issuer/index.ts';
+import {
+  newId,
+  type OrganizationId,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from '../../src/contract/core/index.ts';
+import { scopes, type Principal } from '../../src/contract/issuer/index.ts';
 import type { Actor, Storage, Workspace } from '../../src/contract/storage/index.ts';
 import type { Telemetry } from '../../src/contract/telemetry/index.ts';
 import { parseArguments, renameAliases } from '../../src/mcp/arguments.ts';
-import { createCatalog } from '../../src/mcp/catalog.ts';
-import type { Catalog } from '../../src/mcp/catalog.ts';
+import { createCatalog, type Catalog } from '../../src/mcp/catalog.ts';
 import { telemetryHost } from '../../src/gateway/wiring/telemetry-host.ts';
 import { cancelChat } from '../../src/incidents/investigation/worker.ts';
 import { createKeptResults } from '../../src/telemetry/query/kept-results.ts';

@@ -10,11 +10,9 @@ import { createTelemetry } from '../../plugins/telemetry-clickhouse/support/harn
 import { restricted } from '../../plugins/telemetry-clickhouse/support/layered.ts';
 import { applyScripts } from '../../plugins/telemetry-postgres/support/warehouse.ts';
 import { silentLogger } from '../contract/host.ts';
-import { hashSecret, isId, newId } from '../../src/contract/core/index.ts';
+import { hashSecret, isId, newId, type OrganizationId } from '../../src/contract/core/index.ts';
 import { tableNames } from '../../src/contract/telemetry/index.ts';
-import type { OrganizationId } from '../../src/contract/core/index.ts';
-import { sendDemo } from '../../src/lab/demo/index.ts';
-import type { DemoOptions, Sent } from '../../src/lab/demo/index.ts';
+import { sendDemo, type DemoOptions, type Sent } from '../../src/lab/demo/index.ts';
 import { createOtlpReceiver } from '../../src/telemetry/ingest/receiver.ts';
 import { engineMissing } from './clickhouse/engine.ts';
 import { ClickHouseServer } from './clickhouse/server.ts';

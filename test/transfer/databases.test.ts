@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mysqlStore, postgresStore } from '../../plugins/storage-knex/support/store.ts';
-import type { ServerStore } from '../../plugins/storage-knex/support/store.ts';
+import { mysqlStore, postgresStore, type ServerStore } from '../../plugins/storage-knex/support/store.ts';
 import { soon } from '../contract/storage/stage.ts';
 import type { Storage } from '../../src/contract/storage/index.ts';
 import { mysqlServers } from '../support/mysql.ts';

@@ -4,8 +4,7 @@ import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rejection } from '../contract/runner.ts';
-import { newId, SightlineError } from '../../src/contract/core/index.ts';
-import type { Vault } from '../../src/contract/core/index.ts';
+import { newId, SightlineError, type Vault } from '../../src/contract/core/index.ts';
 import type { Workspace } from '../../src/contract/storage/index.ts';
 import { exportWorkspace } from '../../src/records/transfer/export.ts';
 import {
@@ -18,8 +17,8 @@ import {
   rowsOf,
   signed,
   vault,
+  type Place,
 } from './support.ts';
-import type { Place } from './support.ts';
 
 /* An export is a file that people keep, copy and lose parts of. What is not whole and ours is never taken, not even in part. */
 

@@ -14,8 +14,8 @@ import {
   sightlineJson,
   startGateway,
   temporaryDirectory,
+  type Credentials,
 } from '../support/gateway.ts';
-import type { Credentials } from '../support/gateway.ts';
 import { rowsOf } from './support.ts';
 
 /* A backup is made of a gateway that works, and what is restored from it works as well. */

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/contract/core/index.ts';
 import type { Organization, User } from '../../src/contract/storage/index.ts';
-import { openSite, password } from './support/site.ts';
-import type { Site } from './support/site.ts';
+import { openSite, password, type Site } from './support/site.ts';
 import type { TestBrowser } from './support/test-browser.ts';
 
 const operator = { kind: 'operator', id: 'root', name: 'root' } as const;

@@ -4,8 +4,7 @@ import { SightlineError } from '../../src/contract/core/index.ts';
 import type { AuthorizationRequest, AuthorizationRequests, Consent } from '../../src/contract/issuer/index.ts';
 import type { Organization, User } from '../../src/contract/storage/index.ts';
 import { readable } from '../support/person.ts';
-import { desktop, openSite, password } from './support/site.ts';
-import type { Site } from './support/site.ts';
+import { desktop, openSite, password, type Site } from './support/site.ts';
 import type { TestBrowser } from './support/test-browser.ts';
 
 const claude: AuthorizationRequest = {

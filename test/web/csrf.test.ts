@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openSite, password } from './support/site.ts';
-import type { Site } from './support/site.ts';
+import { openSite, password, type Site } from './support/site.ts';
 import type { TestBrowser } from './support/test-browser.ts';
 
 const outOfDate = 'This form is out of date.';

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { allPages } from '../../src/web/pages/index.ts';
-import { rawRequest } from '../support/raw-http.ts';
-import type { RawAnswer } from '../support/raw-http.ts';
-import { openSite, password } from './support/site.ts';
-import type { Site } from './support/site.ts';
+import { rawRequest, type RawAnswer } from '../support/raw-http.ts';
+import { openSite, password, type Site } from './support/site.ts';
 import type { TestBrowser } from './support/test-browser.ts';
 
 const policy =

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { newId } from '../../src/contract/core/index.ts';
@@ -14,8 +13,7 @@ import {
   withChromium,
 } from '../support/browser.ts';
 import { listen } from '../support/listen.ts';
-import { openSite, password } from './support/site.ts';
-import type { Site } from './support/site.ts';
+import { openSite, password, type Site } from './support/site.ts';
 
 withChromium((launch) => {
   describe('in a browser', () => {

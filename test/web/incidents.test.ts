@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Incident, InvestigationStep, NewIncident } from '../../src/contract/storage/index.ts';
 import { readable } from '../support/person.ts';
-import { engine, openWorkplace, operator } from './support/workplace.ts';
-import type { Colleague, Workplace } from './support/workplace.ts';
+import { engine, openWorkplace, operator, type Colleague, type Workplace } from './support/workplace.ts';
 
 const hostile = '<img src=x onerror=alert(1)>"\'&';
 

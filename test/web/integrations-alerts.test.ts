@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readable } from '../support/person.ts';
-import { openWorkplace } from './support/workplace.ts';
-import type { Colleague, Workplace } from './support/workplace.ts';
+import { openWorkplace, type Colleague, type Workplace } from './support/workplace.ts';
 
 const path = '/integrations/alerts';
 

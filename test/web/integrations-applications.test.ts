@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { newId } from '../../src/contract/core/index.ts';
-import type { GrantId } from '../../src/contract/core/index.ts';
+import { newId, type GrantId } from '../../src/contract/core/index.ts';
 import type { TokenTrust } from '../../src/contract/issuer/index.ts';
 import { readable } from '../support/person.ts';
-import { openWorkplace } from './support/workplace.ts';
-import type { Colleague, Workplace } from './support/workplace.ts';
+import { openWorkplace, type Colleague, type Workplace } from './support/workplace.ts';
 
 const path = '/integrations/applications';
 

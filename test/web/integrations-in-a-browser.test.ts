@@ -12,8 +12,7 @@ import {
   withChromium,
 } from '../support/browser.ts';
 import { password } from './support/site.ts';
-import { engine, openWorkplace, operator } from './support/workplace.ts';
-import type { Workplace } from './support/workplace.ts';
+import { engine, openWorkplace, operator, type Workplace } from './support/workplace.ts';
 
 const email = 'ada@acme.example';
 

@@ -5,8 +5,7 @@ import { exchange, tokenOf } from '../issuer/support.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import { readable } from '../support/person.ts';
 import type { Fields } from './support/test-browser.ts';
-import { openWorkplace } from './support/workplace.ts';
-import type { Colleague, Workplace } from './support/workplace.ts';
+import { openWorkplace, type Colleague, type Workplace } from './support/workplace.ts';
 
 const list = '/integrations/api-keys';
 

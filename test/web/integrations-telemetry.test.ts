@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hashSecret } from '../../src/contract/core/index.ts';
 import { readable } from '../support/person.ts';
-import { openWorkplace } from './support/workplace.ts';
-import type { Colleague, Workplace } from './support/workplace.ts';
+import { openWorkplace, type Colleague, type Workplace } from './support/workplace.ts';
 
 const path = '/integrations/telemetry';
 

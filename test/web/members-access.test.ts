@@ -4,8 +4,7 @@ import { chatPages, incidentPages, memberPages } from '../../src/web/pages/index
 import { integrationPages } from '../../src/web/pages/integrations/index.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import type { TestBrowser } from './support/test-browser.ts';
-import { engine, nobodys, openWorkplace, operator } from './support/workplace.ts';
-import type { Colleague, Workplace } from './support/workplace.ts';
+import { engine, nobodys, openWorkplace, operator, type Colleague, type Workplace } from './support/workplace.ts';
 
 /** What each is answered: 405 where there is no such method. `outsider` is an admin of another organization. */
 interface Expected {

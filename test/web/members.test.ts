@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readable } from '../support/person.ts';
-import { openWorkplace } from './support/workplace.ts';
-import type { Colleague, Workplace } from './support/workplace.ts';
+import { openWorkplace, type Colleague, type Workplace } from './support/workplace.ts';
 
 describe('the page of members', () => {
   let place: Workplace;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { password } from './support/site.ts';
 import type { TestBrowser } from './support/test-browser.ts';
-import { openWorkplace } from './support/workplace.ts';
-import type { Workplace } from './support/workplace.ts';
+import { openWorkplace, type Workplace } from './support/workplace.ts';
 
 /** One browser, two tabs: a form is open in one while the other goes to another organization. */
 describe('a form that was opened in another organization', () => {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ownPath } from '../../src/web/paths.ts';
-import { openSite, password } from './support/site.ts';
-import type { Site } from './support/site.ts';
+import { openSite, password, type Site } from './support/site.ts';
 
 const elsewhere = [
   'https://evil.example',

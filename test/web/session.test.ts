@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { openSite, password } from './support/site.ts';
-import type { Site } from './support/site.ts';
+import { openSite, password, type Site } from './support/site.ts';
 
 describe('a browser that is signed in', () => {
   let site: Site;

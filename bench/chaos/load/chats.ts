@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { runLine, toolThroughFront } from './line.ts';
-import type { LoadContext } from './line.ts';
+import { runLine, toolThroughFront, type LoadContext } from './line.ts';
 
 const started = z.object({ chat_id: z.string() });
 const replied = z.object({ message_id: z.string() });

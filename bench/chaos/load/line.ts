@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Credentials } from '../../../test/support/gateway.ts';
-import { callTool } from '../client.ts';
-import type { Answer, Called } from '../client.ts';
+import { callTool, type Answer, type Called } from '../client.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Stage } from '../stage.ts';
 import type { Traffic } from '../traffic.ts';

@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { credentials } from '../../../test/support/gateway.ts';
-import type { Credentials } from '../../../test/support/gateway.ts';
+import { credentials, type Credentials } from '../../../test/support/gateway.ts';
 import { callTool, exchange } from '../client.ts';
-import { runLine } from './line.ts';
-import type { LoadContext } from './line.ts';
+import { runLine, type LoadContext } from './line.ts';
 
 /** Somebody at the command line: makes keys and revokes them, and brings incidents. */
 export function operator(context: LoadContext): Promise<void> {

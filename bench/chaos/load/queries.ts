@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { runLine, toolThroughFront } from './line.ts';
-import type { LoadContext } from './line.ts';
+import { runLine, toolThroughFront, type LoadContext } from './line.ts';
 
 const counted = z.object({ rows: z.tuple([z.tuple([z.string()])]) });
 const listed = z.object({ incidents: z.array(z.object({ title: z.string() })) });

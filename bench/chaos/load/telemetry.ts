@@ -1,6 +1,5 @@
 import { post } from '../client.ts';
-import { noted, runLine } from './line.ts';
-import type { LoadContext } from './line.ts';
+import { noted, runLine, type LoadContext } from './line.ts';
 
 const recordsARequest = 5;
 

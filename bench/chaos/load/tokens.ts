@@ -1,6 +1,5 @@
 import { exchange } from '../client.ts';
-import { noted, runLine } from './line.ts';
-import type { LoadContext } from './line.ts';
+import { noted, runLine, type LoadContext } from './line.ts';
 
 /** Exchanges the key for tokens. */
 export function tokens(context: LoadContext): Promise<void> {

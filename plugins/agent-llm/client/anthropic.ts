@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Logger } from '../../../src/contract/core/index.ts';
 import type { Config } from '../config.ts';
-import { LlmFailure } from './client.ts';
-import type { LlmClient, LlmReply, Turn } from './client.ts';
+import { LlmFailure, type LlmClient, type LlmReply, type Turn } from './client.ts';
 import { postJson } from './http.ts';
 
 const version = '2023-06-01';

@@ -4,8 +4,7 @@ import { plain } from '../plain.ts';
 import type { Submission } from '../tools/submit-conclusion.ts';
 import type { Desk } from '../tools/tool.ts';
 import { fenced } from '../../../src/contract/core/index.ts';
-import { bullets, claimText, headline } from './answer.ts';
-import type { Findings } from './answer.ts';
+import { bullets, claimText, headline, type Findings } from './answer.ts';
 
 /** The incident's document: the model's conclusion, all evidence, and the playbook's own findings. */
 export function writeDocument({ conclusion, nextSteps, steps, notes }: Findings, baseline: string): string {

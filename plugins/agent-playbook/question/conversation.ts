@@ -2,8 +2,7 @@ import type { Assignment } from '../../../src/contract/agent/index.ts';
 import type { ChatMessage } from '../../../src/contract/storage/index.ts';
 import type { Question } from './asks.ts';
 import { readMove } from './move.ts';
-import { clamp, readTimeRange, clock, longest, timeOf } from './time-range.ts';
-import type { TimeRange } from './time-range.ts';
+import { clamp, readTimeRange, clock, longest, timeOf, type TimeRange } from './time-range.ts';
 import { unnamedRange } from './windows.ts';
 
 const most = 4;

@@ -1,5 +1,4 @@
-import { lengthOf } from './time-range.ts';
-import type { TimeRange } from './time-range.ts';
+import { lengthOf, type TimeRange } from './time-range.ts';
 
 const day = 86_400_000;
 const span = String.raw`(?:(\d{1,3}|an?|one|two|three)\s+)?(minute|hour|day|week)s?`;

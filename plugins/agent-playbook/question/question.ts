@@ -1,6 +1,5 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
-import type { Focus, Question } from './asks.ts';
-import { readAsks } from './asks.ts';
+import { type Focus, type Question, readAsks } from './asks.ts';
 import { followConversation } from './conversation.ts';
 
 /** The newest of these decide; what was said long before is not meant any more. */

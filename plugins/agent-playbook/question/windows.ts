@@ -1,6 +1,5 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
-import { lengthOf } from '../notebook.ts';
-import type { Windows } from '../notebook.ts';
+import { lengthOf, type Windows } from '../notebook.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { moment } from '../sql.ts';
 import type { Question } from './asks.ts';

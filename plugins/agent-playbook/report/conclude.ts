@@ -12,8 +12,7 @@ import { describe as describeTrace } from '../steps/exemplars.ts';
 import { describe as describeLog } from '../steps/log-patterns.ts';
 import type { Suspect } from '../suspects.ts';
 import { rate } from '../statistics.ts';
-import { claim, nothingFound } from './findings.ts';
-import type { Report } from './findings.ts';
+import { claim, nothingFound, type Report } from './findings.ts';
 import { affected, confidenceOf, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
 
 /** What this playbook does not look at, said each time. */

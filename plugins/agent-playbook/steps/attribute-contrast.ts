@@ -1,10 +1,8 @@
 import { code, percent, eitherWindow, within } from '../sql.ts';
-import { listed } from '../notebook.ts';
-import type { Row } from '../notebook.ts';
+import { listed, type Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { latest } from '../sample.ts';
-import { rate, twoProportionZ } from '../statistics.ts';
-import type { Proportion } from '../statistics.ts';
+import { rate, twoProportionZ, type Proportion } from '../statistics.ts';
 
 /** One or two attributes with their values, and how much of the bad spans and of the rest have them. */
 export interface Contrast {

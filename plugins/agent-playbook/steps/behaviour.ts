@@ -1,6 +1,5 @@
 import { code, percent, chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
-import { listed } from '../notebook.ts';
-import type { Row } from '../notebook.ts';
+import { listed, type Row } from '../notebook.ts';
 import { gStatistic, overdispersion } from '../statistics.ts';
 import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';

@@ -1,12 +1,9 @@
-import { code, milliseconds, percent, eitherWindow, inList, isBefore, within } from '../sql.ts';
-import type { Calling } from '../sql.ts';
-import { listed } from '../notebook.ts';
-import type { Finding, Row } from '../notebook.ts';
+import { code, milliseconds, percent, eitherWindow, inList, isBefore, within, type Calling } from '../sql.ts';
+import { listed, type Finding, type Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
 import { robustZ } from '../statistics.ts';
-import { readShift } from './latency-shift.ts';
-import type { Shift } from './latency-shift.ts';
+import { readShift, type Shift } from './latency-shift.ts';
 
 /** Calls of one service by another: what the caller waits beyond what the called one says it took. */
 export interface CallGap extends Shift {

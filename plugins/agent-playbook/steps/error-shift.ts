@@ -1,8 +1,7 @@
 import { code, percent, eitherWindow, isBefore, onlyFocus, ownWork, within } from '../sql.ts';
 import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
-import { rate, twoProportionZ } from '../statistics.ts';
-import type { Proportion } from '../statistics.ts';
+import { rate, twoProportionZ, type Proportion } from '../statistics.ts';
 
 export interface ErrorChange {
   readonly service: string;

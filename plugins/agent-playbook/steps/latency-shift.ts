@@ -1,9 +1,7 @@
 import { code, milliseconds, percent, onlyFocus, ownWork, usualWindow, within } from '../sql.ts';
-import { listed, usual } from '../notebook.ts';
-import type { Finding, Row } from '../notebook.ts';
+import { listed, usual, type Finding, type Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
-import { rate, twoProportionZ, binomialTail } from '../statistics.ts';
-import type { Proportion } from '../statistics.ts';
+import { rate, twoProportionZ, binomialTail, type Proportion } from '../statistics.ts';
 
 /** How long something takes, now against before. Nanoseconds. */
 export interface Shift {

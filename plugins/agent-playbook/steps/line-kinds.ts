@@ -2,8 +2,7 @@ import { code, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '..
 import type { Row } from '../notebook.ts';
 import { joined } from '../sample.ts';
 import type { Step, Scene } from '../scene.ts';
-import { drain, templatesOf } from '../templates/drain.ts';
-import type { Template } from '../templates/drain.ts';
+import { drain, templatesOf, type Template } from '../templates/drain.ts';
 
 /** Each round reads lines that the one before left apart. */
 const rounds = 3;

@@ -1,7 +1,6 @@
 import { code, eitherWindow, isBefore, masked, onlyFocus, within } from '../sql.ts';
-import type { Finding, Row } from '../notebook.ts';
+import { type Finding, type Row, listed, scaleOf } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
-import { listed, scaleOf } from '../notebook.ts';
 import { ofKinds } from '../templates/drain.ts';
 
 export interface LogPattern {

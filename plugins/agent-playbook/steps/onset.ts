@@ -1,8 +1,7 @@
 import { code, moment, ownWork, partWidth, within } from '../sql.ts';
 import type { TimeRange } from '../question/time-range.ts';
-import type { Finding, Row } from '../notebook.ts';
+import { type Finding, type Row, lengthOf } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
-import { lengthOf } from '../notebook.ts';
 import { changePoint } from '../statistics.ts';
 
 interface OnsetInquiry extends Pick<Scene, 'notebook' | 'write'> {

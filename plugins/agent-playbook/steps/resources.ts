@@ -1,6 +1,5 @@
 import { code, onlyFocus, within } from '../sql.ts';
-import { listed } from '../notebook.ts';
-import type { Finding, Row } from '../notebook.ts';
+import { listed, type Finding, type Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Step, Scene } from '../scene.ts';
 

@@ -2,8 +2,7 @@ import { code, milliseconds, percent, eitherWindow, inList, isBefore, onlyFocus,
 import type { Finding, Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
-import { readShift } from './latency-shift.ts';
-import type { Shift } from './latency-shift.ts';
+import { readShift, type Shift } from './latency-shift.ts';
 
 export interface SelfTimeChange extends Shift {
   readonly service: string;

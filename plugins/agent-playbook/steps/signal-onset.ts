@@ -5,8 +5,7 @@ import type { Step, Scene } from '../scene.ts';
 import { thresholds } from '../statistics.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { CallGap } from './call-gaps.ts';
-import { bucketWidth, riseOf } from './onset.ts';
-import type { Onset } from './onset.ts';
+import { bucketWidth, riseOf, type Onset } from './onset.ts';
 import type { ResourceChange } from './resources.ts';
 
 /** What a suspect shows, and so what is followed through time. */

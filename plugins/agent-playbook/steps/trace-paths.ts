@@ -1,9 +1,7 @@
 import { code, milliseconds, usualWindow, within } from '../sql.ts';
-import type { Finding, Row } from '../notebook.ts';
+import { type Finding, type Row, usual } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
-import { usual } from '../notebook.ts';
-import { around, readExemplar } from './exemplars.ts';
-import type { Exemplar } from './exemplars.ts';
+import { around, readExemplar, type Exemplar } from './exemplars.ts';
 
 /** A span of one trace. Milliseconds. */
 export interface TimedSpan {

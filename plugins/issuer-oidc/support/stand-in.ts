@@ -1,7 +1,13 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { Events, OAuth2Issuer, OAuth2Service } from 'oauth2-mock-server';
-import type { MutableResponse, MutableRedirectUri, MutableToken } from 'oauth2-mock-server';
+import {
+  Events,
+  OAuth2Issuer,
+  OAuth2Service,
+  type MutableResponse,
+  type MutableRedirectUri,
+  type MutableToken,
+} from 'oauth2-mock-server';
 import type { Claims } from '../claims.ts';
 
 /** oauth2-mock-server as a provider that says whatever a test wants it to. */

@@ -1,10 +1,8 @@
 import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
-import { createConnection } from 'mysql2';
-import type { Connection, ConnectionOptions } from 'mysql2';
+import { createConnection, type Connection, type ConnectionOptions } from 'mysql2';
 import { quietly } from '../dialect.ts';
-import { discard, isDiscarded, MysqlClient as MysqlClientOfKnex } from '../knex-private.ts';
-import type { MysqlQuery } from '../knex-private.ts';
+import { discard, isDiscarded, MysqlClient as MysqlClientOfKnex, type MysqlQuery } from '../knex-private.ts';
 import { rowsStatements } from '../server/lookups.ts';
 import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
 import { isLost, told } from './errors.ts';

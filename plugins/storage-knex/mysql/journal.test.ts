@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/glo
 import createKnex from 'knex';
 import type { Knex } from 'knex';
 import { mysqlServers } from '../../../test/support/mysql.ts';
-import { mysqlStore } from '../support/store.ts';
-import type { ServerStore } from '../support/store.ts';
+import { mysqlStore, type ServerStore } from '../support/store.ts';
 import { journaled } from './dialect.ts';
 
 const servers = await mysqlServers();

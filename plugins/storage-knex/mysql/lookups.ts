@@ -1,5 +1,4 @@
-import { createConnection } from 'mysql2';
-import type { Connection, RowDataPacket } from 'mysql2';
+import { createConnection, type Connection, type RowDataPacket } from 'mysql2';
 import type { Row } from '../dialect.ts';
 import type { Link, LookupStatement } from '../server/lookups.ts';
 import { lookupMs, type ServerSettings } from '../server/settings.ts';

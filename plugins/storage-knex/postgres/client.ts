@@ -7,8 +7,8 @@ import {
   isDiscarded,
   PostgresClient as PostgresClientOfKnex,
   PostgresColumnCompiler,
+  type PostgresQuery,
 } from '../knex-private.ts';
-import type { PostgresQuery } from '../knex-private.ts';
 import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
 import { rowsStatements } from '../server/lookups.ts';
 import { isLost, told } from './errors.ts';

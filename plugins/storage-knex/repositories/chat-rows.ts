@@ -1,5 +1,4 @@
-import { SightlineError, newId, toId } from '../../../src/contract/core/index.ts';
-import type { ChatId, MessageId } from '../../../src/contract/core/index.ts';
+import { SightlineError, newId, toId, type ChatId, type MessageId } from '../../../src/contract/core/index.ts';
 import type {
   Actor,
   Chat,

@@ -1,5 +1,4 @@
-import { newId, SightlineError } from '../../../src/contract/core/index.ts';
-import type { ChatId, MessageId } from '../../../src/contract/core/index.ts';
+import { newId, SightlineError, type ChatId, type MessageId } from '../../../src/contract/core/index.ts';
 import type {
   Actor,
   Chat,

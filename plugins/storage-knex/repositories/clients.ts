@@ -1,5 +1,4 @@
-import { SightlineError, toId } from '../../../src/contract/core/index.ts';
-import type { GrantId, OrganizationId } from '../../../src/contract/core/index.ts';
+import { SightlineError, toId, type GrantId, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type {
   ClientRepository,
   RegisteredClient,

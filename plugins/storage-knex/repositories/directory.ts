@@ -1,5 +1,13 @@
-import { foldCase, isId, newId, SightlineError, toId } from '../../../src/contract/core/index.ts';
-import type { GrantId, IngestTokenId, OrganizationId } from '../../../src/contract/core/index.ts';
+import {
+  foldCase,
+  isId,
+  newId,
+  SightlineError,
+  toId,
+  type GrantId,
+  type IngestTokenId,
+  type OrganizationId,
+} from '../../../src/contract/core/index.ts';
 import type { ApiKeyWithHashes, Directory, Organization, User } from '../../../src/contract/storage/index.ts';
 import { scopesJson } from '../json.ts';
 import { comparable, shortText } from '../columns.ts';

@@ -1,5 +1,4 @@
-import { SightlineError, toId } from '../../../src/contract/core/index.ts';
-import type { GrantId, UserId } from '../../../src/contract/core/index.ts';
+import { SightlineError, toId, type GrantId, type UserId } from '../../../src/contract/core/index.ts';
 import type { Grant, GrantRepository, NewGrant } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
 import { scopesJson } from '../json.ts';

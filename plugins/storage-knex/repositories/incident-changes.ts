@@ -1,11 +1,11 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
-import { nextStatuses } from '../../../src/contract/storage/index.ts';
-import type {
-  Incident,
-  IncidentPatch,
-  IncidentStatus,
-  Resolution,
-  WaitingOn,
+import {
+  nextStatuses,
+  type Incident,
+  type IncidentPatch,
+  type IncidentStatus,
+  type Resolution,
+  type WaitingOn,
 } from '../../../src/contract/storage/index.ts';
 import { sameAlerts } from './incident-rows.ts';
 

@@ -1,13 +1,14 @@
 import { foldCase, toId } from '../../../src/contract/core/index.ts';
-import { openStatuses, waitingParties } from '../../../src/contract/storage/index.ts';
-import type {
-  Alert,
-  Incident,
-  IncidentFilter,
-  IncidentStatus,
-  Page,
-  Resolution,
-  WaitingOn,
+import {
+  openStatuses,
+  waitingParties,
+  type Alert,
+  type Incident,
+  type IncidentFilter,
+  type IncidentStatus,
+  type Page,
+  type Resolution,
+  type WaitingOn,
 } from '../../../src/contract/storage/index.ts';
 import {
   date,

@@ -1,13 +1,12 @@
-import { incidentRules } from '../../../src/contract/storage/index.ts';
-import type {
-  Actor,
-  TimelineEntry,
-  DocumentCondition,
-  DocumentVersion,
-  IncidentDocument,
+import {
+  incidentRules,
+  type Actor,
+  type TimelineEntry,
+  type DocumentCondition,
+  type DocumentVersion,
+  type IncidentDocument,
 } from '../../../src/contract/storage/index.ts';
-import { SightlineError } from '../../../src/contract/core/index.ts';
-import type { IncidentId } from '../../../src/contract/core/index.ts';
+import { SightlineError, type IncidentId } from '../../../src/contract/core/index.ts';
 import { date, integer, optional } from '../columns.ts';
 import { actorJson } from '../json.ts';
 import type { IncidentTimelineRow, IncidentDocumentRow } from '../rows.ts';

@@ -1,18 +1,17 @@
-import { newId, SightlineError } from '../../../src/contract/core/index.ts';
-import type { IncidentId } from '../../../src/contract/core/index.ts';
-import { openStatuses } from '../../../src/contract/storage/index.ts';
-import type {
-  Actor,
-  DocumentCondition,
-  DocumentVersion,
-  Incident,
-  IncidentDocument,
-  IncidentFilter,
-  IncidentPatch,
-  IncidentRepository,
-  NewIncident,
-  Page,
-  TimelineEntry,
+import { newId, SightlineError, type IncidentId } from '../../../src/contract/core/index.ts';
+import {
+  openStatuses,
+  type Actor,
+  type DocumentCondition,
+  type DocumentVersion,
+  type Incident,
+  type IncidentDocument,
+  type IncidentFilter,
+  type IncidentPatch,
+  type IncidentRepository,
+  type NewIncident,
+  type Page,
+  type TimelineEntry,
 } from '../../../src/contract/storage/index.ts';
 import { sha256 } from '../columns.ts';
 import type { Scope } from '../scope.ts';

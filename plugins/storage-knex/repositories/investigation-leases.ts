@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
-import { toId } from '../../../src/contract/core/index.ts';
-import type { InvestigationId } from '../../../src/contract/core/index.ts';
+import { toId, type InvestigationId } from '../../../src/contract/core/index.ts';
 import type { ClaimedInvestigation, Lease } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
 import type { InvestigationRow } from '../rows.ts';

@@ -1,5 +1,4 @@
-import { newId, SightlineError, toId } from '../../../src/contract/core/index.ts';
-import type { ChatId, IncidentId } from '../../../src/contract/core/index.ts';
+import { newId, SightlineError, toId, type ChatId, type IncidentId } from '../../../src/contract/core/index.ts';
 import type { Investigation } from '../../../src/contract/storage/index.ts';
 import { date, investigationStatusColumn, optional } from '../columns.ts';
 import { conclusionJson } from '../json.ts';

@@ -1,5 +1,9 @@
-import { SightlineError } from '../../../src/contract/core/index.ts';
-import type { ChatId, IncidentId, InvestigationId } from '../../../src/contract/core/index.ts';
+import {
+  SightlineError,
+  type ChatId,
+  type IncidentId,
+  type InvestigationId,
+} from '../../../src/contract/core/index.ts';
 import type {
   Investigation,
   InvestigationRepository,

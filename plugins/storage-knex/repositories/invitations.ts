@@ -1,5 +1,4 @@
-import { SightlineError, toId } from '../../../src/contract/core/index.ts';
-import type { InvitationId } from '../../../src/contract/core/index.ts';
+import { SightlineError, toId, type InvitationId } from '../../../src/contract/core/index.ts';
 import type {
   Invitation,
   InvitationRepository,
@@ -22,8 +21,9 @@ import {
   newUserRow,
   toUser,
   userColumns,
+  type JoinedOrganization,
+  type JoinedUser,
 } from './users.ts';
-import type { JoinedOrganization, JoinedUser } from './users.ts';
 import { OrganizationRepository } from './repository.ts';
 
 /** Locked while an address becomes invited or a member, so that it does not become both. */

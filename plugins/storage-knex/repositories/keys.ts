@@ -1,5 +1,4 @@
-import { SightlineError, toId } from '../../../src/contract/core/index.ts';
-import type { KeyId } from '../../../src/contract/core/index.ts';
+import { SightlineError, toId, type KeyId } from '../../../src/contract/core/index.ts';
 import type { ApiKey, KeyRepository, NewKey, NewSecret } from '../../../src/contract/storage/index.ts';
 import { date, optional, shortText } from '../columns.ts';
 import { scopesJson } from '../json.ts';

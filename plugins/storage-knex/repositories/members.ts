@@ -1,5 +1,4 @@
-import { SightlineError, toId } from '../../../src/contract/core/index.ts';
-import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
+import { SightlineError, toId, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
 import type { Role } from '../../../src/contract/issuer/index.ts';
 import type { AdminGuard, MemberRepository, User } from '../../../src/contract/storage/index.ts';
 import { roleColumn } from '../columns.ts';

@@ -1,5 +1,4 @@
-import { foldCase, SightlineError, toId } from '../../../src/contract/core/index.ts';
-import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
+import { foldCase, SightlineError, toId, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
 import type { Role } from '../../../src/contract/issuer/index.ts';
 import type {
   InvitedAccount,

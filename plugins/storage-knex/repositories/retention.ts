@@ -1,5 +1,4 @@
-import { auditSeals } from '../../../src/contract/storage/index.ts';
-import type { RetentionRepository } from '../../../src/contract/storage/index.ts';
+import { auditSeals, type RetentionRepository } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
 import type { Scope } from '../scope.ts';
 import { OrganizationRepository } from './repository.ts';

@@ -1,5 +1,4 @@
-import { SightlineError } from '../../../src/contract/core/index.ts';
-import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
+import { SightlineError, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
 import type { LiveSession, NewSession, SessionRepository } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
 import type { SessionRow } from '../rows.ts';

@@ -1,5 +1,4 @@
-import { SightlineError, newId, toId } from '../../../src/contract/core/index.ts';
-import type { UserId } from '../../../src/contract/core/index.ts';
+import { SightlineError, newId, toId, type UserId } from '../../../src/contract/core/index.ts';
 import type { User, Membership, Organization } from '../../../src/contract/storage/index.ts';
 import { boolean, date, sha256, roleColumn, comparable, shortText } from '../columns.ts';
 import type { IdentityRow, UserRow, OrganizationRow } from '../rows.ts';

@@ -1,5 +1,4 @@
-import { newId } from '../../../src/contract/core/index.ts';
-import type { IncidentId } from '../../../src/contract/core/index.ts';
+import { newId, type IncidentId } from '../../../src/contract/core/index.ts';
 import type { Actor, Chat, WebhookEvent } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
 import { webhookEventsJson } from '../json.ts';

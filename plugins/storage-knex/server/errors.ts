@@ -1,7 +1,6 @@
 import type { SightlineError } from '../../../src/contract/core/index.ts';
 import { member, reasons, unusable, type Reason } from '../errors.ts';
-import { place } from './settings.ts';
-import type { ServerSettings } from './settings.ts';
+import { place, type ServerSettings } from './settings.ts';
 
 /** Codes with which a connection ends that was open. */
 export const lostCodes: ReadonlySet<string> = new Set([

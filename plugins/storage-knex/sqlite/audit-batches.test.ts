@@ -2,15 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { newId } from '../../../src/contract/core/index.ts';
-import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import { newId, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type { AuditRecord } from '../../../src/contract/storage/index.ts';
 import { testHost } from '../../../test/contract/host.ts';
 import { rejection } from '../../../test/contract/runner.ts';
 import { KnexStorage } from '../storage.ts';
 import { NodeSqliteClient, openDatabase } from './client.ts';
-import { sqlite } from './dialect.ts';
-import type { SqliteConnection } from './dialect.ts';
+import { sqlite, type SqliteConnection } from './dialect.ts';
 import { WriterEnded } from './writer.ts';
 
 const record = (requestId: string): AuditRecord => ({

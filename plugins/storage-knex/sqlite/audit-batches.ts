@@ -1,6 +1,5 @@
 import type { OrganizationId } from '../../../src/contract/core/index.ts';
-import type { ChainAdvance } from '../repositories/audit-rows.ts';
-import { auditColumns, auditValues } from '../repositories/audit-rows.ts';
+import { type ChainAdvance, auditColumns, auditValues } from '../repositories/audit-rows.ts';
 import type { NodeSqliteClient } from './client.ts';
 import type { Append, Appended } from './execute.ts';
 import { errorOf } from './errors.ts';

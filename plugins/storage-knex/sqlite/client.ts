@@ -1,11 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
-import { discard, SqliteClient } from '../knex-private.ts';
-import type { SqliteQuery } from '../knex-private.ts';
+import { discard, SqliteClient, type SqliteQuery } from '../knex-private.ts';
 import { isBusy, noWriteAhead } from './errors.ts';
-import { execute } from './execute.ts';
-import type { Answer, Append, Appended, Task } from './execute.ts';
+import { execute, type Answer, type Append, type Appended, type Task } from './execute.ts';
 import { WriterConnection } from './writer.ts';
 
 interface OpenOptions {

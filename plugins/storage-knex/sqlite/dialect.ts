@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import knex, { type Knex } from 'knex';
-import { quietly } from '../dialect.ts';
-import type { Connection } from '../dialect.ts';
+import { quietly, type Connection } from '../dialect.ts';
 import { transact } from '../transact.ts';
 import { Turns } from '../turns.ts';
 import { AuditBatches } from './audit-batches.ts';

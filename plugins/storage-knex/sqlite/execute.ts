@@ -1,7 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ColumnValue } from '../tables.ts';
-import { failureOf } from './errors.ts';
-import type { Failure } from './errors.ts';
+import { failureOf, type Failure } from './errors.ts';
 
 /** More at once save nothing, and what is left over goes one by one. */
 const rowsAStatement = 8;

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DatabaseSync } from 'node:sqlite';
-import { execute } from './execute.ts';
-import type { Answer, Task } from './execute.ts';
+import { execute, type Answer, type Task } from './execute.ts';
 import { failureOf } from './errors.ts';
 import { openDatabase } from './client.ts';
 import type { Reply, WriterOptions } from './writer.ts';

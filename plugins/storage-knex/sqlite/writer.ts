@@ -1,8 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Answer, Task } from './execute.ts';
-import { errorOf } from './errors.ts';
-import type { Failure } from './errors.ts';
+import { errorOf, type Failure } from './errors.ts';
 
 export interface WriterOptions {
   readonly filename: string;

@@ -1,8 +1,7 @@
 import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
-import { directoryTables, movedOfOrganization } from '../tables.ts';
-import type { Kind } from '../tables.ts';
+import { directoryTables, movedOfOrganization, type Kind } from '../tables.ts';
 
 /** knex writes the rows for SQLite as one compound SELECT, which may have 500 parts. */
 const rowsAStatement = 200;

@@ -1,10 +1,8 @@
 import type { Knex } from 'knex';
-import { toId } from '../../../src/contract/core/index.ts';
-import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import { toId, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type { StorageSnapshot, TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
 import type { OrganizationRow } from '../rows.ts';
-import { directoryTables, movedOfOrganization } from '../tables.ts';
-import type { Kind, Table } from '../tables.ts';
+import { directoryTables, movedOfOrganization, type Kind, type Table } from '../tables.ts';
 
 const pageRows = 200;
 

@@ -1,11 +1,14 @@
-import { bestFirst, inspected, mappingSchema, tableNames } from '../../../src/contract/telemetry/index.ts';
-import type {
-  InspectedPreset,
-  Inspection,
-  InspectionWords,
-  MappingPreset,
-  PhysicalColumns,
-  TelemetryHost,
+import {
+  bestFirst,
+  inspected,
+  mappingSchema,
+  tableNames,
+  type InspectedPreset,
+  type Inspection,
+  type InspectionWords,
+  type MappingPreset,
+  type PhysicalColumns,
+  type TelemetryHost,
 } from '../../../src/contract/telemetry/index.ts';
 import type { Api } from '../api.ts';
 import { physicalColumns } from '../cells.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SightlineError } from '../../../src/contract/core/index.ts';
-import { tableNames } from '../../../src/contract/telemetry/index.ts';
-import type { Finding, ResolvedMapping } from '../../../src/contract/telemetry/index.ts';
+import { tableNames, type Finding, type ResolvedMapping } from '../../../src/contract/telemetry/index.ts';
 import { ApiFailure, type Api } from '../api.ts';
 import { dryRun, RunningJob } from '../jobs.ts';
 import { tablePath, timestampLiteral } from '../literals.ts';

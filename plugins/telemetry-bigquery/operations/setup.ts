@@ -1,5 +1,4 @@
-import { tableNames } from '../../../src/contract/telemetry/index.ts';
-import type { ResolvedMapping, SetupScript } from '../../../src/contract/telemetry/index.ts';
+import { tableNames, type ResolvedMapping, type SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { tablePath, textLiteral } from '../literals.ts';
 import { namedByTenant, tenantPredicate } from '../tenant.ts';
 import type { Warehouse } from '../warehouse.ts';

@@ -1,6 +1,5 @@
 import { SightlineError, Stopped } from '../../../src/contract/core/index.ts';
-import { stoppedFailure, told } from '../../../src/contract/telemetry/index.ts';
-import type { SqlHelpers, TableName } from '../../../src/contract/telemetry/index.ts';
+import { stoppedFailure, told, type SqlHelpers, type TableName } from '../../../src/contract/telemetry/index.ts';
 import { FailedMidway, RowTooLong } from '../result/row-reader.ts';
 import { MalformedRow } from '../result/walk.ts';
 import { brokeOff, failures, noAnswer, unknownFailure } from './failure-codes.ts';

@@ -2,8 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { json, text } from 'node:stream/consumers';
 import { SightlineError } from '../../../src/contract/core/index.ts';
-import { labelComment } from '../../../src/contract/telemetry/index.ts';
-import type { Cursor, QueryLimits, StatementLabel, TableName } from '../../../src/contract/telemetry/index.ts';
+import {
+  labelComment,
+  type Cursor,
+  type QueryLimits,
+  type StatementLabel,
+  type TableName,
+} from '../../../src/contract/telemetry/index.ts';
 import { literal, textOf } from '../quote.ts';
 import { ClickHouseCursor } from './cursor.ts';
 import type { Endpoint, Settings, Endpoints } from './endpoint.ts';

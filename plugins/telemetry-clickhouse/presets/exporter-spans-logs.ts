@@ -1,6 +1,15 @@
 import type { TableSource } from '../../../src/contract/telemetry/index.ts';
-import { attribute, environment, eventsOf, kindOfText, linksOf, pick, present, statusOfText } from './columns.ts';
-import type { Columns } from './columns.ts';
+import {
+  attribute,
+  environment,
+  eventsOf,
+  kindOfText,
+  linksOf,
+  pick,
+  present,
+  statusOfText,
+  type Columns,
+} from './columns.ts';
 
 /** The traces table of the Collector's exporter and of what was made after it. */
 export function spansSource(from: string, columns: Columns): TableSource {

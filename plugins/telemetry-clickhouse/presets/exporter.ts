@@ -2,8 +2,7 @@ import type { MappingPreset, TableSource } from '../../../src/contract/telemetry
 import { tablePath, literal } from '../quote.ts';
 import { logsSource, spansSource, service } from './exporter-spans-logs.ts';
 import { quantile } from '../types.ts';
-import { pick, present } from './columns.ts';
-import type { Columns } from './columns.ts';
+import { pick, present, type Columns } from './columns.ts';
 
 const metricTypes = ['gauge', 'sum', 'histogram', 'exponential_histogram', 'summary'] as const;
 type MetricType = (typeof metricTypes)[number];

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
-import type { ReadRules } from '../../../src/contract/telemetry/index.ts';
+import { otelTables, tableNames, type ReadRules } from '../../../src/contract/telemetry/index.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { jsonAttribute } from '../json-attributes.ts';
-import { openEngine, remove } from '../support/layouts/engine.ts';
-import type { Engine } from '../support/layouts/engine.ts';
-import { build, layouts } from '../support/layouts/index.ts';
-import type { Layout } from '../support/layouts/index.ts';
+import { openEngine, remove, type Engine } from '../support/layouts/engine.ts';
+import { build, layouts, type Layout } from '../support/layouts/index.ts';
 import { mapped } from '../support/layouts/mapped.ts';
 import { firstDay, spans } from '../support/layouts/telemetry.ts';
 

@@ -1,5 +1,4 @@
-import { otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
-import type { MappingPreset, TableSource } from '../../../src/contract/telemetry/index.ts';
+import { otelTables, tableNames, type MappingPreset, type TableSource } from '../../../src/contract/telemetry/index.ts';
 import { tablePath } from '../quote.ts';
 
 /** Tables of our own, as `sightline telemetry setup` prints them: the logical columns by their names. */

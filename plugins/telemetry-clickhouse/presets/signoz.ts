@@ -1,7 +1,15 @@
 import type { MappingPreset, PhysicalColumns, TableSource } from '../../../src/contract/telemetry/index.ts';
 import { tablePath, literal } from '../quote.ts';
-import { attribute, environment, kindOfNumber, kindOfText, pick, present, statusOfNumber } from './columns.ts';
-import type { Columns } from './columns.ts';
+import {
+  attribute,
+  environment,
+  kindOfNumber,
+  kindOfText,
+  pick,
+  present,
+  statusOfNumber,
+  type Columns,
+} from './columns.ts';
 import { event, link, map } from '../types.ts';
 
 const resource = 'resources_string';

@@ -1,8 +1,7 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { identifier, textOf } from '../quote.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
-import { revoking, unproven, attempt, isUnknownSyntax } from './attempt.ts';
-import type { Send, ProbeOptions } from './attempt.ts';
+import { revoking, unproven, attempt, isUnknownSyntax, type Send, type ProbeOptions } from './attempt.ts';
 
 const onTables = ['INSERT', 'ALTER', 'DROP TABLE', 'TRUNCATE', 'OPTIMIZE'];
 const anywhere = [

@@ -1,6 +1,5 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
-import { revoking, attempt, isUnknownSyntax } from './attempt.ts';
-import type { Send } from './attempt.ts';
+import { revoking, attempt, isUnknownSyntax, type Send } from './attempt.ts';
 import { userName } from './grants.ts';
 
 /** Nothing listens there, and nothing is named so. */

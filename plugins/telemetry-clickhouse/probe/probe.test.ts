@@ -3,18 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { literal } from '../quote.ts';
-import { access } from '../setup/access.ts';
-import type { Access } from '../setup/access.ts';
+import { access, type Access } from '../setup/access.ts';
 import { physicalTables } from '../setup/physical-tables.ts';
-import { openEngine, remove } from '../support/layouts/engine.ts';
-import type { Engine } from '../support/layouts/engine.ts';
+import { openEngine, remove, type Engine } from '../support/layouts/engine.ts';
 import { build, layouts } from '../support/layouts/index.ts';
-import { isTenant, mapped, physicalColumns } from '../support/layouts/mapped.ts';
-import type { Mapped } from '../support/layouts/mapped.ts';
+import { isTenant, mapped, physicalColumns, type Mapped } from '../support/layouts/mapped.ts';
 import { usersXml } from '../support/layouts/users-xml.ts';
 import { everything, failingAt } from '../support/probing.ts';
-import { probeWarehouse } from './index.ts';
-import type { ProbeOptions } from './index.ts';
+import { probeWarehouse, type ProbeOptions } from './index.ts';
 
 const tenants = ['acme', 'globex'].filter(isTenant);
 /** The embedded engine shows query ids to no policy: one process is one organization's. */

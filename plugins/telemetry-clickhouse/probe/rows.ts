@@ -3,8 +3,7 @@ import { identifier, literal } from '../quote.ts';
 import { roleName } from '../setup/access.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
 import { queryId, tenantExpression, tenantLiteral } from '../tenant.ts';
-import { unproven, attempt } from './attempt.ts';
-import type { Outcome, Sender, ProbeOptions } from './attempt.ts';
+import { unproven, attempt, type Outcome, type Sender, type ProbeOptions } from './attempt.ts';
 
 const setup = 'Run the row policies of sightline telemetry setup --print as an administrator';
 

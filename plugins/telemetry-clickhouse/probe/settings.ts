@@ -1,7 +1,6 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { textOf } from '../quote.ts';
-import { unproven, attempt } from './attempt.ts';
-import type { Outcome, Send, ProbeOptions } from './attempt.ts';
+import { unproven, attempt, type Outcome, type Send, type ProbeOptions } from './attempt.ts';
 import { userName } from './grants.ts';
 
 /** The first versions in which a SETTINGS clause within a query obeys the profile. */

@@ -1,8 +1,7 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
-import { revoking, unproven, attempt, isUnknownTable } from './attempt.ts';
-import type { Send, ProbeOptions } from './attempt.ts';
+import { revoking, unproven, attempt, isUnknownTable, type Send, type ProbeOptions } from './attempt.ts';
 import { userName } from './grants.ts';
 
 /** Hold other people's SQL, or who may do what. */

@@ -1,8 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { cutCell, type CellBudget } from '../../../src/contract/telemetry/index.ts';
-import type { CursorEnd, QueryLimits, ResultColumn, RowChunk } from '../../../src/contract/telemetry/index.ts';
-import { hasTime, shapeOf } from './shape.ts';
-import type { Shape } from './shape.ts';
+import {
+  cutCell,
+  type CellBudget,
+  type CursorEnd,
+  type QueryLimits,
+  type ResultColumn,
+  type RowChunk,
+} from '../../../src/contract/telemetry/index.ts';
+import { hasTime, shapeOf, type Shape } from './shape.ts';
 import { RowWalk } from './walk.ts';
 
 /** The engine failed after the first rows were sent, or the connection broke: the text is what came in place of a row. */

@@ -2,8 +2,7 @@ import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Tenancy, Tenant, SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { tenantExpression, tenantLiteral, tenantOfQueryId } from '../tenant.ts';
 import type { PhysicalTable } from './physical-tables.ts';
-import { profileSettings } from './profile.ts';
-import type { ProfileLimits, ProfileSetting } from './profile.ts';
+import { profileSettings, type ProfileLimits, type ProfileSetting } from './profile.ts';
 import { identifier, literal } from '../quote.ts';
 
 /** The user, its profile and grants, and the row policies, for the server's administrator. Idempotent. */

@@ -1,5 +1,4 @@
-import { otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
-import type { LogicalColumn, TableName } from '../../../src/contract/telemetry/index.ts';
+import { otelTables, tableNames, type LogicalColumn, type TableName } from '../../../src/contract/telemetry/index.ts';
 import { identifier } from '../quote.ts';
 import type { FoundTable } from './profile.ts';
 

@@ -1,10 +1,7 @@
-import { tableNames } from '../../../src/contract/telemetry/index.ts';
-import type { SetupScript } from '../../../src/contract/telemetry/index.ts';
+import { tableNames, type SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
-import { access, accessSql, policySql, script } from './access.ts';
-import type { Access, AccessOptions } from './access.ts';
-import { ownTables } from './own-tables.ts';
-import type { OwnTables } from './own-tables.ts';
+import { access, accessSql, policySql, script, type Access, type AccessOptions } from './access.ts';
+import { ownTables, type OwnTables } from './own-tables.ts';
 
 export interface SetupOptions {
   readonly access: AccessOptions;

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { mappingHelpers } from '../../../src/telemetry/mapping/mapping.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
-import { openEngine, remove } from '../support/layouts/engine.ts';
-import type { Engine } from '../support/layouts/engine.ts';
+import { openEngine, remove, type Engine } from '../support/layouts/engine.ts';
 import { layouts } from '../support/layouts/index.ts';
 import { mapped } from '../support/layouts/mapped.ts';
 import { inspectWarehouse } from './inspect.ts';

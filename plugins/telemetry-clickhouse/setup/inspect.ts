@@ -1,19 +1,20 @@
-import { bestFirst, inspected, mappingSchema, tableNames } from '../../../src/contract/telemetry/index.ts';
-import type {
-  InspectedPreset,
-  Inspection,
-  MappingHelpers,
-  PhysicalColumns,
-  InspectionWords,
-  MappingConfig,
+import {
+  bestFirst,
+  inspected,
+  mappingSchema,
+  tableNames,
+  type InspectedPreset,
+  type Inspection,
+  type MappingHelpers,
+  type PhysicalColumns,
+  type InspectionWords,
+  type MappingConfig,
 } from '../../../src/contract/telemetry/index.ts';
 import { presets } from '../presets/index.ts';
-import { tablePath, textOf } from '../quote.ts';
-import type { Rows } from '../quote.ts';
+import { tablePath, textOf, type Rows } from '../quote.ts';
 import { relationWriter } from '../relation-writer.ts';
 import { catalogue, columnsOf } from './profile.ts';
-import { guess, exporters, owns } from './guess.ts';
-import type { NamedPreset } from './guess.ts';
+import { guess, exporters, owns, type NamedPreset } from './guess.ts';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import { ownColumns } from './own-tables.ts';
 

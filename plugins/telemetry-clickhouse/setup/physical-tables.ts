@@ -1,7 +1,10 @@
-import { tableNames } from '../../../src/contract/telemetry/index.ts';
-import type { PhysicalColumns, ResolvedMapping, TableSource } from '../../../src/contract/telemetry/index.ts';
-import { literal, textOf } from '../quote.ts';
-import type { Rows } from '../quote.ts';
+import {
+  tableNames,
+  type PhysicalColumns,
+  type ResolvedMapping,
+  type TableSource,
+} from '../../../src/contract/telemetry/index.ts';
+import { literal, textOf, type Rows } from '../quote.ts';
 
 /** A table of the warehouse that a mapping reads. */
 export interface PhysicalTable {

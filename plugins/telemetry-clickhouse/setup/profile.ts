@@ -1,6 +1,5 @@
 import type { PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
-import { textOf } from '../quote.ts';
-import type { Rows } from '../quote.ts';
+import { textOf, type Rows } from '../quote.ts';
 
 /** An existing table. */
 export interface FoundTable {

@@ -1,5 +1,4 @@
-import { otelTables } from '../../../src/contract/telemetry/index.ts';
-import type { BatchColumn, TelemetryBatch } from '../../../src/contract/telemetry/index.ts';
+import { otelTables, type BatchColumn, type TelemetryBatch } from '../../../src/contract/telemetry/index.ts';
 
 /** A cell of the row as JSON text. */
 type CellWriter = (row: number) => string;

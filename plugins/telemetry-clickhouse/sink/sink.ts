@@ -1,25 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { SightlineError } from '../../../src/contract/core/index.ts';
-import type { OrganizationId } from '../../../src/contract/core/index.ts';
-import { commonFailures, decodeBatch, noSpace, tableNames, told } from '../../../src/contract/telemetry/index.ts';
-import type {
-  LogPosition,
-  TableName,
-  TelemetryBatch,
-  TelemetryLoad,
-  TelemetrySink,
-  Tenancy,
-  Tenant,
+import { SightlineError, type OrganizationId } from '../../../src/contract/core/index.ts';
+import {
+  commonFailures,
+  decodeBatch,
+  noSpace,
+  tableNames,
+  told,
+  type LogPosition,
+  type TableName,
+  type TelemetryBatch,
+  type TelemetryLoad,
+  type TelemetrySink,
+  type Tenancy,
+  type Tenant,
 } from '../../../src/contract/telemetry/index.ts';
 import { EngineError } from '../client/failures.ts';
 import type { Warehouse } from '../client/warehouse.ts';
-import { identifier, literal } from '../quote.ts';
-import type { Rows } from '../quote.ts';
+import { identifier, literal, type Rows } from '../quote.ts';
 import { batchColumn, logColumn, organizationColumn, ownColumns } from '../setup/own-tables.ts';
 import { encodeRows } from './encode.ts';
-import { afterOthers, insertIdPrefix, missing, rowsByBatch } from './stored.ts';
-import type { LogRows, Numbered } from './stored.ts';
+import { afterOthers, insertIdPrefix, missing, rowsByBatch, type LogRows, type Numbered } from './stored.ts';
 
 /** How far a log is loaded. */
 interface Loaded {

@@ -1,6 +1,5 @@
 import type { HostileStatement } from '../../../test/contract/isolation.ts';
-import { calls } from './attacks-calls.ts';
-import type { Targets } from './attacks-calls.ts';
+import { calls, type Targets } from './attacks-calls.ts';
 import { oracles } from './attacks-oracles.ts';
 import { structural } from './attacks-structure.ts';
 

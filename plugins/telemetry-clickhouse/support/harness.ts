@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { newId } from '../../../src/contract/core/index.ts';
-import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import { newId, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type { Telemetry, TelemetryHost } from '../../../src/contract/telemetry/index.ts';
 import { telemetryHost } from '../../../src/gateway/wiring/telemetry-host.ts';
 import { noOrganizations, testHost } from '../../../test/contract/host.ts';

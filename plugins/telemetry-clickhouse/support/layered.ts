@@ -1,5 +1,11 @@
-import { mappingSchema, otelTables, tableNames } from '../../../src/contract/telemetry/index.ts';
-import type { GatedStatement, SqlGates, TelemetryHost } from '../../../src/contract/telemetry/index.ts';
+import {
+  mappingSchema,
+  otelTables,
+  tableNames,
+  type GatedStatement,
+  type SqlGates,
+  type TelemetryHost,
+} from '../../../src/contract/telemetry/index.ts';
 import { mappingHelpers } from '../../../src/telemetry/mapping/mapping.ts';
 import type { IsolationUnderTest } from '../../../test/contract/isolation.ts';
 import { writeRows } from '../../../test/contract/telemetry/warehouse.ts';
@@ -8,8 +14,7 @@ import { ClickHouseServer } from '../../../test/support/clickhouse/server.ts';
 import { changedSettings } from '../client/settings.ts';
 import { Mapped } from '../mapped.ts';
 import { physicalColumns } from '../types.ts';
-import { identifier, literal } from '../quote.ts';
-import type { Rows } from '../quote.ts';
+import { identifier, literal, type Rows } from '../quote.ts';
 import { access } from '../setup/access.ts';
 import { ownTables } from '../setup/own-tables.ts';
 import { physicalTables } from '../setup/physical-tables.ts';

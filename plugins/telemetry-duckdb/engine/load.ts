@@ -6,8 +6,9 @@ import {
   repairedJson,
   tableNames,
   type TableName,
+  type BatchColumn,
+  type TelemetryBatch,
 } from '../../../src/contract/telemetry/index.ts';
-import type { BatchColumn, TelemetryBatch } from '../../../src/contract/telemetry/index.ts';
 import type { Committed } from '../protocol.ts';
 import type { Database } from './database.ts';
 import type { Job } from './job.ts';

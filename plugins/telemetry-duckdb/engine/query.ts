@@ -1,8 +1,11 @@
-import { StatementType, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api';
-import type { DuckDBDataChunk } from '@duckdb/node-api';
+import {
+  StatementType,
+  type DuckDBConnection,
+  type DuckDBPreparedStatement,
+  type DuckDBDataChunk,
+} from '@duckdb/node-api';
 import { RowTexts } from '../../../src/contract/telemetry/index.ts';
-import { maxTreeBytes } from '../protocol.ts';
-import type { RowLimits, RowsHeader } from '../protocol.ts';
+import { maxTreeBytes, type RowLimits, type RowsHeader } from '../protocol.ts';
 import type { Database } from './database.ts';
 import type { Job } from './job.ts';
 import { cellWriter, type CellWriter } from './cells.ts';

@@ -1,8 +1,19 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { version } from '@duckdb/node-api';
-import { frame, frameKind, FrameReader, type Frame, queriesAtOnce } from '../protocol.ts';
-import type { Committed, Failure, Hello, Idle, Released, Request } from '../protocol.ts';
+import {
+  frame,
+  frameKind,
+  FrameReader,
+  type Frame,
+  queriesAtOnce,
+  type Committed,
+  type Failure,
+  type Hello,
+  type Idle,
+  type Released,
+  type Request,
+} from '../protocol.ts';
 import type { Database } from './database.ts';
 import { InterruptedError, Job, say, BusyError, Turns } from './job.ts';
 import { BadBatchError, Loader } from './load.ts';

@@ -1,13 +1,16 @@
-import { isList, isNode, list, text } from '../../../src/contract/telemetry/index.ts';
-import type {
-  CteScope,
-  Json,
-  Node,
-  NodeHook,
-  SqlHelpers,
-  TableName,
-  TreeGrammar,
-  TreeWalk,
+import {
+  isList,
+  isNode,
+  list,
+  text,
+  type CteScope,
+  type Json,
+  type Node,
+  type NodeHook,
+  type SqlHelpers,
+  type TableName,
+  type TreeGrammar,
+  type TreeWalk,
 } from '../../../src/contract/telemetry/index.ts';
 import { elementsOf, functions, tableFunctions, typeNames } from './functions.ts';
 import { Refusals, shortName } from './refuse.ts';

@@ -1,5 +1,12 @@
-import { isList, isNode, text } from '../../../src/contract/telemetry/index.ts';
-import type { Json, Node, TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
+import {
+  isList,
+  isNode,
+  text,
+  type Json,
+  type Node,
+  type TimePoint,
+  type TimeReach,
+} from '../../../src/contract/telemetry/index.ts';
 import { bareMoments, momentOf, type Moment } from './moment.ts';
 import { fold, isTelemetryTable } from './relations.ts';
 

@@ -1,5 +1,11 @@
-import { isList, tableNames, text } from '../../../src/contract/telemetry/index.ts';
-import type { Json, Node, TableName } from '../../../src/contract/telemetry/index.ts';
+import {
+  isList,
+  tableNames,
+  text,
+  type Json,
+  type Node,
+  type TableName,
+} from '../../../src/contract/telemetry/index.ts';
 
 /** As the engine compares identifiers: ASCII letters only. */
 export function fold(name: string): string {

@@ -1,12 +1,15 @@
-import { isList, isNode, list, text } from '../../../src/contract/telemetry/index.ts';
-import type {
-  CteScope,
-  Json,
-  Node,
-  NodeHook,
-  SqlHelpers,
-  TreeGrammar,
-  TreeWalk,
+import {
+  isList,
+  isNode,
+  list,
+  text,
+  type CteScope,
+  type Json,
+  type Node,
+  type NodeHook,
+  type SqlHelpers,
+  type TreeGrammar,
+  type TreeWalk,
 } from '../../../src/contract/telemetry/index.ts';
 import { isOfItsMoment } from './bounds.ts';
 import { checkCall, checkCollation, checkOperator, checkType, isReserved, mayBeCall } from './names.ts';

@@ -1,5 +1,13 @@
-import { isNode, list, text } from '../../../src/contract/telemetry/index.ts';
-import type { Json, Node, TableName, TimePoint, TimeReach } from '../../../src/contract/telemetry/index.ts';
+import {
+  isNode,
+  list,
+  text,
+  type Json,
+  type Node,
+  type TableName,
+  type TimePoint,
+  type TimeReach,
+} from '../../../src/contract/telemetry/index.ts';
 import { momentOf, type Moment } from './moment.ts';
 import { namesOf, only } from './tree.ts';
 

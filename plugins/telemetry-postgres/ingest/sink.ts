@@ -1,5 +1,4 @@
-import { DatabaseError } from 'pg';
-import type { Connection, Submittable } from 'pg';
+import { DatabaseError, type Connection, type Submittable } from 'pg';
 import { SightlineError, type Logger, type OrganizationId } from '../../../src/contract/core/index.ts';
 import {
   commonFailures,

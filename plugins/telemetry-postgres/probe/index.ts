@@ -1,6 +1,11 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { isTenant, tenantType } from '../../../src/contract/telemetry/index.ts';
-import type { Finding, TenancyConfig, Tenant } from '../../../src/contract/telemetry/index.ts';
+import {
+  isTenant,
+  tenantType,
+  type Finding,
+  type TenancyConfig,
+  type Tenant,
+} from '../../../src/contract/telemetry/index.ts';
 import type { OperationsOptions } from '../settings.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { Prober } from './attempt.ts';

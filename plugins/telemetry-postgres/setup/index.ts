@@ -9,8 +9,7 @@ import {
 import { physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { namesOf, resolveTables } from '../layout.ts';
-import { clientOf } from '../settings.ts';
-import type { OperationsOptions } from '../settings.ts';
+import { clientOf, type OperationsOptions } from '../settings.ts';
 import { typeNames } from '../relation.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { exporterColumns, exporterPreset } from '../presets/exporter.ts';

@@ -1,5 +1,10 @@
-import { mappingFor, tableNames } from '../../../src/contract/telemetry/index.ts';
-import type { SetupScript, ResolvedMapping, Tenant } from '../../../src/contract/telemetry/index.ts';
+import {
+  mappingFor,
+  tableNames,
+  type SetupScript,
+  type ResolvedMapping,
+  type Tenant,
+} from '../../../src/contract/telemetry/index.ts';
 import { quoteName, quoteText } from '../types.ts';
 
 const qualified = /^("(?:[^"]|"")+"|\w+)\.(?:"(?:[^"]|"")+"|\w+)$/;

@@ -3,8 +3,7 @@ import { SightlineError } from '../../contract/core/index.ts';
 import { severities } from '../../contract/storage/index.ts';
 import { act, operator, orgOption, orgShape } from '../command.ts';
 import { readInput } from '../ingest.ts';
-import { collect, incidentJson, inOrganization, oneOf } from './common.ts';
-import type { Add } from './common.ts';
+import { collect, incidentJson, inOrganization, oneOf, type Add } from './common.ts';
 
 const shape = orgShape.extend({
   severity: z.string(),

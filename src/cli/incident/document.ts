@@ -3,8 +3,7 @@ import { SightlineError } from '../../contract/core/index.ts';
 import { act, operator, orgOption, orgShape } from '../command.ts';
 import { readInput } from '../ingest.ts';
 import { printable, table } from '../output.ts';
-import { findIncident, inOrganization } from './common.ts';
-import type { Add } from './common.ts';
+import { findIncident, inOrganization, type Add } from './common.ts';
 
 const longest = 500_000;
 const shape = orgShape.extend({

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
-import { incidentStatuses, severities, waitingParties } from '../../contract/storage/index.ts';
-import type { NewIncident } from '../../contract/storage/index.ts';
+import { incidentStatuses, severities, waitingParties, type NewIncident } from '../../contract/storage/index.ts';
 import { act, operator, orgOption, orgShape } from '../command.ts';
 import { readInput } from '../ingest.ts';
-import { inOrganization } from './common.ts';
-import type { Add } from './common.ts';
+import { inOrganization, type Add } from './common.ts';
 
 export const importFile: Add = (group, output) => {
   const command = group

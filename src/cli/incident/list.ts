@@ -1,9 +1,7 @@
-import { incidentStatuses, severities } from '../../contract/storage/index.ts';
-import type { IncidentStatusFilter } from '../../contract/storage/index.ts';
+import { incidentStatuses, severities, type IncidentStatusFilter } from '../../contract/storage/index.ts';
 import { act, orgOption, orgShape } from '../command.ts';
 import { table } from '../output.ts';
-import { incidentJson, inOrganization, oneOf } from './common.ts';
-import type { Add } from './common.ts';
+import { incidentJson, inOrganization, oneOf, type Add } from './common.ts';
 import { z } from 'zod';
 
 const filters: readonly IncidentStatusFilter[] = [...incidentStatuses, 'open'];

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { resolutions } from '../../contract/storage/index.ts';
 import { act, operator, orgOption, orgShape } from '../command.ts';
-import { findIncident, incidentJson, inOrganization, oneOf } from './common.ts';
-import type { Add } from './common.ts';
+import { findIncident, incidentJson, inOrganization, oneOf, type Add } from './common.ts';
 
 export const resolve: Add = (group, output) => {
   const command = group

@@ -1,9 +1,7 @@
-import { chooseInvestigation } from '../../contract/storage/index.ts';
-import type { Incident, Investigation } from '../../contract/storage/index.ts';
+import { chooseInvestigation, type Incident, type Investigation } from '../../contract/storage/index.ts';
 import { act, orgOption, orgShape } from '../command.ts';
 import { printable } from '../output.ts';
-import { findIncident, incidentJson, inOrganization, waitingText } from './common.ts';
-import type { Add } from './common.ts';
+import { findIncident, incidentJson, inOrganization, waitingText, type Add } from './common.ts';
 
 export const show: Add = (group, output) => {
   const command = group

@@ -1,7 +1,6 @@
 import { act, orgOption, orgShape } from '../command.ts';
 import { table } from '../output.ts';
-import { findIncident, inOrganization } from './common.ts';
-import type { Add } from './common.ts';
+import { findIncident, inOrganization, type Add } from './common.ts';
 
 export const timeline: Add = (group, output) => {
   const command = group

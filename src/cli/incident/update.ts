@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
-import { incidentStatuses, severities, waitingParties } from '../../contract/storage/index.ts';
-import type { IncidentPatch } from '../../contract/storage/index.ts';
+import { incidentStatuses, severities, waitingParties, type IncidentPatch } from '../../contract/storage/index.ts';
 import { act, operator, orgOption, orgShape } from '../command.ts';
-import { collect, findIncident, incidentJson, inOrganization, oneOf, waitingText } from './common.ts';
-import type { Add } from './common.ts';
+import { collect, findIncident, incidentJson, inOrganization, oneOf, waitingText, type Add } from './common.ts';
 
 const text = z.string().optional();
 const shape = orgShape.extend({

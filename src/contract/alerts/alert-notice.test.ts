@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { noticeFaults } from '../../../test/contract/index.ts';
-import { alertNotice, alertTime, severityOf } from './alert-notice.ts';
-import type { AlertDraft } from './alert-notice.ts';
+import { alertNotice, alertTime, severityOf, type AlertDraft } from './alert-notice.ts';
 
 const now = new Date('2026-03-01T12:30:00Z');
 const draft: AlertDraft = { fingerprint: 'a', status: 'firing', title: 'T', severity: 'high', labels: {} };

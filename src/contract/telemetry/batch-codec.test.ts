@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { BatchColumn, TelemetryBatch } from './batch-codec.ts';
-import { decodeBatch, encodeBatch } from './batch-codec.ts';
+import { type BatchColumn, type TelemetryBatch, decodeBatch, encodeBatch } from './batch-codec.ts';
 import { columnKind, FrameError, frameHeader } from './batch-frame.ts';
 import { otelTables, tableNames, type LogicalColumn } from './schema.ts';
 

@@ -1,5 +1,4 @@
-import { readFrame, writeFrame } from './batch-frame.ts';
-import type { Codes, FrameColumn, Text } from './batch-frame.ts';
+import { readFrame, writeFrame, type Codes, type FrameColumn, type Text } from './batch-frame.ts';
 import type { TableName } from './schema.ts';
 
 /** The batch as one frame (batch-frame.ts); strings that repeat are held once. */

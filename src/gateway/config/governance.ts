@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { otelTables, tableNames } from '../../contract/telemetry/index.ts';
-import type { LogicalColumn } from '../../contract/telemetry/index.ts';
+import { otelTables, tableNames, type LogicalColumn } from '../../contract/telemetry/index.ts';
 
 /** What every query is bounded and every trace is followed by. */
 const free = new Set(['time', 'trace_id', 'span_id', 'parent_span_id']);

@@ -1,11 +1,9 @@
 import { statSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { cosmiconfig, defaultLoaders } from 'cosmiconfig';
-import type { Loader } from 'cosmiconfig';
+import { cosmiconfig, defaultLoaders, type Loader } from 'cosmiconfig';
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
-import { configSchema } from './schema.ts';
-import type { Config, ConfigInput } from './schema.ts';
+import { configSchema, type Config, type ConfigInput } from './schema.ts';
 
 const reference = /\$\$|\$\{([a-z]+):([^}]*)\}/g;
 

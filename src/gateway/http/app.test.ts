@@ -1,11 +1,15 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest } from 'node:http';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { silentLogger } from '../../../test/contract/host.ts';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
+import { SightlineError, type Logger } from '../../contract/core/index.ts';
 import type { Issuer } from '../../contract/issuer/index.ts';
 import { createSiteApp } from '../../../test/support/http-app.ts';
 import { Admission } from '../../limits/admission.ts';

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Instruments, Logger } from '../../contract/core/index.ts';
-import { pagePaths } from '../../contract/issuer/index.ts';
-import type { Issuer } from '../../contract/issuer/index.ts';
+import { SightlineError, type Instruments, type Logger } from '../../contract/core/index.ts';
+import { pagePaths, type Issuer } from '../../contract/issuer/index.ts';
 import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { ambiguous, isUnambiguous } from '../../mcp/host-check.ts';

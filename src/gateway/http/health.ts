@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
-import { within } from '../../contract/core/index.ts';
-import type { Health, Logger } from '../../contract/core/index.ts';
+import { within, type Health, type Logger } from '../../contract/core/index.ts';
 
 /** Small JSON, never cached unless the route says otherwise. */
 export function sendJson(response: ServerResponse, status: number, body: object, cacheControl = 'no-store'): void {

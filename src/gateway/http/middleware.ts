@@ -1,8 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Instruments } from '../../contract/core/index.ts';
-import { refuseOverload } from '../../limits/admission.ts';
-import type { Admission } from '../../limits/admission.ts';
+import { refuseOverload, type Admission } from '../../limits/admission.ts';
 
 /** Whether the client sends its body only after a 100 (RFC 9110 §10.1.1), which a refusal spares. */
 export function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {

@@ -5,11 +5,9 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { within } from '../../contract/core/index.ts';
-import type { Instruments, Logger } from '../../contract/core/index.ts';
+import { within, type Instruments, type Logger } from '../../contract/core/index.ts';
 import { FailureReport, createScrapeServer, ScrapedReader } from './scrape.ts';
-import { observeGauges, createInstruments } from './instruments.ts';
-import type { Gauges } from './instruments.ts';
+import { observeGauges, createInstruments, type Gauges } from './instruments.ts';
 import { observeProcess } from './process-metrics.ts';
 
 interface OtlpOptions {

@@ -1,9 +1,7 @@
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import type { Attributes, Meter, Histogram, Tracer } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, type Attributes, type Meter, type Histogram, type Tracer } from '@opentelemetry/api';
 import type { Instruments, QueryFacts, QueryOutcome } from '../../contract/core/index.ts';
 import { httpMethod, databaseSystem } from './names.ts';
-import { Operations, RecordedOperation, wallClockAt } from './operations.ts';
-import type { Traces } from './operations.ts';
+import { Operations, RecordedOperation, wallClockAt, type Traces } from './operations.ts';
 
 const longestStatement = 4_000;
 

@@ -1,5 +1,16 @@
-import { createTraceState, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
-import type { Attributes, Context, Histogram, Span, Tracer } from '@opentelemetry/api';
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Attributes,
+  type Context,
+  type Histogram,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
 import type { ErrorCode, Operation, OperationFacts, SpanIds, TraceParent } from '../../contract/core/index.ts';
 import { mcpMethod } from './names.ts';
 

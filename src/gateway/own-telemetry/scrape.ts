@@ -1,8 +1,6 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
-import { MetricReader } from '@opentelemetry/sdk-metrics';
-import type { MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { MetricReader, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import type { Logger } from '../../contract/core/index.ts';
 
 const everyMs = 60_000;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Component, Logger } from '../../contract/core/index.ts';
+import { SightlineError, type Component, type Logger } from '../../contract/core/index.ts';
 import { createLifecycle } from './lifecycle.ts';
 
 const errors: string[] = [];

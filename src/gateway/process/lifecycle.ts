@@ -1,5 +1,4 @@
-import { SightlineError, within } from '../../contract/core/index.ts';
-import type { Component, Health, Logger } from '../../contract/core/index.ts';
+import { SightlineError, within, type Component, type Health, type Logger } from '../../contract/core/index.ts';
 
 export interface Part {
   /** As an operator knows it: the plugin and its config key. */

@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { apiVersion, SightlineError } from '../../contract/core/index.ts';
-import type { Hosts, PluginKind, Products } from '../../contract/core/index.ts';
+import { apiVersion, SightlineError, type Hosts, type PluginKind, type Products } from '../../contract/core/index.ts';
 
 export interface PluginReference {
   readonly kind: PluginKind;

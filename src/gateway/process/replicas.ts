@@ -1,5 +1,4 @@
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Component, Logger } from '../../contract/core/index.ts';
+import { SightlineError, type Component, type Logger } from '../../contract/core/index.ts';
 import type { GatewayRepository, RunningGateway } from '../../contract/storage/index.ts';
 
 /** How soon another gateway's start is noticed, and how often this one says that it still serves. */

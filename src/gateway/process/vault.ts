@@ -9,8 +9,7 @@ import {
 } from 'node:crypto';
 import { chmod, link, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Vault } from '../../contract/core/index.ts';
+import { SightlineError, type Vault } from '../../contract/core/index.ts';
 import { errorField } from './logger.ts';
 
 const keyBytes = 32;

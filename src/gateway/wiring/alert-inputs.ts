@@ -1,9 +1,7 @@
 import type { LoadedConfig } from '../config/load.ts';
-import { SightlineError } from '../../contract/core/index.ts';
+import { SightlineError, type Host } from '../../contract/core/index.ts';
 import type { AlertInput } from '../../contract/alerts/index.ts';
-import type { Host } from '../../contract/core/index.ts';
-import { loadPlugin } from '../process/registry.ts';
-import type { LoadedPlugin } from '../process/registry.ts';
+import { loadPlugin, type LoadedPlugin } from '../process/registry.ts';
 
 export type LoadedAlertInputs = ReadonlyMap<string, LoadedPlugin<'alerts'>>;
 

@@ -1,5 +1,4 @@
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
+import { SightlineError, type Logger } from '../../contract/core/index.ts';
 import { isAway } from '../process/lifecycle.ts';
 import type { Finding, Telemetry, WarehouseOperations } from '../../contract/telemetry/index.ts';
 import { loadPlugin } from '../process/registry.ts';

@@ -5,8 +5,7 @@ import type { PluginKind, SolePluginKind } from '../../contract/core/index.ts';
 import { reloadableKeys } from '../config/reload.ts';
 import { importDefinition, loadPlugin, shippedPlugins } from '../process/registry.ts';
 import { loadAlertInputs } from './alert-inputs.ts';
-import { loadSettings } from './settings.ts';
-import type { Settings } from './settings.ts';
+import { loadSettings, type Settings } from './settings.ts';
 
 const kinds = ['storage', 'issuer', 'telemetry', 'agent'] as const satisfies readonly SolePluginKind[];
 

@@ -1,5 +1,4 @@
-import { asFunction, asValue, createContainer, InjectionMode } from 'awilix';
-import type { AwilixContainer } from 'awilix';
+import { asFunction, asValue, createContainer, InjectionMode, type AwilixContainer } from 'awilix';
 import { identityWiring } from '../../identity/wiring.ts';
 import { incidentsWiring } from '../../incidents/wiring.ts';
 import { recordsWiring } from '../../records/wiring.ts';

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { OrganizationId } from '../../contract/core/index.ts';
+import { SightlineError, type OrganizationId } from '../../contract/core/index.ts';
 import type { Telemetry } from '../../contract/telemetry/index.ts';
 import { holdExclusively } from '../process/exclusive.ts';
 import { loadPlugin } from '../process/registry.ts';

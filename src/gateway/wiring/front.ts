@@ -3,8 +3,7 @@ import { createChallenge, protectedResourceMetadata, protectedResourcePaths } fr
 import { cancelChat } from '../../incidents/investigation/worker.ts';
 import { Admission } from '../../limits/admission.ts';
 import { limitCallsAtOnce } from '../../limits/calls-at-once.ts';
-import { createMcpHandler } from '../../mcp/handler.ts';
-import type { McpHandlerOptions } from '../../mcp/handler.ts';
+import { createMcpHandler, type McpHandlerOptions } from '../../mcp/handler.ts';
 import { createRunningCalls } from '../../mcp/running.ts';
 import { createTools, describeIngest } from '../../tools/index.ts';
 import { createQueryOtel } from '../../tools/query-otel.ts';

@@ -1,12 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Component, Logger } from '../../contract/core/index.ts';
+import { SightlineError, type Component, type Logger } from '../../contract/core/index.ts';
 import { createHttpServer, listenForRequests } from '../http/server.ts';
-import { holdExclusively, joinHold } from '../process/exclusive.ts';
-import type { Exclusive } from '../process/exclusive.ts';
-import { createLifecycle } from '../process/lifecycle.ts';
-import type { Lifecycle } from '../process/lifecycle.ts';
+import { holdExclusively, joinHold, type Exclusive } from '../process/exclusive.ts';
+import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
 import type { OwnTelemetry } from '../own-telemetry/index.ts';
 import { loadPlugin } from '../process/registry.ts';
 import { holdBoundary } from './boundary.ts';
@@ -16,14 +13,11 @@ import { loadPlugins } from './plugins.ts';
 import type { Cradle, Listener, LoadedPlugins } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
 import { createConfiguredTelemetry, observeGateway, ownTelemetryPart } from './own-telemetry.ts';
-import { listen, localUrl, longestCallMs } from './listen.ts';
-import type { Serving } from './listen.ts';
+import { listen, localUrl, longestCallMs, type Serving } from './listen.ts';
 import type { Settings } from './settings.ts';
 import { deriveUrls } from './urls.ts';
-import { leaveToOthers } from '../workers/seat.ts';
-import type { Seat } from '../workers/seat.ts';
-import { layFoundation } from './workspace.ts';
-import type { Foundation } from './workspace.ts';
+import { leaveToOthers, type Seat } from '../workers/seat.ts';
+import { layFoundation, type Foundation } from './workspace.ts';
 
 export interface Gateway {
   /** Resolves once requests are served. A failure names the part, the config key and the cause; `stop` then clears up. */

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { Server } from 'node:net';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Health } from '../../contract/core/index.ts';
+import { createServer, type Server } from 'node:net';
+import { SightlineError, type Health } from '../../contract/core/index.ts';
 import { errorField } from '../process/logger.ts';
 import type { Config } from '../config/schema.ts';
 

@@ -6,8 +6,7 @@ import { receivingSink } from './ingest-source.ts';
 import { telemetryHost } from './telemetry-host.ts';
 import type { Foundation } from './workspace.ts';
 import { type AuthorizationServerHost, createAuthorizationServer } from '../../identity/issue/server.ts';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Host, IssuerHost } from '../../contract/core/index.ts';
+import { SightlineError, type Host, type IssuerHost } from '../../contract/core/index.ts';
 import type { AuditLog, Storage } from '../../contract/storage/index.ts';
 
 /**

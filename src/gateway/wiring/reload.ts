@@ -1,7 +1,6 @@
 import { extname } from 'node:path';
 import type { ReadConfig } from '../config/load.ts';
-import { reloadConfig } from '../config/reload.ts';
-import type { Reload } from '../config/reload.ts';
+import { reloadConfig, type Reload } from '../config/reload.ts';
 import type { Config } from '../config/schema.ts';
 import type { Logger } from '../../contract/core/index.ts';
 import { logLevels } from '../process/logger.ts';

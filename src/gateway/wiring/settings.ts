@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { z } from 'zod';
-import { loadConfig } from '../config/load.ts';
-import type { ReadConfig } from '../config/load.ts';
+import { loadConfig, type ReadConfig } from '../config/load.ts';
 import type { ConfigInput } from '../config/schema.ts';
 import { SightlineError } from '../../contract/core/index.ts';
 

@@ -1,7 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { readHolder } from '../process/exclusive.ts';
-import { loadSettings } from './settings.ts';
-import type { Settings } from './settings.ts';
+import { loadSettings, type Settings } from './settings.ts';
 
 /** The MCP endpoint of the gateway that these settings are of, whether it runs or not. Touches no file. */
 export async function endpointOf(settings: Settings): Promise<string> {

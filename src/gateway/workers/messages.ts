@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isId } from '../../contract/core/index.ts';
-import type { OrganizationId } from '../../contract/core/index.ts';
+import { isId, type OrganizationId } from '../../contract/core/index.ts';
 import type { KeptResult, PageRequest } from '../../telemetry/query/kept-page.ts';
 import type { Holder, ReadPage } from '../../telemetry/query/kept-results.ts';
 

@@ -1,17 +1,14 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { holdExclusively } from '../process/exclusive.ts';
-import type { Exclusive } from '../process/exclusive.ts';
+import { holdExclusively, type Exclusive } from '../process/exclusive.ts';
 import { checkConfig } from '../wiring/config.ts';
 import { choosePort, localUrl, longestCallMs } from '../wiring/listen.ts';
 import type { Settings } from '../wiring/settings.ts';
 import { deriveUrls } from '../wiring/urls.ts';
-import { layFoundation } from '../wiring/workspace.ts';
-import type { Foundation } from '../wiring/workspace.ts';
+import { layFoundation, type Foundation } from '../wiring/workspace.ts';
 import { WorkerProcess } from './worker-process.ts';
-import { createKeptResults } from '../../telemetry/query/kept-results.ts';
-import type { KeptResults } from '../../telemetry/query/kept-results.ts';
+import { createKeptResults, type KeptResults } from '../../telemetry/query/kept-results.ts';
 import type { FromWorker } from './messages.ts';
 import { withBuffer } from './seat.ts';
 

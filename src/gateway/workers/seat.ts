@@ -1,8 +1,15 @@
 import type { Server } from 'node:net';
-import { resultExpired } from '../../telemetry/query/kept-results.ts';
-import type { KeptPages, ReadPage } from '../../telemetry/query/kept-results.ts';
-import { assignmentShape, assignmentVariable, fromPrimary } from './messages.ts';
-import type { Admitted, Assignment, Cancelled, FromPrimary, FromWorker } from './messages.ts';
+import { resultExpired, type KeptPages, type ReadPage } from '../../telemetry/query/kept-results.ts';
+import {
+  assignmentShape,
+  assignmentVariable,
+  fromPrimary,
+  type Admitted,
+  type Assignment,
+  type Cancelled,
+  type FromPrimary,
+  type FromWorker,
+} from './messages.ts';
 
 /** Sooner after the one before, a connection is one of a burst. */
 const burstMs = 5;

@@ -1,7 +1,6 @@
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
 import { z } from 'zod';
-import { hashSecret, SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost } from '../../contract/core/index.ts';
+import { hashSecret, SightlineError, type IssuerHost } from '../../contract/core/index.ts';
 import type { Artifact, ArtifactRepository } from '../../contract/storage/index.ts';
 import type { Reach } from './error-page.ts';
 

@@ -1,6 +1,5 @@
 import type { JWTPayload } from 'jose';
-import { isId } from '../../contract/core/index.ts';
-import type { GrantId, OrganizationId, UserId } from '../../contract/core/index.ts';
+import { isId, type GrantId, type OrganizationId, type UserId } from '../../contract/core/index.ts';
 import type { KeyTokenClaims, TokenClaims, UserTokenClaims } from '../../contract/issuer/index.ts';
 import type { ProvenKey } from './key-exchange.ts';
 import { knownScopes } from './scopes.ts';

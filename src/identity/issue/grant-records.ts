@@ -1,5 +1,4 @@
-import { isId, newId } from '../../contract/core/index.ts';
-import type { GrantId } from '../../contract/core/index.ts';
+import { isId, newId, type GrantId } from '../../contract/core/index.ts';
 import type { AuthorizationClient, Scope } from '../../contract/issuer/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
 import { createTrail } from '../people/trail.ts';

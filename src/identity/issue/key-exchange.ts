@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
-import { isId, type KeyId, type Logger, equalHashes, hashSecret } from '../../contract/core/index.ts';
-import type { SecretId } from '../../contract/core/index.ts';
+import { isId, type KeyId, type Logger, equalHashes, hashSecret, type SecretId } from '../../contract/core/index.ts';
 import type { Attempts } from '../../limits/attempts.ts';
 import { temporarily } from './error-page.ts';
 import type { Directory, LiveKey, NewSecret } from '../../contract/storage/index.ts';

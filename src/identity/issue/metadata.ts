@@ -1,5 +1,4 @@
-import { scopes } from '../../contract/issuer/index.ts';
-import type { AssertionTrust, AuthorizationServerOptions } from '../../contract/issuer/index.ts';
+import { scopes, type AssertionTrust, type AuthorizationServerOptions } from '../../contract/issuer/index.ts';
 import type { Clients } from './clients/index.ts';
 
 /** Paths below the issuer. */

@@ -6,8 +6,7 @@ import Provider, {
   type ResourceServer,
   type TokenEndpointGrantContext,
 } from 'oidc-provider';
-import { isId } from '../../contract/core/index.ts';
-import type { Logger, OrganizationId } from '../../contract/core/index.ts';
+import { isId, type Logger, type OrganizationId } from '../../contract/core/index.ts';
 import { claimsOfKey, claimsOfPerson } from './claims.ts';
 import { clientSecretMatches } from './clients/index.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';

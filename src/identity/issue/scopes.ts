@@ -1,5 +1,4 @@
-import { scopes as allScopes } from '../../contract/issuer/index.ts';
-import type { Scope } from '../../contract/issuer/index.ts';
+import { scopes as allScopes, type Scope } from '../../contract/issuer/index.ts';
 
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
 

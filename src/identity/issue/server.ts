@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import Provider from 'oidc-provider';
-import { isId, SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost } from '../../contract/core/index.ts';
+import { isId, SightlineError, type IssuerHost } from '../../contract/core/index.ts';
 import type {
   AuthorizationServer,
   AuthorizationServerOptions,
   ExternalTokenClaims,
 } from '../../contract/issuer/index.ts';
 import type { AuditLog } from '../../contract/storage/index.ts';
-import { tokenClaims } from './claims.ts';
-import type { Account } from './claims.ts';
+import { tokenClaims, type Account } from './claims.ts';
 import { createAdapter } from './adapter.ts';
 import { createAttempts } from '../../limits/attempts.ts';
 import { createClients } from './clients/index.ts';

@@ -1,7 +1,6 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
 import { z } from 'zod';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Vault } from '../../contract/core/index.ts';
+import { SightlineError, type Vault } from '../../contract/core/index.ts';
 import type { SigningKeyRecord } from '../../contract/storage/index.ts';
 
 /** All in milliseconds. */

@@ -1,6 +1,5 @@
 import { importJWK, errors, type CryptoKey, type JWTVerifyGetKey } from 'jose';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost } from '../../contract/core/index.ts';
+import { SightlineError, type IssuerHost } from '../../contract/core/index.ts';
 import type { Directory, SigningKeyRecord } from '../../contract/storage/index.ts';
 import {
   planKeys,

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { SightlineError, hashSecret } from '../../contract/core/index.ts';
-import type { IssuerHost, UserId } from '../../contract/core/index.ts';
+import { SightlineError, hashSecret, type IssuerHost, type UserId } from '../../contract/core/index.ts';
 import type { Actor, Storage } from '../../contract/storage/index.ts';
 import { createAdmit } from './admission.ts';
 import { createIdentities } from './identity-sign-in.ts';
@@ -9,12 +8,10 @@ import { createLeakyBuckets } from '../../limits/leaky-buckets.ts';
 import { createMembers } from './members.ts';
 import { createPasswordLinks } from './password-links.ts';
 import { createPasswordSignIns } from './password-sign-in.ts';
-import { createPasswords } from './password-rules.ts';
-import type { Passwords } from './password-rules.ts';
+import { createPasswords, type Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
 import { createThrottle } from './throttle.ts';
-import { createTrail } from './trail.ts';
-import type { Trail } from './trail.ts';
+import { createTrail, type Trail } from './trail.ts';
 
 /** Browsers that are signed in: 256 random bits in a cookie, of which the hash is kept, for twelve hours and no longer. */
 type Sessions = Pick<People, 'openSession' | 'session' | 'chooseOrganization' | 'signOut' | 'signOutEverywhere'>;

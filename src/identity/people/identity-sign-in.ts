@@ -1,5 +1,4 @@
-import { foldCase, SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost, OrganizationId } from '../../contract/core/index.ts';
+import { foldCase, SightlineError, type IssuerHost, type OrganizationId } from '../../contract/core/index.ts';
 import type { ExternalIdentity, Role } from '../../contract/issuer/index.ts';
 import type { Membership, OpenInvitation, User } from '../../contract/storage/index.ts';
 import type { Invitations } from './invitations.ts';

@@ -1,8 +1,13 @@
-import { foldCase, generateSecret, hashSecret, newId, SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost } from '../../contract/core/index.ts';
+import {
+  foldCase,
+  generateSecret,
+  hashSecret,
+  newId,
+  SightlineError,
+  type IssuerHost,
+} from '../../contract/core/index.ts';
 import type { OpenInvitation } from '../../contract/storage/index.ts';
-import { checkPassword } from './password-rules.ts';
-import type { Passwords } from './password-rules.ts';
+import { checkPassword, type Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
 import type { Trail } from './trail.ts';
 

@@ -1,5 +1,4 @@
-import { SightlineError } from '../../contract/core/index.ts';
-import type { OrganizationId, UserId } from '../../contract/core/index.ts';
+import { SightlineError, type OrganizationId, type UserId } from '../../contract/core/index.ts';
 import type { Role } from '../../contract/issuer/index.ts';
 import type { Actor, Storage, User, Organization } from '../../contract/storage/index.ts';
 import type { People } from './people.ts';

@@ -1,9 +1,14 @@
-import { generateSecret, hashSecret, isId, SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost, UserId } from '../../contract/core/index.ts';
+import {
+  generateSecret,
+  hashSecret,
+  isId,
+  SightlineError,
+  type IssuerHost,
+  type UserId,
+} from '../../contract/core/index.ts';
 import type { User } from '../../contract/storage/index.ts';
-import { checkPassword } from './password-rules.ts';
+import { checkPassword, type Passwords } from './password-rules.ts';
 import type { PasswordSignIns } from './password-sign-in.ts';
-import type { Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
 
 /** Links by which a person sets a password: for an hour, once, and only the newest of an account. */

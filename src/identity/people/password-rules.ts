@@ -1,8 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { foldCase, SightlineError } from '../../contract/core/index.ts';
-import { createWorkQueue } from './work-queue.ts';
-import type { Place } from './work-queue.ts';
+import { createWorkQueue, type Place } from './work-queue.ts';
 
 /** Hashes passwords. At most two are computed at once, each of which takes 128 MiB and a thread of Node's four. */
 export interface Passwords {

@@ -1,12 +1,9 @@
-import { SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost } from '../../contract/core/index.ts';
+import { SightlineError, type IssuerHost } from '../../contract/core/index.ts';
 import type { User } from '../../contract/storage/index.ts';
 import type { BucketKind, LeakyBuckets } from '../../limits/leaky-buckets.ts';
-import { checkPassword } from './password-rules.ts';
-import type { Passwords } from './password-rules.ts';
+import { checkPassword, type Passwords } from './password-rules.ts';
 import type { People } from './people.ts';
-import { tooMany } from './throttle.ts';
-import type { Throttle } from './throttle.ts';
+import { tooMany, type Throttle } from './throttle.ts';
 import type { Trail } from './trail.ts';
 
 export interface PasswordSignIns extends Pick<People, 'signInWithPassword' | 'changePassword'> {

@@ -7,8 +7,7 @@ import { testHost } from '../../../test/contract/host.ts';
 import type { Logger } from '../../contract/core/index.ts';
 import type { Storage } from '../../contract/storage/index.ts';
 import { createLeakyBuckets } from '../../limits/leaky-buckets.ts';
-import { createThrottle } from './throttle.ts';
-import type { Throttle } from './throttle.ts';
+import { createThrottle, type Throttle } from './throttle.ts';
 
 const minute = 60_000;
 const day = 1_440 * minute;

@@ -1,10 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { foldCase, hashSecret, SightlineError } from '../../contract/core/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
+import { foldCase, hashSecret, SightlineError, type Logger } from '../../contract/core/index.ts';
 import type { BucketRepository } from '../../contract/storage/index.ts';
 import type { Bucket, BucketKind, LeakyBuckets } from '../../limits/leaky-buckets.ts';
-import { networkOf } from '../../limits/network.ts';
-import type { Network } from '../../limits/network.ts';
+import { networkOf, type Network } from '../../limits/network.ts';
 import type { Place } from './work-queue.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost, OrganizationId, UserId } from '../../contract/core/index.ts';
+import { SightlineError, type IssuerHost, type OrganizationId, type UserId } from '../../contract/core/index.ts';
 import type { AuditRecord, Storage } from '../../contract/storage/index.ts';
 
 interface Entry {

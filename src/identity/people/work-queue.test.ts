@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createWorkQueue } from './work-queue.ts';
-import type { Lane } from './work-queue.ts';
+import { createWorkQueue, type Lane } from './work-queue.ts';
 
 /** Work that ends when it is told to. */
 function desk(atOnce: number, mostWaiting: number) {

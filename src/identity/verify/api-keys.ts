@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { generateSecret, hashSecret, isId, newId, SightlineError } from '../../contract/core/index.ts';
-import { scopes as allScopes } from '../../contract/issuer/index.ts';
-import type { IssuerHost, KeyId, OrganizationId } from '../../contract/core/index.ts';
-import type { Scope } from '../../contract/issuer/index.ts';
+import {
+  generateSecret,
+  hashSecret,
+  isId,
+  newId,
+  SightlineError,
+  type IssuerHost,
+  type KeyId,
+  type OrganizationId,
+} from '../../contract/core/index.ts';
+import { scopes as allScopes, type Scope } from '../../contract/issuer/index.ts';
 import type { Actor, ApiKey, AuditRecord } from '../../contract/storage/index.ts';
 
 /** The secret is shown this once: only its hash is kept. */

@@ -1,5 +1,12 @@
-import { generateSecret, hashSecret, newId, SightlineError } from '../../contract/core/index.ts';
-import type { IngestTokenId, IssuerHost, OrganizationId } from '../../contract/core/index.ts';
+import {
+  generateSecret,
+  hashSecret,
+  newId,
+  SightlineError,
+  type IngestTokenId,
+  type IssuerHost,
+  type OrganizationId,
+} from '../../contract/core/index.ts';
 import type { Actor } from '../../contract/storage/index.ts';
 import { createTrail } from '../people/trail.ts';
 

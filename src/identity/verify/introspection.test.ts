@@ -1,11 +1,9 @@
 import { createServer, IncomingMessage, type Server } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
-import type { JWTPayload } from 'jose';
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 import type { TokenIntrospection, TokenTrust } from '../../contract/issuer/index.ts';
-import { newId } from '../../contract/core/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
+import { newId, type Logger } from '../../contract/core/index.ts';
 import { createVerifier } from './verifier.ts';
 
 const issuerUrl = 'https://idp.example';

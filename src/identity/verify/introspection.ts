@@ -3,8 +3,7 @@ import type { JWTPayload } from 'jose';
 import { z } from 'zod';
 import { LRUCache } from 'lru-cache';
 import type { TokenClaims, TokenIntrospection } from '../../contract/issuer/index.ts';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost } from '../../contract/core/index.ts';
+import { SightlineError, type IssuerHost } from '../../contract/core/index.ts';
 
 /**
  * Keeps what expensive work found out about a token, under the token's hash and never the token itself. Bounded, least

@@ -1,11 +1,9 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { createLocalJWKSet, errors, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
-import type { JWTPayload } from 'jose';
+import { createLocalJWKSet, errors, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import type { Scope, TokenTrust } from '../../contract/issuer/index.ts';
-import { SightlineError, isId, newId } from '../../contract/core/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
+import { SightlineError, isId, newId, type Logger } from '../../contract/core/index.ts';
 import type { Directory, LiveKey, LiveMember } from '../../contract/storage/index.ts';
 import { createVerifier } from './verifier.ts';
 

@@ -1,20 +1,25 @@
 import type { IncomingMessage } from 'node:http';
-import { errors, jwtVerify } from 'jose';
-import type { JWTPayload, JWTVerifyOptions } from 'jose';
-import { scopes } from '../../contract/issuer/index.ts';
-import type {
-  ExternalTokenClaims,
-  Issuer,
-  KeyTokenClaims,
-  Principal,
-  Role,
-  Scope,
-  TokenClaims,
-  TokenTrust,
-  UserTokenClaims,
+import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
+import {
+  scopes,
+  type ExternalTokenClaims,
+  type Issuer,
+  type KeyTokenClaims,
+  type Principal,
+  type Role,
+  type Scope,
+  type TokenClaims,
+  type TokenTrust,
+  type UserTokenClaims,
 } from '../../contract/issuer/index.ts';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { GrantId, IssuerHost, KeyId, Logger, OrganizationId } from '../../contract/core/index.ts';
+import {
+  SightlineError,
+  type GrantId,
+  type IssuerHost,
+  type KeyId,
+  type Logger,
+  type OrganizationId,
+} from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { BoundedWork } from '../../limits/bounded-work.ts';
 import { isBearerToken, readBearer } from './challenge.ts';

@@ -1,8 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { alertNotice, environmentLabels, firstLabel } from '../../contract/alerts/index.ts';
-import type { AlertInput, AlertNotice } from '../../contract/alerts/index.ts';
-import { ClientGone, isId, SightlineError } from '../../contract/core/index.ts';
-import type { Host } from '../../contract/core/index.ts';
+import {
+  alertNotice,
+  environmentLabels,
+  firstLabel,
+  type AlertInput,
+  type AlertNotice,
+} from '../../contract/alerts/index.ts';
+import { ClientGone, isId, SightlineError, type Host } from '../../contract/core/index.ts';
 import type { AlertSource, Directory } from '../../contract/storage/index.ts';
 import { AtOnce } from '../../limits/at-once.ts';
 import { createRateLimit } from '../../limits/rate-limit.ts';

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { foldCase, generateSecret, newId, SightlineError } from '../../contract/core/index.ts';
+import {
+  foldCase,
+  generateSecret,
+  newId,
+  SightlineError,
+  type AlertSourceId,
+  type IssuerHost,
+  type OrganizationId,
+} from '../../contract/core/index.ts';
 import type { AlertInput } from '../../contract/alerts/index.ts';
-import type { AlertSourceId, IssuerHost, OrganizationId } from '../../contract/core/index.ts';
 import type { Actor, AlertSource, AuditRecord } from '../../contract/storage/index.ts';
 
 /** Who may send alerts to an organization. A secret is shown when it is made, and kept sealed. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mergeDocument } from './document.ts';
-import type { Version } from './document.ts';
+import { mergeDocument, type Version } from './document.ts';
 
 const askedAt = new Date('2026-03-01T12:00:00Z');
 const document = (sections: Readonly<Record<string, string>>): string =>

@@ -1,11 +1,8 @@
-import { SightlineError } from '../../contract/core/index.ts';
-import type { IncidentId, InvestigationId, Logger } from '../../contract/core/index.ts';
+import { SightlineError, type IncidentId, type InvestigationId, type Logger } from '../../contract/core/index.ts';
 import type { Actor, Incident, IncidentPatch, Investigation, Workspace } from '../../contract/storage/index.ts';
 import { boundDocument } from './bounds.ts';
-import { mergeDocument } from './document.ts';
-import type { Version } from './document.ts';
-import { waitsOn } from './waiting.ts';
-import type { Work } from './waiting.ts';
+import { mergeDocument, type Version } from './document.ts';
+import { waitsOn, type Work } from './waiting.ts';
 
 /** An investigation and how it stands, where the store does not know it yet. */
 interface Own {

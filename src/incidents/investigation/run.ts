@@ -1,6 +1,5 @@
-import { SightlineError } from '../../contract/core/index.ts';
+import { SightlineError, type Host } from '../../contract/core/index.ts';
 import type { Agent, AgentEvent, Assignment } from '../../contract/agent/index.ts';
-import type { Host } from '../../contract/core/index.ts';
 import type {
   Actor,
   ChatMessage,
@@ -12,9 +11,8 @@ import type {
   Workspace,
 } from '../../contract/storage/index.ts';
 import { boundAnswer, boundConclusion, boundParts, boundSentence, boundStep, budget } from './bounds.ts';
-import { earlierInvestigations } from './waiting.ts';
+import { earlierInvestigations, type Work } from './waiting.ts';
 import { askedIn, followIncident } from './incident.ts';
-import type { Work } from './waiting.ts';
 
 /** Messages of a chat that an agent is given, counted from the end. */
 const messagesGiven = 200;

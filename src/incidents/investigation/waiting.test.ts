@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Conclusion, WaitingOn } from '../../contract/storage/index.ts';
-import { waitsOn } from './waiting.ts';
-import type { Work } from './waiting.ts';
+import { waitsOn, type Work } from './waiting.ts';
 
 const since = new Date(0);
 const conclusion = (confidence: Conclusion['confidence']): Conclusion => ({

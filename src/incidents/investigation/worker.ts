@@ -1,5 +1,4 @@
-import { Stopped } from '../../contract/core/index.ts';
-import type { ChatId, Instruments, IssuerHost, Logger } from '../../contract/core/index.ts';
+import { Stopped, type ChatId, type Instruments, type IssuerHost, type Logger } from '../../contract/core/index.ts';
 import type { Agent } from '../../contract/agent/index.ts';
 import type { ClaimedInvestigation, Lease, Workspace, Actor, Chat } from '../../contract/storage/index.ts';
 import { budget } from './bounds.ts';

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { isId, newId, SightlineError } from '../../contract/core/index.ts';
-import type { IssuerHost, OrganizationId, Vault } from '../../contract/core/index.ts';
+import {
+  isId,
+  newId,
+  SightlineError,
+  type IssuerHost,
+  type OrganizationId,
+  type Vault,
+} from '../../contract/core/index.ts';
 import type { Actor, Webhook, WebhookEvent, WebhookId } from '../../contract/storage/index.ts';
 import { post, newSecret } from './post.ts';
 

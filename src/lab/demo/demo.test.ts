@@ -14,9 +14,12 @@ import {
   scenarios,
   sendDemo,
   sendOtlp,
+  type DemoFigures,
+  type DemoOptions,
+  type OtlpRequest,
+  type ScenarioName,
 } from './index.ts';
 import { planTimeline } from './timeline.ts';
-import type { DemoFigures, DemoOptions, OtlpRequest, ScenarioName } from './index.ts';
 
 const end = new Date('2026-11-20T12:00:00Z');
 const names = Object.keys(scenarios).filter(isScenario);

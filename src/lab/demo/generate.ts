@@ -1,10 +1,9 @@
 import { during } from './distractions.ts';
 import { visit } from './flows.ts';
-import { runJob } from './scenario.ts';
+import { runJob, type Chatter, type Scenario } from './scenario.ts';
 import { Meter, type ResourceMetrics } from './metrics.ts';
 import { keyValues, nanos, severities, spanKinds, type OtlpLogRecord, type OtlpSpan, type Severity } from './otlp.ts';
 import { Random } from './random.ts';
-import type { Chatter, Scenario } from './scenario.ts';
 import { serviceNames, type Pod } from './shop.ts';
 import { Tally, type DemoFigures } from './tally.ts';
 import { planTimeline, podsAt, type DemoOptions, type Timeline } from './timeline.ts';

@@ -1,15 +1,11 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
-import { newId, SightlineError, toId } from '../../contract/core/index.ts';
-import type { OrganizationId } from '../../contract/core/index.ts';
+import { newId, SightlineError, toId, type OrganizationId } from '../../contract/core/index.ts';
 import type { TableName, Telemetry } from '../../contract/telemetry/index.ts';
-import { openCache, openLaboratory } from './laboratory.ts';
-import type { Laboratory } from './laboratory.ts';
+import { openCache, openLaboratory, type Laboratory } from './laboratory.ts';
 import type { EvalCase } from './score.ts';
-import { dataFiles, readFaults } from './faults.ts';
-import type { Fault } from './faults.ts';
-import { windowOf } from './window.ts';
-import type { Stretch } from './window.ts';
+import { dataFiles, readFaults, type Fault } from './faults.ts';
+import { windowOf, type Stretch } from './window.ts';
 
 export interface DataSetOptions {
   readonly folder: string;

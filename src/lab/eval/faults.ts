@@ -2,8 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
-import { tableNames } from '../../contract/telemetry/index.ts';
-import type { TableName } from '../../contract/telemetry/index.ts';
+import { tableNames, type TableName } from '../../contract/telemetry/index.ts';
 
 const shape = z
   .array(z.object({ injected_at: z.string(), service_name: z.string().min(1), fault_type: z.string().min(1) }))

@@ -1,9 +1,6 @@
-import { score } from './score.ts';
-import type { EvalCase, EvalResult, Report } from './score.ts';
-import { prepareDataSet } from './data-set.ts';
-import type { DataSetOptions, Prepared } from './data-set.ts';
-import { prepareShop } from './shop.ts';
-import type { ShopOptions } from './shop.ts';
+import { score, type EvalCase, type EvalResult, type Report } from './score.ts';
+import { prepareDataSet, type DataSetOptions, type Prepared } from './data-set.ts';
+import { prepareShop, type ShopOptions } from './shop.ts';
 import { newId } from '../../contract/core/index.ts';
 import type { Agent, Assignment } from '../../contract/agent/index.ts';
 import type { Conclusion } from '../../contract/storage/index.ts';

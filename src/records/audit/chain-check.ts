@@ -1,6 +1,5 @@
-import { recordHash } from '../../contract/storage/index.ts';
+import { recordHash, type AuditPlace, type ChainedRecord } from '../../contract/storage/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
-import type { AuditPlace, ChainedRecord } from '../../contract/storage/index.ts';
 
 /** A contradiction in the chain, which proves a later change. */
 export interface Problem {

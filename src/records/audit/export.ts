@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Vault } from '../../contract/core/index.ts';
 import type { AuditRecord, Organization, Storage } from '../../contract/storage/index.ts';
 import type { Problem } from './chain-check.ts';
-import { signatureContext } from './format.ts';
-import type { ChainLine, EndLine, HeaderLine, RecordLine } from './format.ts';
+import { signatureContext, type ChainLine, type EndLine, type HeaderLine, type RecordLine } from './format.ts';
 import { verifyAudit } from './verify.ts';
 
 export type { Problem } from './chain-check.ts';

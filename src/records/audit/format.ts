@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { isId } from '../../contract/core/index.ts';
+import { isId, type OrganizationId } from '../../contract/core/index.ts';
 import { auditEvents } from '../../contract/storage/index.ts';
-import type { OrganizationId } from '../../contract/core/index.ts';
 
 /** What the master key signs at the end of an exported file. */
 export const signatureContext = 'audit-export';

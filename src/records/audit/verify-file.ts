@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
-import { SightlineError } from '../../contract/core/index.ts';
-import { chainRoot } from '../../contract/storage/index.ts';
-import type { OrganizationId, Vault } from '../../contract/core/index.ts';
-import type { AuditPlace } from '../../contract/storage/index.ts';
+import { SightlineError, type OrganizationId, type Vault } from '../../contract/core/index.ts';
+import { chainRoot, type AuditPlace } from '../../contract/storage/index.ts';
 import { bytesOf } from '../transfer/bytes.ts';
 import { linesOf } from '../transfer/format.ts';
-import { ChainCheck } from './chain-check.ts';
-import type { Problem, Report } from './chain-check.ts';
-import { parseFileLine, signatureContext } from './format.ts';
-import type { ChainLine, EndLine, FileLine, RecordLine } from './format.ts';
+import { ChainCheck, type Problem, type Report } from './chain-check.ts';
+import {
+  parseFileLine,
+  signatureContext,
+  type ChainLine,
+  type EndLine,
+  type FileLine,
+  type RecordLine,
+} from './format.ts';
 
 export interface VerifiedFile {
   readonly records: number;

@@ -1,9 +1,12 @@
-import { SightlineError } from '../../contract/core/index.ts';
-import { auditSeals, chainRoot } from '../../contract/storage/index.ts';
-import type { OrganizationId, Vault } from '../../contract/core/index.ts';
-import type { AuditChainState, AuditRepository, ChainedRecord } from '../../contract/storage/index.ts';
-import { ChainCheck, unknownHash } from './chain-check.ts';
-import type { Report } from './chain-check.ts';
+import { SightlineError, type OrganizationId, type Vault } from '../../contract/core/index.ts';
+import {
+  auditSeals,
+  chainRoot,
+  type AuditChainState,
+  type AuditRepository,
+  type ChainedRecord,
+} from '../../contract/storage/index.ts';
+import { ChainCheck, unknownHash, type Report } from './chain-check.ts';
 
 const page = 500;
 

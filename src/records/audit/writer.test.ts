@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
-import { newId } from '../../contract/core/index.ts';
-import type { Logger, OrganizationId } from '../../contract/core/index.ts';
+import { newId, type Logger, type OrganizationId } from '../../contract/core/index.ts';
 import type { AuditRecord, AuditRepository, Storage, Workspace } from '../../contract/storage/index.ts';
 import { createAuditWriter } from './writer.ts';
 

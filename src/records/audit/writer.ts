@@ -1,5 +1,4 @@
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Logger, OrganizationId } from '../../contract/core/index.ts';
+import { SightlineError, type Logger, type OrganizationId } from '../../contract/core/index.ts';
 import type { AuditLog, AuditRecord, Storage } from '../../contract/storage/index.ts';
 
 export interface AuditWriterOptions {

@@ -5,12 +5,10 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Vault } from '../../contract/core/index.ts';
+import { SightlineError, type Vault } from '../../contract/core/index.ts';
 import type { Storage, StorageSnapshot } from '../../contract/storage/index.ts';
 import { codeOf } from './bytes.ts';
-import { digestAlgorithm, format, formatVersion, sealContext } from './format.ts';
-import type { End, Header, RowLine } from './format.ts';
+import { digestAlgorithm, format, formatVersion, sealContext, type End, type Header, type RowLine } from './format.ts';
 
 /**
  * Of the issuer's artifacts these are moved: with a person's consent and refresh token the client goes on at the new

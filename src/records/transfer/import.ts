@@ -1,11 +1,17 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Hmac } from 'node:crypto';
-import { SightlineError, isId } from '../../contract/core/index.ts';
-import type { Vault } from '../../contract/core/index.ts';
+import { createHmac, timingSafeEqual, type Hmac } from 'node:crypto';
+import { SightlineError, isId, type Vault } from '../../contract/core/index.ts';
 import type { Storage, TransferBatch, TransferRow } from '../../contract/storage/index.ts';
 import { bytesOf } from './bytes.ts';
-import { damaged, digestAlgorithm, linesOf, parseHeader, parseLine, sealContext } from './format.ts';
-import type { End, Header } from './format.ts';
+import {
+  damaged,
+  digestAlgorithm,
+  linesOf,
+  parseHeader,
+  parseLine,
+  sealContext,
+  type End,
+  type Header,
+} from './format.ts';
 
 /** What is kept sealed, and the context each was sealed under. */
 const sealed: Readonly<Record<string, { readonly column: string; readonly context: (row: TransferRow) => string }>> = {

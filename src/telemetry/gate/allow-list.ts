@@ -1,6 +1,16 @@
 import { SightlineError } from '../../contract/core/index.ts';
-import { isList, isNode, text } from '../../contract/telemetry/index.ts';
-import type { CteScope, Json, Node, NodeTypes, Part, TreeGrammar, TreeWalk } from '../../contract/telemetry/index.ts';
+import {
+  isList,
+  isNode,
+  text,
+  type CteScope,
+  type Json,
+  type Node,
+  type NodeTypes,
+  type Part,
+  type TreeGrammar,
+  type TreeWalk,
+} from '../../contract/telemetry/index.ts';
 
 /**
  * Lets a syntax tree through if all of it is known to the grammar: every node type, every field of every node, every value of

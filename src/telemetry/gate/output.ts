@@ -1,8 +1,7 @@
 import type { GatePolicy, TableName, TimeReach } from '../../contract/telemetry/index.ts';
 import { maxReads } from './limits.ts';
 import { shown, type Faults } from './fault.ts';
-import { grammars, type Grammar } from './grammar.ts';
-import type { FunctionNames } from './grammar.ts';
+import { grammars, type Grammar, type FunctionNames } from './grammar.ts';
 import { writeName } from './quoted.ts';
 import type { Scope } from './scope.ts';
 import type { Expression, Name, Query } from './tree.ts';

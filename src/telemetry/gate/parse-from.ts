@@ -1,6 +1,5 @@
 import { parseCall } from './parse-call.ts';
-import type { Parser } from './tokens.ts';
-import { parseAliased } from './tokens.ts';
+import { type Parser, parseAliased } from './tokens.ts';
 import type { Expression, FromItem, Name, Source } from './tree.ts';
 import { stopWords } from './words.ts';
 

@@ -1,6 +1,5 @@
 import { parseWindow } from './parse-call.ts';
-import { parseAliased, Tokens } from './tokens.ts';
-import type { Parser } from './tokens.ts';
+import { parseAliased, Tokens, type Parser } from './tokens.ts';
 import { parseFrom } from './parse-from.ts';
 import { parseTail } from './parse-order.ts';
 import type { Expression, Grouping, Query, Select, WithItem } from './tree.ts';

@@ -1,6 +1,5 @@
 import { tokenize } from './lexer.ts';
-import type { Parser } from './tokens.ts';
-import { Tokens } from './tokens.ts';
+import { type Parser, Tokens } from './tokens.ts';
 import type { Type, TypeArgument } from './tree.ts';
 import { shown } from './fault.ts';
 import type { Output } from './output.ts';

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { OrganizationId } from '../../contract/core/index.ts';
-import { hashSecret } from '../../contract/core/index.ts';
+import { type OrganizationId, hashSecret } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { OtlpRefusal } from './answers.ts';
 

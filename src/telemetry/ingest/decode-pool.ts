@@ -1,8 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Signal } from './fields.ts';
-import type { Decoded, Encoding } from './decode.ts';
-import { decodeRequest } from './decode.ts';
+import { type Decoded, type Encoding, decodeRequest } from './decode.ts';
 
 /** Above, decoding would hold the event loop for more than a few milliseconds. */
 const inlineBytes = { protobuf: 1024 * 1024, json: 256 * 1024 } as const satisfies Record<Encoding, number>;

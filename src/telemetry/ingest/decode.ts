@@ -1,5 +1,4 @@
-import { Intake, OtlpTooLargeError } from './columns.ts';
-import type { EncodedBatch, TableWriter } from './columns.ts';
+import { Intake, OtlpTooLargeError, type EncodedBatch, type TableWriter } from './columns.ts';
 import type { Signal } from './fields.ts';
 import { encodeJson } from './json.ts';
 import { recordLimits } from './limits.ts';

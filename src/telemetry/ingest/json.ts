@@ -1,5 +1,4 @@
-import type { Signal } from './fields.ts';
-import { anyValue, enums, requests, type Field, type Message, type Scalar } from './fields.ts';
+import { type Signal, anyValue, enums, requests, type Field, type Message, type Scalar } from './fields.ts';
 import { deepestValue } from './limits.ts';
 import { OtlpDecodeError } from './wire.ts';
 

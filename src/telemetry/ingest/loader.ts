@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Logger, OrganizationId } from '../../contract/core/index.ts';
+import { SightlineError, type Logger, type OrganizationId } from '../../contract/core/index.ts';
 import type { LogPosition, TelemetrySink } from '../../contract/telemetry/index.ts';
-import { newLogName } from './ingest-log.ts';
-import type { IngestLog, LogChunk } from './ingest-log.ts';
+import { newLogName, type IngestLog, type LogChunk } from './ingest-log.ts';
 
 const loadRows = 32_000;
 const loadAfterMs = 1000;

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isId, type OrganizationId } from '../../contract/core/index.ts';
-import type { Logger } from '../../contract/core/index.ts';
+import { isId, type OrganizationId, type Logger } from '../../contract/core/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
 import type { EncodedBatch } from './columns.ts';
 import { makeDirectory, isWorkerDirectory } from './files.ts';

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { ClientGone } from '../../contract/core/index.ts';
-import type { Component, Health, Instruments, Logger, OrganizationId } from '../../contract/core/index.ts';
+import {
+  ClientGone,
+  type Component,
+  type Health,
+  type Instruments,
+  type Logger,
+  type OrganizationId,
+} from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
 import { answerRefusal, answerSuccess, OtlpRefusal, retryLater } from './answers.ts';
@@ -15,8 +21,7 @@ import { type Decoded, type Encoding } from './decode.ts';
 import { LogWriteError } from './ingest-log.ts';
 import { receiverLimits, type ReceiverLimits } from './intake-limits.ts';
 import { OrganizationLogs } from './logs-of-organizations.ts';
-import { Retention, leftDirectories, removeEmptied, workerDirectory } from './files.ts';
-import type { WorkerPlace } from './files.ts';
+import { Retention, leftDirectories, removeEmptied, workerDirectory, type WorkerPlace } from './files.ts';
 
 export interface OtlpReceiverOptions {
   readonly directory: Pick<Directory, 'ingestTokenByHash' | 'organizations'>;

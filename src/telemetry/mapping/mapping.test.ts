@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { mappingSchema, otelTables, tableNames } from '../../contract/telemetry/index.ts';
-import type { MappingPreset, ReadRules, RelationWriter, StatementBinding } from '../../contract/telemetry/index.ts';
+import {
+  mappingSchema,
+  otelTables,
+  tableNames,
+  type MappingPreset,
+  type ReadRules,
+  type RelationWriter,
+  type StatementBinding,
+} from '../../contract/telemetry/index.ts';
 import { mappingHelpers } from './mapping.ts';
 
 const writer: RelationWriter = {

@@ -1,16 +1,17 @@
 import { SightlineError } from '../../contract/core/index.ts';
-import { otelTables, tableNames } from '../../contract/telemetry/index.ts';
-import type {
-  LogicalColumn,
-  MappingConfig,
-  MappingHelpers,
-  MappingPreset,
-  PhysicalColumns,
-  RelationWriter,
-  ResolvedMapping,
-  TableName,
-  TableSource,
-  TableSources,
+import {
+  otelTables,
+  tableNames,
+  type LogicalColumn,
+  type MappingConfig,
+  type MappingHelpers,
+  type MappingPreset,
+  type PhysicalColumns,
+  type RelationWriter,
+  type ResolvedMapping,
+  type TableName,
+  type TableSource,
+  type TableSources,
 } from '../../contract/telemetry/index.ts';
 import { checkFragment, relation } from './relation.ts';
 

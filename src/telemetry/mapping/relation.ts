@@ -1,13 +1,13 @@
 import { SightlineError } from '../../contract/core/index.ts';
-import { otelTables } from '../../contract/telemetry/index.ts';
-import type {
-  LogicalColumn,
-  MappingHelpers,
-  ReadRules,
-  RelationWriter,
-  StatementBinding,
-  TableName,
-  TableSource,
+import {
+  otelTables,
+  type LogicalColumn,
+  type MappingHelpers,
+  type ReadRules,
+  type RelationWriter,
+  type StatementBinding,
+  type TableName,
+  type TableSource,
 } from '../../contract/telemetry/index.ts';
 
 const quotes = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`\\]|\\.|``)*`/gs;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '../../contract/core/index.ts';
+import { newId, type OrganizationId } from '../../contract/core/index.ts';
 import { tenancySchema } from '../../contract/telemetry/index.ts';
-import type { OrganizationId } from '../../contract/core/index.ts';
 import { createTenancy } from './tenancy.ts';
 
 const acme = newId('org');

@@ -1,5 +1,4 @@
-import { foldCase, isId, SightlineError } from '../../contract/core/index.ts';
-import type { OrganizationId } from '../../contract/core/index.ts';
+import { foldCase, isId, SightlineError, type OrganizationId } from '../../contract/core/index.ts';
 import type { Directory, Organization } from '../../contract/storage/index.ts';
 import type { Tenancy, TenancyConfig, TenancyHelpers, Tenant } from '../../contract/telemetry/index.ts';
 import { checkFragment } from './relation.ts';

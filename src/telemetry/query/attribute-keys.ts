@@ -1,7 +1,6 @@
 import type { OrganizationId } from '../../contract/core/index.ts';
 import type { Dialect, LogicalTable, ReadRules } from '../../contract/telemetry/index.ts';
-import { attributeAdvice, own } from './catalog.ts';
-import type { ServiceAnswer } from './catalog.ts';
+import { attributeAdvice, own, type ServiceAnswer } from './catalog.ts';
 import { readableTable } from './governance.ts';
 import { likeMatcher } from './service-command.ts';
 

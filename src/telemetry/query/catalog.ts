@@ -1,5 +1,4 @@
-import { tableNames } from '../../contract/telemetry/index.ts';
-import type { Dialect, LogicalTable, ReadRules } from '../../contract/telemetry/index.ts';
+import { tableNames, type Dialect, type LogicalTable, type ReadRules } from '../../contract/telemetry/index.ts';
 import { readableTable } from './governance.ts';
 import { quoteName, sqlHelpers } from './helpers.ts';
 import type { QueryColumn } from './result.ts';

@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId, SightlineError } from '../../contract/core/index.ts';
-import type { Logger, OrganizationId } from '../../contract/core/index.ts';
+import { newId, SightlineError, type Logger, type OrganizationId } from '../../contract/core/index.ts';
 import type { ScanRepository } from '../../contract/storage/index.ts';
 import type { StatementContext } from '../../contract/telemetry/index.ts';
-import { createCostGuard } from './cost-guard.ts';
-import type { CostGuard, CostLimits } from './cost-guard.ts';
+import { createCostGuard, type CostGuard, type CostLimits } from './cost-guard.ts';
 
 const acme = newId('org');
 const globex = newId('org');

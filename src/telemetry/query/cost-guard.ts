@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { ErrorDetails, Logger, OrganizationId } from '../../contract/core/index.ts';
+import { SightlineError, type ErrorDetails, type Logger, type OrganizationId } from '../../contract/core/index.ts';
 import type { ScanRepository } from '../../contract/storage/index.ts';
 import type { StatementContext, Telemetry } from '../../contract/telemetry/index.ts';
 

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { Logger, OrganizationId, SpanIds } from '../../contract/core/index.ts';
+import { SightlineError, type Logger, type OrganizationId, type SpanIds } from '../../contract/core/index.ts';
 import type { Cursor, QueryLimits, StatementContext, Telemetry, TableName } from '../../contract/telemetry/index.ts';
 import type { Deadline } from './deadline.ts';
 import type { Place } from './places.ts';
-import { readRows } from './untrusted.ts';
-import type { ReadRows } from './untrusted.ts';
-import { repair, timedOut } from './repair.ts';
-import type { FailedQuery } from './repair.ts';
+import { readRows, type ReadRows } from './untrusted.ts';
+import { repair, timedOut, type FailedQuery } from './repair.ts';
 import type { QueryWindow } from './result.ts';
 
 /** How far a query came. */

@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../contract/core/index.ts';
-import { otelTables } from '../../contract/telemetry/index.ts';
-import type { TableName } from '../../contract/telemetry/index.ts';
-import { createGovernance, isDenied, readableTable } from './governance.ts';
-import type { GovernanceRule, Reader } from './governance.ts';
+import { otelTables, type TableName } from '../../contract/telemetry/index.ts';
+import { createGovernance, isDenied, readableTable, type GovernanceRule, type Reader } from './governance.ts';
 
 const acme = newId('org');
 const globex = newId('org');

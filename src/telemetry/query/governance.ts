@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { otelTables, tableNames } from '../../contract/telemetry/index.ts';
+import {
+  otelTables,
+  tableNames,
+  type AttributeRule,
+  type LogicalTable,
+  type ReadRules,
+  type RuleAction,
+  type TableName,
+  type TableRules,
+} from '../../contract/telemetry/index.ts';
 import type { OrganizationId } from '../../contract/core/index.ts';
 import type { Principal } from '../../contract/issuer/index.ts';
-import type {
-  AttributeRule,
-  LogicalTable,
-  ReadRules,
-  RuleAction,
-  TableName,
-  TableRules,
-} from '../../contract/telemetry/index.ts';
 
 /** Of an API key both `key` and the role it has apply; the agent is under every rule, since all read what it finds. */
 export const readerRoles = ['admin', 'member', 'key', 'agent'] as const;

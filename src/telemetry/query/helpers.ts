@@ -1,6 +1,12 @@
 import { SightlineError } from '../../contract/core/index.ts';
-import { otelTables, tableNames } from '../../contract/telemetry/index.ts';
-import type { LogicalTable, ReadRules, SqlHelpers, TableName } from '../../contract/telemetry/index.ts';
+import {
+  otelTables,
+  tableNames,
+  type LogicalTable,
+  type ReadRules,
+  type SqlHelpers,
+  type TableName,
+} from '../../contract/telemetry/index.ts';
 import { treeWalk } from '../gate/allow-list.ts';
 import { readableTable } from './governance.ts';
 import { nearest } from './nearest.ts';

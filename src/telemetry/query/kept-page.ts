@@ -1,6 +1,5 @@
 import type { QueryColumn, QueryWindow } from './result.ts';
-import { fit, rowSetOf, rowText, slice } from './rows.ts';
-import type { RowSet } from './rows.ts';
+import { fit, rowSetOf, rowText, slice, type RowSet } from './rows.ts';
 
 export interface PageRequest {
   /** Rows to skip; with `contains`, matching rows. */

@@ -8,9 +8,8 @@ import { silentLogger, testHost } from '../../../test/contract/host.ts';
 import { newId } from '../../contract/core/index.ts';
 import type { KeptResultRepository, Storage } from '../../contract/storage/index.ts';
 import { createVault } from '../../gateway/process/vault.ts';
-import { createKeptResults } from './kept-results.ts';
+import { createKeptResults, type Holder, type KeptPages } from './kept-results.ts';
 import type { KeptResult } from './kept-page.ts';
-import type { Holder, KeptPages } from './kept-results.ts';
 import { shareKeptResults } from './kept-results-shared.ts';
 import { rowSetOf } from './rows.ts';
 

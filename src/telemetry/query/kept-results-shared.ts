@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { z } from 'zod';
-import { isId, SightlineError } from '../../contract/core/index.ts';
-import type { Logger, OrganizationId, Vault } from '../../contract/core/index.ts';
+import { isId, SightlineError, type Logger, type OrganizationId, type Vault } from '../../contract/core/index.ts';
 import type { KeptResultBounds, KeptResultRepository } from '../../contract/storage/index.ts';
-import { readPage } from './kept-page.ts';
-import { defaultKeptResultsLimits, resultExpired, shelfOf } from './kept-results.ts';
-import type { KeptResult } from './kept-page.ts';
-import type { Holder, KeptPages } from './kept-results.ts';
+import { readPage, type KeptResult } from './kept-page.ts';
+import { defaultKeptResultsLimits, resultExpired, shelfOf, type Holder, type KeptPages } from './kept-results.ts';
 
 const { keepMs, perPrincipal, overallBytes } = defaultKeptResultsLimits;
 const bounds: KeptResultBounds = { perHolder: perPrincipal, overall: { results: 500, bytes: overallBytes } };

@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '../../contract/core/index.ts';
-import { readPage } from './kept-page.ts';
-import { createKeptResults } from './kept-results.ts';
-import type { KeptResult } from './kept-page.ts';
-import type { KeptResults, KeptResultsLimits } from './kept-results.ts';
+import { readPage, type KeptResult } from './kept-page.ts';
+import { createKeptResults, type KeptResults, type KeptResultsLimits } from './kept-results.ts';
 import { rowSetOf } from './rows.ts';
 
 const acme = newId('org');

@@ -1,7 +1,6 @@
 import { SightlineError, newId } from '../../contract/core/index.ts';
 import type { Principal } from '../../contract/issuer/index.ts';
-import { readPage } from './kept-page.ts';
-import type { KeptPage, KeptResult, PageRequest } from './kept-page.ts';
+import { readPage, type KeptPage, type KeptResult, type PageRequest } from './kept-page.ts';
 import type { RowSet } from './rows.ts';
 
 export interface KeptResultsLimits {

@@ -1,22 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { silentLogger } from '../../../test/contract/host.ts';
 import { newId, SightlineError } from '../../contract/core/index.ts';
-import { otelTables } from '../../contract/telemetry/index.ts';
-import type {
-  Cursor,
-  Dialect,
-  QueryLimits,
-  StatementBinding,
-  StatementLabel,
-  Telemetry,
+import {
+  otelTables,
+  type Cursor,
+  type Dialect,
+  type QueryLimits,
+  type StatementBinding,
+  type StatementLabel,
+  type Telemetry,
 } from '../../contract/telemetry/index.ts';
 import type { Admission, GuardedStatement } from './cost-guard.ts';
-import { createGovernance } from './governance.ts';
-import type { GovernanceRule } from './governance.ts';
+import { createGovernance, type GovernanceRule } from './governance.ts';
 import { sqlHelpers } from './helpers.ts';
-import { createQueryPipeline } from './pipeline.ts';
+import { createQueryPipeline, type PipelineParts } from './pipeline.ts';
 import type { QueryRequest } from './request.ts';
-import type { PipelineParts } from './pipeline.ts';
 
 /** What the core hands to a warehouse beside the statement: who asks, what of it they may read, what it may cost. */
 const acme = newId('org');

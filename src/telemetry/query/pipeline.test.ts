@@ -1,19 +1,17 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId, SightlineError } from '../../contract/core/index.ts';
-import { otelTables } from '../../contract/telemetry/index.ts';
-import type { Instruments, Logger } from '../../contract/core/index.ts';
-import type {
-  Cursor,
-  Dialect,
-  QueryLimits,
-  RowChunk,
-  StatementBinding,
-  Telemetry,
+import { newId, SightlineError, type Instruments, type Logger } from '../../contract/core/index.ts';
+import {
+  otelTables,
+  type Cursor,
+  type Dialect,
+  type QueryLimits,
+  type RowChunk,
+  type StatementBinding,
+  type Telemetry,
 } from '../../contract/telemetry/index.ts';
-import { createQueryPipeline, defaultPipelineLimits } from './pipeline.ts';
+import { createQueryPipeline, defaultPipelineLimits, type PipelineLimits } from './pipeline.ts';
 import type { QueryRequest } from './request.ts';
-import type { PipelineLimits } from './pipeline.ts';
 import type { QueryResult } from './result.ts';
 
 /**

@@ -3,13 +3,10 @@ import type { QueryLimits, ReadRules, Telemetry } from '../../contract/telemetry
 import type { ServiceAnswer } from './catalog.ts';
 import type { Admission, CostGuard } from './cost-guard.ts';
 import { startDeadline } from './deadline.ts';
-import { execute, explainFailure } from './execute.ts';
-import type { Execution, Progress } from './execute.ts';
+import { execute, explainFailure, type Execution, type Progress } from './execute.ts';
 import type { Governance } from './governance.ts';
-import { QueryPlaces, defaultQueryPlaces, placesIn } from './places.ts';
-import type { Place, QueryPlacesOptions } from './places.ts';
-import { Preparation, checkText } from './prepare.ts';
-import type { Prepared, Preparing, Unprepared } from './prepare.ts';
+import { QueryPlaces, defaultQueryPlaces, placesIn, type Place, type QueryPlacesOptions } from './places.ts';
+import { Preparation, checkText, type Prepared, type Preparing, type Unprepared } from './prepare.ts';
 import type { ReadRows } from './untrusted.ts';
 import { narrower } from './repair.ts';
 import type { QueryRequest } from './request.ts';
@@ -17,8 +14,7 @@ import type { QueryResult } from './result.ts';
 import { rowSetOf } from './rows.ts';
 import { ServiceAnswers } from './service-answers.ts';
 import { parseServiceCommand } from './service-command.ts';
-import { shapeResult } from './shape-result.ts';
-import type { ResultFacts } from './shape-result.ts';
+import { shapeResult, type ResultFacts } from './shape-result.ts';
 import { checkWindow, defaultWindowWarning, windowOf } from './window.ts';
 
 /** Upper bounds; a request may ask for less, never for more. */

@@ -1,5 +1,4 @@
-import { SightlineError } from '../../contract/core/index.ts';
-import type { OrganizationId } from '../../contract/core/index.ts';
+import { SightlineError, type OrganizationId } from '../../contract/core/index.ts';
 import type { Telemetry } from '../../contract/telemetry/index.ts';
 import { FairQueue, NoPlace } from '../../limits/fair-queue.ts';
 

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { SightlineError } from '../../contract/core/index.ts';
-import type { OrganizationId } from '../../contract/core/index.ts';
+import { SightlineError, type OrganizationId } from '../../contract/core/index.ts';
 import type {
   CheckedStatement,
   ReadRules,
@@ -10,8 +9,7 @@ import type {
 } from '../../contract/telemetry/index.ts';
 import type { Deadline } from './deadline.ts';
 import type { Progress } from './execute.ts';
-import { statementWindow } from './window.ts';
-import type { StatementWindow, TimeBounds } from './window.ts';
+import { statementWindow, type StatementWindow, type TimeBounds } from './window.ts';
 
 /** Refuses what no parser should see: nothing, too much, NUL (parsers disagree on it), and text that is not Unicode. */
 export function checkText(sql: string, maxBytes: number): void {

@@ -1,5 +1,4 @@
-import { SightlineError } from '../../contract/core/index.ts';
-import type { ErrorDetails } from '../../contract/core/index.ts';
+import { SightlineError, type ErrorDetails } from '../../contract/core/index.ts';
 import type { Dialect, ReadRules, TableName } from '../../contract/telemetry/index.ts';
 import { attributeAdvice } from './catalog.ts';
 import { isDenied } from './governance.ts';

@@ -1,8 +1,7 @@
 import { SightlineError } from '../../contract/core/index.ts';
 import type { Dialect, ReadRules } from '../../contract/telemetry/index.ts';
 import { AttributeKeys } from './attribute-keys.ts';
-import { describeTable, findTable, showTables } from './catalog.ts';
-import type { ServiceAnswer } from './catalog.ts';
+import { describeTable, findTable, showTables, type ServiceAnswer } from './catalog.ts';
 import type { QueryRequest } from './request.ts';
 import type { QueryResult } from './result.ts';
 import type { ServiceCommand } from './service-command.ts';

@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { otelTables } from '../../contract/telemetry/index.ts';
-import type { ResultColumn } from '../../contract/telemetry/index.ts';
+import { otelTables, type ResultColumn } from '../../contract/telemetry/index.ts';
 import { RowCollector } from './row-collector.ts';
-import { rowSetOf } from './rows.ts';
-import type { RowSet } from './rows.ts';
+import { rowSetOf, type RowSet } from './rows.ts';
 import { UntrustedColumns } from './untrusted.ts';
 
 function untrustedColumns(columns: readonly ResultColumn[], { json }: RowSet): readonly boolean[] {

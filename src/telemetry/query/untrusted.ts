@@ -1,9 +1,7 @@
 import type { ResultColumn, Cursor, CursorEnd, QueryLimits } from '../../contract/telemetry/index.ts';
-import { RowCollector } from './row-collector.ts';
-import type { CellWatch } from './row-collector.ts';
+import { RowCollector, type CellWatch } from './row-collector.ts';
 import { within } from '../../contract/core/index.ts';
-import { DeadlineEnded } from './deadline.ts';
-import type { Deadline } from './deadline.ts';
+import { DeadlineEnded, type Deadline } from './deadline.ts';
 import type { RowSet } from './rows.ts';
 
 export interface ReadRows {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { TimeReach } from '../../contract/telemetry/index.ts';
-import { checkWindow, defaultWindowWarning, statementWindow } from './window.ts';
-import type { TimeBounds } from './window.ts';
+import { checkWindow, defaultWindowWarning, statementWindow, type TimeBounds } from './window.ts';
 
 const now = Date.parse('2026-03-01T12:00:30.123Z');
 const hour = 3_600_000;

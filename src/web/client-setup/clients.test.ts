@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { newId } from '../../contract/core/index.ts';
 import { claude } from './claude.ts';
-import { clients } from './index.ts';
-import type { Client, Connection, Snippet } from './index.ts';
+import { clients, type Client, type Connection, type Snippet } from './index.ts';
 
 const person: Connection = { url: 'https://example.com/mcp', tokenUrl: 'https://example.com/oauth2/token' };
 const machine: Connection = { ...person, key: { clientId: newId('ak'), clientSecret: 'sk_very-secret' } };

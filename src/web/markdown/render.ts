@@ -1,7 +1,6 @@
 import MarkdownIt from 'markdown-it';
 import type { Token, MarkdownIt as Parser, StateBlock } from 'markdown-it';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html, type Html } from '../html.ts';
 
 /** Quotes and lists nest so deep; what is deeper is text. */
 const deepest = 6;

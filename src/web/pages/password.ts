@@ -5,10 +5,8 @@ import { field } from '../components.ts';
 import { refusal } from '../failure.ts';
 import { requireForm } from '../forms.ts';
 import { home } from '../paths.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
-import { definePage } from '../page.ts';
-import type { View, Visit } from '../page.ts';
+import { html, type Html } from '../html.ts';
+import { definePage, type View, type Visit } from '../page.ts';
 
 const path = '/password';
 const token = z.string().min(1).max(200);

@@ -2,12 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { testVault } from '../../contract/host.ts';
 import { verifyAudit } from '../../../src/records/audit/export.ts';
-import { newId } from '../../../src/contract/core/index.ts';
-import { auditSeals, chainRecords, chainRoot } from '../../../src/contract/storage/index.ts';
-import type { OrganizationId, Vault } from '../../../src/contract/core/index.ts';
-import type { AuditRepository, Storage } from '../../../src/contract/storage/index.ts';
-import { problemsOf, record, soon, verified } from './store.ts';
-import type { AuditStore } from './store.ts';
+import { newId, type OrganizationId, type Vault } from '../../../src/contract/core/index.ts';
+import {
+  auditSeals,
+  chainRecords,
+  chainRoot,
+  type AuditRepository,
+  type Storage,
+} from '../../../src/contract/storage/index.ts';
+import { problemsOf, record, soon, verified, type AuditStore } from './store.ts';
 
 /** Each attack is found, and an audit that nobody touched is right. */
 export function tamperingPromises(make: () => Promise<AuditStore>): void {

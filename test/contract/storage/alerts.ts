@@ -1,7 +1,12 @@
 import { newId } from '../../../src/contract/core/index.ts';
-import { alertRules } from '../../../src/contract/storage/index.ts';
+import {
+  alertRules,
+  type AlertDelivery,
+  type Incident,
+  type Storage,
+  type Workspace,
+} from '../../../src/contract/storage/index.ts';
 import type { AlertNotice } from '../../../src/contract/alerts/index.ts';
-import type { AlertDelivery, Incident, Storage, Workspace } from '../../../src/contract/storage/index.ts';
 import type { Runner } from '../runner.ts';
 import {
   ada,

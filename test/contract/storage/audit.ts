@@ -1,5 +1,4 @@
-import { auditSeals, chainRecords, chainRoot } from '../../../src/contract/storage/index.ts';
-import type { AuditRecord } from '../../../src/contract/storage/index.ts';
+import { auditSeals, chainRecords, chainRoot, type AuditRecord } from '../../../src/contract/storage/index.ts';
 import { testHost } from '../host.ts';
 import type { Runner } from '../runner.ts';
 import { awkward, inTurn, type MakeStorage, refusal, sharedStage } from './stage.ts';

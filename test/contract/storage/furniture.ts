@@ -1,7 +1,5 @@
-import { hashSecret, newId } from '../../../src/contract/core/index.ts';
-import { webhookEvents } from '../../../src/contract/storage/index.ts';
-import type { OrganizationId, UserId } from '../../../src/contract/core/index.ts';
-import type { Storage } from '../../../src/contract/storage/index.ts';
+import { hashSecret, newId, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
+import { webhookEvents, type Storage } from '../../../src/contract/storage/index.ts';
 import {
   ada,
   agent,

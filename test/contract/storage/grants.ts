@@ -1,5 +1,4 @@
-import { newId } from '../../../src/contract/core/index.ts';
-import type { GrantId } from '../../../src/contract/core/index.ts';
+import { newId, type GrantId } from '../../../src/contract/core/index.ts';
 import type { Artifact } from '../../../src/contract/storage/index.ts';
 import type { Runner } from '../runner.ts';
 import {

@@ -1,5 +1,4 @@
-import { incidentRules, resolutions } from '../../../src/contract/storage/index.ts';
-import type { IncidentPatch } from '../../../src/contract/storage/index.ts';
+import { incidentRules, resolutions, type IncidentPatch } from '../../../src/contract/storage/index.ts';
 import type { Runner } from '../runner.ts';
 import {
   ada,

@@ -1,6 +1,13 @@
 import { newId } from '../../../src/contract/core/index.ts';
-import { incidentStatuses, nextStatuses } from '../../../src/contract/storage/index.ts';
-import type { Alert, Incident, IncidentStatus, NewIncident, Workspace } from '../../../src/contract/storage/index.ts';
+import {
+  incidentStatuses,
+  nextStatuses,
+  type Alert,
+  type Incident,
+  type IncidentStatus,
+  type NewIncident,
+  type Workspace,
+} from '../../../src/contract/storage/index.ts';
 import { rejection, type Runner } from '../runner.ts';
 import { ada, awkward, bob, inTurn, type MakeStorage, newIncident, present, refusal, sharedStage } from './stage.ts';
 

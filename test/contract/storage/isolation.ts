@@ -1,17 +1,18 @@
-import { newId, SightlineError } from '../../../src/contract/core/index.ts';
-import type { AlertNotice } from '../../../src/contract/alerts/index.ts';
-import type {
-  AlertSourceId,
-  ChatId,
-  GrantId,
-  IncidentId,
-  IngestTokenId,
-  InvestigationId,
-  InvitationId,
-  KeyId,
-  MessageId,
-  UserId,
+import {
+  newId,
+  SightlineError,
+  type AlertSourceId,
+  type ChatId,
+  type GrantId,
+  type IncidentId,
+  type IngestTokenId,
+  type InvestigationId,
+  type InvitationId,
+  type KeyId,
+  type MessageId,
+  type UserId,
 } from '../../../src/contract/core/index.ts';
+import type { AlertNotice } from '../../../src/contract/alerts/index.ts';
 import type { Storage, WebhookId, Workspace } from '../../../src/contract/storage/index.ts';
 import type { Runner } from '../runner.ts';
 import {

@@ -1,7 +1,5 @@
-import { newId } from '../../../src/contract/core/index.ts';
-import { auditSeals, chainRecords } from '../../../src/contract/storage/index.ts';
-import type { ChatId } from '../../../src/contract/core/index.ts';
-import type { AuditRecord, Workspace } from '../../../src/contract/storage/index.ts';
+import { newId, type ChatId } from '../../../src/contract/core/index.ts';
+import { auditSeals, chainRecords, type AuditRecord, type Workspace } from '../../../src/contract/storage/index.ts';
 import { testHost } from '../host.ts';
 import type { Runner } from '../runner.ts';
 import {

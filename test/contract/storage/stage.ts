@@ -1,5 +1,4 @@
-import { SightlineError, hashSecret, newId } from '../../../src/contract/core/index.ts';
-import type { Host, UserId } from '../../../src/contract/core/index.ts';
+import { SightlineError, hashSecret, newId, type Host, type UserId } from '../../../src/contract/core/index.ts';
 import type {
   Actor,
   Conclusion,

@@ -1,12 +1,12 @@
 import { newId } from '../../../src/contract/core/index.ts';
-import { webhookEvents } from '../../../src/contract/storage/index.ts';
-import type {
-  ClaimedWebhookMessage,
-  Lease,
-  NewWebhook,
-  Storage,
-  WebhookEvent,
-  Workspace,
+import {
+  webhookEvents,
+  type ClaimedWebhookMessage,
+  type Lease,
+  type NewWebhook,
+  type Storage,
+  type WebhookEvent,
+  type Workspace,
 } from '../../../src/contract/storage/index.ts';
 import type { Runner } from '../runner.ts';
 import { ada, agent, awkward, type MakeStorage, newChat, newIncident, ownStage, present, refusal } from './stage.ts';

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { forms } from './form.ts';
-import type { Form } from './form.ts';
+import { forms, type Form } from './form.ts';
 import { filesOf } from './files.ts';
 
 /*

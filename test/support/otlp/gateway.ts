@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hashSecret, newId, type OrganizationId } from '../../../src/contract/core/index.ts';
-import type { Logger } from '../../../src/contract/core/index.ts';
+import { hashSecret, newId, type OrganizationId, type Logger } from '../../../src/contract/core/index.ts';
 import type { LogPosition, TelemetryLoad, TelemetrySink } from '../../../src/contract/telemetry/index.ts';
 import {
   createOtlpReceiver,

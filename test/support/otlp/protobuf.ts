@@ -1,5 +1,11 @@
-import { enums, requests, type Field, type Message, type Scalar } from '../../../src/telemetry/ingest/fields.ts';
-import type { Signal } from '../../../src/telemetry/ingest/fields.ts';
+import {
+  enums,
+  requests,
+  type Field,
+  type Message,
+  type Scalar,
+  type Signal,
+} from '../../../src/telemetry/ingest/fields.ts';
 
 /** Protobuf written the way protoc's own runtimes write it: shortest varints, numbers of a list packed. */
 export function protobuf(signal: Signal, document: object): Uint8Array {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { createAlertSources } from '../../../src/incidents/alerts/sources.ts';
 import { describeIngest, ingestSource } from '../../../src/gateway/wiring/ingest-source.ts';
 import { issuerHost } from '../../../src/gateway/wiring/plugins.ts';

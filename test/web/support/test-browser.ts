@@ -1,7 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { formsOf } from '../../support/person.ts';
-import { rawRequest } from '../../support/raw-http.ts';
-import type { RawAnswer } from '../../support/raw-http.ts';
+import { rawRequest, type RawAnswer } from '../../support/raw-http.ts';
 
 /** Fields of a form; a field with several values is a list. */
 export type Fields = Readonly<Record<string, string | readonly string[]>>;

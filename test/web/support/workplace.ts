@@ -1,17 +1,19 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { collectorSource, describeIngest, ingestSource } from '../../../src/gateway/wiring/ingest-source.ts';
-import type { Collector } from '../../../src/gateway/wiring/ingest-source.ts';
+import {
+  collectorSource,
+  describeIngest,
+  ingestSource,
+  type Collector,
+} from '../../../src/gateway/wiring/ingest-source.ts';
 import { createIngestTokens } from '../../../src/identity/verify/ingest-tokens.ts';
 import { createVerifier } from '../../../src/identity/verify/verifier.ts';
 import { clients } from '../../../src/web/client-setup/index.ts';
 import { silentLogger } from '../../contract/host.ts';
-import { newId } from '../../../src/contract/core/index.ts';
-import type { OrganizationId } from '../../../src/contract/core/index.ts';
+import { newId, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type { Issuer, Principal, Role } from '../../../src/contract/issuer/index.ts';
 import type { Actor, Organization, User, Workspace } from '../../../src/contract/storage/index.ts';
-import { openSite, password } from './site.ts';
-import type { Site } from './site.ts';
+import { openSite, password, type Site } from './site.ts';
 import type { TestBrowser } from './test-browser.ts';
 
 export const operator: Actor = { kind: 'operator', id: 'tester', name: 'Tester' };

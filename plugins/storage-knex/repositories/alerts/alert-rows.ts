@@ -1,8 +1,6 @@
-import { toId } from '../../../../src/contract/core/index.ts';
-import type { AlertSourceId, IncidentId } from '../../../../src/contract/core/index.ts';
+import { toId, type AlertSourceId, type IncidentId } from '../../../../src/contract/core/index.ts';
 import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
-import { alertRules } from '../../../../src/contract/storage/index.ts';
-import type { Actor, Alert, AlertSource } from '../../../../src/contract/storage/index.ts';
+import { alertRules, type Actor, type Alert, type AlertSource } from '../../../../src/contract/storage/index.ts';
 import { alertStatusColumn, date, integer, optional, severityColumn, sha256 } from '../../columns.ts';
 import { labelsJson, actorJson } from '../../json.ts';
 import type { AlertRow } from '../../rows.ts';

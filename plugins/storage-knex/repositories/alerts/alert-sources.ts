@@ -1,5 +1,4 @@
-import { SightlineError, toId } from '../../../../src/contract/core/index.ts';
-import type { AlertSourceId } from '../../../../src/contract/core/index.ts';
+import { SightlineError, toId, type AlertSourceId } from '../../../../src/contract/core/index.ts';
 import type { AlertSource, AlertSourceRepository, NewAlertSource } from '../../../../src/contract/storage/index.ts';
 import { date, comparable, shortText } from '../../columns.ts';
 import type { Database } from '../../database.ts';

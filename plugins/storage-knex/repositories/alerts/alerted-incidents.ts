@@ -1,11 +1,13 @@
-import { alertRules, openStatuses, severities } from '../../../../src/contract/storage/index.ts';
-import type {
-  Actor,
-  AlertSource,
-  Incident,
-  IncidentPatch,
-  RecordedAlerts,
-  Severity,
+import {
+  alertRules,
+  openStatuses,
+  severities,
+  type Actor,
+  type AlertSource,
+  type Incident,
+  type IncidentPatch,
+  type RecordedAlerts,
+  type Severity,
 } from '../../../../src/contract/storage/index.ts';
 import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
 import type { IncidentId } from '../../../../src/contract/core/index.ts';

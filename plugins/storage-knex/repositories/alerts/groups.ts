@@ -1,7 +1,5 @@
-import { foldCase } from '../../../../src/contract/core/index.ts';
-import { alertRules } from '../../../../src/contract/storage/index.ts';
-import type { IncidentId } from '../../../../src/contract/core/index.ts';
-import type { AlertSource } from '../../../../src/contract/storage/index.ts';
+import { foldCase, type IncidentId } from '../../../../src/contract/core/index.ts';
+import { alertRules, type AlertSource } from '../../../../src/contract/storage/index.ts';
 import { integer, sha256 } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
 

@@ -1,10 +1,14 @@
 import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
 import type { IncidentId } from '../../../../src/contract/core/index.ts';
-import { alertRules } from '../../../../src/contract/storage/index.ts';
-import type { Actor, AlertDelivery, AlertSource, RecordedAlerts } from '../../../../src/contract/storage/index.ts';
+import {
+  alertRules,
+  type Actor,
+  type AlertDelivery,
+  type AlertSource,
+  type RecordedAlerts,
+} from '../../../../src/contract/storage/index.ts';
 import type { Scope } from '../../scope.ts';
-import { alertKey, sourceActor, toAlertValues } from './alert-rows.ts';
-import type { KeptAlert } from './alert-rows.ts';
+import { alertKey, sourceActor, toAlertValues, type KeptAlert } from './alert-rows.ts';
 import { AlertedIncidents } from './alerted-incidents.ts';
 import { KeptAlerts } from './kept-alerts.ts';
 

@@ -1,5 +1,4 @@
-import { logs, points, resourceOf, spans } from './telemetry.ts';
-import type { SamplePoint } from './telemetry.ts';
+import { logs, points, resourceOf, spans, type SamplePoint } from './telemetry.ts';
 
 /** How the tables of the Collector's exporter differ from release to release and from maker to maker. */
 export interface ExporterLayout {

@@ -1,6 +1,5 @@
 import type { Engine } from './engine.ts';
-import { exporterRows, exporterTables } from './exporter-layouts.ts';
-import type { ExporterLayout } from './exporter-layouts.ts';
+import { exporterRows, exporterTables, type ExporterLayout } from './exporter-layouts.ts';
 import { ownLayoutTables, ownRows } from './own-layout.ts';
 import { signozRows, signozTables } from './signoz-layout.ts';
 

@@ -1,19 +1,18 @@
-import { mappingSchema } from '../../../../src/contract/telemetry/index.ts';
-import type {
-  PhysicalColumns,
-  ResolvedMapping,
-  StatementBinding,
-  TableName,
-  Tenancy,
-  Tenant,
+import {
+  mappingSchema,
+  type PhysicalColumns,
+  type ResolvedMapping,
+  type StatementBinding,
+  type TableName,
+  type Tenancy,
+  type Tenant,
 } from '../../../../src/contract/telemetry/index.ts';
 import { mappingHelpers } from '../../../../src/telemetry/mapping/mapping.ts';
 import { jsonColumns } from '../../json-attributes.ts';
 import { prewhereSources } from '../../mapped.ts';
 import { presets } from '../../presets/index.ts';
-import { literal } from '../../quote.ts';
+import { literal, type Rows } from '../../quote.ts';
 import { relationWriter } from '../../relation-writer.ts';
-import type { Rows } from '../../quote.ts';
 import { tenantPredicate } from '../../tenant.ts';
 
 export const physicalColumns =

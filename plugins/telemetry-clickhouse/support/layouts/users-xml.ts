@@ -1,5 +1,4 @@
-import { grantSql, seenSql } from '../../setup/access.ts';
-import type { Access } from '../../setup/access.ts';
+import { grantSql, seenSql, type Access } from '../../setup/access.ts';
 
 const escape = (text: string | number) =>
   String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hashSecret, SightlineError, isId, type IssuerHost, equalHashes } from '../../../contract/core/index.ts';
-import { type AuthorizationServerConfig } from '../../../contract/issuer/index.ts';
-import type { AuthorizationClient } from '../../../contract/issuer/index.ts';
-import { type ClientRepository } from '../../../contract/storage/index.ts';
-import type { BucketRepository } from '../../../contract/storage/index.ts';
+import type { AuthorizationServerConfig, AuthorizationClient } from '../../../contract/issuer/index.ts';
+import type { ClientRepository, BucketRepository } from '../../../contract/storage/index.ts';
 import { createDocumentFetch, createFetchBudget } from './document-fetch.ts';
 import { createUrlRules } from './document-urls.ts';
 import { createDocuments } from './documents.ts';

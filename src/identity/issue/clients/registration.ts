@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors } from 'oidc-provider';
 import { generateSecret, hashSecret, newId, type IssuerHost, type Logger } from '../../../contract/core/index.ts';
 import { scopes } from '../../../contract/issuer/index.ts';
-import { type ClientRepository } from '../../../contract/storage/index.ts';
-import type { BucketRepository } from '../../../contract/storage/index.ts';
+import type { ClientRepository, BucketRepository } from '../../../contract/storage/index.ts';
 import {
   authMethod,
   clientMetadata,

@@ -1,6 +1,5 @@
 import { errors, type TokenEndpointGrantContext } from 'oidc-provider';
-import { hashSecret, SightlineError } from '../../../contract/core/index.ts';
-import type { GrantId, Logger } from '../../../contract/core/index.ts';
+import { hashSecret, SightlineError, type GrantId, type Logger } from '../../../contract/core/index.ts';
 import type { ExternalTokenClaims, Scope } from '../../../contract/issuer/index.ts';
 import type { ArtifactRepository } from '../../../contract/storage/index.ts';
 import { accountId, type Account } from '../claims.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { SightlineError } from '../../../contract/core/index.ts';
-import type { OrganizationId } from '../../../contract/core/index.ts';
+import { SightlineError, type OrganizationId } from '../../../contract/core/index.ts';
 import type { QueryLimits, StatementBinding, Telemetry } from '../../../contract/telemetry/index.ts';
 
 const limits: QueryLimits = {

@@ -1,15 +1,16 @@
 import { SightlineError } from '../../../contract/core/index.ts';
-import { otelTables, encodeBatch, tableNames } from '../../../contract/telemetry/index.ts';
-import type {
-  LogPosition,
-  TableName,
-  TelemetrySink,
-  BatchColumn,
-  ColumnType,
-  Telemetry,
+import {
+  otelTables,
+  encodeBatch,
+  tableNames,
+  type LogPosition,
+  type TableName,
+  type TelemetrySink,
+  type BatchColumn,
+  type ColumnType,
+  type Telemetry,
 } from '../../../contract/telemetry/index.ts';
-import { Source } from './source.ts';
-import type { Window } from './source.ts';
+import { Source, type Window } from './source.ts';
 import type { Organization } from '../../../contract/storage/index.ts';
 
 interface TelemetryCopy {

@@ -3,14 +3,11 @@ import { isId, SightlineError } from '../../../contract/core/index.ts';
 import { facts, notice, field, moment, plainName, strangersName } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
-import { definePage } from '../../page.ts';
-import type { SignedInVisit, View } from '../../page.ts';
+import { definePage, type SignedInVisit, type View } from '../../page.ts';
 import type { Grant } from '../../../contract/storage/index.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { paged } from '../../paging.ts';
-import { scopeWords } from '../../services.ts';
-import type { PageServices } from '../../services.ts';
+import { scopeWords, type PageServices } from '../../services.ts';
 import { newPassword } from '../password.ts';
 import { home, ownPath } from '../../paths.ts';
 

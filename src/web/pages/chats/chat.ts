@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { asksToCancel } from '../../../contract/storage/index.ts';
-import type { Chat, ChatMessage, Incident, MessagePart, User, Actor } from '../../../contract/storage/index.ts';
+import {
+  asksToCancel,
+  type Chat,
+  type ChatMessage,
+  type Incident,
+  type MessagePart,
+  type User,
+  type Actor,
+} from '../../../contract/storage/index.ts';
 import { copyable, moment, warning } from '../../components.ts';
 import { parseForm } from '../../forms.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { renderInline, renderMarkdown } from '../../markdown/render.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit, View, Visit } from '../../page.ts';
+import { definePage, type MemberVisit, type View, type Visit } from '../../page.ts';
 import { findChat, chatStatusWords } from './table.ts';
 import { SightlineError } from '../../../contract/core/index.ts';
 

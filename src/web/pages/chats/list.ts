@@ -1,8 +1,6 @@
 import type { ChatStatus } from '../../../contract/storage/index.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit } from '../../page.ts';
+import { html, type Html } from '../../html.ts';
+import { definePage, type MemberVisit } from '../../page.ts';
 import { olderPath } from '../../paging.ts';
 import { chatStatusWords, chatTable } from './table.ts';
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { chatTitle } from '../../../contract/storage/index.ts';
-import type { Incident } from '../../../contract/storage/index.ts';
+import { chatTitle, type Incident } from '../../../contract/storage/index.ts';
 import { parseForm } from '../../forms.ts';
 import { html } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit, View } from '../../page.ts';
+import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { findIncident } from '../incidents/words.ts';
 import { authorOf, messageFields, messageForm, type Typed } from './chat.ts';
 

@@ -1,7 +1,6 @@
 import type { Chat, ChatStatus, User, Workspace } from '../../../contract/storage/index.ts';
 import { moment, table } from '../../components.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import type { PathTo } from '../../paths.ts';
 import { isId, SightlineError } from '../../../contract/core/index.ts';
 

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { SightlineError } from '../../../contract/core/index.ts';
-import { pagePaths, scopes as allScopes } from '../../../contract/issuer/index.ts';
-import type { AuthorizationRequest, AuthorizationClient } from '../../../contract/issuer/index.ts';
+import {
+  pagePaths,
+  scopes as allScopes,
+  type AuthorizationRequest,
+  type AuthorizationClient,
+} from '../../../contract/issuer/index.ts';
 import type { Membership } from '../../../contract/storage/index.ts';
 import { alert, facts, strangersName, warning } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
-import { definePage } from '../../page.ts';
-import type { SignedInVisit, View } from '../../page.ts';
-import { scopeWords } from '../../services.ts';
-import type { PageServices } from '../../services.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { definePage, type SignedInVisit, type View } from '../../page.ts';
+import { scopeWords, type PageServices } from '../../services.ts';
+import { html, type Html } from '../../html.ts';
 
 /** Where the answer to an authorization request goes, for a person and for the browser. */
 interface Destination {

@@ -5,15 +5,14 @@ import {
   resolutions,
   severities,
   waitingParties,
+  type Incident,
+  type IncidentPatch,
 } from '../../../contract/storage/index.ts';
-import type { Incident, IncidentPatch } from '../../../contract/storage/index.ts';
 import { alert } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit, View } from '../../page.ts';
+import { html, type Html } from '../../html.ts';
+import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { authorOf } from '../chats/chat.ts';
 import { findIncident, partyWords, resolutionWords, severityWords, statusWords } from './words.ts';
 

@@ -1,10 +1,8 @@
 import type { IncidentDocument } from '../../../contract/storage/index.ts';
 import { moment, table } from '../../components.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit } from '../../page.ts';
+import { definePage, type MemberVisit } from '../../page.ts';
 import { findIncident } from './words.ts';
 
 const mostVersions = 200;

@@ -1,8 +1,6 @@
-import { chooseInvestigation } from '../../../contract/storage/index.ts';
-import type { InvestigationStep } from '../../../contract/storage/index.ts';
+import { chooseInvestigation, type InvestigationStep } from '../../../contract/storage/index.ts';
 import { copyable, table } from '../../components.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
 import { findIncident } from './words.ts';

@@ -1,18 +1,16 @@
-import { chooseInvestigation } from '../../../contract/storage/index.ts';
-import type {
-  Chat,
-  Incident,
-  IncidentAlerts,
-  IncidentDocument,
-  Resolution,
-  TimelineEntry,
+import {
+  chooseInvestigation,
+  type Chat,
+  type Incident,
+  type IncidentAlerts,
+  type IncidentDocument,
+  type Resolution,
+  type TimelineEntry,
 } from '../../../contract/storage/index.ts';
 import { facts, moment, table } from '../../components.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit } from '../../page.ts';
+import { definePage, type MemberVisit } from '../../page.ts';
 import type { PathTo } from '../../paths.ts';
 import { messageForm } from '../chats/chat.ts';
 import { chatTable } from '../chats/table.ts';

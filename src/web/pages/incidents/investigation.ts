@@ -1,8 +1,11 @@
-import { chooseInvestigation } from '../../../contract/storage/index.ts';
-import type { Incident, Investigation, InvestigationStatus } from '../../../contract/storage/index.ts';
+import {
+  chooseInvestigation,
+  type Incident,
+  type Investigation,
+  type InvestigationStatus,
+} from '../../../contract/storage/index.ts';
 import { facts, moment } from '../../components.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
 import type { PathTo } from '../../paths.ts';
 import { foldCase } from '../../../contract/core/index.ts';

@@ -1,10 +1,7 @@
-import { incidentStatuses } from '../../../contract/storage/index.ts';
-import type { Incident, IncidentStatusFilter } from '../../../contract/storage/index.ts';
+import { incidentStatuses, type Incident, type IncidentStatusFilter } from '../../../contract/storage/index.ts';
 import { moment, table } from '../../components.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit } from '../../page.ts';
+import { html, type Html } from '../../html.ts';
+import { definePage, type MemberVisit } from '../../page.ts';
 import { olderPath } from '../../paging.ts';
 import { waitedOn, waitsForViewer } from './investigation.ts';
 import { severityWords, statusWords } from './words.ts';

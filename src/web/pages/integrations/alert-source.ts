@@ -3,8 +3,7 @@ import type { AlertSourceId } from '../../../contract/core/index.ts';
 import { copyable, facts, field, moment, warning, confirmation } from '../../components.ts';
 import { requireForm, shownOnce } from '../../forms.ts';
 import { html } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit } from '../../page.ts';
+import { definePage, type MemberVisit } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
 
 const path = '/integrations/alerts';

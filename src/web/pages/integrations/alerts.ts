@@ -3,10 +3,8 @@ import type { AlertSources } from '../../../incidents/alerts/sources.ts';
 import { field, moment, notice, table } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { parseForm, shownOnce } from '../../forms.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit, View } from '../../page.ts';
+import { html, type Html } from '../../html.ts';
+import { definePage, type MemberVisit, type View } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
 import { about } from './alert-source.ts';
 

@@ -1,10 +1,8 @@
 import { isId, SightlineError } from '../../../contract/core/index.ts';
 import type { Grant } from '../../../contract/storage/index.ts';
 import { moment, plainName, strangersName, confirmation, table } from '../../components.ts';
-import { html } from '../../html.ts';
-import type { Renderable } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit } from '../../page.ts';
+import { html, type Renderable } from '../../html.ts';
+import { definePage, type MemberVisit } from '../../page.ts';
 import { paged } from '../../paging.ts';
 import type { PageServices } from '../../services.ts';
 import { snippets } from './key-words.ts';

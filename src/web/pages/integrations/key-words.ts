@@ -1,11 +1,9 @@
-import { isId, SightlineError } from '../../../contract/core/index.ts';
-import type { KeyId } from '../../../contract/core/index.ts';
+import { isId, SightlineError, type KeyId } from '../../../contract/core/index.ts';
 import { scopeWords } from '../../services.ts';
 import type { ApiKey, Workspace } from '../../../contract/storage/index.ts';
 import type { Client, Connection } from '../../client-setup/client.ts';
 import { copyable } from '../../components.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 
 /** How each client is configured, one to unfold at a time. */
 export function snippets(clients: readonly Client[], connection: Connection): Html {

@@ -1,10 +1,8 @@
 import type { ApiKey } from '../../../contract/storage/index.ts';
 import { copyable, facts, moment, notice, warning, confirmation } from '../../components.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { shownOnce } from '../../forms.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit } from '../../page.ts';
+import { definePage, type MemberVisit } from '../../page.ts';
 import { findKey, about, keyScopeWords, snippets } from './key-words.ts';
 
 export const rotatePage = definePage({

@@ -1,13 +1,10 @@
 import { z } from 'zod';
-import { scopes } from '../../../contract/issuer/index.ts';
-import type { Scope } from '../../../contract/issuer/index.ts';
+import { scopes, type Scope } from '../../../contract/issuer/index.ts';
 import { field, moment, notice, table } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { parseForm, shownOnce } from '../../forms.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit, View } from '../../page.ts';
+import { html, type Html } from '../../html.ts';
+import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { paged } from '../../paging.ts';
 import type { PageServices } from '../../services.ts';
 import { about, keyScopeWords } from './key-words.ts';

@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import type { IngestTokens } from '../../../identity/verify/ingest-tokens.ts';
-import { isId, SightlineError } from '../../../contract/core/index.ts';
-import type { IngestTokenId } from '../../../contract/core/index.ts';
+import { isId, SightlineError, type IngestTokenId } from '../../../contract/core/index.ts';
 import { copyable, facts, notice, warning, confirmation } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit } from '../../page.ts';
+import { html, type Html } from '../../html.ts';
+import { definePage, type MemberVisit } from '../../page.ts';
 import type { IngestDescription, PageServices } from '../../services.ts';
 
 const path = '/integrations/telemetry';

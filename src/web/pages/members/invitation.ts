@@ -3,8 +3,7 @@ import type { Invitation } from '../../../contract/storage/index.ts';
 import { copyable, moment, warning, confirmation } from '../../components.ts';
 import { html } from '../../html.ts';
 import { shownOnce } from '../../forms.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit } from '../../page.ts';
+import { definePage, type MemberVisit } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
 import { about, roleWords } from './list.ts';
 

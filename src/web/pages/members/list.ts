@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import { SightlineError } from '../../../contract/core/index.ts';
-import type { InvitationId } from '../../../contract/core/index.ts';
+import { SightlineError, type InvitationId } from '../../../contract/core/index.ts';
 import type { Invitation, User } from '../../../contract/storage/index.ts';
 import { field, moment, table } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { parseForm, shownOnce } from '../../forms.ts';
-import { html } from '../../html.ts';
-import type { Html, Renderable } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit, View } from '../../page.ts';
+import { html, type Html, type Renderable } from '../../html.ts';
+import { definePage, type MemberVisit, type View } from '../../page.ts';
 import { paged } from '../../paging.ts';
 import type { PageServices } from '../../services.ts';
 import type { Role } from '../../../contract/issuer/index.ts';

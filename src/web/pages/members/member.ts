@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import { isId, SightlineError } from '../../../contract/core/index.ts';
+import { isId, SightlineError, type UserId } from '../../../contract/core/index.ts';
 import { roles } from '../../../contract/issuer/index.ts';
-import type { UserId } from '../../../contract/core/index.ts';
 import type { User } from '../../../contract/storage/index.ts';
 import { confirmation } from '../../components.ts';
 import { refusal } from '../../failure.ts';
 import { requireForm } from '../../forms.ts';
 import { html } from '../../html.ts';
-import { definePage } from '../../page.ts';
-import type { MemberVisit, View } from '../../page.ts';
+import { definePage, type MemberVisit, type View } from '../../page.ts';
 import type { PageServices } from '../../services.ts';
 
 const roleForm = z.object({ role: z.enum(roles) });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { createCookie } from '../../cookies.ts';
-import { definePage } from '../../page.ts';
-import type { Visit } from '../../page.ts';
+import { definePage, type Visit } from '../../page.ts';
 import { ownPath, leadBack } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
 import { pagePaths } from '../../../contract/issuer/index.ts';
