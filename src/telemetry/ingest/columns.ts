@@ -3,7 +3,7 @@ import { otelTables, type TableName } from '../../contract/telemetry/index.ts';
 import { batchRows, batchTextBytes, requestTextBytes, type RecordLimits } from './limits.ts';
 import { TextColumn } from './text.ts';
 import { noLosses, ValueWriter, type Losses } from './values.ts';
-import type { WireReader } from './wire.ts';
+import { Fields, type WireReader } from './wire.ts';
 
 /** Rows of one request that belong together in the log and in the warehouse. */
 export interface EncodedBatch {
@@ -49,12 +49,6 @@ export class Intake {
     this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + count);
   }
 
-  /** Why a record of that time is not kept, if so. Such a time is a unit mistaken or a clock that is wrong by far. */
-  impossibleTime(micros: number): string | undefined {
-    if (micros > this.now + latestAhead) return 'time more than a day in the future';
-    return micros < earliest ? 'time before the year 2000; is it in nanoseconds?' : undefined;
-  }
-
   add(batch: EncodedBatch): void {
     this.#textBytes += batch.textBytes;
     if (this.#textBytes > requestTextBytes)
@@ -68,19 +62,26 @@ const earliest = Date.UTC(2000, 0, 1) * 1000;
 
 /** Columns that every table has, filled from resource and scope: one entry for each of them, one code a row. */
 export class ContextColumns {
-  readonly service_name = new TextColumn('string');
-  readonly service_version = new TextColumn('string');
-  readonly deployment_environment = new TextColumn('string');
-  readonly resource_attributes = new TextColumn('json');
-  readonly scope_name = new TextColumn('string');
-  readonly scope_version = new TextColumn('string');
-  /** Bytes of text that a row has from here. */
-  rowBytes = 0;
+  readonly columns = {
+    service_name: new TextColumn('string'),
+    service_version: new TextColumn('string'),
+    deployment_environment: new TextColumn('string'),
+    resource_attributes: new TextColumn('json'),
+    scope_name: new TextColumn('string'),
+    scope_version: new TextColumn('string'),
+  };
+  #rowBytes = 0;
   #resource: Range = nowhere;
   #scope: Range = nowhere;
   #resourceEntry = 0;
   #scopeEntry = 0;
   #resourceBytes = 0;
+  readonly #fields = new Fields();
+
+  /** Bytes of text that a row has from here. */
+  get rowBytes(): number {
+    return this.#rowBytes;
+  }
 
   resource(intake: Intake, range: Range): void {
     this.#resource = range;
@@ -99,27 +100,21 @@ export class ContextColumns {
   }
 
   row(): void {
-    this.service_name.code(this.#resourceEntry);
-    this.service_version.code(this.#resourceEntry);
-    this.deployment_environment.code(this.#resourceEntry);
-    this.resource_attributes.code(this.#resourceEntry);
-    this.scope_name.code(this.#scopeEntry);
-    this.scope_version.code(this.#scopeEntry);
+    this.columns.service_name.code(this.#resourceEntry);
+    this.columns.service_version.code(this.#resourceEntry);
+    this.columns.deployment_environment.code(this.#resourceEntry);
+    this.columns.resource_attributes.code(this.#resourceEntry);
+    this.columns.scope_name.code(this.#scopeEntry);
+    this.columns.scope_version.code(this.#scopeEntry);
   }
 
   #writeResource(intake: Intake): void {
     const { reader, values } = intake;
     const { from, to } = this.#resource;
-    const attributes = this.resource_attributes;
+    const attributes = this.columns.resource_attributes;
     const derived: { [Key in (typeof derivedKeys)[number]]?: Range } = {};
     values.openSet(attributes);
-    for (reader.at = from; reader.at < to;) {
-      const tag = reader.tag(to);
-      if (tag !== 0x0a) {
-        reader.skip(tag, to);
-        continue;
-      }
-      reader.span(to);
+    for (reader.at = from; reader.find(0x0a, to);) {
       const range = { from: reader.from, to: reader.at };
       values.attribute(attributes, range.from, range.to);
       const key = derivedKeys.find((name) => values.hasKey(range.from, range.to, name));
@@ -129,11 +124,11 @@ export class ContextColumns {
     values.closeSet(attributes);
     this.#resourceBytes = attributes.pending;
     this.#resourceEntry = attributes.entry();
-    this.#derive(intake, this.service_name, derived['service.name']);
-    this.#derive(intake, this.service_version, derived['service.version']);
+    this.#derive(intake, this.columns.service_name, derived['service.name']);
+    this.#derive(intake, this.columns.service_version, derived['service.version']);
     const environment = derived['deployment.environment.name'] ?? derived['deployment.environment'];
-    this.#derive(intake, this.deployment_environment, environment);
-    this.rowBytes = this.#resourceBytes;
+    this.#derive(intake, this.columns.deployment_environment, environment);
+    this.#rowBytes = this.#resourceBytes;
   }
 
   #derive(intake: Intake, column: TextColumn, attribute: Range | undefined): void {
@@ -142,22 +137,13 @@ export class ContextColumns {
     column.entry();
   }
 
-  #writeScope(intake: Intake): void {
-    const { reader, values } = intake;
-    const { from, to } = this.#scope;
-    let name = nowhere;
-    let version = nowhere;
-    for (reader.at = from; reader.at < to;) {
-      const tag = reader.tag(to);
-      reader.skip(tag, to);
-      if (tag === 0x0a) name = { from: reader.from, to: reader.at };
-      else if (tag === 0x12) version = { from: reader.from, to: reader.at };
-    }
-    values.string(this.scope_name, name.from, name.to);
-    values.string(this.scope_version, version.from, version.to);
-    this.rowBytes = this.#resourceBytes + this.scope_name.pending + this.scope_version.pending;
-    this.#scopeEntry = this.scope_name.entry();
-    this.scope_version.entry();
+  #writeScope({ reader, values }: Intake): void {
+    const fields = this.#fields.read(reader, this.#scope.from, this.#scope.to);
+    values.string(this.columns.scope_name, fields, 0x0a);
+    values.string(this.columns.scope_version, fields, 0x12);
+    this.#rowBytes = this.#resourceBytes + this.columns.scope_name.pending + this.columns.scope_version.pending;
+    this.#scopeEntry = this.columns.scope_name.entry();
+    this.columns.scope_version.entry();
   }
 }
 
@@ -174,7 +160,7 @@ export interface Range {
   readonly to: number;
 }
 
-export const nowhere: Range = { from: 0, to: 0 };
+const nowhere: Range = { from: 0, to: 0 };
 
 /** Counts rows, and closes the batch when it is large enough. */
 export class TableWriter {
@@ -186,12 +172,20 @@ export class TableWriter {
 
   constructor(table: TableName, columns: Readonly<Record<string, Column>>) {
     this.#table = table;
-    const all: Readonly<Record<string, Column>> = { ...columns, ...contextRecord(this.context) };
+    const all: Readonly<Record<string, Column>> = { ...columns, ...this.context.columns };
     this.#columns = otelTables[table].columns.map(({ name }) => {
       const column = all[name];
       if (column === undefined) throw new TypeError(`no column ${table}.${name}`);
       return column;
     });
+  }
+
+  /** Why a record with this time and these bytes of text is not kept, if so. */
+  refusal({ now, limits }: Intake, micros: number, bytes: number, what: string): string | undefined {
+    // Such a time is a unit mistaken or a clock that is wrong by far.
+    if (micros > now + latestAhead) return 'time more than a day in the future';
+    if (micros < earliest) return 'time before the year 2000; is it in nanoseconds?';
+    return bytes + this.context.rowBytes > limits.recordBytes ? `a ${what} larger than the limit` : undefined;
   }
 
   /** The other columns have their value of this row already; `bytes` of text are in them. */
@@ -219,10 +213,4 @@ export class TableWriter {
     this.#textBytes = 0;
     for (const column of this.#columns) column.reset();
   }
-}
-
-function contextRecord(context: ContextColumns): Record<string, Column> {
-  const { service_name, service_version, deployment_environment, resource_attributes, scope_name, scope_version } =
-    context;
-  return { service_name, service_version, deployment_environment, resource_attributes, scope_name, scope_version };
 }

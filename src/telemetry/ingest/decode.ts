@@ -1,4 +1,4 @@
-import { Intake, OtlpTooLargeError, type EncodedBatch, type TableWriter } from './columns.ts';
+import { Intake, OtlpTooLargeError, type EncodedBatch, type Range, type TableWriter } from './columns.ts';
 import type { Signal } from './fields.ts';
 import { encodeJson } from './json.ts';
 import { recordLimits } from './limits.ts';
@@ -6,7 +6,7 @@ import { LogDecoder } from './logs.ts';
 import { MetricDecoder } from './metrics.ts';
 import { SpanDecoder } from './spans.ts';
 import type { Losses } from './values.ts';
-import { OtlpDecodeError, WireReader } from './wire.ts';
+import { Fields, OtlpDecodeError, WireReader } from './wire.ts';
 
 export type Encoding = 'protobuf' | 'json';
 
@@ -27,6 +27,11 @@ interface RecordDecoder {
   record(intake: Intake, from: number, to: number): void;
 }
 
+const newDecoder: { readonly [Name in Signal]: () => RecordDecoder } = {
+  traces: () => new SpanDecoder(),
+  metrics: () => new MetricDecoder(),
+  logs: () => new LogDecoder(),
+};
 const decoders: { [Name in Signal]?: RecordDecoder } = {};
 
 /**
@@ -34,7 +39,7 @@ const decoders: { [Name in Signal]?: RecordDecoder } = {};
  * of a field. `nowMs` stands in for times that the sender left out. Not reentrant, which it need not be: it never waits.
  */
 export function decodeRequest(signal: Signal, encoding: Encoding, body: Uint8Array, nowMs: number): Decoded {
-  const decoder = (decoders[signal] ??= newDecoder(signal));
+  const decoder = (decoders[signal] ??= newDecoder[signal]());
   try {
     const bytes = encoding === 'json' ? encodeJson(signal, body) : body;
     const intake = new Intake(new WireReader(bytes), recordLimits, nowMs * 1000);
@@ -52,61 +57,31 @@ export function decodeRequest(signal: Signal, encoding: Encoding, body: Uint8Arr
   }
 }
 
-function newDecoder(signal: Signal): RecordDecoder {
-  switch (signal) {
-    case 'traces':
-      return new SpanDecoder();
-    case 'metrics':
-      return new MetricDecoder();
-    case 'logs':
-      return new LogDecoder();
-  }
-}
-
 /** Resource and scope may lie behind what they belong to, so each is looked for first. */
 function readResources(intake: Intake, decoder: RecordDecoder, end: number): void {
   const { reader } = intake;
   const { context } = decoder.table;
-  each(intake, 0, end, 0x0a, (from, to) => {
-    context.resource(intake, find(intake, from, to));
-    each(intake, from, to, 0x12, (scopeFrom, scopeTo) => {
-      context.scope(intake, find(intake, scopeFrom, scopeTo));
-      for (reader.at = scopeFrom; reader.at < scopeTo;) {
-        const tag = reader.tag(scopeTo);
-        reader.skip(tag, scopeTo);
-        if (tag !== 0x12) continue;
+  for (reader.at = 0; reader.find(0x0a, end);) {
+    const { from, at: to } = reader;
+    context.resource(intake, firstField(reader, from, to));
+    for (reader.at = from; reader.find(0x12, to);) {
+      const { from: scopeFrom, at: scopeTo } = reader;
+      context.scope(intake, firstField(reader, scopeFrom, scopeTo));
+      for (reader.at = scopeFrom; reader.find(0x12, scopeTo);) {
         const next = reader.at;
         decoder.record(intake, reader.from, next);
         reader.at = next;
       }
-    });
-  });
-}
-
-function each(
-  { reader }: Intake,
-  from: number,
-  end: number,
-  wanted: number,
-  visit: (from: number, to: number) => void,
-): void {
-  for (reader.at = from; reader.at < end;) {
-    const tag = reader.tag(end);
-    reader.skip(tag, end);
-    if (tag !== wanted) continue;
-    const next = reader.at;
-    visit(reader.from, next);
-    reader.at = next;
+      reader.at = scopeTo;
+    }
+    reader.at = to;
   }
 }
 
-/** Field 1: the resource, or the scope. */
-function find({ reader }: Intake, from: number, end: number): { readonly from: number; readonly to: number } {
-  let found = { from: 0, to: 0 };
-  for (reader.at = from; reader.at < end;) {
-    const tag = reader.tag(end);
-    reader.skip(tag, end);
-    if (tag === 0x0a) found = { from: reader.from, to: reader.at };
-  }
-  return found;
+const fields = new Fields();
+
+/** The resource, or the scope. */
+function firstField(reader: WireReader, from: number, to: number): Range {
+  fields.read(reader, from, to);
+  return { from: fields.low(0x0a), to: fields.high(0x0a) };
 }

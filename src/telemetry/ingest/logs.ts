@@ -2,123 +2,64 @@ import { TableWriter, type Intake } from './columns.ts';
 import { FixedColumn } from './fixed.ts';
 import { TextColumn } from './text.ts';
 import { nanosToMicros } from './fields.ts';
+import { Fields } from './wire.ts';
 
 /** opentelemetry.proto.logs.v1.LogRecord → otel.logs */
 export class LogDecoder {
-  readonly #time = new FixedColumn('timestamp', false);
-  readonly #observedTime = new FixedColumn('timestamp', false);
-  readonly #severityNumber = new FixedColumn('int64', false);
-  readonly #flags = new FixedColumn('int64', false);
-  readonly #severityText = new TextColumn('string');
-  readonly #body = new TextColumn('string');
-  readonly #eventName = new TextColumn('string');
-  readonly #traceId = new TextColumn('string');
-  readonly #spanId = new TextColumn('string');
-  readonly #attributes = new TextColumn('json');
-  readonly table = new TableWriter('logs', {
-    time: this.#time,
-    observed_time: this.#observedTime,
-    severity_number: this.#severityNumber,
-    severity_text: this.#severityText,
-    body: this.#body,
-    event_name: this.#eventName,
-    trace_id: this.#traceId,
-    span_id: this.#spanId,
-    flags: this.#flags,
-    attributes: this.#attributes,
-  });
+  readonly #columns = {
+    time: new FixedColumn('timestamp', false),
+    observed_time: new FixedColumn('timestamp', false),
+    severity_number: new FixedColumn('int64', false),
+    severity_text: new TextColumn('string'),
+    body: new TextColumn('string'),
+    event_name: new TextColumn('string'),
+    trace_id: new TextColumn('string'),
+    span_id: new TextColumn('string'),
+    flags: new FixedColumn('int64', false),
+    attributes: new TextColumn('json'),
+  };
+  readonly table = new TableWriter('logs', this.#columns);
+  readonly #fields = new Fields();
 
   record(intake: Intake, from: number, to: number): void {
     const { reader, values } = intake;
-    const attributes = this.#attributes;
-    let time = 0;
-    let observed = 0;
-    let severity = 0;
-    let flags = 0;
-    let severityFrom = 0;
-    let severityTo = 0;
-    let bodyFrom = 0;
-    let bodyTo = 0;
-    let traceFrom = 0;
-    let traceTo = 0;
-    let spanFrom = 0;
-    let spanTo = 0;
-    let eventFrom = 0;
-    let eventTo = 0;
+    const columns = this.#columns;
+    const { attributes, body } = columns;
+    const fields = this.#fields;
+    fields.clear();
     values.openSet(attributes);
     for (reader.at = from; reader.at < to;) {
       const tag = reader.tag(to);
       reader.skip(tag, to);
-      switch (tag) {
-        case 0x09:
-          time = nanosToMicros(reader.low, reader.high);
-          break;
-        case 0x59:
-          observed = nanosToMicros(reader.low, reader.high);
-          break;
-        case 0x10:
-          severity = reader.int32();
-          break;
-        case 0x1a:
-          severityFrom = reader.from;
-          severityTo = reader.at;
-          break;
-        case 0x2a:
-          bodyFrom = reader.from;
-          bodyTo = reader.at;
-          break;
-        case 0x32: {
-          const next = reader.at;
-          values.attribute(attributes, reader.from, next);
-          reader.at = next;
-          break;
-        }
-        case 0x45:
-          reader.at -= 4;
-          flags = reader.fixed32(to);
-          break;
-        case 0x4a:
-          traceFrom = reader.from;
-          traceTo = reader.at;
-          break;
-        case 0x52:
-          spanFrom = reader.from;
-          spanTo = reader.at;
-          break;
-        case 0x62:
-          eventFrom = reader.from;
-          eventTo = reader.at;
-          break;
-      }
+      if (tag === 0x32) {
+        const next = reader.at;
+        values.attribute(attributes, reader.from, next);
+        reader.at = next;
+      } else fields.keep(tag, reader);
     }
     values.closeSet(attributes);
-    const seen = observed || time || intake.now;
+    const time = nanosToMicros(fields.low(0x09), fields.high(0x09));
+    const seen = nanosToMicros(fields.low(0x59), fields.high(0x59)) || time || intake.now;
     const at = time || seen;
     const bytes = attributes.pending;
-    const refusal =
-      intake.impossibleTime(at) ??
-      (bytes + this.table.context.rowBytes > intake.limits.recordBytes
-        ? 'a log record larger than the limit'
-        : undefined);
+    const refusal = this.table.refusal(intake, at, bytes, 'log record');
     if (refusal !== undefined) {
       attributes.drop();
       return intake.reject(refusal);
     }
-    this.#time.integer(at);
-    this.#observedTime.integer(seen);
-    this.#severityNumber.integer(severity);
-    this.#flags.integer(flags);
-    values.string(this.#severityText, severityFrom, severityTo);
-    this.#severityText.rowShared();
-    values.body(this.#body, bodyFrom, bodyTo);
-    const bodyBytes = this.#body.pending;
-    this.#body.row();
-    values.string(this.#eventName, eventFrom, eventTo);
-    this.#eventName.rowShared();
-    values.id(this.#traceId, traceFrom, traceTo, 16);
-    this.#traceId.row();
-    values.id(this.#spanId, spanFrom, spanTo, 8);
-    this.#spanId.row();
+    columns.time.integer(at);
+    columns.observed_time.integer(seen);
+    columns.severity_number.integer(fields.int32(0x10));
+    columns.flags.integer(fields.low(0x45));
+    values.sharedString(columns.severity_text, fields, 0x1a);
+    values.body(body, fields, 0x2a);
+    const bodyBytes = body.pending;
+    body.row();
+    values.sharedString(columns.event_name, fields, 0x62);
+    values.id(columns.trace_id, fields, 0x4a, 16);
+    columns.trace_id.row();
+    values.id(columns.span_id, fields, 0x52, 8);
+    columns.span_id.row();
     attributes.row();
     this.table.row(intake, bytes + bodyBytes + fixedBytes);
   }

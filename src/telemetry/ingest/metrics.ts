@@ -1,7 +1,8 @@
-import { TableWriter, nowhere, type Intake, type Range } from './columns.ts';
+import { TableWriter, type Intake } from './columns.ts';
 import { FixedColumn, FlagColumn } from './fixed.ts';
 import { TextColumn } from './text.ts';
 import { nanosToMicros } from './fields.ts';
+import { Fields } from './wire.ts';
 
 type PointType = 'gauge' | 'sum' | 'histogram' | 'exponential_histogram' | 'summary';
 
@@ -16,420 +17,243 @@ const temporalities = ['', 'delta', 'cumulative'];
 /** The point says that there is no value, as when a target vanished. */
 const noRecordedValue = 1;
 
-interface Metric {
-  readonly type: PointType;
-  readonly name: Range;
-  readonly description: Range;
-  readonly unit: Range;
-  readonly temporality: string;
-  readonly monotonic: boolean;
-  readonly textBytes: number;
+/** Tags of what a point of a type can have; what it cannot have is NULL. */
+interface PointTags {
+  readonly attributes: number;
+  readonly flags: number;
+  readonly count?: number;
+  readonly sum?: number;
+  readonly min?: number;
+  readonly max?: number;
+  readonly zeroCount?: number;
+  readonly scale?: number;
+  readonly positive?: number;
+  readonly negative?: number;
 }
 
-/** A 64-bit count. */
-interface Words {
-  readonly low: number;
-  readonly high: number;
-}
-
-/** What a point of any type can have; absent is NULL. */
-interface Point {
-  time: number;
-  start: number;
-  flags: number;
-  value: number | undefined;
-  count: Words | undefined;
-  sum: number | undefined;
-  min: number | undefined;
-  max: number | undefined;
-  scale: number | undefined;
-  zeroCount: Words | undefined;
-  positiveOffset: number | undefined;
-  negativeOffset: number | undefined;
-  refusal: string | undefined;
-}
+const numberTags: PointTags = { attributes: 0x3a, flags: 0x40 };
+const tagsOf: Readonly<Record<PointType, PointTags>> = {
+  gauge: numberTags,
+  sum: numberTags,
+  histogram: { attributes: 0x4a, flags: 0x50, count: 0x21, sum: 0x29, min: 0x59, max: 0x61 },
+  exponential_histogram: {
+    attributes: 0x0a,
+    flags: 0x50,
+    count: 0x21,
+    sum: 0x29,
+    min: 0x61,
+    max: 0x69,
+    zeroCount: 0x39,
+    scale: 0x30,
+    positive: 0x42,
+    negative: 0x4a,
+  },
+  summary: { attributes: 0x3a, flags: 0x40, count: 0x21, sum: 0x29 },
+};
 
 /** opentelemetry.proto.metrics.v1.Metric → otel.metrics, a row for each data point */
 export class MetricDecoder {
-  readonly #time = new FixedColumn('timestamp', false);
-  readonly #startTime = new FixedColumn('timestamp', true);
-  readonly #name = new TextColumn('string');
-  readonly #type = new TextColumn('string');
-  readonly #unit = new TextColumn('string');
-  readonly #description = new TextColumn('string');
-  readonly #temporality = new TextColumn('string');
-  readonly #monotonic = new FlagColumn();
-  readonly #value = new FixedColumn('float64', true);
-  readonly #count = new FixedColumn('int64', true);
-  readonly #sum = new FixedColumn('float64', true);
-  readonly #min = new FixedColumn('float64', true);
-  readonly #max = new FixedColumn('float64', true);
-  readonly #bucketCounts = new TextColumn('json');
-  readonly #explicitBounds = new TextColumn('json');
-  readonly #scale = new FixedColumn('int64', true);
-  readonly #zeroCount = new FixedColumn('int64', true);
-  readonly #positiveOffset = new FixedColumn('int64', true);
-  readonly #positiveCounts = new TextColumn('json');
-  readonly #negativeOffset = new FixedColumn('int64', true);
-  readonly #negativeCounts = new TextColumn('json');
-  readonly #quantiles = new TextColumn('json');
-  readonly #attributes = new TextColumn('json');
-  readonly #flags = new FixedColumn('int64', false);
+  readonly #columns = {
+    time: new FixedColumn('timestamp', false),
+    start_time: new FixedColumn('timestamp', true),
+    name: new TextColumn('string'),
+    type: new TextColumn('string'),
+    unit: new TextColumn('string'),
+    description: new TextColumn('string'),
+    aggregation_temporality: new TextColumn('string'),
+    is_monotonic: new FlagColumn(),
+    value: new FixedColumn('float64', true),
+    count: new FixedColumn('int64', true),
+    sum: new FixedColumn('float64', true),
+    min: new FixedColumn('float64', true),
+    max: new FixedColumn('float64', true),
+    bucket_counts: new TextColumn('json'),
+    explicit_bounds: new TextColumn('json'),
+    scale: new FixedColumn('int64', true),
+    zero_count: new FixedColumn('int64', true),
+    positive_offset: new FixedColumn('int64', true),
+    positive_bucket_counts: new TextColumn('json'),
+    negative_offset: new FixedColumn('int64', true),
+    negative_bucket_counts: new TextColumn('json'),
+    quantile_values: new TextColumn('json'),
+    attributes: new TextColumn('json'),
+    flags: new FixedColumn('int64', false),
+  };
   readonly #lists = [
-    this.#bucketCounts,
-    this.#explicitBounds,
-    this.#positiveCounts,
-    this.#negativeCounts,
-    this.#quantiles,
+    this.#columns.bucket_counts,
+    this.#columns.explicit_bounds,
+    this.#columns.positive_bucket_counts,
+    this.#columns.negative_bucket_counts,
+    this.#columns.quantile_values,
   ];
-  readonly table = new TableWriter('metrics', {
-    time: this.#time,
-    start_time: this.#startTime,
-    name: this.#name,
-    type: this.#type,
-    unit: this.#unit,
-    description: this.#description,
-    aggregation_temporality: this.#temporality,
-    is_monotonic: this.#monotonic,
-    value: this.#value,
-    count: this.#count,
-    sum: this.#sum,
-    min: this.#min,
-    max: this.#max,
-    bucket_counts: this.#bucketCounts,
-    explicit_bounds: this.#explicitBounds,
-    scale: this.#scale,
-    zero_count: this.#zeroCount,
-    positive_offset: this.#positiveOffset,
-    positive_bucket_counts: this.#positiveCounts,
-    negative_offset: this.#negativeOffset,
-    negative_bucket_counts: this.#negativeCounts,
-    quantile_values: this.#quantiles,
-    attributes: this.#attributes,
-    flags: this.#flags,
-  });
+  readonly table = new TableWriter('metrics', this.#columns);
+  readonly #metric = new Fields();
+  readonly #data = new Fields();
+  readonly #point = new Fields();
+  /** Of buckets, or of a quantile. */
+  readonly #inner = new Fields();
+  /** Of name, description and unit. */
+  #textBytes = 0;
+  /** Why the point is not kept. */
+  #refusal: string | undefined;
 
   record(intake: Intake, from: number, to: number): void {
     const { reader } = intake;
-    let name = nowhere;
-    let description = nowhere;
-    let unit = nowhere;
-    let data = nowhere;
-    let type: PointType | undefined;
+    const metric = this.#metric;
+    let data = 0;
+    metric.clear();
     for (reader.at = from; reader.at < to;) {
       const tag = reader.tag(to);
       reader.skip(tag, to);
-      const range = { from: reader.from, to: reader.at };
-      if (tag === 0x0a) name = range;
-      else if (tag === 0x12) description = range;
-      else if (tag === 0x1a) unit = range;
-      else if (tag in typeOfTag) {
-        type = typeOfTag[tag];
-        data = range;
-      }
+      metric.keep(tag, reader);
+      if (tag in typeOfTag) data = tag;
     }
+    const type = typeOfTag[data];
     if (type === undefined) return;
-    let temporality = '';
-    let monotonic = false;
-    for (reader.at = data.from; reader.at < data.to;) {
-      const tag = reader.tag(data.to);
-      reader.skip(tag, data.to);
-      if (tag === 0x10) temporality = temporalities[reader.int32()] ?? '';
-      else if (tag === 0x18) monotonic = reader.low !== 0;
-    }
-    const textBytes = name.to - name.from + description.to - description.from + unit.to - unit.from;
-    const metric = { type, name, description, unit, temporality, monotonic, textBytes };
-    for (reader.at = data.from; reader.at < data.to;) {
-      const tag = reader.tag(data.to);
-      reader.skip(tag, data.to);
-      if (tag !== 0x0a) continue;
+    const dataFrom = metric.low(data);
+    const dataTo = metric.high(data);
+    this.#textBytes = [0x0a, 0x12, 0x1a].reduce((sum, tag) => sum + metric.high(tag) - metric.low(tag), 0);
+    this.#data.read(reader, dataFrom, dataTo);
+    for (reader.at = dataFrom; reader.find(0x0a, dataTo);) {
       const next = reader.at;
-      this.#point(intake, metric, reader.from, next);
+      this.#writePoint(intake, type, reader.from, next);
       reader.at = next;
     }
   }
 
-  #point(intake: Intake, metric: Metric, from: number, to: number): void {
-    const { values } = intake;
-    const point = newPoint();
-    let attributesTag = 0x3a;
-    if (metric.type === 'gauge' || metric.type === 'sum') readNumber(intake, point, from, to);
-    else if (metric.type === 'histogram') {
-      attributesTag = 0x4a;
-      this.#readHistogram(intake, point, from, to);
-    } else if (metric.type === 'exponential_histogram') {
-      attributesTag = 0x0a;
-      this.#readExponential(intake, point, from, to);
-    } else this.#readSummary(intake, point, from, to);
+  #writePoint(intake: Intake, type: PointType, from: number, to: number): void {
+    const { attributes, start_time } = this.#columns;
+    const tags = tagsOf[type];
+    const point = this.#point.read(intake.reader, from, to);
+    this.#refusal = undefined;
+    this.#readLists(intake, type, from, to);
+    for (const tag of [tags.count, tags.zeroCount]) {
+      if (tag !== undefined && point.high(tag) > 0x7fffffff) this.#refusal = countTooLarge;
+    }
     for (const list of this.#lists) if (list.pending === 0) list.literal('[]');
-    values.attributes(this.#attributes, from, to, attributesTag);
-    const time = point.time || intake.now;
-    const bytes = this.#lists.reduce((sum, list) => sum + list.pending, this.#attributes.pending);
-    const refusal =
-      point.refusal ??
-      intake.impossibleTime(time) ??
-      (bytes + this.table.context.rowBytes > intake.limits.recordBytes
-        ? 'a data point larger than the limit'
-        : undefined);
+    intake.values.attributes(attributes, from, to, tags.attributes);
+    const time = nanosToMicros(point.low(0x19), point.high(0x19)) || intake.now;
+    const bytes = this.#lists.reduce((sum, list) => sum + list.pending, attributes.pending);
+    const refusal = this.#refusal ?? this.table.refusal(intake, time, bytes, 'data point');
     if (refusal !== undefined) {
       for (const list of this.#lists) list.drop();
-      this.#attributes.drop();
+      attributes.drop();
       return intake.reject(refusal);
     }
     for (const list of this.#lists) list.rowShared();
-    this.#attributes.row();
-    this.#time.integer(time);
-    if (point.start === 0) this.#startTime.null();
-    else this.#startTime.integer(point.start);
-    this.#describe(intake, metric);
-    putFloat(this.#value, point.value);
-    putWords(this.#count, point.count);
-    putFloat(this.#sum, point.sum);
-    putFloat(this.#min, point.min);
-    putFloat(this.#max, point.max);
-    putInteger(this.#scale, point.scale);
-    putWords(this.#zeroCount, point.zeroCount);
-    putInteger(this.#positiveOffset, point.positiveOffset);
-    putInteger(this.#negativeOffset, point.negativeOffset);
-    this.#flags.integer(point.flags);
-    this.table.row(intake, bytes + metric.textBytes + fixedBytes);
+    attributes.row();
+    this.#columns.time.integer(time);
+    const start = nanosToMicros(point.low(0x11), point.high(0x11));
+    if (start === 0) start_time.null();
+    else start_time.integer(start);
+    this.#describe(intake, type);
+    this.#writeNumbers(intake, tags);
+    this.table.row(intake, bytes + this.#textBytes + fixedBytes);
   }
 
-  #describe({ values }: Intake, metric: Metric): void {
-    values.string(this.#name, metric.name.from, metric.name.to);
-    this.#name.rowShared();
-    this.#type.literal(metric.type);
-    this.#type.rowShared();
-    values.string(this.#unit, metric.unit.from, metric.unit.to);
-    this.#unit.rowShared();
-    values.string(this.#description, metric.description.from, metric.description.to);
-    this.#description.rowShared();
-    this.#temporality.literal(metric.temporality);
-    this.#temporality.rowShared();
-    this.#monotonic.flag(metric.monotonic);
+  #readLists(intake: Intake, type: PointType, from: number, to: number): void {
+    const columns = this.#columns;
+    const point = this.#point;
+    if (type === 'histogram') {
+      this.#readList(intake, columns.bucket_counts, from, to, 0x31);
+      this.#readList(intake, columns.explicit_bounds, from, to, 0x39);
+    } else if (type === 'exponential_histogram') {
+      this.#readList(intake, columns.positive_bucket_counts, point.low(0x42), point.high(0x42), 0x10);
+      this.#readList(intake, columns.negative_bucket_counts, point.low(0x4a), point.high(0x4a), 0x10);
+    } else if (type === 'summary') this.#readQuantiles(intake, from, to);
   }
 
-  #readHistogram(intake: Intake, point: Point, from: number, to: number): void {
-    const { reader } = intake;
-    point.count = noCount;
+  #describe({ values }: Intake, type: PointType): void {
+    const columns = this.#columns;
+    values.sharedString(columns.name, this.#metric, 0x0a);
+    columns.type.rowOf(type);
+    values.sharedString(columns.unit, this.#metric, 0x1a);
+    values.sharedString(columns.description, this.#metric, 0x12);
+    columns.aggregation_temporality.rowOf(temporalities[this.#data.int32(0x10)] ?? '');
+    columns.is_monotonic.flag(this.#data.low(0x18) !== 0);
+  }
+
+  #writeNumbers(intake: Intake, tags: PointTags): void {
+    const columns = this.#columns;
+    const point = this.#point;
+    const isNumber = tags === numberTags && (point.low(tags.flags) & noRecordedValue) === 0;
+    if (isNumber && point.isAfter(0x31, 0x21)) columns.value.float((point.high(0x31) | 0) * 2 ** 32 + point.low(0x31));
+    else this.#put(columns.value, isNumber ? 0x21 : undefined);
+    this.#put(columns.count, tags.count, true);
+    this.#put(columns.sum, tags.sum, tags === tagsOf.summary);
+    this.#put(columns.min, tags.min);
+    this.#put(columns.max, tags.max);
+    if (tags.scale === undefined) columns.scale.null();
+    else columns.scale.integer(point.sint32(tags.scale));
+    this.#put(columns.zero_count, tags.zeroCount, true);
+    this.#putOffset(intake, columns.positive_offset, tags.positive);
+    this.#putOffset(intake, columns.negative_offset, tags.negative);
+    columns.flags.integer(point.low(tags.flags));
+  }
+
+  /** An absent number is NULL, or 0 if `isZero`. */
+  #put(column: FixedColumn, tag: number | undefined, isZero = false): void {
+    if (tag === undefined || (!isZero && !this.#point.has(tag))) column.null();
+    else column.words(this.#point.low(tag), this.#point.high(tag));
+  }
+
+  /** The buckets' offset. */
+  #putOffset({ reader }: Intake, column: FixedColumn, tag: number | undefined): void {
+    if (tag === undefined || !this.#point.has(tag)) return column.null();
+    column.integer(this.#inner.read(reader, this.#point.low(tag), this.#point.high(tag)).sint32(0x08));
+  }
+
+  /** A repeated number as a JSON array. `single` is its tag where it is not packed. */
+  #readList({ reader, limits }: Intake, out: TextColumn, from: number, to: number, single: number): void {
+    const packed = (single & ~7) | 2;
+    const isDouble = out === this.#columns.explicit_bounds;
     for (reader.at = from; reader.at < to;) {
       const tag = reader.tag(to);
       const start = reader.at;
       reader.skip(tag, to);
-      if (readCommon(intake, point, tag, 0x50)) continue;
+      if (tag !== single && tag !== packed) continue;
       const next = reader.at;
-      reader.at = start;
-      if (tag === 0x21) point.count = readCount(intake, point, to);
-      else if (tag === 0x29) point.sum = reader.double(to);
-      else if (tag === 0x59) point.min = reader.double(to);
-      else if (tag === 0x61) point.max = reader.double(to);
-      else if (tag === 0x32 || tag === 0x31) readList(intake, point, this.#bucketCounts, tag, 'fixed64', to);
-      else if (tag === 0x3a || tag === 0x39) readList(intake, point, this.#explicitBounds, tag, 'double', to);
-      reader.at = next;
-    }
-    closeList(this.#bucketCounts);
-    closeList(this.#explicitBounds);
-  }
-
-  #readExponential(intake: Intake, point: Point, from: number, to: number): void {
-    const { reader } = intake;
-    point.count = noCount;
-    point.zeroCount = noCount;
-    point.scale = 0;
-    for (reader.at = from; reader.at < to;) {
-      const tag = reader.tag(to);
-      const start = reader.at;
-      reader.skip(tag, to);
-      if (readCommon(intake, point, tag, 0x50)) continue;
-      const next = reader.at;
-      if (tag === 0x30) point.scale = reader.sint32();
-      else if (tag === 0x42)
-        point.positiveOffset = this.#readBuckets(intake, point, this.#positiveCounts, reader.from, next);
-      else if (tag === 0x4a)
-        point.negativeOffset = this.#readBuckets(intake, point, this.#negativeCounts, reader.from, next);
-      else {
-        reader.at = start;
-        if (tag === 0x21) point.count = readCount(intake, point, to);
-        else if (tag === 0x29) point.sum = reader.double(to);
-        else if (tag === 0x39) point.zeroCount = readCount(intake, point, to);
-        else if (tag === 0x61) point.min = reader.double(to);
-        else if (tag === 0x69) point.max = reader.double(to);
+      for (reader.at = tag === packed ? reader.from : start; reader.at < next;) {
+        if (out.pending > limits.buckets * 24) this.#refusal = tooManyBuckets;
+        if (this.#refusal !== undefined) return;
+        out.byte(out.pending === 0 ? 0x5b : 0x2c);
+        if (isDouble) {
+          out.literal(jsonNumber(reader.double(next)));
+          continue;
+        }
+        reader.skip(single, next);
+        if (reader.high > 0x7fffffff) this.#refusal = countTooLarge;
+        out.literal(reader.high === 0 ? String(reader.low) : reader.signed().toString());
       }
-      reader.at = next;
     }
+    if (out.pending > 0) out.byte(0x5d);
   }
 
-  /** Answers the offset. */
-  #readBuckets(intake: Intake, point: Point, out: TextColumn, from: number, to: number): number {
-    const { reader } = intake;
-    let offset = 0;
-    out.drop();
-    for (reader.at = from; reader.at < to;) {
-      const tag = reader.tag(to);
-      const start = reader.at;
-      reader.skip(tag, to);
+  #readQuantiles({ reader, limits }: Intake, from: number, to: number): void {
+    const out = this.#columns.quantile_values;
+    let count = 0;
+    for (reader.at = from; reader.find(0x32, to);) {
       const next = reader.at;
-      if (tag === 0x08) offset = reader.sint32();
-      else if (tag === 0x12 || tag === 0x10) {
-        reader.at = start;
-        readList(intake, point, out, tag, 'varint', to);
+      count += 1;
+      if (count > limits.buckets) {
+        this.#refusal = tooManyBuckets;
+        return;
       }
+      const quantile = this.#inner.read(reader, reader.from, next);
+      out.byte(count === 1 ? 0x5b : 0x2c);
+      out.literal(`{"quantile":${jsonNumber(quantile.double(0x09))},"value":${jsonNumber(quantile.double(0x11))}}`);
       reader.at = next;
     }
-    closeList(out);
-    return offset;
-  }
-
-  #readSummary(intake: Intake, point: Point, from: number, to: number): void {
-    const { reader, limits } = intake;
-    const out = this.#quantiles;
-    let quantiles = 0;
-    point.count = noCount;
-    point.sum = 0;
-    for (reader.at = from; reader.at < to;) {
-      const tag = reader.tag(to);
-      const start = reader.at;
-      reader.skip(tag, to);
-      if (readCommon(intake, point, tag, 0x40)) continue;
-      const next = reader.at;
-      if (tag === 0x32) {
-        quantiles += 1;
-        if (quantiles > limits.buckets) point.refusal = tooManyBuckets;
-        else readQuantile(intake, out, reader.from, next);
-      } else {
-        reader.at = start;
-        if (tag === 0x21) point.count = readCount(intake, point, to);
-        else if (tag === 0x29) point.sum = reader.double(to);
-      }
-      reader.at = next;
-    }
-    closeList(out);
+    if (count > 0) out.byte(0x5d);
   }
 }
 
 /** Names, times and numbers of a row, roughly. */
 const fixedBytes = 250;
-const noCount: Words = { low: 0, high: 0 };
 const tooManyBuckets = 'a data point with more buckets than the limit';
 const countTooLarge = 'a count of more than 63 bits';
-
-function newPoint(): Point {
-  return {
-    time: 0,
-    start: 0,
-    flags: 0,
-    value: undefined,
-    count: undefined,
-    sum: undefined,
-    min: undefined,
-    max: undefined,
-    scale: undefined,
-    zeroCount: undefined,
-    positiveOffset: undefined,
-    negativeOffset: undefined,
-    refusal: undefined,
-  };
-}
-
-/** Times and flags, which have just been read over; whether the field was one of them. */
-function readCommon({ reader }: Intake, point: Point, tag: number, flagsTag: number): boolean {
-  if (tag === 0x11) point.start = nanosToMicros(reader.low, reader.high);
-  else if (tag === 0x19) point.time = nanosToMicros(reader.low, reader.high);
-  else if (tag === flagsTag) point.flags = reader.low;
-  else return false;
-  return true;
-}
-
-function readNumber(intake: Intake, point: Point, from: number, to: number): void {
-  const { reader } = intake;
-  for (reader.at = from; reader.at < to;) {
-    const tag = reader.tag(to);
-    const start = reader.at;
-    reader.skip(tag, to);
-    if (readCommon(intake, point, tag, 0x40)) continue;
-    if (tag === 0x31) point.value = Number(reader.signed());
-    else if (tag === 0x21) {
-      reader.at = start;
-      point.value = reader.double(to);
-    }
-  }
-  if ((point.flags & noRecordedValue) !== 0) point.value = undefined;
-}
-
-function readCount({ reader }: Intake, point: Point, to: number): Words {
-  reader.fixed64(to);
-  if (reader.high > 0x7fffffff) point.refusal = countTooLarge;
-  return { low: reader.low, high: reader.high };
-}
-
-/** A repeated number, packed or not, appended to the JSON array begun in `out`. */
-function readList(
-  intake: Intake,
-  point: Point,
-  out: TextColumn,
-  tag: number,
-  type: 'fixed64' | 'double' | 'varint',
-  to: number,
-): void {
-  const { reader, limits } = intake;
-  let end = to;
-  const packed = (tag & 7) === 2;
-  if (packed) {
-    reader.span(to);
-    end = reader.at;
-    reader.at = reader.from;
-  }
-  while (reader.at < end) {
-    if (out.pending > limits.buckets * 24) point.refusal = tooManyBuckets;
-    if (point.refusal !== undefined) return;
-    out.byte(out.pending === 0 ? 0x5b : 0x2c);
-    if (type === 'double') out.literal(jsonNumber(reader.double(end)));
-    else {
-      if (type === 'fixed64') reader.fixed64(end);
-      else reader.varint(end);
-      if (reader.high > 0x7fffffff) point.refusal = countTooLarge;
-      out.literal(reader.high === 0 ? String(reader.low) : reader.signed().toString());
-    }
-    if (!packed) return;
-  }
-}
-
-function closeList(out: TextColumn): void {
-  if (out.pending > 0) out.byte(0x5d);
-}
-
-function readQuantile({ reader }: Intake, out: TextColumn, from: number, to: number): void {
-  let quantile = 0;
-  let value = 0;
-  for (reader.at = from; reader.at < to;) {
-    const tag = reader.tag(to);
-    const start = reader.at;
-    reader.skip(tag, to);
-    if (tag !== 0x09 && tag !== 0x11) continue;
-    reader.at = start;
-    if (tag === 0x09) quantile = reader.double(to);
-    else value = reader.double(to);
-  }
-  out.byte(out.pending === 0 ? 0x5b : 0x2c);
-  out.literal(`{"quantile":${jsonNumber(quantile)},"value":${jsonNumber(value)}}`);
-}
 
 /** JSON has no NaN and no infinities; warehouses read these words as the numbers. */
 function jsonNumber(value: number): string {
   return Number.isFinite(value) ? String(value) : `"${String(value)}"`;
-}
-
-function putFloat(column: FixedColumn, value: number | undefined): void {
-  if (value === undefined) column.null();
-  else column.float(value);
-}
-
-function putInteger(column: FixedColumn, value: number | undefined): void {
-  if (value === undefined) column.null();
-  else column.integer(value);
-}
-
-function putWords(column: FixedColumn, value: Words | undefined): void {
-  if (value === undefined) column.null();
-  else column.words(value.low, value.high);
 }

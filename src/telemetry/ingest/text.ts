@@ -5,8 +5,8 @@ import type { FrameColumn } from '../../contract/telemetry/batch-frame.ts';
 const quote = 0x22;
 const backslash = 0x5c;
 const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
-/** What follows the backslash for a byte that JSON does not take as it is: 0 none, 'u' for \u00XX. */
-const escapes = new Uint8Array(0x80);
+/** What follows the backslash for a byte that JSON does not take as it is: 'u' for \u00XX, 0 for none. */
+const escapes = new Uint8Array(0x100);
 escapes.fill(0x75, 0, 0x20);
 escapes[0x08] = 0x62;
 escapes[0x09] = 0x74;
@@ -15,6 +15,9 @@ escapes[0x0c] = 0x66;
 escapes[0x0d] = 0x72;
 escapes[quote] = quote;
 escapes[backslash] = backslash;
+/** Of a byte that is not ASCII. */
+const wide = 1;
+escapes.fill(wide, 0x80);
 
 /**
  * UTF-8 under construction. The sender's bytes are copied to where they will be stored without becoming JavaScript strings
@@ -77,18 +80,14 @@ export class Utf8Writer {
     let at = this.length;
     for (let index = from; index < to; index += 1) {
       const value = source[index] ?? 0;
-      if (value >= 0x80) {
-        const part = wellFormed(source, from, to);
-        this.ascii = false;
-        return this.#escapedWide(part);
-      }
       const escape = escapes[value] ?? 0;
       if (escape === 0) {
         bytes[at] = value;
         at += 1;
-        continue;
-      }
-      at = putEscape(bytes, at, value, escape);
+      } else if (escape === wide) {
+        this.ascii = false;
+        return this.#escapedWide(wellFormed(source, from, to));
+      } else at = putEscape(bytes, at, value, escape);
     }
     this.length = at;
   }
@@ -123,8 +122,8 @@ export class Utf8Writer {
     this.reserve(part.length * 6);
     let at = this.length;
     for (const value of part) {
-      const escape = value < 0x80 ? (escapes[value] ?? 0) : 0;
-      if (escape === 0) {
+      const escape = escapes[value] ?? 0;
+      if (escape === 0 || escape === wide) {
         this.bytes[at] = value;
         at += 1;
       } else at = putEscape(this.bytes, at, value, escape);
@@ -189,7 +188,7 @@ export class TextColumn extends Utf8Writer {
 
   /** Bytes written since the last row. */
   get pending(): number {
-    return this.length - (this.#offsets[this.#entries] ?? 0);
+    return this.length - this.pendingFrom;
   }
 
   /** Where what is written now begins. */
@@ -222,6 +221,12 @@ export class TextColumn extends Utf8Writer {
       this.#distinct += 1;
     }
     this.code(entry);
+  }
+
+  /** The next row from text of our own. */
+  rowOf(text: string): void {
+    this.literal(text);
+    this.rowShared();
   }
 
   /** Keeps what was written for any number of rows to come, each by `code`. */

@@ -1,6 +1,6 @@
 import { deepestValue, type RecordLimits } from './limits.ts';
 import { cutEnd, hashText, Utf8Writer, type TextColumn } from './text.ts';
-import { OtlpDecodeError, type WireReader } from './wire.ts';
+import { OtlpDecodeError, type Fields, type WireReader } from './wire.ts';
 
 /** What was cut from the records of a request, for the warning in the answer. */
 export interface Losses {
@@ -65,10 +65,7 @@ export class ValueWriter {
   attributes(out: Utf8Writer, from: number, to: number, tagOfField: number): void {
     const reader = this.#reader;
     this.openSet(out);
-    for (reader.at = from; reader.at < to;) {
-      const tag = reader.tag(to);
-      reader.skip(tag, to);
-      if (tag !== tagOfField) continue;
+    for (reader.at = from; reader.find(tagOfField, to);) {
       const next = reader.at;
       this.attribute(out, reader.from, next);
       reader.at = next;
@@ -87,54 +84,47 @@ export class ValueWriter {
 
   /** Whether the KeyValue in from..to has this key. */
   hasKey(from: number, to: number, key: string): boolean {
-    const reader = this.#reader;
-    let keyFrom = 0;
-    let keyTo = 0;
-    for (reader.at = from; reader.at < to;) {
-      const tag = reader.tag(to);
-      reader.skip(tag, to);
-      if (tag !== 0x0a) continue;
-      keyFrom = reader.from;
-      keyTo = reader.at;
-    }
-    if (keyTo - keyFrom !== key.length) return false;
+    this.#keyValue(from, to);
+    const start = this.#nameFrom;
+    if (this.#nameTo - start !== key.length) return false;
     for (let index = 0; index < key.length; index += 1) {
-      if (reader.bytes[keyFrom + index] !== key.charCodeAt(index)) return false;
+      if (this.#reader.bytes[start + index] !== key.charCodeAt(index)) return false;
     }
     return true;
   }
 
   /** The value of the KeyValue in from..to as a column's text. */
   valueOf(out: Utf8Writer, from: number, to: number): void {
-    const reader = this.#reader;
-    let valueFrom = 0;
-    let valueTo = 0;
-    for (reader.at = from; reader.at < to;) {
-      const tag = reader.tag(to);
-      reader.skip(tag, to);
-      if (tag !== 0x12) continue;
-      valueFrom = reader.from;
-      valueTo = reader.at;
-    }
-    this.#text(out, valueFrom, valueTo, false, this.#limits.valueBytes);
+    this.#keyValue(from, to);
+    this.#text(out, this.#valueFrom, this.#valueTo, false, this.#limits.valueBytes);
   }
 
   /** An AnyValue as a column's text; absent is ''. */
-  body(out: Utf8Writer, from: number, to: number): void {
-    this.#text(out, from, to, false, this.#limits.bodyBytes);
+  body(out: Utf8Writer, fields: Fields, tag: number): void {
+    this.#text(out, fields.low(tag), fields.high(tag), false, this.#limits.bodyBytes);
   }
 
   /** A name or a message, cut to the limit. */
-  string(out: Utf8Writer, from: number, to: number): void {
-    out.text(this.#reader.bytes, from, this.#cut(from, to, this.#limits.valueBytes));
+  string(out: Utf8Writer, fields: Fields, tag: number): void {
+    const from = fields.low(tag);
+    out.text(this.#reader.bytes, from, this.#cut(from, fields.high(tag), this.#limits.valueBytes));
   }
 
-  quotedString(out: Utf8Writer, from: number, to: number): void {
-    out.quoted(this.#reader.bytes, from, this.#cut(from, to, this.#limits.valueBytes));
+  quotedString(out: Utf8Writer, fields: Fields, tag: number): void {
+    const from = fields.low(tag);
+    out.quoted(this.#reader.bytes, from, this.#cut(from, fields.high(tag), this.#limits.valueBytes));
+  }
+
+  /** `string` as the next row, held once with equal ones. */
+  sharedString(out: TextColumn, fields: Fields, tag: number): void {
+    this.string(out, fields, tag);
+    out.rowShared();
   }
 
   /** Lower-case hex of an id; '' for one that is all zero or of another length. */
-  id(out: TextColumn | Utf8Writer, from: number, to: number, size: 8 | 16): void {
+  id(out: Utf8Writer, fields: Fields, tag: number, size: 8 | 16): void {
+    const from = fields.low(tag);
+    const to = fields.high(tag);
     if (from === to) return;
     const { bytes } = this.#reader;
     if (to - from !== size) {
@@ -236,9 +226,8 @@ export class ValueWriter {
         return out.literal(`"${Buffer.from(part).toString('base64')}"`);
       }
       case 0x2a:
-        return this.#list(out, reader.from, reader.at, depth);
       case 0x32:
-        return this.#map(out, reader.from, reader.at, depth);
+        return this.#items(out, reader.from, reader.at, depth, tag === 0x32);
       default: {
         const text = this.#scalar(tag, to);
         // JSON has no NaN and no infinities.
@@ -247,44 +236,20 @@ export class ValueWriter {
     }
   }
 
-  #list(out: Utf8Writer, from: number, to: number, depth: number): void {
+  /** An ArrayValue, or a KeyValueList if `isMap`: both hold their items in field 1. */
+  #items(out: Utf8Writer, from: number, to: number, depth: number, isMap: boolean): void {
     const reader = this.#reader;
     let first = true;
-    out.byte(0x5b);
-    for (reader.at = from; reader.at < to && out.length <= this.#budget;) {
-      const tag = reader.tag(to);
-      if (tag !== 0x0a) {
-        reader.skip(tag, to);
-        continue;
-      }
-      reader.span(to);
+    out.byte(isMap ? open : 0x5b);
+    for (reader.at = from; out.length <= this.#budget && reader.find(0x0a, to);) {
       const next = reader.at;
       if (!first) out.byte(comma);
       first = false;
-      this.#json(out, reader.from, next, depth + 1);
+      if (isMap) this.#member(out, reader.from, next, depth);
+      else this.#json(out, reader.from, next, depth + 1);
       reader.at = next;
     }
-    out.byte(0x5d);
-  }
-
-  #map(out: Utf8Writer, from: number, to: number, depth: number): void {
-    const reader = this.#reader;
-    let first = true;
-    out.byte(open);
-    for (reader.at = from; reader.at < to && out.length <= this.#budget;) {
-      const tag = reader.tag(to);
-      if (tag !== 0x0a) {
-        reader.skip(tag, to);
-        continue;
-      }
-      reader.span(to);
-      const next = reader.at;
-      if (!first) out.byte(comma);
-      first = false;
-      this.#member(out, reader.from, next, depth);
-      reader.at = next;
-    }
-    out.byte(close);
+    out.byte(isMap ? close : 0x5d);
   }
 
   #member(out: Utf8Writer, from: number, to: number, depth: number): void {
@@ -324,15 +289,7 @@ export class ValueWriter {
     while (reader.at < to) {
       const tag = reader.tag(to);
       // Only the last of a oneof counts.
-      if (
-        tag === 0x0a ||
-        tag === 0x2a ||
-        tag === 0x32 ||
-        tag === 0x3a ||
-        tag === 0x10 ||
-        tag === 0x18 ||
-        tag === 0x21
-      ) {
+      if (isValueTag(tag)) {
         found = tag;
         position = reader.at;
       }
@@ -367,4 +324,9 @@ export class ValueWriter {
     this.#losses.values += 1;
     return characters ? cutEnd(this.#reader.bytes, from, to, limit) : from + limit;
   }
+}
+
+function isValueTag(tag: number): boolean {
+  const isText = tag === 0x0a || tag === 0x3a;
+  return isText || tag === 0x10 || tag === 0x18 || tag === 0x21 || tag === 0x2a || tag === 0x32;
 }

@@ -6,10 +6,10 @@ export class OtlpDecodeError extends Error {
   }
 }
 
-export const wireVarint = 0;
-export const wireFixed64 = 1;
-export const wireBytes = 2;
-export const wireFixed32 = 5;
+const wireVarint = 0;
+const wireFixed64 = 1;
+const wireBytes = 2;
+const wireFixed32 = 5;
 
 /**
  * Protobuf wire format, read forward and never past `end`. Values come back through fields instead of objects, since this
@@ -98,10 +98,11 @@ export class WireReader {
     this.at += 8;
   }
 
-  fixed32(end: number): number {
+  /** Into `low`. */
+  fixed32(end: number): void {
     if (end - this.at < 4) this.#cut();
+    this.low = this.#view.getUint32(this.at, true);
     this.at += 4;
-    return this.#view.getUint32(this.at - 4, true);
   }
 
   double(end: number): number {
@@ -117,11 +118,20 @@ export class WireReader {
       case wireFixed64:
         return this.fixed64(end);
       case wireFixed32:
-        this.fixed32(end);
-        return;
+        return this.fixed32(end);
       default:
         return this.span(end);
     }
+  }
+
+  /** Moves behind the next field with this tag, past all others; false if none is left. */
+  find(wanted: number, end: number): boolean {
+    while (this.at < end) {
+      const tag = this.tag(end);
+      this.skip(tag, end);
+      if (tag === wanted) return true;
+    }
+    return false;
   }
 
   /** The last varint as a signed 64-bit integer. */
@@ -129,17 +139,88 @@ export class WireReader {
     return BigInt.asIntN(64, (BigInt(this.high) << 32n) | BigInt(this.low));
   }
 
-  /** The last varint as `int32` or an enum, which travel sign-extended. */
-  int32(): number {
-    return this.low | 0;
-  }
-
-  /** The last varint as `sint32`. */
-  sint32(): number {
-    return (this.low >>> 1) ^ -(this.low & 1);
-  }
-
   #cut(): never {
     throw new OtlpDecodeError('The message ends inside a field.');
+  }
+}
+
+/** More than any tag that is asked for. */
+const tags = 0x88;
+const float = new DataView(new ArrayBuffer(8));
+
+/**
+ * The fields of one message by tag, of repeated ones the last: where they lie, or the two words of a number. Made once and
+ * cleared for each message, since nothing may be allocated for a field.
+ */
+export class Fields {
+  readonly #low = new Uint32Array(tags);
+  readonly #high = new Uint32Array(tags);
+  /** When each was kept, in counts that stay small integers. */
+  readonly #kept = new Uint32Array(tags);
+  #count = 0;
+  #before = 0;
+
+  clear(): void {
+    if (this.#count > 2 ** 29) {
+      this.#kept.fill(0);
+      this.#count = 0;
+    }
+    this.#before = this.#count;
+  }
+
+  /** The field that the reader has just moved behind. */
+  keep(tag: number, reader: WireReader): void {
+    if (tag >= tags) return;
+    const isBytes = (tag & 7) === wireBytes;
+    this.#low[tag] = isBytes ? reader.from : reader.low;
+    this.#high[tag] = isBytes ? reader.at : reader.high;
+    this.#count += 1;
+    this.#kept[tag] = this.#count;
+  }
+
+  /** Keeps the fields of the message in from..to. */
+  read(reader: WireReader, from: number, to: number): this {
+    this.clear();
+    for (reader.at = from; reader.at < to;) {
+      const tag = reader.tag(to);
+      reader.skip(tag, to);
+      this.keep(tag, reader);
+    }
+    return this;
+  }
+
+  has(tag: number): boolean {
+    return (this.#kept[tag] ?? 0) > this.#before;
+  }
+
+  /** Whether a oneof has this field: only its last one counts. */
+  isAfter(tag: number, other: number): boolean {
+    return this.has(tag) && (this.#kept[tag] ?? 0) > (this.#kept[other] ?? 0);
+  }
+
+  /** The lower word of a number, or where a length-delimited field starts. 0 if it is absent, as for all that follow. */
+  low(tag: number): number {
+    return this.has(tag) ? (this.#low[tag] ?? 0) : 0;
+  }
+
+  /** The upper word of a number, or where a length-delimited field ends. */
+  high(tag: number): number {
+    return this.has(tag) ? (this.#high[tag] ?? 0) : 0;
+  }
+
+  /** An `int32` or an enum, which travel sign-extended. */
+  int32(tag: number): number {
+    return this.low(tag) | 0;
+  }
+
+  sint32(tag: number): number {
+    const low = this.low(tag);
+    return (low >>> 1) ^ -(low & 1);
+  }
+
+  double(tag: number): number {
+    float.setUint32(0, this.low(tag), true);
+    float.setUint32(4, this.high(tag), true);
+    return float.getFloat64(0, true);
   }
 }
