@@ -131,7 +131,7 @@ class IngestTokens extends OrganizationRepository implements IngestTokenReposito
   }
 }
 
-/** The one place where an organization's repositories are made, each when it is asked for: they hold no state. */
+/** The only place that makes an organization's repositories. Each is made on access: they hold no state. */
 export class KnexWorkspace implements Workspace {
   readonly #parts: OrganizationParts;
 

@@ -144,7 +144,7 @@ export class WireReader {
   }
 }
 
-/** More than any tag that is asked for. */
+/** Above every tag that a decoder reads. */
 const tags = 0x88;
 const float = new DataView(new ArrayBuffer(8));
 
