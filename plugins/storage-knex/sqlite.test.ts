@@ -25,7 +25,7 @@ import plugin from './index.ts';
 import { migrations } from './migrations/run.ts';
 import { sqlite, type SqliteConnection } from './sqlite/dialect.ts';
 import { explain } from './sqlite/errors.ts';
-import { openDatabase } from './sqlite/client.ts';
+import { openDatabase } from './sqlite/open.ts';
 import { KnexStorage } from './storage.ts';
 
 let directory: string;

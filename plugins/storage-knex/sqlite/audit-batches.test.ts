@@ -7,7 +7,8 @@ import type { AuditRecord } from '../../../src/contract/storage/index.ts';
 import { testHost } from '../../../test/contract/host.ts';
 import { rejection } from '../../../test/contract/runner.ts';
 import { KnexStorage } from '../storage.ts';
-import { NodeSqliteClient, openDatabase } from './client.ts';
+import { NodeSqliteClient } from './client.ts';
+import { openDatabase } from './open.ts';
 import { sqlite, type SqliteConnection } from './dialect.ts';
 import { WriterEnded } from './writer.ts';
 

@@ -2,7 +2,7 @@ import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import { type ChainAdvance, auditColumns, auditValues } from '../repositories/audit-rows.ts';
 import type { NodeSqliteClient } from './client.ts';
 import type { Append, Appended } from './execute.ts';
-import { errorOf } from './errors.ts';
+import { errorOf } from './failure.ts';
 
 interface Waiting {
   readonly append: Append;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ColumnValue } from '../tables.ts';
-import { failureOf, type Failure } from './errors.ts';
+import { failureOf, type Failure } from './failure.ts';
 
 /** More at once save nothing, and what is left over goes one by one. */
 const rowsAStatement = 8;

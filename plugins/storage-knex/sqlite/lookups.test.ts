@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Lookups } from './lookups.ts';
-import { openDatabase } from './client.ts';
+import { openDatabase } from './open.ts';
 
 let directory: string;
 let file: string;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Lookup, Row } from '../dialect.ts';
-import { openDatabase } from './client.ts';
+import { openDatabase } from './open.ts';
 
 interface Answered {
   /** What was asked for. */

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DatabaseSync } from 'node:sqlite';
 import { execute, type Answer, type Task } from './execute.ts';
-import { failureOf } from './errors.ts';
-import { openDatabase } from './client.ts';
+import { failureOf } from './failure.ts';
+import { openDatabase } from './open.ts';
 import type { Reply, WriterOptions } from './writer.ts';
 
 // It imports nothing of the contract: each command that writes waits for these modules to load a second time.

@@ -8,7 +8,7 @@ import type { AuditRecord } from '../../../src/contract/storage/index.ts';
 import { testHost } from '../../../test/contract/host.ts';
 import { KnexStorage } from '../storage.ts';
 import { sqlite } from './dialect.ts';
-import { openDatabase } from './client.ts';
+import { openDatabase } from './open.ts';
 import { WriterConnection } from './writer.ts';
 
 let directory: string;

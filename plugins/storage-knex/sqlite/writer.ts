@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Answer, Task } from './execute.ts';
-import { errorOf, type Failure } from './errors.ts';
+import { errorOf, type Failure } from './failure.ts';
 
 export interface WriterOptions {
   readonly filename: string;

@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import { holdExclusively, type Exclusive } from '../process/exclusive.ts';
 import { checkConfig } from '../wiring/config.ts';
 import { choosePort, localUrl, longestCallMs } from '../wiring/listen.ts';
@@ -12,13 +11,6 @@ import { createKeptResults, type KeptResults } from '../../telemetry/query/kept-
 import type { FromWorker } from './messages.ts';
 import { withBuffer } from './seat.ts';
 
-/**
- * V8 lets what has grown old take four times the room of what lives before it looks which of it is garbage. Of a gateway the
- * caches live, and each token and answer in them that another takes the place of is garbage: half as much again is room enough.
- */
-export function keepHeapSmall(): void {
-  setFlagsFromString('--heap-growing-percent=50');
-}
 export { WorkerFailed } from './worker-process.ts';
 
 /** The process that holds the data directory and keeps so many workers running, which serve all requests. */

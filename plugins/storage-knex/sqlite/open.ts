@@ -1,0 +1,45 @@
+import { DatabaseSync } from 'node:sqlite';
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { noWriteAhead } from './failure.ts';
+
+interface OpenOptions {
+  /** How long a statement may block the event loop for another process's lock. */
+  readonly blockingMs: number;
+  readonly readOnly: boolean;
+}
+
+/** Opens the file, making it readable by its owner alone; SQLite gives the files beside it the same mode. */
+export function openDatabase(filename: string, { blockingMs, readOnly }: OpenOptions): DatabaseSync {
+  if (!readOnly) create(filename);
+  const database = new DatabaseSync(filename, { timeout: blockingMs, readOnly, enableForeignKeyConstraints: true });
+  try {
+    if (!readOnly) writeAhead(database);
+    // An acknowledged write is on the disk, and not only with the operating system.
+    database.exec('PRAGMA synchronous = FULL');
+    // A planted view or trigger must not reach functions with effects.
+    database.exec('PRAGMA trusted_schema = OFF');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Does not open an existing file: closing it would drop all POSIX locks of this process on it, which its other connections
+ * hold. Throws the errors that opening would.
+ */
+function create(filename: string): void {
+  if (statSync(filename, { throwIfNoEntry: false })?.isFile() === true) accessSync(filename, constants.W_OK);
+  else closeSync(openSync(filename, 'a', 0o600));
+}
+
+/** Readers and the one writer do not wait for each other. Some network file systems cannot do it and answer another mode. */
+function writeAhead(database: DatabaseSync): void {
+  const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
+  if (mode !== 'wal') {
+    throw Object.assign(new Error('the file system cannot hold a write-ahead log'), { code: noWriteAhead });
+  }
+  // After a burst the log is cut back to this instead of keeping its largest size.
+  database.exec('PRAGMA journal_size_limit = 67108864');
+}
