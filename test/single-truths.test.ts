@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { product } from '../src/gateway/wiring/settings.ts';
+import { product } from '../src/gateway/wiring/product.ts';
 import { defaultPipelineLimits } from '../src/telemetry/query/pipeline.ts';
 import { defaultQueryOtelLimits, queryOtelInput, queryOtelOutput } from '../src/tools/query-otel/schema.ts';
 import { root } from './support/gateway.ts';

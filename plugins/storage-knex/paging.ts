@@ -1,33 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { z } from 'zod';
-import { SightlineError, foldCase } from '../../src/contract/core/index.ts';
+import { SightlineError } from '../../src/contract/core/index.ts';
 import type { Page } from '../../src/contract/storage/index.ts';
 import { integer, pageSize } from './columns.ts';
 import type { DbInteger } from './tables.ts';
-import type { Scope } from './scope.ts';
-
-const maximumWords = 16;
-const maximumLength = 500;
-
-/** Conditions for a `search_text` column (see `searchText`), one for each word of the query; all must hold. */
-export function matchesWords(scope: Scope, column: string, query: string) {
-  const words = foldCase(query)
-    .split(/\s+/u)
-    .filter((word) => word !== '');
-  if (words.length > maximumWords || query.length > maximumLength) {
-    throw new SightlineError(
-      'invalid_argument',
-      `A search takes at most ${maximumWords} words and ${maximumLength} characters.`,
-    );
-  }
-  // `!` and not the usual backslash, which MySQL reads as an escape within the literal as well.
-  return words.map((word) => scope.raw(`${column} like ? escape '!'`, [`%${word.replace(/[!%_]/g, '!$&')}%`]));
-}
-
-export function searchText(...parts: readonly string[]): string {
-  return foldCase(parts.join('\n'));
-}
 
 const cursorJson = z.tuple([z.int(), z.string().max(40), z.string().length(16)]);
 

@@ -8,7 +8,7 @@ import {
 } from '../../src/contract/telemetry/index.ts';
 import { ApiFailure } from './api.ts';
 import { functionNames } from './gate/policy.ts';
-import { tooCostly } from './config.ts';
+import { tooCostly } from './guard.ts';
 
 export interface FailureContext {
   readonly helpers: SqlHelpers;

@@ -11,7 +11,8 @@ import {
   type Tenant,
   type WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
-import { openAccount, ownMapping } from './accounts.ts';
+import { openAccount } from './accounts.ts';
+import { ownMapping } from './own-warehouse.ts';
 import type { Warehouse } from './client/warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { policy } from './gate/policy.ts';

@@ -22,7 +22,8 @@ import {
   type Tenant,
   type WarehouseOperations,
 } from '../../src/contract/telemetry/index.ts';
-import { Accounts, openSink, ownMapping, type OpenSink } from './accounts.ts';
+import { Accounts } from './accounts.ts';
+import { openSink, ownMapping, type OpenSink } from './own-warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { dialectOf } from './dialect.ts';
 import { Estimates } from './estimates.ts';

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { product } from '../gateway/wiring/settings.ts';
+import { product } from '../gateway/wiring/product.ts';
 import { exitCodes, Exit } from './exit.ts';
 import { createOutput } from './output.ts';
 import type { Register } from './command.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
-import { product } from '../gateway/wiring/settings.ts';
+import { product } from '../gateway/wiring/product.ts';
 import { ask, isPrivate, timeoutMs } from './ask.ts';
 
 /** An MCP endpoint and the authorization server it names, found as MCP clients find them. */

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { openEmbeddedTelemetry } from '../gateway/wiring/embedded-telemetry.ts';
-import { openWarehouse } from '../gateway/wiring/boundary.ts';
+import { openWarehouse } from '../gateway/wiring/warehouse.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { TableName, TelemetrySink } from '../contract/telemetry/index.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openWarehouse } from '../gateway/wiring/boundary.ts';
+import { openWarehouse } from '../gateway/wiring/warehouse.ts';
 import { SightlineError } from '../contract/core/index.ts';
 import type { InspectedPreset, WarehouseOperations } from '../contract/telemetry/index.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
-import { createRateLimit, limitRequests, rateOf } from './rate-limit.ts';
+import { createRateLimit } from './rate-limit.ts';
+import { limitRequests, rateOf } from './request-rates.ts';
 
 const rates = { perMinute: 60, organizationPerMinute: 180, toolPerMinute: { start_chat: 120 } };
 const organizationId = newId('org');

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Operation } from '../contract/core/index.ts';
 import { answerEarly } from '../limits/early-answer.ts';
-import { acceptsGzip, type Accepted } from './body.ts';
+import { acceptsGzip, type Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
-import { giveBack, type Borrowed } from './running.ts';
+import { giveBack, type Borrowed } from './answer-memory.ts';
 import type { RequestId } from './message.ts';
 import type { PreparedResult } from './prepared.ts';
 

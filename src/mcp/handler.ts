@@ -17,7 +17,8 @@ import {
   type OperationFacts,
   type Tool,
 } from '../contract/core/index.ts';
-import { readAccept, readMessage } from './body.ts';
+import { readMessage } from './body.ts';
+import { readAccept } from './accept.ts';
 import { createCaller, type CallerOptions } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import { readEra } from './era.ts';

@@ -1,5 +1,5 @@
 import type { AroundRows, SightlineError, ToolResult } from '../contract/core/index.ts';
-import { borrow, giveBack, type Borrowed } from './running.ts';
+import { borrow, giveBack, type Borrowed } from './answer-memory.ts';
 import {
   backslash,
   closeBracket,

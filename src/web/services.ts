@@ -4,33 +4,9 @@ import type { ApiKeys } from '../identity/verify/api-keys.ts';
 import type { IngestTokens } from '../identity/verify/ingest-tokens.ts';
 import type { Client } from './client-setup/client.ts';
 import type { ChatId, IssuerHost, OrganizationId } from '../contract/core/index.ts';
-import type { AuthorizationRequests, SignIn, Scope } from '../contract/issuer/index.ts';
+import type { AuthorizationRequests, SignIn } from '../contract/issuer/index.ts';
 import type { Actor, Chat, Workspace } from '../contract/storage/index.ts';
 import type { People } from '../identity/people/people.ts';
-
-/** What a scope lets somebody do, in words for who gives it. */
-export const scopeWords: Readonly<Record<Scope, { readonly title: string; readonly detail: string }>> = {
-  'telemetry:read': {
-    title: 'Read telemetry',
-    detail: 'Logs, traces and metrics, by queries that change nothing.',
-  },
-  'ingest:read': {
-    title: 'See how telemetry is sent',
-    detail: 'The address, and the token with which anyone can send telemetry in the organization’s name.',
-  },
-  'incidents:read': {
-    title: 'Read incidents',
-    detail: 'With what investigations found, and who is waited for.',
-  },
-  'chats:read': {
-    title: 'Read chats',
-    detail: 'What was asked of the agent, and what it answered.',
-  },
-  'chats:write': {
-    title: 'Write in chats as you',
-    detail: 'Ask the agent, which then works, and reply to it.',
-  },
-};
 
 /** What the pages show and change, and nothing more. */
 export interface PageServices extends Pick<

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createPasswords } from '../../src/identity/people/password-rules.ts';
+import { createPasswords } from '../../src/identity/people/passwords.ts';
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { User } from '../../src/contract/storage/index.ts';
 import type { People } from '../../src/identity/people/people.ts';

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { createPeople } from '../../src/identity/people/create-people.ts';
-import { createPasswords, type Passwords } from '../../src/identity/people/password-rules.ts';
+import { createPasswords, type Passwords } from '../../src/identity/people/passwords.ts';
 import type { People } from '../../src/identity/people/people.ts';
 import type { ExternalIdentity, Role } from '../../src/contract/issuer/index.ts';
 import type { Actor, AuditRecord, Organization, User } from '../../src/contract/storage/index.ts';

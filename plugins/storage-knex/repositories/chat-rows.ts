@@ -10,7 +10,8 @@ import type {
 } from '../../../src/contract/storage/index.ts';
 import { chatStatusColumn, date, integer, messageRoleColumn, optional } from '../columns.ts';
 import { actorJson, partsJson } from '../json.ts';
-import { newestFirst, page, matchesWords } from '../paging.ts';
+import { newestFirst, page } from '../paging.ts';
+import { matchesWords } from '../search.ts';
 import type { ChatMessageRow, ChatRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { announceChat } from './webhook-outbox.ts';

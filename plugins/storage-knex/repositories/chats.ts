@@ -13,7 +13,7 @@ import { sha256, pageSize } from '../columns.ts';
 import { actorJson } from '../json.ts';
 import type { ChatRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
-import { searchText } from '../paging.ts';
+import { searchText } from '../search.ts';
 import {
   advanceChat,
   insertMessage,

@@ -24,11 +24,14 @@ import type {
 import { liveAlertSource } from './alerts/alert-sources.ts';
 import { Artifacts } from './artifacts.ts';
 import { Buckets } from './buckets.ts';
-import { Clients, LiveAccess } from './clients.ts';
-import { Gateways, SigningKeys } from './signing-keys.ts';
+import { Clients } from './clients.ts';
+import { LiveAccess } from './live-access.ts';
+import { SigningKeys } from './signing-keys.ts';
+import { Gateways } from './gateways.ts';
 import { InvestigationLeases } from './investigation-leases.ts';
 import { removeExpiredResults } from './kept-results.ts';
-import { toOrganization, newUserRow, toUser } from './users.ts';
+import { newUserRow, toUser } from './users.ts';
+import { toOrganization } from './organizations.ts';
 import { People } from './people.ts';
 import { Sessions } from './sessions.ts';
 import { DirectoryRepository } from './repository.ts';

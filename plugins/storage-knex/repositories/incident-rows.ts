@@ -21,7 +21,8 @@ import {
   waitingPartyColumn,
 } from '../columns.ts';
 import { alertsJson, labelsJson, stringsJson } from '../json.ts';
-import { newestFirst, page, matchesWords, searchText } from '../paging.ts';
+import { newestFirst, page } from '../paging.ts';
+import { matchesWords, searchText } from '../search.ts';
 import type { IncidentRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 

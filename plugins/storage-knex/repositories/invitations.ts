@@ -12,18 +12,8 @@ import type { EnterScope } from '../database.ts';
 import type { InvitationRow, UserRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { giveMembership } from './members.ts';
-import {
-  joinedOrganization,
-  organizationColumns,
-  emailColumns,
-  insertIdentity,
-  joinedUser,
-  newUserRow,
-  toUser,
-  userColumns,
-  type JoinedOrganization,
-  type JoinedUser,
-} from './users.ts';
+import { emailColumns, insertIdentity, joinedUser, newUserRow, toUser, userColumns, type JoinedUser } from './users.ts';
+import { joinedOrganization, organizationColumns, type JoinedOrganization } from './organizations.ts';
 import { OrganizationRepository } from './repository.ts';
 
 /** Locked while an address becomes invited or a member, so that it does not become both. */

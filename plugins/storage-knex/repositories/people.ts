@@ -11,16 +11,8 @@ import type {
 import { optional } from '../columns.ts';
 import type { MemberRow, SessionRow, UserRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
-import {
-  findIdentity,
-  findIdentityOf,
-  identityTaken,
-  insertIdentity,
-  newUserRow,
-  toUser,
-  organizationColumns,
-  toMembership,
-} from './users.ts';
+import { findIdentity, findIdentityOf, identityTaken, insertIdentity, newUserRow, toUser } from './users.ts';
+import { organizationColumns, toMembership } from './organizations.ts';
 import { acceptInvitation, openInvitation } from './invitations.ts';
 import { syncMemberships } from './members.ts';
 import { DirectoryRepository } from './repository.ts';

@@ -3,14 +3,8 @@ import type { LiveSession, NewSession, SessionRepository } from '../../../src/co
 import { date } from '../columns.ts';
 import type { SessionRow } from '../rows.ts';
 import type { DbInteger } from '../tables.ts';
-import {
-  type JoinedOrganization,
-  organizationColumns,
-  toMembership,
-  joinedUser,
-  type JoinedUser,
-  userColumns,
-} from './users.ts';
+import { joinedUser, type JoinedUser, userColumns } from './users.ts';
+import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
 import { DirectoryRepository } from './repository.ts';
 
 export class Sessions extends DirectoryRepository implements SessionRepository {

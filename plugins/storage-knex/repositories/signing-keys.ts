@@ -1,39 +1,8 @@
-import type { SigningKeyRecord, GatewayRepository, RunningGateway } from '../../../src/contract/storage/index.ts';
-import { date, signingStateColumn, optional, shortText } from '../columns.ts';
-import type { LockRow, SigningKeyRow, GatewayRow } from '../rows.ts';
+import type { SigningKeyRecord } from '../../../src/contract/storage/index.ts';
+import { date, signingStateColumn } from '../columns.ts';
+import type { LockRow, SigningKeyRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
-
-export class Gateways extends DirectoryRepository implements GatewayRepository {
-  async announce({ id, host, telemetryIn, seenAt }: RunningGateway): Promise<void> {
-    const row: GatewayRow = {
-      id: shortText('The id of a gateway', id, 40),
-      host: shortText('The host of a gateway', host, 200),
-      telemetry_in: telemetryIn === undefined ? null : shortText('The name of a data directory', telemetryIn, 40),
-      seen_at: seenAt.getTime(),
-    };
-    await this.database.write((knex) => knex<GatewayRow>('gateways').insert(row).onConflict('id').merge());
-  }
-
-  list(since: Date): Promise<readonly RunningGateway[]> {
-    return this.all(
-      (knex) => knex<GatewayRow>('gateways').where('seen_at', '>=', since.getTime()).orderBy('id'),
-      toGateway,
-    );
-  }
-
-  async remove(id: string): Promise<void> {
-    await this.database.write((knex) => knex<GatewayRow>('gateways').where({ id }).delete());
-  }
-
-  async removeUnseen(before: Date): Promise<void> {
-    await this.database.write((knex) => knex<GatewayRow>('gateways').where('seen_at', '<', before.getTime()).delete());
-  }
-}
-
-function toGateway({ id, host, telemetry_in, seen_at }: GatewayRow): RunningGateway {
-  return { id, host, ...optional('telemetryIn', telemetry_in, String), seenAt: date(seen_at) };
-}
 
 export class SigningKeys extends DirectoryRepository {
   list(): Promise<readonly SigningKeyRecord[]> {

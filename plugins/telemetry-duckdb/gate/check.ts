@@ -103,6 +103,11 @@ function enterCall({ state }: Walk, node: Node): undefined {
   }
 }
 
+/** The parser always writes the type of a constant; without it, the value would be of any. */
+function enterConstant({ state }: Walk, { type }: Node): undefined {
+  if (!isNode(type)) throw state.refusals.construct('constant', undefined);
+}
+
 function leaveType({ state }: Walk, { id, type_info: info }: Node): void {
   const name = text(id);
   if (typeNames.has(name)) return;
@@ -155,7 +160,10 @@ const grammar: TreeGrammar<Checker> = {
     },
     modifier: { typeField: 'type', shapes: modifierShapes, hooks: {} },
   },
-  bare: { shapes: pieceShapes, hooks: { type: { leave: leaveType } } satisfies Hooks<typeof pieceShapes> },
+  bare: {
+    shapes: pieceShapes,
+    hooks: { constant: { enter: enterConstant }, type: { leave: leaveType } } satisfies Hooks<typeof pieceShapes>,
+  },
   parts: {
     statement(walk, value, scope, depth) {
       if (!isNode(value)) throw walk.state.refusals.construct('statement', undefined);

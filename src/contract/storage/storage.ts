@@ -8,7 +8,8 @@ import type { AuditRepository } from './audit.ts';
 import type { ChatRepository } from './chat.ts';
 import type { IncidentRepository } from './incident.ts';
 import type { ClaimedInvestigation, InvestigationRepository } from './investigation.ts';
-import type { KeptResultRepository, ScanRepository } from './kept-results.ts';
+import type { KeptResultRepository } from './kept-results.ts';
+import type { ScanRepository } from './scans.ts';
 import type { Organization, User } from './record.ts';
 import type {
   ClientRepository,
@@ -19,7 +20,8 @@ import type {
   SessionRepository,
 } from './people.ts';
 import type { BucketRepository, GatewayRepository } from './replicas.ts';
-import type { RetentionRepository, Transfer } from './transfer.ts';
+import type { Transfer } from './transfer.ts';
+import type { RetentionRepository } from './retention.ts';
 import type { ClaimedWebhookMessage, WebhookOutcome, WebhookRepository } from './webhooks.ts';
 
 /**

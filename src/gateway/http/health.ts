@@ -1,28 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { within, type Health, type Logger } from '../../contract/core/index.ts';
-
-/** Small JSON, never cached unless the route says otherwise. */
-export function sendJson(response: ServerResponse, status: number, body: object, cacheControl = 'no-store'): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    'cache-control': cacheControl,
-  });
-  response.end(text);
-}
-
-/** An error as every endpoint of ours words it. */
-export function sendError(
-  response: ServerResponse,
-  status: number,
-  code: string,
-  message: string,
-  hint?: string,
-): void {
-  sendJson(response, status, { error: { code, message, ...(hint === undefined ? {} : { hint }) } });
-}
+import { sendJson } from './json.ts';
 
 export interface HealthReport {
   readonly ok: boolean;

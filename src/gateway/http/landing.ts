@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { escapeHtml } from '../../contract/core/quote.ts';
-import { sendJson } from './health.ts';
+import { sendJson } from './json.ts';
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.55 system-ui, sans-serif; }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
-import { sendError } from './health.ts';
+import { sendError } from './json.ts';
 
 /** For every answer; a page loosens the policy by what it needs and no more. */
 export function securityHeaders(publicUrl: string): ReadonlyMap<string, string> {

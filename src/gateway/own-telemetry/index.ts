@@ -6,7 +6,8 @@ import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { within, type Instruments, type Logger } from '../../contract/core/index.ts';
-import { FailureReport, createScrapeServer, ScrapedReader } from './scrape.ts';
+import { createScrapeServer, ScrapedReader } from './scrape.ts';
+import { FailureReport } from './failure-report.ts';
 import { observeGauges, createInstruments, type Gauges } from './instruments.ts';
 import { observeProcess } from './process-metrics.ts';
 

@@ -16,7 +16,7 @@ import { currentRequestId, outsideRequests } from '../process/request-context.ts
 import { shareRunningCalls } from '../workers/shared-calls.ts';
 import type { FrontParts, Wiring } from './cradle.ts';
 import { collectorSource, ingestSource, noIngest } from './ingest-source.ts';
-import { product } from './settings.ts';
+import { product } from './product.ts';
 
 /** Of telemetry and of alerts: above what their receivers take, which refuse by organization. */
 const sentAtOnce = 1_024;

@@ -1,6 +1,6 @@
 import type { Component } from '../../contract/core/index.ts';
 import type { OwnTelemetry } from '../own-telemetry/index.ts';
-import { product } from './settings.ts';
+import { product } from './product.ts';
 import type { Cradle } from './cradle.ts';
 import { listen, localUrl } from './listen.ts';
 import type { Seat } from '../workers/seat.ts';

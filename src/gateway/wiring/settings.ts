@@ -1,18 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
 import { z } from 'zod';
 import { loadConfig, type ReadConfig } from '../config/load.ts';
 import type { ConfigInput } from '../config/schema.ts';
 import { SightlineError } from '../../contract/core/index.ts';
-
-/** What the gateway calls itself on the wire; the version is the package's. */
-export const product = { name: 'sightline', title: 'Sightline', version: packageVersion() } as const;
-
-function packageVersion(): string {
-  const file = findPackageJSON(import.meta.url);
-  const found: unknown = file === undefined ? {} : JSON.parse(readFileSync(file, 'utf8'));
-  return z.object({ version: z.string() }).parse(found).version;
-}
 
 /** What every command takes; the flag beats the environment, which beats the config file. */
 export interface Settings {

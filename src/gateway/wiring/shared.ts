@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { shareAmongGateways } from '../../limits/rate-limit-shared.ts';
-import { createRateLimit, limitRequests, rateOf, type RequestRates } from '../../limits/rate-limit.ts';
+import { createRateLimit } from '../../limits/rate-limit.ts';
+import { limitRequests, rateOf, type RequestRates } from '../../limits/request-rates.ts';
 import { createReplicas, severalServe } from '../process/replicas.ts';
 import { shareRateLimit } from '../workers/shared-calls.ts';
 import type { SharedParts, Wiring } from './cradle.ts';

@@ -14,7 +14,7 @@ import type { People } from '../../identity/people/people.ts';
 import { createAlertInputs, loadAlertInputs } from './alert-inputs.ts';
 import { prepareDirectory } from './data-directory.ts';
 import { createLiveConfig, type LiveConfig } from './reload.ts';
-import { createOrganizations, type Organizations } from '../../identity/people/members.ts';
+import { createOrganizations, type Organizations } from '../../identity/people/organizations.ts';
 import { loadSettings, type Settings } from './settings.ts';
 import { createWebhooks, type Webhooks } from '../../incidents/webhooks/webhooks.ts';
 import { deriveUrls } from './urls.ts';

@@ -1,6 +1,6 @@
 import type { RunningCalls } from '../../mcp/running.ts';
 import type { Seat } from './seat.ts';
-import type { Caller, PartialRateLimiter, RateLimiter } from '../../limits/rate-limit.ts';
+import { keyOf, type Caller, type PartialRateLimiter, type RateLimiter } from '../../limits/rate-limit.ts';
 
 const tellEveryMs = 50;
 
@@ -20,7 +20,7 @@ export function shareRateLimit(limiter: PartialRateLimiter, { tell, hear }: Pick
     counts.clear();
   };
   const count = ({ organizationId, subject }: Caller): void => {
-    const key = `${organizationId} ${subject}`;
+    const key = keyOf({ organizationId, subject });
     const known = counts.get(key);
     if (known === undefined) {
       if (counts.size === 0) setTimeout(tellAll, tellEveryMs).unref();

@@ -4,9 +4,9 @@ import type { IssuerHost } from '../../contract/core/index.ts';
 import { registrationPath } from './clients/index.ts';
 import { answer } from './clients/registration-http.ts';
 import { callerOf } from '../../limits/network.ts';
-import { createThrottle } from '../../limits/rate-limit.ts';
+import { createThrottle } from '../../limits/token-bucket.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
-import { authorizePath, jwksPath, revocationPath, tokenPath } from './metadata.ts';
+import { authorizePath, jwksPath, revocationPath, tokenPath } from './protocol.ts';
 
 /** A token request is a few hundred bytes. */
 const maxBodyBytes = 16_384;

@@ -12,7 +12,7 @@ import { accountId, readAccountId, type Account } from './claims.ts';
 import { canonicalResources } from './authorization-query.ts';
 import type { Clients } from './clients/index.ts';
 import { authMethods } from './clients/metadata.ts';
-import { createThrottle } from '../../limits/rate-limit.ts';
+import { createThrottle } from '../../limits/token-bucket.ts';
 import { temporarily, type Reach } from './error-page.ts';
 import { clientSigningAlgorithms } from './metadata.ts';
 import { knownScopes } from './scopes.ts';

@@ -8,7 +8,7 @@ import { createLeakyBuckets } from '../../limits/leaky-buckets.ts';
 import { createMembers } from './members.ts';
 import { createPasswordLinks } from './password-links.ts';
 import { createPasswordSignIns } from './password-sign-in.ts';
-import { createPasswords, type Passwords } from './password-rules.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
 import type { People } from './people.ts';
 import { createThrottle } from './throttle.ts';
 import { createTrail, type Trail } from './trail.ts';

@@ -1,28 +1,8 @@
 import { SightlineError, type OrganizationId, type UserId } from '../../contract/core/index.ts';
 import type { Role } from '../../contract/issuer/index.ts';
-import type { Actor, Storage, User, Organization } from '../../contract/storage/index.ts';
+import type { Actor, Storage, User } from '../../contract/storage/index.ts';
 import type { People } from './people.ts';
 import type { Trail } from './trail.ts';
-import type { IngestTokens } from '../verify/ingest-tokens.ts';
-
-export interface Organizations {
-  /** With its ingest token, so that reading the ingest configuration never has to make one. `conflict` when the name is taken. */
-  create(name: string): Promise<Organization>;
-}
-
-export function createOrganizations(of: {
-  readonly storage: Storage;
-  readonly ingestTokens: IngestTokens;
-}): Organizations {
-  const { storage, ingestTokens } = of;
-  return {
-    async create(name) {
-      const organization = await storage.directory.createOrganization({ name });
-      await ingestTokens.ensure(organization.id);
-      return organization;
-    },
-  };
-}
 
 /** Who belongs to an organization, as what. Somebody who can sign in is always left as admin where there was one. */
 type Members = Pick<People, 'members' | 'addMember' | 'changeRole' | 'removeMember'>;

@@ -7,7 +7,8 @@ import {
   type UserId,
 } from '../../contract/core/index.ts';
 import type { User } from '../../contract/storage/index.ts';
-import { checkPassword, type Passwords } from './password-rules.ts';
+import { checkPassword } from './password-rules.ts';
+import type { Passwords } from './passwords.ts';
 import type { PasswordSignIns } from './password-sign-in.ts';
 import type { People } from './people.ts';
 

@@ -1,7 +1,8 @@
 import { SightlineError, type IssuerHost } from '../../contract/core/index.ts';
 import type { User } from '../../contract/storage/index.ts';
 import type { BucketKind, LeakyBuckets } from '../../limits/leaky-buckets.ts';
-import { checkPassword, type Passwords } from './password-rules.ts';
+import { checkPassword } from './password-rules.ts';
+import type { Passwords } from './passwords.ts';
 import type { People } from './people.ts';
 import { tooMany, type Throttle } from './throttle.ts';
 import type { Trail } from './trail.ts';

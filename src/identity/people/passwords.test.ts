@@ -1,6 +1,6 @@
 import { scrypt } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { createPasswords } from './password-rules.ts';
+import { createPasswords } from './passwords.ts';
 
 const passwords = createPasswords({ logN: 4 });
 const place = { lane: 'stranger', party: '203.0.113' } as const;

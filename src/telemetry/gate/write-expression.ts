@@ -1,7 +1,7 @@
 import { writeCall } from './write-call.ts';
 import { writeBracketed, writeItem, writeOperand } from './write-item.ts';
 import { writeIn } from './write-in.ts';
-import { writeType } from './parse-type.ts';
+import { writeType } from './write-type.ts';
 import { shown } from './fault.ts';
 import type { Output } from './output.ts';
 import { writeString } from './quoted.ts';

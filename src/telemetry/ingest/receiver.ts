@@ -21,7 +21,8 @@ import { type Decoded, type Encoding } from './decode.ts';
 import { LogWriteError } from './ingest-log.ts';
 import { receiverLimits, type ReceiverLimits } from './intake-limits.ts';
 import { OrganizationLogs } from './logs-of-organizations.ts';
-import { Retention, leftDirectories, removeEmptied, workerDirectory, type WorkerPlace } from './files.ts';
+import { leftDirectories, removeEmptied, workerDirectory, type WorkerPlace } from './files.ts';
+import { Retention } from './retention.ts';
 
 export interface OtlpReceiverOptions {
   readonly directory: Pick<Directory, 'ingestTokenByHash' | 'organizations'>;

@@ -4,7 +4,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { UrlRules } from './document-urls.ts';
 import type { Network } from './network.ts';
 import { callerOf } from '../../../limits/network.ts';
-import { createThrottle } from '../../../limits/rate-limit.ts';
+import { createThrottle } from '../../../limits/token-bucket.ts';
 
 /** Nothing was fetched, for too much is being fetched already. It says nothing about the document. */
 export class BudgetExceeded extends Error {}

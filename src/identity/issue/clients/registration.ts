@@ -16,7 +16,7 @@ import type { UrlRules } from './document-urls.ts';
 import type { ClientMetadata } from './metadata.ts';
 import { answer, readBody, refuse, RegistrationRefused } from './registration-http.ts';
 import { callerOf } from '../../../limits/network.ts';
-import { createThrottle } from '../../../limits/rate-limit.ts';
+import { createThrottle } from '../../../limits/token-bucket.ts';
 
 /** A team behind one address connects in a morning; a thousand registrations take one address most of a day. */
 const perMinute = 1;

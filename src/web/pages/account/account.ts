@@ -7,7 +7,8 @@ import { definePage, type SignedInVisit, type View } from '../../page.ts';
 import type { Grant } from '../../../contract/storage/index.ts';
 import { html, type Html } from '../../html.ts';
 import { paged } from '../../paging.ts';
-import { scopeWords, type PageServices } from '../../services.ts';
+import type { PageServices } from '../../services.ts';
+import { scopeWords } from '../../scope-words.ts';
 import { newPassword } from '../password.ts';
 import { home, ownPath } from '../../paths.ts';
 

@@ -1,5 +1,5 @@
 import { isId, SightlineError, type KeyId } from '../../../contract/core/index.ts';
-import { scopeWords } from '../../services.ts';
+import { scopeWords } from '../../scope-words.ts';
 import type { ApiKey, Workspace } from '../../../contract/storage/index.ts';
 import type { Client, Connection } from '../../client-setup/client.ts';
 import { copyable } from '../../components.ts';

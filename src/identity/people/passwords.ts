@@ -1,0 +1,60 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { createWorkQueue, type Place } from './work-queue.ts';
+
+/** Hashes passwords. At most two are computed at once, each of which takes 128 MiB and a thread of Node's four. */
+export interface Passwords {
+  /** @param party queued in the lane `known`. */
+  hash(password: string, party: string): Promise<string>;
+  /** Costs the same where there is no hash to compare with. `unavailable` when too many wait. */
+  verify(password: string, hash: string | undefined, place: Place): Promise<Verdict>;
+}
+
+interface Verdict {
+  readonly right: boolean;
+  /** Right, and hashed at another cost than is used now. */
+  readonly outdated: boolean;
+}
+
+const blockSize = 8;
+const keyBytes = 32;
+const format = /^\$scrypt\$ln=(\d{1,2}),r=8,p=1\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
+const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt);
+/** @param cost `logN` is log2 of scrypt's N. 17 is what OWASP asks for: 128 MiB, some 0.3 s. */
+export function createPasswords({ logN = 17 }: { readonly logN?: number } = {}): Passwords {
+  const queue = createWorkQueue({ atOnce: 2, mostWaiting: 32 });
+
+  function compute(password: string, salt: Buffer, cost: number): Promise<Buffer> {
+    const N = 2 ** cost;
+    // Node's own limit is 32 MiB. The same characters may be typed as different code points.
+    const options = { N, r: blockSize, p: 1, maxmem: 256 * N * blockSize };
+    return derive(password.normalize('NFKC'), salt, keyBytes, options);
+  }
+
+  return {
+    async hash(password, party) {
+      const salt = randomBytes(16);
+      const key = await queue.run({ lane: 'known', party }, () => compute(password, salt, logN));
+      return `$scrypt$ln=${logN},r=${blockSize},p=1$${unpadded(salt)}$${unpadded(key)}`;
+    },
+
+    async verify(password, hash, place) {
+      const kept = hash === undefined ? undefined : parse(hash);
+      const against = kept ?? { logN, salt: randomBytes(16), key: randomBytes(keyBytes) };
+      const key = await queue.run(place, () => compute(password, against.salt, against.logN));
+      const right = timingSafeEqual(key, against.key) && kept !== undefined;
+      return { right, outdated: right && against.logN !== logN };
+    },
+  };
+}
+
+/** Throws for what no version of ours wrote: the store is damaged. */
+function parse(hash: string) {
+  const [, cost = '', salt = '', key = ''] = format.exec(hash) ?? [];
+  if (cost === '' || Number(cost) > 20) throw new TypeError('a password hash is damaged');
+  return { logN: Number(cost), salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') };
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
