@@ -2,7 +2,7 @@ import { SightlineError } from '../../src/contract/core/index.ts';
 import type { MappingConfig, Tenancy } from '../../src/contract/telemetry/index.ts';
 import { openAccount } from './accounts.ts';
 import type { Explaining } from './client/failures.ts';
-import { Warehouse } from './client/warehouse.ts';
+import type { Warehouse } from './client/warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { organizationColumn } from './setup/own-tables.ts';
 import { ClickHouseSink } from './sink/sink.ts';

@@ -14,6 +14,7 @@ export const organizationColumns = {
   organization_name: 'organizations.name',
   organization_created_at: 'organizations.created_at',
 } as const;
+
 export interface JoinedOrganization {
   readonly organization_id: string;
   readonly organization_name: string;

@@ -4,6 +4,7 @@ import type { TelemetrySink } from '../../contract/telemetry/index.ts';
 
 const everyMs = 3600_000;
 const dayMs = 24 * 3600_000;
+
 interface RetentionOptions {
   readonly sink: TelemetrySink;
   readonly directory: Pick<Directory, 'organizations'>;
