@@ -4,7 +4,7 @@ import { thresholds } from '../plugins/agent-playbook/statistics.ts';
 import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from '../test/contract/host.ts';
 import type { AgentRows } from '../src/contract/agent/index.ts';
-import type { EvalCase } from '../src/lab/eval/score.ts';
+import type { EvalCase } from '../src/lab/eval/case.ts';
 import { prepareDataSet, type Prepared } from '../src/lab/eval/data-set.ts';
 import { runCase } from '../src/lab/eval/index.ts';
 import { prepareShop } from '../src/lab/eval/shop.ts';

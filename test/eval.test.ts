@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EvalResult, score } from '../src/lab/eval/score.ts';
+import { score } from '../src/lab/eval/score.ts';
+import type { EvalResult } from '../src/lab/eval/case.ts';
 import { dataFiles, readFaults } from '../src/lab/eval/faults.ts';
 import { windowOf } from '../src/lab/eval/window.ts';
 import { removeDirectory, temporaryDirectory } from './support/gateway.ts';

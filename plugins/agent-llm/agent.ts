@@ -1,7 +1,8 @@
 import { code, SightlineError } from '../../src/contract/core/index.ts';
 import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/agent/index.ts';
 import { runBaseline, withoutReplies, type BaselineEnd } from './baseline.ts';
-import { createBudget, type Budget, type Limits } from './config.ts';
+import type { Limits } from './config.ts';
+import { createBudget, type Budget } from './budget.ts';
 import type { LlmClient } from './client/client.ts';
 import { converse, type Outcome } from './converse.ts';
 import { createJournal, type Doing } from './journal.ts';

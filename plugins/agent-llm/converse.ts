@@ -7,7 +7,7 @@ import {
   type ToolResult,
   type Turn,
 } from './client/client.ts';
-import type { Budget } from './config.ts';
+import type { Budget } from './budget.ts';
 import type { Doing } from './journal.ts';
 import { askHuman } from './tools/ask-human.ts';
 import { submitConclusion, type Submission } from './tools/submit-conclusion.ts';

@@ -14,15 +14,8 @@ import {
   type TelemetryHost,
 } from '../../src/contract/telemetry/index.ts';
 import { EngineLost, type Asked, type Reply } from './channel.ts';
-import {
-  PartCursor,
-  PartQueue,
-  admit,
-  checkStatement,
-  DuckdbStatement,
-  DuckdbTemplate,
-  readStatement,
-} from './statement.ts';
+import { admit, checkStatement, DuckdbStatement, DuckdbTemplate, readStatement } from './statement.ts';
+import { PartCursor, PartQueue } from './cursor.ts';
 import { dialect, ownTables, relationWriter } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
 import { explain } from './failures.ts';

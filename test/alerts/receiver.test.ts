@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import generic from '../../plugins/alerts-generic/index.ts';
 import pagerduty from '../../plugins/alerts-pagerduty/index.ts';
-import { readBody } from '../../src/incidents/alerts/answers.ts';
+import { readBody } from '../../src/incidents/alerts/body.ts';
 import { limits, createAlertReceiver } from '../../src/incidents/alerts/receiver.ts';
 import { createAlertRecorder } from '../../src/incidents/alerts/recorder.ts';
 import { createAlertSources, type AlertSources } from '../../src/incidents/alerts/sources.ts';

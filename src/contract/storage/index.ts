@@ -10,6 +10,7 @@ export { asksToCancel, chatTitle } from './chat.ts';
 export { chooseInvestigation } from './investigation.ts';
 export type * from './investigation.ts';
 export type * from './record.ts';
+export type * from './organization.ts';
 export type * from './kept-results.ts';
 export type * from './scans.ts';
 export type * from './replicas.ts';

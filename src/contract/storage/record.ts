@@ -1,19 +1,3 @@
-import type { OrganizationId, UserId } from '../core/ids.ts';
-
-export interface Organization {
-  readonly id: OrganizationId;
-  readonly name: string;
-  readonly createdAt: Date;
-}
-
-export interface User {
-  readonly id: UserId;
-  readonly email: string;
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly createdAt: Date;
-}
-
 /** Who did something that is kept. */
 export interface Actor {
   readonly kind: 'user' | 'key' | 'agent' | 'alert' | 'operator';

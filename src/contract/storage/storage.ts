@@ -10,7 +10,7 @@ import type { IncidentRepository } from './incident.ts';
 import type { ClaimedInvestigation, InvestigationRepository } from './investigation.ts';
 import type { KeptResultRepository } from './kept-results.ts';
 import type { ScanRepository } from './scans.ts';
-import type { Organization, User } from './record.ts';
+import type { Organization, User } from './organization.ts';
 import type {
   ClientRepository,
   GrantRepository,

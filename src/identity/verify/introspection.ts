@@ -1,63 +1,7 @@
-import { hash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import { z } from 'zod';
-import { LRUCache } from 'lru-cache';
 import type { TokenClaims, TokenIntrospection } from '../../contract/issuer/index.ts';
 import { SightlineError, type IssuerHost } from '../../contract/core/index.ts';
-
-/**
- * Keeps what expensive work found out about a token, under the token's hash and never the token itself. Bounded, least
- * recently used out first; concurrent requests with one token share the work; failures are not kept.
- */
-interface TokenCache<Value> {
-  /** At once where it is known. */
-  get(token: string, verify: () => Promise<Verified<Value>>): Value | Promise<Value>;
-  readonly size: number;
-}
-
-interface Verified<Value> {
-  readonly value: Value;
-  /** Epoch milliseconds. */
-  readonly expiresAt: number;
-}
-
-export function createTokenCache<Value>(options: {
-  readonly now: () => number;
-  readonly maxTokens?: number;
-  /** However long a token lives, it is verified again after this: a signing key may have been withdrawn. */
-  readonly maxAgeMs?: number;
-}): TokenCache<Value> {
-  const { now, maxTokens = 10_000, maxAgeMs = 60_000 } = options;
-  const kept = new LRUCache<string, Verified<Value>>({ max: maxTokens });
-  const underWay = new Map<string, Promise<Value>>();
-
-  async function verifyAndKeep(key: string, verify: () => Promise<Verified<Value>>): Promise<Value> {
-    try {
-      const { value, expiresAt } = await verify();
-      kept.set(key, { value, expiresAt: Math.min(expiresAt, now() + maxAgeMs) });
-      return value;
-    } finally {
-      underWay.delete(key);
-    }
-  }
-
-  return {
-    get size() {
-      return kept.size;
-    },
-    get(token, verify) {
-      const key = hash('sha256', token, 'base64');
-      const known = kept.get(key);
-      if (known !== undefined && known.expiresAt > now()) return known.value;
-      let promise = underWay.get(key);
-      if (promise === undefined) {
-        promise = verifyAndKeep(key, verify);
-        underWay.set(key, promise);
-      }
-      return promise;
-    },
-  };
-}
 
 /** `aud` must be `resource` where the issuer says no other. */
 interface IntrospectionOptions extends Pick<IssuerHost, 'resource' | 'now'> {

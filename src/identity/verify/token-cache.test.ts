@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTokenCache } from './introspection.ts';
+import { createTokenCache } from './token-cache.ts';
 
 describe('createTokenCache', () => {
   it('forgets the token used longest ago', async () => {

@@ -22,8 +22,9 @@ import {
 } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { BoundedWork } from '../../limits/bounded-work.ts';
-import { isBearerToken, readBearer } from './challenge.ts';
-import { createIntrospection, createTokenCache } from './introspection.ts';
+import { isBearerToken, readBearer } from './bearer.ts';
+import { createIntrospection } from './introspection.ts';
+import { createTokenCache } from './token-cache.ts';
 import { guardKeySet, KeysOutOfReach, readUnchecked } from './key-sets.ts';
 import type { Admission } from '../people/people.ts';
 

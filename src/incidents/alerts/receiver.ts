@@ -10,7 +10,8 @@ import { ClientGone, isId, SightlineError, type Host } from '../../contract/core
 import type { AlertSource, Directory } from '../../contract/storage/index.ts';
 import { AtOnce } from '../../limits/at-once.ts';
 import { createRateLimit } from '../../limits/rate-limit.ts';
-import { answer, notFound, Refusal, refuse, tooMany, parseBody, readBody } from './answers.ts';
+import { answer, notFound, Refusal, refuse, tooMany } from './answers.ts';
+import { parseBody, readBody } from './body.ts';
 import type { AlertRecorder } from './recorder.ts';
 
 /** In the order of how surely they name what telemetry calls a service. A scrape job or a deployment is a guess. */

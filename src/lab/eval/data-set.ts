@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { newId, SightlineError, toId, type OrganizationId } from '../../contract/core/index.ts';
 import type { TableName, Telemetry } from '../../contract/telemetry/index.ts';
 import { openCache, openLaboratory, type Laboratory } from './laboratory.ts';
-import type { EvalCase } from './score.ts';
+import type { EvalCase } from './case.ts';
 import { dataFiles, readFaults, type Fault } from './faults.ts';
 import { windowOf, type Stretch } from './window.ts';
 

@@ -1,4 +1,5 @@
-import { score, type EvalCase, type EvalResult, type Report } from './score.ts';
+import { score, type Report } from './score.ts';
+import type { EvalCase, EvalResult } from './case.ts';
 import { prepareDataSet, type DataSetOptions, type Prepared } from './data-set.ts';
 import { prepareShop, type ShopOptions } from './shop.ts';
 import { newId } from '../../contract/core/index.ts';

@@ -7,7 +7,7 @@ import type { Telemetry } from '../../contract/telemetry/index.ts';
 import { decodeRequest } from '../../telemetry/ingest/decode.ts';
 import { demoQuestion, generate, groundTruth, isScenario, scenarios, type DemoOptions } from '../demo/index.ts';
 import { openCache, openLaboratory } from './laboratory.ts';
-import type { EvalCase } from './score.ts';
+import type { EvalCase } from './case.ts';
 import type { Prepared } from './data-set.ts';
 
 export interface ShopOptions {

@@ -3,7 +3,7 @@ import { SightlineError, type Logger, type OrganizationId, type SpanIds } from '
 import type { Cursor, QueryLimits, StatementContext, Telemetry, TableName } from '../../contract/telemetry/index.ts';
 import type { Deadline } from './deadline.ts';
 import type { Place } from './places.ts';
-import { readRows, type ReadRows } from './untrusted.ts';
+import { readRows, type ReadRows } from './read-rows.ts';
 import { repair, timedOut, type FailedQuery } from './repair.ts';
 import type { QueryWindow } from './result.ts';
 

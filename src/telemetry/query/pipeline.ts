@@ -7,7 +7,7 @@ import { execute, explainFailure, type Execution, type Progress } from './execut
 import type { Governance } from './governance.ts';
 import { QueryPlaces, defaultQueryPlaces, placesIn, type Place, type QueryPlacesOptions } from './places.ts';
 import { Preparation, checkText, type Prepared, type Preparing, type Unprepared } from './prepare.ts';
-import type { ReadRows } from './untrusted.ts';
+import type { ReadRows } from './read-rows.ts';
 import { narrower } from './repair.ts';
 import type { QueryRequest } from './request.ts';
 import type { QueryResult } from './result.ts';

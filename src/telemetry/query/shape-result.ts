@@ -1,5 +1,5 @@
 import type { CursorEnd, QueryLimits, ResultColumn } from '../../contract/telemetry/index.ts';
-import type { ReadRows } from './untrusted.ts';
+import type { ReadRows } from './read-rows.ts';
 import type { QueryColumn, QueryResult, QueryWindow, ReadAhead, Truncation } from './result.ts';
 import { fit, slice } from './rows.ts';
 

@@ -1,0 +1,28 @@
+import type { OrganizationId } from '../../contract/core/index.ts';
+
+/** One labelled question: what the agent is asked, and what it should answer. */
+export interface EvalCase {
+  readonly name: string;
+  /** Of fault; `none` where nothing is wrong. */
+  readonly type: string;
+  /** The service with the cause; undefined where nothing is wrong. */
+  readonly service: string | undefined;
+  readonly organizationId: OrganizationId;
+  readonly question: string;
+  /** "Now" for the agent. */
+  readonly askedAt: Date;
+  readonly onset: Date;
+}
+
+/** What the agent made of it. */
+export interface EvalResult extends Pick<EvalCase, 'name' | 'type' | 'service'> {
+  /** Services named, most likely first; where nothing stands out, the one to look at first. */
+  readonly named: readonly string[];
+  /** It says that something is wrong. */
+  readonly blames: boolean;
+  readonly seconds: number;
+  readonly queries: number;
+  /** How far the onset found is from the true one; undefined where none was named. */
+  readonly onsetErrorSeconds: number | undefined;
+  readonly failure?: string;
+}
