@@ -103,7 +103,7 @@ export const configSchema = z
           .max(10_000)
           .default(64)
           .describe('Queries that run at once in one process; more wait, organizations in turn'),
-        organizationQueriesAtOnce: count.max(10_000).default(16).describe('Of these, queries of one organization'),
+        organizationQueriesAtOnce: count.max(10_000).default(48).describe('Of these, queries of one organization'),
         queryTimeoutSeconds: z.coerce.number().min(0.1).max(600).default(30),
         maxCellBytes: whole.min(256).max(4_194_304).default(16_384),
         defaultWindowHours: count

@@ -9,7 +9,7 @@ export interface QueryPlacesOptions {
   readonly organization: number;
 }
 
-export const defaultQueryPlaces: QueryPlacesOptions = { atOnce: 64, organization: 16 };
+export const defaultQueryPlaces: QueryPlacesOptions = { atOnce: 64, organization: 48 };
 
 const waiting = 1_000;
 const waitingEach = 128;
