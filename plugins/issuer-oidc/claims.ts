@@ -1,3 +1,4 @@
+import { isObject } from '../../src/contract/core/index.ts';
 /** What a provider says of a person: verified, but otherwise whatever it likes to write. */
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -25,8 +26,4 @@ export function textsAt(claims: Claims, path: ClaimPath): readonly string[] {
   const value = claimAt(claims, path);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   return values.filter((item) => typeof item === 'string' && item !== '').map(String);
-}
-
-export function isObject(value: unknown): value is Claims {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

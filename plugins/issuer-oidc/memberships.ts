@@ -1,6 +1,6 @@
-import { SightlineError } from '../../src/contract/core/index.ts';
+import { isObject, SightlineError } from '../../src/contract/core/index.ts';
 import type { ExternalMembership, Role } from '../../src/contract/issuer/index.ts';
-import { claimAt, isObject, textsAt, type ClaimPath, type Claims } from './claims.ts';
+import { claimAt, textsAt, type ClaimPath, type Claims } from './claims.ts';
 import { domainOf } from './email.ts';
 
 /** Gives a membership if all its conditions hold. A condition on a missing claim is false. */

@@ -1,15 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { SightlineError } from '../contract/core/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { isObject, SightlineError, type JsonObject } from '../contract/core/index.ts';
 
 /**
  * Adds what `document` holds to the JSON file and keeps what else is there, with its indentation and line ends. Answers
  * false when everything was there already. Throws `invalid_argument` where the file is no plain JSON: it is left as it is.
  */
-export function mergeIntoFile(path: string, document: Json): boolean {
+export function mergeIntoFile(path: string, document: JsonObject): boolean {
   const before = readOrNothing(path);
   const existing = before === undefined || before.trim() === '' ? {} : parse(path, before);
   const merged = merge(path, existing, document);
@@ -20,7 +18,7 @@ export function mergeIntoFile(path: string, document: Json): boolean {
 }
 
 /** Objects are joined, so that other servers stay; a list's things are known by their `id`. */
-function merge(path: string, existing: Json, added: Json): Json {
+function merge(path: string, existing: JsonObject, added: JsonObject): JsonObject {
   const result: Record<string, unknown> = { ...existing };
   for (const [key, value] of Object.entries(added)) {
     const there = existing[key];
@@ -40,13 +38,13 @@ function mergeLists(existing: readonly unknown[], added: readonly unknown[]): re
   return at === -1 ? [...others, ...added] : others.toSpliced(at, 0, ...added);
 }
 
-function format(value: Json, before: string): string {
+function format(value: JsonObject, before: string): string {
   const indentation = /^[{[]\r?\n([ \t]+)/.exec(before.trimStart())?.[1] ?? '  ';
   const text = `${JSON.stringify(value, undefined, indentation)}\n`;
   return before.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }
 
-function parse(path: string, text: string): Json {
+function parse(path: string, text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
@@ -69,8 +67,4 @@ function readOrNothing(path: string): string | undefined {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
     throw new SightlineError('invalid_argument', `The file ${path} cannot be read.`, { cause });
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

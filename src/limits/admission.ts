@@ -62,6 +62,11 @@ export class Admission {
   }
 }
 
+/** Whether the client sends its body only after a 100 (RFC 9110 §10.1.1), which a refusal spares. */
+export function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersion !== '1.0' && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect);
+}
+
 const message = 'This gateway has more requests than it can answer at once.';
 const hint = 'Wait a second, then send the request again.';
 

@@ -1,3 +1,5 @@
+import type { Principal } from '../contract/issuer/index.ts';
+
 /** Numbers by name, and their sum. A name whose number is 0 again is forgotten. */
 export class Counts {
   readonly #of = new Map<string, number>();
@@ -14,6 +16,7 @@ export class Counts {
   add(name: string, by: number): void {
     this.#total += by;
     const count = this.of(name) + by;
+    if (count < 0) throw new Error(`'${name}' was left, and nobody entered`);
     if (count === 0) this.#of.delete(name);
     else this.#of.set(name, count);
   }
@@ -53,4 +56,42 @@ export class AtOnce {
       organizations.add(organization, -1);
     };
   }
+}
+
+export interface CallLimits {
+  /** Of one principal. */
+  readonly each: number;
+  /** Of a tool, by all of an organization; without an entry there is no limit. */
+  readonly tools: Readonly<Record<string, number>>;
+}
+
+export type Caller = Pick<Principal, 'organizationId' | 'subject'>;
+
+/** Tool calls in progress. Each admitted call leaves once, with the same arguments. */
+export interface CallsAtOnce {
+  /** False where as many are under way as may be. */
+  enter(caller: Caller, tool: string): boolean;
+  leave(caller: Caller, tool: string): void;
+}
+
+/**
+ * Calls at once by principal, and by organization and tool: what a rate a minute does not bound is how many slow calls stand
+ * beside each other.
+ */
+export function limitCallsAtOnce({ each, tools: most }: CallLimits): CallsAtOnce {
+  const calls = new Counts();
+  return {
+    enter({ organizationId, subject }, tool) {
+      const ofTool = Object.hasOwn(most, tool) ? (most[tool] ?? Infinity) : Infinity;
+      const [own, all] = [`${organizationId} ${subject}`, `${organizationId} tool:${tool}`];
+      if (calls.of(own) >= each || calls.of(all) >= ofTool) return false;
+      calls.add(own, 1);
+      calls.add(all, 1);
+      return true;
+    },
+    leave({ organizationId, subject }, tool) {
+      calls.add(`${organizationId} ${subject}`, -1);
+      calls.add(`${organizationId} tool:${tool}`, -1);
+    },
+  };
 }

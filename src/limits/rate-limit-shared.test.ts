@@ -6,10 +6,14 @@ import storagePlugin from '../../plugins/storage-knex/index.ts';
 import { silentLogger, testHost } from '../../test/contract/host.ts';
 import { newId, SightlineError } from '../contract/core/index.ts';
 import type { BucketRepository, Storage } from '../contract/storage/index.ts';
-import { shareAmongGateways, type SharedRateLimit } from './rate-limit-shared.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { shareAmongGateways } from './rate-limit-shared.ts';
+import { createRateLimit, type PartialRateLimiter } from './rate-limit.ts';
 
 const [perMinute, burst] = [600, 100];
+
+interface SharedRateLimit extends PartialRateLimiter {
+  settle(): Promise<void>;
+}
 
 describe('a rate limit of several gateways', () => {
   let directory = '';
@@ -29,13 +33,14 @@ describe('a rate limit of several gateways', () => {
 
   function gateway(buckets: () => Pick<BucketRepository, 'pour' | 'list'>, shared = () => true): SharedRateLimit {
     const limiter = createRateLimit({ perMinute, burst, now: () => clock });
-    return shareAmongGateways(limiter, {
+    const settle = shareAmongGateways(limiter, {
       perMinute: () => perMinute,
       buckets,
       shared,
       now: () => new Date(clock),
       logger: silentLogger,
     });
+    return { ...limiter, settle };
   }
 
   const two = (): readonly SharedRateLimit[] => storages.map((storage) => gateway(() => storage.directory.buckets));

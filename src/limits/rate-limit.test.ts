@@ -5,6 +5,7 @@ import { createRateLimit, keyOf } from './rate-limit.ts';
 
 const organizationId = newId('org');
 const one = { organizationId, subject: 'a' };
+const other = { organizationId, subject: 'b' };
 
 describe('createRateLimit', () => {
   it('lets a burst through, then one for each interval, and says how long to wait', () => {
@@ -39,7 +40,6 @@ describe('createRateLimit', () => {
 
   it('counts for all callers or for none, each as it is by itself', () => {
     const limit = createRateLimit({ perMinute: 60, burst: 2, now: () => 0 });
-    const other = { ...one, subject: 'b' };
     expect(limit.take(other)).toBe(0);
     expect(limit.takeAll([one, other])).toBe(0);
     expect(limit.takeAll([one, other])).toBe(1);
@@ -68,10 +68,26 @@ describe('createRateLimit', () => {
     let now = 0;
     const limit = createRateLimit({ perMinute: 60, burst: 3, now: () => now });
     expect(limit.take(one)).toBe(0);
-    limit.debit(one, 4);
+    limit.debit(keyOf(one), 4, limit.tally());
     expect(limit.take(one)).toBe(3);
     now += 3_000;
     expect([limit.take(one), limit.take(one)]).toEqual([0, 1]);
+  });
+
+  it('tells each who tells others what it lets in, and what all but they told of', () => {
+    const limit = createRateLimit({ perMinute: 60, burst: 10 });
+    const begun: string[] = [];
+    const workers = limit.tally(() => begun.push('workers'));
+    const gateways = limit.tally();
+    limit.take(one);
+    limit.takeAll([one, other]);
+    limit.debit(keyOf(one), 3, gateways);
+    limit.debit(keyOf(other), 2, workers);
+    expect([workers.get(keyOf(one)), workers.get(keyOf(other))]).toEqual([5, 1]);
+    expect([gateways.get(keyOf(one)), gateways.get(keyOf(other))]).toEqual([2, 3]);
+    workers.clear();
+    limit.take(one);
+    expect([begun, workers.size]).toEqual([['workers', 'workers'], 1]);
   });
 
   it('never admits more than burst and rate allow, whatever the clock does', () => {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { isId, toId } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import { checkedRate, TokenBucket, type Rate } from './token-bucket.ts';
 
@@ -22,6 +23,15 @@ export function keyOf({ organizationId, subject }: Caller): string {
   return `${organizationId} ${subject}`;
 }
 
+/** The caller of a key that another process counted; undefined where it is none. */
+export function callerOf(key: string): Caller | undefined {
+  const [organizationId = '', subject = ''] = key.split(' ');
+  return isId('org', organizationId) ? { organizationId: toId('org', organizationId), subject, key } : undefined;
+}
+
+/** Requests let in, by caller's key, since its owner last cleared it. */
+export type Tally = Map<string, number>;
+
 export interface RateLimiter {
   /** Counts one request; 0 if it may go on, else the seconds until the next one may. A refused request costs nothing. */
   take(caller: Caller): number;
@@ -31,8 +41,13 @@ export interface RateLimiter {
 
 /** A limiter that counts part of its principals' requests itself and is informed of the rest. */
 export interface PartialRateLimiter extends RateLimiter {
-  /** Counts requests let in elsewhere. They may put the principal into debt, which it waits off. */
-  debit(caller: Caller, requests: number): void;
+  /** Counts what is let in from now on, for somebody who tells others. `begun` is called with the first after each clearing. */
+  tally(begun?: () => void): Tally;
+  /**
+   * Counts requests let in elsewhere, which may put the principal into debt that it waits off.
+   * @param from the tally of who told of them: all others count them too.
+   */
+  debit(key: string, requests: number, from: Tally): void;
 }
 
 /** A token bucket for each principal, in bounded memory. */
@@ -42,6 +57,16 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
   const buckets = new LRUCache<string, TokenBucket>({ max: maxPrincipals });
   /** Of the call that is answered: nothing else runs meanwhile, and an array each time would be garbage. */
   const asked: TokenBucket[] = [];
+  const tallies: { readonly counts: Tally; readonly begun: (() => void) | undefined }[] = [];
+
+  function count(key: string, requests: number, from?: Tally): void {
+    for (const { counts, begun } of tallies) {
+      if (counts === from) continue;
+      if (counts.size === 0) begun?.();
+      counts.set(key, (counts.get(key) ?? 0) + requests);
+    }
+  }
+
   function filled(caller: Caller, at: number): TokenBucket {
     const key = caller.key ?? keyOf(caller);
     const rate = rateOf?.(caller.subject) ?? usual;
@@ -58,25 +83,36 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
     take(caller) {
       const bucket = filled(caller, now());
       const { wait } = bucket;
-      if (wait === 0) bucket.take();
-      return wait;
+      if (wait > 0) return wait;
+      bucket.take();
+      count(caller.key ?? keyOf(caller), 1);
+      return 0;
     },
     takeAll(callers) {
       const at = now();
       let wait = 0;
-      let count = 0;
+      let index = 0;
       for (const caller of callers) {
         const bucket = filled(caller, at);
         wait = Math.max(wait, bucket.wait);
-        asked[count] = bucket;
-        count += 1;
+        asked[index] = bucket;
+        index += 1;
       }
       if (wait > 0) return wait;
-      for (let index = 0; index < count; index += 1) asked[index]?.take();
+      while (index > 0) asked[(index -= 1)]?.take();
+      if (tallies.length > 0) for (const caller of callers) count(caller.key ?? keyOf(caller), 1);
       return 0;
     },
-    debit(caller, requests) {
+    tally(begun) {
+      const counts: Tally = new Map();
+      tallies.push({ counts, begun });
+      return counts;
+    },
+    debit(key, requests, from) {
+      const caller = callerOf(key);
+      if (caller === undefined) return;
       filled(caller, now()).take(requests);
+      count(key, requests, from);
     },
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { limitRequests, rateOf } from './request-rates.ts';
+import { createRates, limitRequests } from './request-rates.ts';
 
 const rates = { perMinute: 60, organizationPerMinute: 180, toolPerMinute: { start_chat: 120 } };
 const organizationId = newId('org');
@@ -12,8 +12,8 @@ function principal(subject = newId('ak'), organization = organizationId): Princi
 }
 
 function limit(now = () => 0) {
-  const of = rateOf(rates);
-  return limitRequests(createRateLimit({ ...of(''), rateOf: of, now }), () => rates);
+  const current = createRates(rates);
+  return limitRequests(createRateLimit({ ...current.of(''), rateOf: current.of, now }), current);
 }
 
 /** How many are let in before the first is told to wait. */
@@ -55,16 +55,20 @@ describe('requests a minute', () => {
   });
 
   it('of a tool begin and end to count when the configuration says so, also for who is known', () => {
-    let toolPerMinute: Record<string, number> = {};
-    const current = () => ({ ...rates, perMinute: 6_000, organizationPerMinute: 6_000, toolPerMinute });
-    const limiter = createRateLimit({ perMinute: 1, burst: 1, now: () => 0, rateOf: (of) => rateOf(current())(of) });
+    const withTools = (toolPerMinute: Record<string, number>) => ({
+      perMinute: 6_000,
+      organizationPerMinute: 6_000,
+      toolPerMinute,
+    });
+    const current = createRates(withTools({}));
+    const limiter = createRateLimit({ perMinute: 1, burst: 1, now: () => 0, rateOf: current.of });
     const { take } = limitRequests(limiter, current);
     const [who, many] = [principal(), 100];
     for (let turn = 0; turn < many; turn += 1) expect(take(who, 'start_chat')).toBe(0);
-    toolPerMinute = { start_chat: 60 };
+    current.change(withTools({ start_chat: 60 }));
     expect(most(() => take(who, 'start_chat'))).toBe(20);
     expect(take(who)).toBe(0);
-    toolPerMinute = {};
+    current.change(withTools({}));
     expect(take(who, 'start_chat')).toBe(0);
   });
 
@@ -78,6 +82,6 @@ describe('requests a minute', () => {
 
   it('know no tool by the name of what every object has', () => {
     expect(limit().take(principal(), 'constructor')).toBe(0);
-    expect(rateOf(rates)('tool:constructor').perMinute).toBe(60);
+    expect(createRates(rates).of('tool:constructor').perMinute).toBe(60);
   });
 });

@@ -15,16 +15,34 @@ export interface RequestRates {
 /** What is counted for a whole organization stands beside its principals, under names that none of them can have. */
 const everybody = '*';
 const toolPrefix = 'tool:';
-/** At once a sixth of what a minute allows; never so few that a client could not begin. */
-export function rate(perMinute: number): Rate {
-  return { perMinute, burst: Math.max(20, Math.ceil(perMinute / 6)) };
+
+/** The rates in force, by subject. */
+export interface CurrentRates {
+  readonly of: (subject: string) => Rate;
+  readonly limitsTool: (tool: string) => boolean;
+  /** For principals that are known too. */
+  readonly change: (rates: RequestRates) => void;
 }
 
-export function rateOf(rates: RequestRates): (subject: string) => Rate {
-  const usual = rate(rates.perMinute);
-  const organization = rate(rates.organizationPerMinute);
-  const tools = new Map(Object.entries(rates.toolPerMinute).map(([tool, of]) => [`${toolPrefix}${tool}`, rate(of)]));
-  return (subject) => (subject === everybody ? organization : (tools.get(subject) ?? usual));
+export function createRates(initial: RequestRates): CurrentRates {
+  let usual: Rate;
+  let others: ReadonlyMap<string, Rate>;
+  const change = ({ perMinute, organizationPerMinute, toolPerMinute }: RequestRates): void => {
+    usual = rate(perMinute);
+    const tools = Object.entries(toolPerMinute).map(([tool, of]) => [`${toolPrefix}${tool}`, rate(of)] as const);
+    others = new Map([[everybody, rate(organizationPerMinute)], ...tools]);
+  };
+  change(initial);
+  return {
+    of: (subject) => others.get(subject) ?? usual,
+    limitsTool: (tool) => others.has(`${toolPrefix}${tool}`),
+    change,
+  };
+}
+
+/** At once a sixth of what a minute allows; never so few that a client could not begin. */
+function rate(perMinute: number): Rate {
+  return { perMinute, burst: Math.max(20, Math.ceil(perMinute / 6)) };
 }
 
 /** The buckets that a principal's requests are charged to. */
@@ -34,13 +52,10 @@ interface Counted {
   byTool?: Map<string, readonly Caller[]>;
 }
 
-/**
- * One request counts for the principal, the organization, and the tool if that has a rate.
- * @param rates asked for each request.
- */
+/** One request counts for the principal, the organization, and the tool if that has a rate. */
 export function limitRequests(
   limiter: RateLimiter,
-  rates: () => Pick<RequestRates, 'toolPerMinute'>,
+  { limitsTool }: Pick<CurrentRates, 'limitsTool'>,
 ): { take(principal: Principal, tool?: string): number } {
   // A principal is the same object with each request while its token says the same.
   const known = new WeakMap<Principal, Counted>();
@@ -48,7 +63,7 @@ export function limitRequests(
     take(principal, tool) {
       let counted = known.get(principal);
       if (counted === undefined) known.set(principal, (counted = countedFor(principal)));
-      if (tool === undefined || !Object.hasOwn(rates().toolPerMinute, tool)) return limiter.takeAll(counted.always);
+      if (tool === undefined || !limitsTool(tool)) return limiter.takeAll(counted.always);
       const byTool = (counted.byTool ??= new Map());
       let callers = byTool.get(tool);
       if (callers === undefined) {

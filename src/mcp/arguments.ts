@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { z } from 'zod';
-import { SightlineError } from '../contract/core/index.ts';
+import { SightlineError, isObject, type JsonObject } from '../contract/core/index.ts';
 import type { CatalogEntry } from './catalog.ts';
-import { isObject, quote, type JsonObject } from './protocol.ts';
+import { quote } from './protocol.ts';
 
 /** The arguments under their own names. Throws when one is sent under both its names. */
 export function renameAliases({ aliases }: CatalogEntry, args: JsonObject): JsonObject {

@@ -1,14 +1,14 @@
-import { SightlineError, type Logger, type ToolResult } from '../contract/core/index.ts';
+import { SightlineError, type Logger, type ToolResult, isObject, type JsonObject } from '../contract/core/index.ts';
 import type { Principal, Scope } from '../contract/issuer/index.ts';
 import type { AuditLog, AuditRecord } from '../contract/storage/index.ts';
-import type { CallsAtOnce } from '../limits/calls-at-once.ts';
+import type { CallsAtOnce } from '../limits/at-once.ts';
 import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
 import { HeldAnswers } from '../limits/held-answers.ts';
 import type { RpcMessage } from './message.ts';
 import { checkParamHeaders } from './param-headers.ts';
-import { isObject, meta, quote, rpcCode, type Era, type JsonObject } from './protocol.ts';
+import { meta, quote, rpcCode, type Era } from './protocol.ts';
 import { byteLength, errorResultJson, maxResultBytes, resultJson } from './result.ts';
 import type { RunningCalls } from './running.ts';
 import { CallContext, readTraceParent, traceFields, type ToolCall } from './tool-context.ts';

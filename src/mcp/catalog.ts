@@ -1,8 +1,8 @@
 import type { DiscoverResult, Implementation, ListToolsResult } from '@modelcontextprotocol/client';
-import type { Tool } from '../contract/core/index.ts';
+import { isObject, type JsonObject, type Tool } from '../contract/core/index.ts';
 import { paramHeaders, type ParamHeader } from './param-headers.ts';
 import { PreparedResult } from './prepared.ts';
-import { isObject, meta, type JsonObject } from './protocol.ts';
+import { meta } from './protocol.ts';
 import { jsonSchema } from './schema.ts';
 
 export interface CatalogEntry {

@@ -1,5 +1,4 @@
-import type { SightlineError } from '../contract/core/index.ts';
-import type { JsonObject } from './protocol.ts';
+import type { SightlineError, JsonObject } from '../contract/core/index.ts';
 
 export interface FailureDetails {
   readonly data?: JsonObject;

@@ -10,6 +10,7 @@ import type {
 import type { Principal } from '../contract/issuer/index.ts';
 import {
   ClientGone,
+  isObject,
   SightlineError,
   type ErrorCode,
   type Instruments,
@@ -17,6 +18,7 @@ import {
   type OperationFacts,
   type Tool,
 } from '../contract/core/index.ts';
+import { expectsContinue, type Admission } from '../limits/admission.ts';
 import { readMessage } from './body.ts';
 import { readAccept } from './accept.ts';
 import { createCaller, type CallerOptions } from './call.ts';
@@ -26,16 +28,7 @@ import { Exchange } from './exchange.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
 import { createGate } from './host-check.ts';
 import { peekId, readRpcMessage, type RpcMessage } from './message.ts';
-import {
-  isObject,
-  latestLegacyVersion,
-  legacyVersions,
-  meta,
-  modernVersion,
-  quote,
-  rpcCode,
-  type Era,
-} from './protocol.ts';
+import { latestLegacyVersion, legacyVersions, meta, modernVersion, quote, rpcCode, type Era } from './protocol.ts';
 import { createRunningCalls, type RunningCalls } from './running.ts';
 import { type ToolCall, readTraceParent, traceFields } from './tool-context.ts';
 
@@ -55,8 +48,11 @@ export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admi
   readonly instruments?: Instruments | undefined;
   /** Where other processes serve the same clients: knows their calls, too. */
   readonly running?: RunningCalls;
-  /** Asked once the caller is known: false where too much is under way, which is answered 503. */
-  readonly admission?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /**
+   * Asked once the caller is known: where it has no room the answer is 503. For a server that leaves `Expect: 100-continue` to
+   * its listener: an admitted call gets its 100.
+   */
+  readonly admission?: Pick<Admission, 'admit'>;
   readonly limits?: Partial<McpLimits>;
 }
 
@@ -157,7 +153,10 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       } catch (error) {
         throw unidentified(error, exchange);
       }
-      if (admission?.(request, exchange.response) === false) throw overloaded();
+      if (admission !== undefined) {
+        if (!admission.admit(request.socket, exchange.response)) throw overloaded();
+        if (expectsContinue(request)) exchange.response.writeContinue();
+      }
       exchange.accepted = readAccept(request.headers.accept);
       const body = readMessage(request, limits);
       const called = dispatch(exchange, principal, body instanceof Promise ? await body : body, since);

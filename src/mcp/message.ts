@@ -1,6 +1,7 @@
+import { isObject, type JsonObject } from '../contract/core/index.ts';
 import type { RequestId } from '@modelcontextprotocol/client';
 import { RequestFailure } from './failure.ts';
-import { isObject, rpcCode, type JsonObject } from './protocol.ts';
+import { rpcCode } from './protocol.ts';
 
 export type { RequestId };
 

@@ -1,7 +1,8 @@
+import { isObject, type JsonObject } from '../contract/core/index.ts';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { RequestFailure } from './failure.ts';
-import { isObject, rpcCode, type JsonObject } from './protocol.ts';
+import { rpcCode } from './protocol.ts';
 
 const prefix = '=?base64?';
 const suffix = '?=';

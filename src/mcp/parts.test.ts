@@ -2,13 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import type { Principal } from '../contract/issuer/index.ts';
-import { defineTool, newId, type Tool } from '../contract/core/index.ts';
+import { defineTool, newId, type Tool, isObject } from '../contract/core/index.ts';
 import { readAccept } from './accept.ts';
 import { hashArguments, parseArguments } from './arguments.ts';
 import { createCatalog } from './catalog.ts';
-import { nestsDeeperThan, opensAtMost } from '../contract/core/json-bytes.ts';
+import { nestsDeeperThan, opensAtMost } from '../contract/core/json.ts';
 import { decodeHeader } from './param-headers.ts';
-import { isObject } from './protocol.ts';
 import { createRunningCalls } from './running.ts';
 import { readTraceParent } from './tool-context.ts';
 

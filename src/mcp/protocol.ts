@@ -28,12 +28,6 @@ export const rpcCode = {
   unsupportedProtocolVersion: -32022,
 } as const;
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** A caller's text as we quote it in a message: short, on one line. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);

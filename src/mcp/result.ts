@@ -1,14 +1,6 @@
 import type { AroundRows, SightlineError, ToolResult } from '../contract/core/index.ts';
 import { borrow, giveBack, type Borrowed } from './answer-memory.ts';
-import {
-  backslash,
-  closeBracket,
-  comma,
-  endOfCell,
-  openBrace,
-  openBracket,
-  quote,
-} from '../contract/core/json-bytes.ts';
+import { backslash, closeBracket, comma, endOfCell, openBrace, openBracket, quote } from '../contract/core/json.ts';
 
 const space = 0x20;
 

@@ -1,6 +1,6 @@
+import { isObject } from '../contract/core/index.ts';
 import type { Tool } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { isObject } from './protocol.ts';
 
 type ObjectSchema = Tool['inputSchema'];
 

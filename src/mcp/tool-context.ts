@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProgressNotification, ProgressToken } from '@modelcontextprotocol/client';
-import type { ToolContext, Logger, Operation, TraceParent } from '../contract/core/index.ts';
+import type { ToolContext, Logger, Operation, TraceParent, JsonObject } from '../contract/core/index.ts';
 import { TokenBucket } from '../limits/token-bucket.ts';
 import type { Exchange } from './exchange.ts';
-import type { JsonObject, Era } from './protocol.ts';
+import type { Era } from './protocol.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { RpcMessage } from './message.ts';
 

@@ -16,7 +16,7 @@ import {
   type ToolContext,
   type ToolResult,
 } from '../../src/contract/core/index.ts';
-import { limitCallsAtOnce } from '../../src/limits/calls-at-once.ts';
+import { limitCallsAtOnce } from '../../src/limits/at-once.ts';
 import { echoTool, writeTool } from '../support/fixture-tools.ts';
 import { listen } from '../support/listen.ts';
 import { startMcpServer, type TestServer, type TestServerOptions } from '../support/mcp-server.ts';

@@ -10,7 +10,7 @@ import { createVerifier } from '../../src/identity/verify/verifier.ts';
 import { scopes, type Issuer, type Scope } from '../../src/contract/issuer/index.ts';
 import { newId, toId, type Logger, type Tool } from '../../src/contract/core/index.ts';
 import type { AuditRecord, LiveKey } from '../../src/contract/storage/index.ts';
-import { limitCallsAtOnce } from '../../src/limits/calls-at-once.ts';
+import { limitCallsAtOnce } from '../../src/limits/at-once.ts';
 import { createRateLimit, type RateLimitOptions } from '../../src/limits/rate-limit.ts';
 import { createHttpServer } from '../../src/gateway/http/server.ts';
 import { createMcpHandler, type McpHandlerOptions } from '../../src/mcp/handler.ts';

@@ -1,14 +1,12 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { isObject } from '../core/json.ts';
 import { alertKey, alertLine, alertParagraphs } from '../storage/alert-sources.ts';
 import type { Severity } from '../storage/incident.ts';
 import type { AlertNotice } from './alerts.ts';
 
 /** Labels as they come. Of their values texts, numbers and booleans count; a schema for each would walk a stranger's 100,000. */
-export const alertLabelsSchema = z.custom<Labels>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'expected an object of texts',
-);
+export const alertLabelsSchema = z.custom<Labels>(isObject, 'expected an object of texts');
 
 /** OpenTelemetry's names for the environment, as they are and as Prometheus writes them, then what people write. */
 export const environmentLabels = [

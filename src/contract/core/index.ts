@@ -6,6 +6,7 @@ export { ClientGone, errorStatus, SightlineError } from './errors.ts';
 export type { ErrorCode, ErrorDetails } from './errors.ts';
 export * from './ids.ts';
 export * from './secrets.ts';
+export { isObject, type JsonObject } from './json.ts';
 export { code, fenced } from './quote.ts';
 export { flag } from './flag.ts';
 export type * from './instruments.ts';

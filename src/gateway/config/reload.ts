@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../contract/core/index.ts';
 import type { Config } from './schema.ts';
 
 export interface Reload {
@@ -92,7 +93,7 @@ function differences(one: Config, other: Config): readonly string[] {
 function keysOf({ $schema: _schema, ...config }: Config): ReadonlyMap<string, unknown> {
   return new Map(
     Object.entries(config).flatMap(([name, value]: [string, unknown]): readonly [string, unknown][] =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
+      isObject(value)
         ? Object.entries(value).map(([key, item]: [string, unknown]) => [`${name}.${key}`, item])
         : [[name, value]],
     ),

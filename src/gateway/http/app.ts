@@ -3,7 +3,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { SightlineError, type Instruments, type Logger } from '../../contract/core/index.ts';
 import { pagePaths, type Issuer } from '../../contract/issuer/index.ts';
 import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
-import type { Admission } from '../../limits/admission.ts';
+import { expectsContinue, type Admission } from '../../limits/admission.ts';
 import { ambiguous, isUnambiguous } from '../../mcp/host-check.ts';
 import type { McpListener } from '../../mcp/handler.ts';
 import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
@@ -12,7 +12,7 @@ import { inRequest } from '../process/request-context.ts';
 import { livez, readyz, type HealthReport } from './health.ts';
 import { sendError, sendJson } from './json.ts';
 import { landingPage } from './landing.ts';
-import { admitted, expectsContinue, timed, withoutBasePath } from './middleware.ts';
+import { admitted, timed, withoutBasePath } from './middleware.ts';
 import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
 
 /** What an error thrown by a route becomes. Only our own words are sent; the rest is logged under the request's id. */

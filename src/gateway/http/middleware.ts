@@ -3,11 +3,6 @@ import type { RequestHandler } from 'express';
 import type { Instruments } from '../../contract/core/index.ts';
 import { refuseOverload, type Admission } from '../../limits/admission.ts';
 
-/** Whether the client sends its body only after a 100 (RFC 9110 §10.1.1), which a refusal spares. */
-export function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.expect !== undefined && httpVersion !== '1.0' && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect);
-}
-
 /** Lets a request in where its lane has room, else refuses it with 503. */
 export function admitted(
   laneOf: (request: IncomingMessage) => Admission,

@@ -18,7 +18,7 @@ export async function severalServe(gateways: Pick<GatewayRepository, 'list'>, no
 export interface Replicas extends Component {
   /** Whether this one was alone when it last looked. */
   readonly alone: boolean;
-  /** `work` is done about once a second while there are others, never twice at once. It must not reject. */
+  /** `work` is done about once a second, never twice at once. It must not reject. */
   settle(work: () => Promise<void>): void;
 }
 
@@ -63,7 +63,6 @@ export function createReplicas({ self, gateways, tidy, now, logger }: ReplicasOp
   }
 
   async function settleAll(): Promise<void> {
-    if (alone) return;
     for (const work of works) await work();
   }
 

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createHttpServer, listenForRequests } from '../http/server.ts';
+import { createHttpServer } from '../http/server.ts';
 import { Connections } from './connections.ts';
 import { listen } from './listen.ts';
 
@@ -25,13 +25,11 @@ const clients = `
 it('resets no connection that was made before the port closed', async () => {
   const server = createHttpServer(() => 60_000);
   const connections = new Connections(server);
-  listenForRequests(server, (request, response) => {
-    connections.serve(request.socket, response, () => {
-      const until = performance.now() + 1;
-      while (performance.now() < until);
-      response.end('here');
-    });
-  });
+  connections.listener = (_request, response) => {
+    const until = performance.now() + 1;
+    while (performance.now() < until);
+    response.end('here');
+  };
   const port = await listen(server, { host: '127.0.0.1', port: 0 });
   const child = spawn(process.execPath, ['-e', clients, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

@@ -1,6 +1,8 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listenForRequests } from '../http/server.ts';
+import type { Listener } from './cradle.ts';
 
 /** A client that was answered this long ago and sent nothing since is not about to. */
 const restMs = 1_000;
@@ -9,12 +11,12 @@ const lookEveryMs = 50;
 const quietTurns = 10;
 const longestQueueMs = 250;
 
-type Answer = Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive' | 'writableFinished'>;
-
 /** A server's connections with the latest answer on each: all that has to be noted of a request, so that none is cut off. */
 export class Connections {
+  /** Answers the requests. */
+  listener: Listener = notYet;
   readonly #server: Server;
-  readonly #latest = new Map<Socket, Answer | undefined>();
+  readonly #latest = new Map<Socket, ServerResponse | undefined>();
   #accepted = 0;
   /** Requests that wait until the port is closed. */
   #waiting: (() => void)[] | undefined;
@@ -26,14 +28,15 @@ export class Connections {
       this.#latest.set(socket, undefined);
       socket.once('close', () => this.#latest.delete(socket));
     });
+    listenForRequests(server, (request, response) => this.#serve(request, response));
   }
 
-  /** Runs what answers a request, at once unless the port is just being closed. */
-  serve(socket: Socket, response: Answer, run: () => void): void {
-    this.#latest.set(socket, response);
+  /** At once, unless the port is just being closed. */
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    this.#latest.set(request.socket, response);
     if (!this.#server.listening) response.shouldKeepAlive = false;
-    if (this.#waiting) this.#waiting.push(run);
-    else run();
+    if (this.#waiting) this.#waiting.push(() => this.listener(request, response));
+    else this.listener(request, response);
   }
 
   /**
@@ -85,4 +88,9 @@ export class Connections {
       quiet = this.#accepted === before ? quiet + 1 : 0;
     }
   }
+}
+
+/** Answers until the app is built. */
+function notYet(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
 }

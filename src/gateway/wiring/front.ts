@@ -2,15 +2,14 @@ import { scopes } from '../../contract/issuer/index.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../identity/verify/challenge.ts';
 import { cancelChat } from '../../incidents/investigation/worker.ts';
 import { Admission } from '../../limits/admission.ts';
-import { limitCallsAtOnce } from '../../limits/calls-at-once.ts';
-import { createMcpHandler, type McpHandlerOptions } from '../../mcp/handler.ts';
+import { limitCallsAtOnce } from '../../limits/at-once.ts';
+import { createMcpHandler } from '../../mcp/handler.ts';
 import { createRunningCalls } from '../../mcp/running.ts';
 import { createTools, describeIngest } from '../../tools/index.ts';
 import { createQueryOtel } from '../../tools/query-otel.ts';
 import { clients } from '../../web/client-setup/index.ts';
 import { createPages } from '../../web/pages.ts';
 import { createApp } from '../http/app.ts';
-import { expectsContinue } from '../http/middleware.ts';
 import { clientAddress } from '../http/security.ts';
 import { currentRequestId, outsideRequests } from '../process/request-context.ts';
 import { shareRunningCalls } from '../workers/shared-calls.ts';
@@ -69,7 +68,7 @@ export const frontWiring: Wiring<FrontParts> = {
       callsAtOnce: limitCallsAtOnce({ each: config.limits.callsAtOnce, tools: config.limits.toolCallsAtOnce }),
       audit,
       auditStatements: config.audit.statements,
-      admission: admitCalls(config.limits.requestsAtOnce),
+      admission: new Admission(config.limits.requestsAtOnce),
       ...(seat && { running: shareRunningCalls(createRunningCalls(), seat) }),
       instruments,
       logger,
@@ -133,13 +132,3 @@ export const frontWiring: Wiring<FrontParts> = {
       logger,
     }),
 };
-
-/** Admission for authenticated MCP calls. A client that sent `Expect: 100-continue` gets its 100 once its call is admitted. */
-function admitCalls(atOnce: number): NonNullable<McpHandlerOptions['admission']> {
-  const lane = new Admission(atOnce);
-  return (request, response) => {
-    if (!lane.admit(request.socket, response)) return false;
-    if (expectsContinue(request)) response.writeContinue();
-    return true;
-  };
-}

@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SightlineError, type Component, type Logger } from '../../contract/core/index.ts';
-import { createHttpServer, listenForRequests } from '../http/server.ts';
+import { createHttpServer } from '../http/server.ts';
 import { holdExclusively, joinHold, type Exclusive } from '../process/exclusive.ts';
 import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
 import type { OwnTelemetry } from '../own-telemetry/index.ts';
@@ -106,19 +105,15 @@ class RunningGateway implements Gateway {
     const { config, dataDirectory, file, logger } = this.#foundation;
     const seat = this.#seat;
     const plugins = await this.#prepare();
-    let app: Listener = notYet;
     const server = createHttpServer(() => silentMs(this.#foundation.config));
     const connections = new Connections(server);
-    listenForRequests(server, (request, response) => {
-      connections.serve(request.socket, response, () => app(request, response));
-    });
     this.#connections = connections;
     if (seat) leaveToOthers(server);
     // Listen first: the chosen port is part of the issuer's URL, and a port in use fails at once. A worker gets its port from
     // the primary and accepts connections only when it is ready.
     const port = seat ? seat.port : await listen(server, config.listen);
     const cradle = await this.#run(plugins, port);
-    ({ app } = cradle);
+    connections.listener = cradle.app;
     this.#serving.ready = true;
     if (seat) {
       await listen(server, { host: config.listen.host, port });
@@ -236,11 +231,6 @@ class RunningGateway implements Gateway {
     if (!this.#cradle) throw new Error('the gateway has not been started');
     return this.#cradle;
   }
-}
-
-/** Answers until the app is built. */
-function notYet(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
 }
 
 /** Of a connection: a call may be silent to its end. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { shareAmongGateways } from '../../limits/rate-limit-shared.ts';
 import { createRateLimit } from '../../limits/rate-limit.ts';
-import { limitRequests, rateOf, type RequestRates } from '../../limits/request-rates.ts';
+import { createRates, limitRequests, type RequestRates } from '../../limits/request-rates.ts';
 import { createReplicas, severalServe } from '../process/replicas.ts';
 import { shareRateLimit } from '../workers/shared-calls.ts';
 import type { SharedParts, Wiring } from './cradle.ts';
@@ -40,25 +40,19 @@ export const sharedWiring: Wiring<SharedParts> = {
         toolPerMinute: limits.toolCallsPerMinute,
       };
     };
-    let current = rates();
-    let of = rateOf(current);
-    foundation.onReload(() => {
-      current = rates();
-      of = rateOf(current);
-    });
-    const own = createRateLimit({ ...of(''), rateOf: (subject) => of(subject) });
-    if (!replicas) return limitRequests(seat ? shareRateLimit(own, seat) : own, () => current);
-    const shared = shareAmongGateways(own, {
-      perMinute: (subject) => of(subject).perMinute,
-      buckets: () => storage.directory.buckets,
-      shared: () => !replicas.alone,
-      now: foundation.now,
-      logger: foundation.logger,
-      ...(seat && {
-        learned: (caller, requests) => seat.tell({ kind: 'admitted', counts: [[caller, requests]] }),
+    const current = createRates(rates());
+    foundation.onReload(() => current.change(rates()));
+    const limiter = createRateLimit({ ...current.of(''), rateOf: current.of });
+    if (seat) shareRateLimit(limiter, seat);
+    replicas?.settle(
+      shareAmongGateways(limiter, {
+        perMinute: (subject) => current.of(subject).perMinute,
+        buckets: () => storage.directory.buckets,
+        shared: () => !replicas.alone,
+        now: foundation.now,
+        logger: foundation.logger,
       }),
-    });
-    replicas.settle(() => shared.settle());
-    return limitRequests(seat ? shareRateLimit(shared, seat) : shared, () => current);
+    );
+    return limitRequests(limiter, current);
   },
 };

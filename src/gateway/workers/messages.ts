@@ -16,8 +16,8 @@ const content = <Type>() => z.custom<Type>((value) => typeof value === 'object' 
 /** Tells an answer from others. */
 const call = z.int();
 
-/** Calls of one caller that were let in. */
-const admitted = z.object({ kind: z.literal('admitted'), counts: z.array(z.tuple([caller, z.int()])) });
+/** Requests that were let in, by the caller's key in the rate limit. */
+const admitted = z.object({ kind: z.literal('admitted'), counts: z.array(z.tuple([z.string(), z.int()])) });
 /** A client's cancellation, which may be of a call at another worker. */
 const cancelled = z.object({
   kind: z.literal('cancelled'),

@@ -2,7 +2,7 @@ import { Refusal } from './answers.ts';
 import type { IncomingMessage } from 'node:http';
 import { isUtf8 } from 'node:buffer';
 import { ClientGone } from '../../contract/core/index.ts';
-import { nestsDeeperThan } from '../../contract/core/json-bytes.ts';
+import { nestsDeeperThan } from '../../contract/core/json.ts';
 
 interface BodyLimits {
   readonly bodyBytes: number;

@@ -1,3 +1,4 @@
+import { isObject } from '../../contract/core/index.ts';
 import { type Signal, anyValue, enums, requests, type Field, type Message, type Scalar } from './fields.ts';
 import { deepestValue } from './limits.ts';
 import { OtlpDecodeError } from './wire.ts';
@@ -32,10 +33,6 @@ function parse(text: string): unknown {
   } catch {
     throw new OtlpDecodeError('The body is not JSON.');
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function writeMessage(out: ProtoWriter, message: Message, value: unknown, depth: number): void {

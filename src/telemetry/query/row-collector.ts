@@ -9,7 +9,7 @@ import {
   openBracket,
   quote,
   endOfCell,
-} from '../../contract/core/json-bytes.ts';
+} from '../../contract/core/json.ts';
 import { MalformedRows, type RowSet } from './rows.ts';
 
 /** What a cut cell may be longer than the limit by: the mark that says so. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../contract/core/index.ts';
-import { limitCallsAtOnce } from './calls-at-once.ts';
+import { limitCallsAtOnce } from './at-once.ts';
 
 const acme = newId('org');
 const caller = (organizationId = acme) => ({ organizationId, subject: newId('ak') });
