@@ -136,7 +136,7 @@ function tooManyAtOnce(): RequestFailure {
 function findTool(catalog: Catalog, { params }: RpcMessage): { entry: CatalogEntry; args: JsonObject } {
   const { name, arguments: args = {} } = params;
   if (typeof name !== 'string') throw new RequestFailure(200, rpcCode.invalidParams, 'params.name must name a tool.');
-  const entry = catalog.find(name);
+  const entry = catalog.entries.get(name);
   if (entry === undefined) throw new RequestFailure(200, rpcCode.invalidParams, `There is no tool ${quote(name)}.`);
   if (!isObject(args)) throw new RequestFailure(200, rpcCode.invalidParams, 'params.arguments must be an object.');
   return { entry, args };

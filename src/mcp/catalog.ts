@@ -15,7 +15,8 @@ export interface CatalogEntry {
 
 /** All that can be known about the tools before the first request. */
 export interface Catalog {
-  find(name: string): CatalogEntry | undefined;
+  /** By name. */
+  readonly entries: ReadonlyMap<string, CatalogEntry>;
   /** Whole `tools/list` results. */
   readonly legacyList: PreparedResult;
   readonly modernList: PreparedResult;
@@ -48,7 +49,7 @@ export function createCatalog(tools: readonly Tool[], serverInfo: Implementation
     }
   }
   return {
-    find: (name) => entries.get(name),
+    entries,
     legacyList: new PreparedResult({ tools: listed } satisfies ListToolsResult),
     modernList: new PreparedResult({
       tools: listed,

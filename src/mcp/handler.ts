@@ -204,7 +204,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     const { headers } = exchange.request;
     const { method, params } = message;
     const tool =
-      method === 'tools/call' && typeof params['name'] === 'string' ? catalog.find(params['name']) : undefined;
+      method === 'tools/call' && typeof params['name'] === 'string' ? catalog.entries.get(params['name']) : undefined;
     const named = headers['mcp-protocol-version'];
     return recording.operation({
       ...facts,

@@ -69,7 +69,7 @@ describe('parseArguments', () => {
       output: z.object({}),
       run: async () => ({ structured: '{}', text: '' }),
     });
-    const entry = createCatalog([tool], { name: 't', title: 't', version: '1' }).find('many');
+    const entry = createCatalog([tool], { name: 't', title: 't', version: '1' }).entries.get('many');
     if (entry === undefined) throw new Error('unreachable: it was just registered');
     const parse = (count: number) => () => parseArguments(entry, { names: Array.from({ length: count }, () => 'x') });
     expect(parse(100)).toThrow('is wrong');
@@ -203,8 +203,8 @@ describe('createCatalog', () => {
 
   it('finds tools by their own names alone', () => {
     const catalog = createCatalog([base], info);
-    expect(catalog.find('a')?.tool).toBe(base);
-    for (const name of ['__proto__', 'constructor', 'A', '']) expect(catalog.find(name)).toBeUndefined();
+    expect(catalog.entries.get('a')?.tool).toBe(base);
+    for (const name of ['__proto__', 'constructor', 'A', '']) expect(catalog.entries.get(name)).toBeUndefined();
     const list: unknown = JSON.parse(String(catalog.legacyList.json));
     expect(isObject(list) && list['tools']).toEqual([
       {

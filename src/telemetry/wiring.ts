@@ -45,9 +45,11 @@ function createConfiguredPipeline(
     const { limits, governance, costGuard } = foundation.config;
     return createQueryPipeline({
       telemetry,
-      governance: createGovernance({
-        rules: governance.rules,
-        salt: (organizationId) => vault.derive(`governance:${organizationId}`),
+      ...(governance.rules.length > 0 && {
+        governance: createGovernance({
+          rules: governance.rules,
+          salt: (organizationId) => vault.derive(`governance:${organizationId}`),
+        }),
       }),
       costGuard: createCostGuard({
         telemetry,

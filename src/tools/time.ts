@@ -31,11 +31,6 @@ export function parseTime(value: string | number, now: Date, argument: string): 
   return new Date(time);
 }
 
-/** RFC 3339 UTC with milliseconds, as tools return times. */
-export function formatTime(time: Date): string {
-  return time.toISOString();
-}
-
 function fromEpoch(value: number, argument: string): number {
   if (value >= 1e8 && value < 1e11) throw refusal(argument, 'looks like epoch seconds; multiply it by 1000');
   if (value > latest) throw refusal(argument, 'looks like epoch micro- or nanoseconds; send milliseconds');

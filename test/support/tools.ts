@@ -128,7 +128,7 @@ export class Toolbox {
     args: Record<string, unknown> = {},
     context: Partial<ToolContext> = {},
   ): Promise<Called> {
-    const entry = this.catalog.find(name);
+    const entry = this.catalog.entries.get(name);
     if (entry === undefined) throw new Error(`no tool ${name}`);
     const input = parseArguments(entry, renameAliases(entry, args));
     const result = await entry.tool.run(input, {

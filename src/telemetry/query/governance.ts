@@ -60,7 +60,6 @@ export function createGovernance({
   const kept = new Map<string, ReadRules>();
   return {
     rulesFor(reader, organizationId) {
-      if (rules.length === 0) return undefined;
       const audience = reader === 'agent' ? reader : `${reader.kind} ${reader.role}`;
       const id = `${audience} ${organizationId}`;
       const known = kept.get(id);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AroundRows, ToolResult } from '../../contract/core/index.ts';
 import type { QueryResult, QueryWindow } from '../../telemetry/query/result.ts';
-import { formatTime } from '../time.ts';
 import type { Dialect, LogicalColumn, LogicalTable } from '../../contract/telemetry/index.ts';
 
 /** Examples beyond these cost more tokens than they teach. */
@@ -111,10 +110,10 @@ function textForm(answer: Answer): AroundRows {
 }
 
 function windowJson({ start, end, source }: QueryWindow): string {
-  return JSON.stringify({ start: start && formatTime(start), end: end && formatTime(end), source });
+  return JSON.stringify({ start, end, source });
 }
 
 function windowText({ start, end }: QueryWindow): string {
   if (start === undefined && end === undefined) return '';
-  return `, window ${start === undefined ? '…' : formatTime(start)} to ${end === undefined ? 'now' : formatTime(end)}`;
+  return `, window ${start === undefined ? '…' : start.toISOString()} to ${end === undefined ? 'now' : end.toISOString()}`;
 }
