@@ -24,7 +24,9 @@ if (isOlder(process.versions.node.split('.').map(Number), required)) {
   v8.setFlagsFromString('--no-allocation-site-pretenuring');
   // Not in the shared temporary directory, where another user of the machine could lay compiled code for us to run.
   const cache = new URL('../node_modules/.cache/sightline', import.meta.url);
-  if (module.enableCompileCache) module.enableCompileCache(process.env.NODE_COMPILE_CACHE || url.fileURLToPath(cache));
+  // In the environment, so that threads find it: without it each loads the compiler of TypeScript, which takes 18 MB.
+  process.env.NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE || url.fileURLToPath(cache);
+  if (module.enableCompileCache) module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   // So that a plugin's `sightline/contract/core` is the very one that runs, and not what was last built beside it.
   if (isCheckout) module.registerHooks({ resolve: resolveSources });
   const main = isCheckout ? source : new URL('../dist/src/main.js', import.meta.url);

@@ -29,13 +29,18 @@ export class Admission {
     this.#now = now;
   }
 
-  /** False, and nothing is counted, where as many connections are being served as may be. */
-  admit(connection: object, response: Pick<ServerResponse, 'on'>): boolean {
+  /** Whether `admit` would let in what this connection asks now. */
+  hasRoom(connection: object): boolean {
     const now = this.#now();
     if (now >= this.#spanEnds) this.#next(now);
-    let place = this.#places.get(connection);
-    if (place === undefined || place.requests === 0 || place.span < this.#span - 1) {
-      if (this.#begunNow + this.#begunBefore >= this.#atOnce) return false;
+    return this.#begunNow + this.#begunBefore < this.#atOnce || this.#placeOf(connection) !== undefined;
+  }
+
+  /** False, and nothing is counted, where as many connections are being served as may be. */
+  admit(connection: object, response: Pick<ServerResponse, 'on'>): boolean {
+    if (!this.hasRoom(connection)) return false;
+    let place = this.#placeOf(connection);
+    if (place === undefined) {
       this.#begunNow += 1;
       place = { span: this.#span, requests: 0 };
       this.#places.set(connection, place);
@@ -44,6 +49,11 @@ export class Admission {
     const taken = place;
     response.on('close', () => this.#leave(taken));
     return true;
+  }
+
+  #placeOf(connection: object): Place | undefined {
+    const place = this.#places.get(connection);
+    return place === undefined || place.requests === 0 || place.span < this.#span - 1 ? undefined : place;
   }
 
   #leave(place: Place): void {

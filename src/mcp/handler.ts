@@ -49,10 +49,10 @@ export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admi
   /** Where other processes serve the same clients: knows their calls, too. */
   readonly running?: RunningCalls;
   /**
-   * Asked once the caller is known: where it has no room the answer is 503. For a server that leaves `Expect: 100-continue` to
-   * its listener: an admitted call gets its 100.
+   * Counts calls once the caller is known; where it has no room the answer is 503. For a server that leaves
+   * `Expect: 100-continue` to its listener: an admitted call gets its 100.
    */
-  readonly admission?: Pick<Admission, 'admit'>;
+  readonly admission?: Pick<Admission, 'hasRoom' | 'admit'>;
   readonly limits?: Partial<McpLimits>;
 }
 
@@ -147,6 +147,8 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       if (request.method !== 'POST') {
         throw new RequestFailure(405, 405, 'Only POST is served here.', { headers: { allow: 'POST' } });
       }
+      // Under overload most are refused: without the work of authenticating them, though only who is known is counted.
+      if (admission?.hasRoom(request.socket) === false) throw overloaded;
       let principal;
       try {
         principal = await authenticate(request, exchange);
@@ -154,7 +156,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
         throw unidentified(error, exchange);
       }
       if (admission !== undefined) {
-        if (!admission.admit(request.socket, exchange.response)) throw overloaded();
+        if (!admission.admit(request.socket, exchange.response)) throw overloaded;
         if (expectsContinue(request)) exchange.response.writeContinue();
       }
       exchange.accepted = readAccept(request.headers.accept);
@@ -294,14 +296,13 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
   };
 }
 
-function overloaded(): RequestFailure {
-  return requestFailure(
-    new SightlineError('overloaded', 'This gateway has more requests than it can answer at once.', {
-      hint: 'Wait a second, then send the request again.',
-      retryAfterSeconds: 1,
-    }),
-  );
-}
+/** Made once: under overload it is thrown thousands of times a second. */
+const overloaded = requestFailure(
+  new SightlineError('overloaded', 'This gateway has more requests than it can answer at once.', {
+    hint: 'Wait a second, then send the request again.',
+    retryAfterSeconds: 1,
+  }),
+);
 
 /** One of the three that a refusal for want of room can be. */
 function refusalOf({ data }: RequestFailure): ErrorCode {

@@ -1,5 +1,8 @@
+import { EventEmitter } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { SightlineError } from '../../src/contract/core/index.ts';
+import { Admission } from '../../src/limits/admission.ts';
 import { echoTool } from '../support/fixture-tools.ts';
 import { startMcpServer, type TestServer, type TestServerOptions } from '../support/mcp-server.ts';
 import { rawRequest, rawSocket } from '../support/raw-http.ts';
@@ -235,5 +238,30 @@ describe('many at once', () => {
     };
     const received = await rawSocket(port, [one(1) + one(2) + one(3)]);
     expect([...received.matchAll(/"id":(\d)/g)].map(([, id]) => id)).toEqual(['1', '2', '3']);
+  });
+});
+
+describe('a gateway that has all the calls it can take', () => {
+  it('refuses others before it looks at who they are, and counts none that is not known', async () => {
+    let asked = 0;
+    const admission = new Admission(1);
+    server = await startMcpServer({
+      tools: [echoTool],
+      admission,
+      authenticate: () => {
+        asked += 1;
+        throw new SightlineError('invalid_token', 'nobody');
+      },
+    });
+    const ask = (url: string) => rawRequest(url, { body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
+    for (let time = 0; time < 3; time += 1) expect((await ask(server.url)).status).toBe(401);
+    const call = new EventEmitter();
+    // @ts-expect-error only `on` is used of it
+    expect(admission.admit({}, call)).toBe(true);
+    const refused = await ask(server.url);
+    expect([refused.status, refused.headers['retry-after'], asked]).toEqual([503, '1', 3]);
+    expect(refused.json).toMatchObject({ error: { code: 503, data: { code: 'overloaded' } } });
+    call.emit('close');
+    expect((await ask(server.url)).status).toBe(401);
   });
 });

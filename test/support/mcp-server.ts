@@ -96,7 +96,7 @@ export interface TestServer {
 export interface TestServerOptions extends Partial<
   Pick<
     McpHandlerOptions,
-    'limits' | 'audit' | 'auditStatements' | 'authenticate' | 'allowedHosts' | 'rateLimit' | 'callsAtOnce'
+    'limits' | 'admission' | 'audit' | 'auditStatements' | 'authenticate' | 'allowedHosts' | 'rateLimit' | 'callsAtOnce'
   >
 > {
   readonly tools: readonly Tool[];
@@ -148,7 +148,8 @@ export async function startMcpServer(options: TestServerOptions): Promise<TestSe
     auditStatements: options.auditStatements ?? false,
     audit: options.audit ?? { reserve: () => (record) => void audited.push(record) },
     logger,
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.limits && { limits: options.limits }),
+    ...(options.admission && { admission: options.admission }),
   });
   const metadata = protectedResourceMetadata({
     resource: url,
