@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wholeNumber } from '../../src/contract/core/index.ts';
 import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
 
 /** As labels of jobs are in BigQuery. */
@@ -51,11 +52,7 @@ export const configSchema = z
       .default('sightline_tenant')
       .describe('What the views ask SECURE_CONTEXT for.'),
     connections: z.record(z.string().min(1), identity).default({}).describe('Service account by tenant.'),
-    maxBytesBilled: z.coerce
-      .number()
-      .int()
-      .min(10_485_760)
-      .max(Number.MAX_SAFE_INTEGER)
+    maxBytesBilled: wholeNumber(10_485_760, Number.MAX_SAFE_INTEGER)
       .default(20_000_000_000)
       .describe('What one statement may read; BigQuery bills 10 MB at least.'),
     labels: z

@@ -1,6 +1,7 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 import {
   commonFailures,
+  sqlFailed,
   told,
   type SqlHelpers,
   type TableName,
@@ -104,19 +105,18 @@ function queryError(error: ApiFailure, { helpers, tables, sql }: FailureContext)
   const ambiguous = find(`Column name ${name} is ambiguous`);
   if (ambiguous !== undefined) {
     const said = `The column "${ambiguous}" is in more than one table of FROM.`;
-    return told(failed(said, 'Put the table alias before it.'), error);
+    return told(sqlFailed(said, 'Put the table alias before it.'), error);
   }
   const ungrouped = find(`[A-Za-z ]{0,60}expression references column ${name} which is neither grouped nor aggregated`);
   if (ungrouped !== undefined) {
     const said = `The column "${ungrouped}" is neither grouped nor aggregated.`;
-    return told(failed(said, 'Add it to GROUP BY or use ANY_VALUE.'), error);
+    return told(sqlFailed(said, 'Add it to GROUP BY or use ANY_VALUE.'), error);
   }
   const signature = find(`No matching signature for (?:aggregate |analytic )?(?:function|operator) ${name}`);
-  if (signature !== undefined) return told(failed(`${signature} does not take these types.`, castHint), error);
+  if (signature !== undefined) return told(sqlFailed(`${signature} does not take these types.`, castHint), error);
   return told(bySigns.find(([sign]) => sign.test(message))?.[1] ?? unknownFailure, error);
 }
 
-const failed = (message: string, hint: string): Told => ({ code: 'sql_failed', message, hint });
 const castHint = 'Cast: attributes are STRING, SAFE_CAST(… AS INT64).';
 
 /** What a message says, the first that fits. */
@@ -124,29 +124,29 @@ const bySigns: readonly (readonly [RegExp, Told])[] = [
   [/Syntax error/i, { code: 'sql_syntax', message: 'The statement cannot be read.', hint: 'Write GoogleSQL.' }],
   [
     /Duplicate column names/i,
-    failed('Two columns of the result have the same name.', 'Give each an alias of its own.'),
+    sqlFailed('Two columns of the result have the same name.', 'Give each an alias of its own.'),
   ],
-  [/No matching signature/i, failed('An operator does not take these types.', castHint)],
+  [/No matching signature/i, sqlFailed('An operator does not take these types.', castHint)],
   [
     /Bad (?:int64|double|float64|bool|numeric) value|Invalid (?:timestamp|date|datetime)|Could not cast/i,
-    failed('A value could not be converted.', 'Use SAFE_CAST, which gives NULL for what does not convert.'),
+    sqlFailed('A value could not be converted.', 'Use SAFE_CAST, which gives NULL for what does not convert.'),
   ],
   [
     /division by zero|overflow|out of range/i,
-    failed('A number left the range of its type, or was divided by zero.', 'Use SAFE_DIVIDE and NULLIF.'),
+    sqlFailed('A number left the range of its type, or was divided by zero.', 'Use SAFE_DIVIDE and NULLIF.'),
   ],
   [
     /more than one element/i,
-    failed('A subquery used as a value gave more than one row.', 'Aggregate in it, or use ARRAY(…).'),
+    sqlFailed('A subquery used as a value gave more than one row.', 'Aggregate in it, or use ARRAY(…).'),
   ],
   [
     /Cannot parse regular expression|invalid regular expression/i,
-    failed('A regular expression cannot be read.', 'Patterns are RE2.'),
+    sqlFailed('A regular expression cannot be read.', 'Patterns are RE2.'),
   ],
-  [/Array index .* out of bounds/i, failed('An array has fewer elements than that.', 'Use SAFE_OFFSET.')],
+  [/Array index .* out of bounds/i, sqlFailed('An array has fewer elements than that.', 'Use SAFE_OFFSET.')],
   [
     /Correlated subqueries/i,
-    failed('A subquery reads columns of the outer query in a way BigQuery cannot.', 'Write it as a JOIN.'),
+    sqlFailed('A subquery reads columns of the outer query in a way BigQuery cannot.', 'Write it as a JOIN.'),
   ],
   [
     /resources exceeded/i,
@@ -157,4 +157,7 @@ const bySigns: readonly (readonly [RegExp, Told])[] = [
     },
   ],
 ];
-const unknownFailure = failed('The engine could not run the statement.', 'Simplify the statement and try its parts.');
+const unknownFailure = sqlFailed(
+  'The engine could not run the statement.',
+  'Simplify the statement and try its parts.',
+);

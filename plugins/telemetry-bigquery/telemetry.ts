@@ -1,5 +1,6 @@
-import { SightlineError, type Health } from '../../src/contract/core/index.ts';
+import type { Health } from '../../src/contract/core/index.ts';
 import {
+  notConnected,
   otelTables,
   type CheckedStatement,
   type Cursor,
@@ -109,11 +110,7 @@ export class BigqueryTelemetry implements Telemetry {
   }
 
   #started() {
-    if (this.#running === undefined) {
-      throw new SightlineError('telemetry_unavailable', 'The telemetry warehouse is not connected.', {
-        retryAfterSeconds: 2,
-      });
-    }
+    if (this.#running === undefined) throw notConnected();
     return this.#running;
   }
 

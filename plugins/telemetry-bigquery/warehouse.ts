@@ -1,5 +1,6 @@
-import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
+import type { OrganizationId } from '../../src/contract/core/index.ts';
 import {
+  connectionOf,
   tableNames,
   type RelationWriter,
   type ResolvedMapping,
@@ -112,13 +113,7 @@ export class Warehouse {
     if (boundary !== 'connection' || tenant === undefined) {
       return await this.#apis.of('', async () => this.#open({ projectId, apiEndpoint, keyFilename }));
     }
-    const identity = Object.hasOwn(connections, tenant) ? connections[tenant] : undefined;
-    if (identity === undefined) {
-      throw new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
-        hint: 'The operator of the service can connect it.',
-        operatorMessage: `telemetry.connections has no entry for the tenant ${tenant}.`,
-      });
-    }
+    const identity = connectionOf(connections, tenant);
     return await this.#apis.of(tenant, async () =>
       this.#open({ projectId: identity.projectId ?? projectId, apiEndpoint, keyFilename: identity.keyFilename }),
     );

@@ -1,5 +1,5 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
-import type { Tenant } from '../../src/contract/telemetry/index.ts';
+import { connectionOf, type Tenant } from '../../src/contract/telemetry/index.ts';
 import { type EndpointOptions, Endpoints } from './client/endpoint.ts';
 import type { Explaining } from './client/failures.ts';
 import { Warehouse } from './client/warehouse.ts';
@@ -9,7 +9,7 @@ import type { ClickHouseConfig } from './config.ts';
 export class Accounts {
   /** For what is no tenant's: looking tables up, health. */
   readonly main: Warehouse;
-  readonly #byTenant: ReadonlyMap<string, Warehouse> | undefined;
+  readonly #byTenant: Readonly<Record<string, Warehouse>> | undefined;
   readonly #started = new Map<Warehouse, Promise<void>>();
 
   constructor(config: ClickHouseConfig, explaining: Explaining) {
@@ -20,8 +20,10 @@ export class Accounts {
       this.main = open(config);
       return;
     }
-    this.#byTenant = new Map(Object.entries(connections ?? {}).map(([tenant, account]) => [tenant, open(account)]));
-    const [first] = this.#byTenant.values();
+    this.#byTenant = Object.fromEntries(
+      Object.entries(connections ?? {}).map(([tenant, account]) => [tenant, open(account)]),
+    );
+    const [first] = Object.values(this.#byTenant);
     if (first === undefined) {
       throw new SightlineError('config_invalid', 'telemetry.connections is missing.', {
         hint: 'With the boundary `connection` every tenant has an account of its own there.',
@@ -31,12 +33,7 @@ export class Accounts {
   }
 
   async of(tenant: Tenant, signal: AbortSignal): Promise<Warehouse> {
-    const account = this.#byTenant === undefined ? this.main : this.#byTenant.get(tenant);
-    if (account === undefined) {
-      throw new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
-        operatorMessage: `There is no account for the tenant ${JSON.stringify(tenant)} under telemetry.connections.`,
-      });
-    }
+    const account = this.#byTenant === undefined ? this.main : connectionOf(this.#byTenant, tenant);
     await this.start(account, signal);
     return account;
   }
@@ -56,7 +53,7 @@ export class Accounts {
   }
 
   async stop(): Promise<void> {
-    const all = new Set([this.main, ...(this.#byTenant?.values() ?? [])]);
+    const all = new Set([this.main, ...Object.values(this.#byTenant ?? {})]);
     await Promise.all([...all].map((account) => account.stop()));
   }
 }

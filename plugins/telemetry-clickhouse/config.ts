@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag } from '../../src/contract/core/index.ts';
+import { flag, wholeNumber } from '../../src/contract/core/index.ts';
 import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
 
 const url = z.url({ protocol: /^https?$/ }).refine((value) => {
@@ -43,20 +43,12 @@ export const configSchema = z.strictObject({
     .record(z.string(), z.strictObject({ ...account, username: z.string().min(1) }))
     .optional()
     .meta({ description: 'Accounts by tenant, where tenancy.boundary is connection' }),
-  maxConnections: z.coerce.number().int().min(1).max(1_000).default(20).describe('To each url; more queries wait.'),
+  maxConnections: wholeNumber(1, 1_000).default(20).describe('To each url; more queries wait.'),
   compression: flag.default(false).describe('Results come compressed: for slow networks.'),
-  requestTimeoutSeconds: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(3_600)
+  requestTimeoutSeconds: wholeNumber(1, 3_600)
     .default(60)
     .describe("Of the gateway's own statements; a query has its caller's deadline."),
-  statementTimeoutSeconds: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(3_600)
+  statementTimeoutSeconds: wholeNumber(1, 3_600)
     .default(60)
     .describe('What the profile of the set-up lets a query take, whatever is asked for.'),
   settings: z

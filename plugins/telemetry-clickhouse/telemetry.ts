@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { SightlineError, type Health } from '../../src/contract/core/index.ts';
 import {
   commonFailures,
+  noTelemetry,
+  notConnected,
   tableNames,
   told,
   type CheckedStatement,
@@ -137,9 +139,9 @@ export class ClickHouseTelemetry implements Telemetry {
   async render(checked: CheckedStatement, binding: StatementBinding, context: StatementContext): Promise<string> {
     const { mapped } = this.#started();
     const tenant = await this.#tenancy.tenantOf(context.organizationId);
-    const { gated, columns } = own(checked);
+    const { tree, columns } = own(checked);
     const bound = columns === undefined ? binding : { ...binding, columns };
-    return gated.write((table) => mapped.relation(table, tenant, bound));
+    return tree.write((table) => mapped.relation(table, tenant, bound));
   }
 
   async open(rendered: string, limits: QueryLimits, context: StatementContext): Promise<Cursor> {
@@ -171,38 +173,30 @@ export class ClickHouseTelemetry implements Telemetry {
     const { serverBoundary } = this.#config;
     if (serverBoundary.by !== 'role') return undefined;
     if (!/^[\w.@-]{1,128}$/.test(tenant)) {
-      throw new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
-        operatorMessage: `The tenant ${JSON.stringify(tenant)} cannot be part of a role's name (telemetry.serverBoundary.role).`,
-      });
+      throw noTelemetry(
+        `The tenant ${JSON.stringify(tenant)} cannot be part of a role's name (telemetry.serverBoundary.role).`,
+      );
     }
     return serverBoundary.role.replaceAll('{tenant}', tenant);
   }
 
   #started(): Running {
     if (this.#running !== undefined) return this.#running;
-    throw new SightlineError('telemetry_unavailable', 'The warehouse is not connected.');
+    throw notConnected();
   }
 }
 
 class Statement implements CheckedStatement {
-  readonly gated: GatedStatement;
+  readonly tree: GatedStatement;
+  readonly tables: readonly TableName[];
+  readonly reaches: GatedStatement['reaches'];
   readonly columns: ReadonlySet<string> | undefined;
 
   constructor(gated: GatedStatement) {
-    this.gated = gated;
+    this.tree = gated;
+    this.tables = gated.tables;
+    this.reaches = gated.reaches;
     this.columns = namedColumns(gated.write(() => '_'));
-  }
-
-  get tree(): unknown {
-    return this.gated;
-  }
-
-  get tables(): readonly TableName[] {
-    return this.gated.tables;
-  }
-
-  get reaches() {
-    return this.gated.reaches;
   }
 }
 

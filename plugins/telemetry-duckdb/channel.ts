@@ -1,6 +1,6 @@
 import { Stopped } from '../../src/contract/core/index.ts';
 import { connect, type Socket } from 'node:net';
-import { frame, frameKind, FrameReader, type Frame, type Failure, type Request } from './protocol.ts';
+import { frame, frameKind, FrameReader, writeFrame, type Frame, type Failure, type Request } from './protocol.ts';
 
 /** The engine answered that it could not. */
 export class EngineFailure extends Error {
@@ -70,7 +70,7 @@ export class Asked<Header> implements Pending {
     this.#options = options;
     this.#line = line;
     this.#timer = setTimeout(() => this.stop('timeout'), options.timeoutMs);
-    options.signal?.addEventListener('abort', this, once);
+    options.signal?.addEventListener('abort', this, { once: true });
   }
 
   /** The caller left. */
@@ -110,8 +110,6 @@ export class Asked<Header> implements Pending {
   }
 }
 
-const once = { once: true };
-
 /** One gateway's connection to one engine process. */
 export class Channel {
   readonly #socket: Socket;
@@ -148,15 +146,12 @@ export class Channel {
     });
   }
 
-  /** Rejects when no process listens there. */
-  static async connect(path: string): Promise<Channel> {
-    return await new Promise((resolve, reject) => {
+  /** Undefined when no process listens there. */
+  static async connect(path: string): Promise<Channel | undefined> {
+    return await new Promise((resolve) => {
       const socket = connect(path);
-      socket.once('error', reject);
-      socket.once('connect', () => {
-        socket.off('error', reject);
-        resolve(new Channel(socket));
-      });
+      socket.once('error', () => resolve(undefined));
+      socket.once('connect', () => resolve(new Channel(socket)));
     });
   }
 
@@ -174,34 +169,24 @@ export class Channel {
     const { signal, payload = [] } = options;
     if (!this.#open) throw new EngineLost();
     if (signal?.aborted) throw new Stopped(stopReason(signal));
+    const socket = this.#socket;
     const id = this.#nextId;
     this.#nextId = id === 0xffffffff ? 1 : id + 1;
     const asked = new Asked<Header>(id, options, {
-      cancel: () => this.#write(frame(id, frameKind.cancel, {})),
+      cancel: () => writeFrame(socket, frame(id, frameKind.cancel, {})),
       kill: () => {
         this.kill();
-        this.#socket.destroy();
+        socket.destroy();
       },
       forget: () => this.#forget(asked),
     });
     this.#pending.push(asked);
-    this.#write(frame(id, frameKind.request, request, payload));
+    writeFrame(socket, frame(id, frameKind.request, request, payload));
     return asked;
   }
 
   close(): void {
     this.#socket.destroy();
-  }
-
-  #write(pieces: readonly Uint8Array[]): void {
-    const [only] = pieces;
-    if (pieces.length === 1 && only !== undefined) {
-      this.#socket.write(only);
-      return;
-    }
-    this.#socket.cork();
-    for (const piece of pieces) this.#socket.write(piece);
-    this.#socket.uncork();
   }
 
   #forget(asked: Pending): void {

@@ -11,7 +11,7 @@ import {
   type ResolvedMapping,
   type TableSource,
 } from '../../src/contract/telemetry/index.ts';
-import { storedType } from './engine/schema.ts';
+import { emptyValue, storedType } from './engine/schema.ts';
 import { functionNames } from './gate/functions.ts';
 
 const literal = (value: string | Date) => dialect.write.literal(value);
@@ -67,20 +67,6 @@ function hashed(expression: string, salt: string): string {
 function empty({ type, nullable }: LogicalColumn): string {
   return `CAST(${nullable ? 'NULL' : emptyValue[type]} AS ${storedType[type]})`;
 }
-
-const emptyValue = {
-  timestamp: "'1970-01-01 00:00:00'",
-  string: "''",
-  int64: '0',
-  float64: '0',
-  boolean: 'false',
-  map: 'MAP {}',
-  'int64[]': '[]',
-  'float64[]': '[]',
-  events: '[]',
-  links: '[]',
-  quantiles: '[]',
-} as const satisfies Record<LogicalColumn['type'], string>;
 
 const write: DialectWriter = {
   literal(value) {

@@ -94,12 +94,8 @@ async function greet(
   socket: string,
   end: number,
 ): Promise<{ readonly channel: Channel; readonly pid: number } | undefined> {
-  let channel: Channel;
-  try {
-    channel = await Channel.connect(socket);
-  } catch {
-    return undefined;
-  }
+  const channel = await Channel.connect(socket);
+  if (channel === undefined) return undefined;
   try {
     const timeoutMs = Math.max(1_000, end - Date.now());
     const { header } = await channel.request<Hello>({ op: 'hello' }, { timeoutMs });

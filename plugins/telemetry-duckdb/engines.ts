@@ -256,12 +256,8 @@ export class Engines {
 }
 
 async function letGo(slot: Slot): Promise<void> {
-  let engine: EngineProcess;
-  try {
-    engine = await slot.opening;
-  } catch {
-    return;
-  }
+  const engine = await slot.opening.catch(() => undefined);
+  if (engine === undefined) return;
   const { channel, child } = engine;
   const shared = await channel
     .request<Released>({ op: 'release' }, { timeoutMs: 1_000 })

@@ -2,8 +2,10 @@ import { SightlineError, Stopped } from '../../src/contract/core/index.ts';
 import {
   commonFailures,
   shownName,
+  sqlFailed,
   stoppedFailure,
   told,
+  unavailable,
   type SqlHelpers,
   type TableName,
   type Told,
@@ -34,35 +36,27 @@ export function explain(error: unknown, helpers: SqlHelpers, tables: readonly Ta
   }
 }
 
-const restarted: Told = {
-  code: 'telemetry_unavailable',
-  message: 'The telemetry engine of this organization was restarted.',
-  hint: 'Send the query again; if it was a heavy one, narrow it first.',
-  retryAfterSeconds: 1,
-};
-const noAnswer: Told = {
-  code: 'telemetry_unavailable',
-  message: 'The telemetry store does not answer.',
-  retryAfterSeconds: 2,
-};
-const busy: Told = {
-  code: 'telemetry_unavailable',
-  message: 'Too many queries of this organization run at once.',
-  hint: 'Send the query again in a few seconds.',
-  retryAfterSeconds: 3,
-};
-const crashed: Told = {
-  code: 'telemetry_unavailable',
-  message: 'The telemetry engine failed on this query and was restarted.',
-  hint: 'Write the query in another way.',
-  retryAfterSeconds: 1,
-};
+const restarted = unavailable(
+  'The telemetry engine of this organization was restarted.',
+  'Send the query again; if it was a heavy one, narrow it first.',
+  1,
+);
+const noAnswer = unavailable('The telemetry store does not answer.');
+const busy = unavailable(
+  'Too many queries of this organization run at once.',
+  'Send the query again in a few seconds.',
+  3,
+);
+const crashed = unavailable(
+  'The telemetry engine failed on this query and was restarted.',
+  'Write the query in another way.',
+  1,
+);
 const outOfMemory: Told = {
   code: 'query_memory',
   message: 'The query needs more memory than it may use.',
   hint: 'Narrow the time window, return fewer columns, or aggregate before you sort, join or collect into lists.',
 };
-const failed = (message: string, hint: string): Told => ({ code: 'sql_failed', message, hint });
 
 /** By what the engine's message begins with. */
 const kinds: Readonly<Record<string, Told>> = {
@@ -70,7 +64,7 @@ const kinds: Readonly<Record<string, Told>> = {
   'INTERRUPT Error': { code: 'query_timeout', message: 'The query took too long and was stopped.' },
   'Parser Error': { code: 'sql_syntax', message: 'The statement cannot be read.' },
   'Syntax Error': { code: 'sql_syntax', message: 'The statement cannot be read.' },
-  'Out of Range Error': failed(
+  'Out of Range Error': sqlFailed(
     'A number left the range of its type.',
     'Cast to DOUBLE or HUGEINT before you calculate.',
   ),
@@ -90,10 +84,10 @@ function engineError(message: string, helpers: SqlHelpers, tables: readonly Tabl
       const source = typeNamed(/^Conversion Error: Type (\w+) with value /.exec(message)?.[1]) ?? 'text';
       const wanted = typeNamed(/.*\b(?:to|destination type) ([A-Z][A-Z0-9_]*)\b/s.exec(message)?.[1]);
       const said = `A ${source === 'VARCHAR' ? 'text' : source} value could not be converted${wanted === undefined ? '' : ` to ${wanted}`}.`;
-      return told(failed(said, 'Use TRY_CAST(x AS type), which gives NULL for what does not convert.'), cause);
+      return told(sqlFailed(said, 'Use TRY_CAST(x AS type), which gives NULL for what does not convert.'), cause);
     }
     case 'Invalid Input Error':
-      return told(failed(invalidInput(message), argumentsHint), cause);
+      return told(sqlFailed(invalidInput(message), argumentsHint), cause);
     case 'IO Error':
       if (!/No space left|Disk quota|File too large|max_temp_directory_size/i.test(message)) break;
       return told(
@@ -105,7 +99,7 @@ function engineError(message: string, helpers: SqlHelpers, tables: readonly Tabl
         cause,
       );
   }
-  const otherwise = failed('The engine could not run the statement.', 'Simplify the statement and try its parts.');
+  const otherwise = sqlFailed('The engine could not run the statement.', 'Simplify the statement and try its parts.');
   return told(kinds[kind] ?? otherwise, cause);
 }
 
@@ -165,7 +159,7 @@ const bindFailures: readonly (readonly [RegExp, (name: string) => Told])[] = [
   [
     /No function matches the given name and argument types '([\w.]+\([\w\s,()[\]"]*\))'/,
     (name) =>
-      failed(
+      sqlFailed(
         `No function ${name} takes these types.`,
         "Cast the arguments; attributes are VARCHAR: TRY_CAST(attributes['key'] AS DOUBLE).",
       ),
@@ -173,26 +167,26 @@ const bindFailures: readonly (readonly [RegExp, (name: string) => Told])[] = [
   [
     /column "?([^"\n]+?)"? must appear in the GROUP BY clause/i,
     (name) =>
-      failed(
+      sqlFailed(
         `The column "${name}" is neither grouped nor aggregated.`,
         'Add it to GROUP BY, use GROUP BY ALL, or wrap it in any_value(…).',
       ),
   ],
   [
     /Ambiguous reference to column name "([^"\n]+)"/,
-    (name) => failed(`The column "${name}" is in more than one table of FROM.`, 'Put the table alias before it.'),
+    (name) => sqlFailed(`The column "${name}" is in more than one table of FROM.`, 'Put the table alias before it.'),
   ],
   [
     /aggregate|window function/i,
     () =>
-      failed(
+      sqlFailed(
         'An aggregate or window function stands where none may be.',
         'Filter aggregates with HAVING and window functions with QUALIFY, or use a subquery.',
       ),
   ],
 ];
 
-const doNotFit = failed(
+const doNotFit = sqlFailed(
   'The names or types in the statement do not fit together.',
   'Compare types: time columns are TIMESTAMP, attributes are MAP(VARCHAR, VARCHAR), counts are BIGINT. Cast where they differ.',
 );

@@ -1,39 +1,18 @@
 import { z } from 'zod';
-import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
+import { apiVersion, definePlugin, wholeNumber } from '../../src/contract/core/index.ts';
 import { Engines } from './engines.ts';
 import { DuckdbTelemetry } from './telemetry.ts';
 
 const configSchema = z.strictObject({
-  memoryLimitMb: z.coerce
-    .number()
-    .int()
-    .min(128)
-    .max(1_048_576)
-    .default(1_000)
-    .describe('What DuckDB may use for one organization.'),
-  addressSpaceKb: z.coerce
-    .number()
-    .int()
-    .min(2_500_000)
+  memoryLimitMb: wholeNumber(128, 1_048_576).default(1_000).describe('What DuckDB may use for one organization.'),
+  addressSpaceKb: wholeNumber(2_500_000, Number.MAX_SAFE_INTEGER)
     .optional()
     .describe(
       'Address space of one engine process (ulimit -v): ends what the memory limit does not see. By default 4,000,000, or what memoryLimitMb needs.',
     ),
-  openEngines: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
-    .default(16)
-    .describe('Engine processes at most, whichever workers use them.'),
-  idleSeconds: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(86_400)
-    .default(300)
-    .describe('After which an unused engine process ends.'),
-  threads: z.coerce.number().int().min(1).max(256).default(2).describe('Threads of one engine.'),
+  openEngines: wholeNumber(1, 1_000).default(16).describe('Engine processes at most, whichever workers use them.'),
+  idleSeconds: wholeNumber(1, 86_400).default(300).describe('After which an unused engine process ends.'),
+  threads: wholeNumber(1, 256).default(2).describe('Threads of one engine.'),
 });
 
 /** Node reserves 2.4 GB of address space; DuckDB needs some memory beyond what it counts. */

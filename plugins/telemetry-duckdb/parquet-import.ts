@@ -9,7 +9,7 @@ import {
   type LogicalColumn,
   type TableName,
 } from '../../src/contract/telemetry/index.ts';
-import { schemaStatements, storedType } from './engine/schema.ts';
+import { emptyValue, schemaStatements, storedType } from './engine/schema.ts';
 
 /** A database file made of Parquet files. No engine may have the file open; what was in it is gone. */
 export async function importParquet(
@@ -83,19 +83,5 @@ function derived(name: string, present: ReadonlySet<string>): string | undefined
 }
 
 function empty(type: LogicalColumn['type']): string {
-  switch (type) {
-    case 'string':
-      return "''";
-    case 'int64':
-    case 'float64':
-      return '0';
-    case 'boolean':
-      return 'false';
-    case 'timestamp':
-      return 'NULL';
-    case 'map':
-      return 'MAP {}';
-    default:
-      return '[]';
-  }
+  return type === 'timestamp' ? 'NULL' : emptyValue[type];
 }

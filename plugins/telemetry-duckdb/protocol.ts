@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 /*
  * What travels between the gateway and an engine process, both ways:
  *
@@ -32,6 +34,13 @@ export function frame(id: number, kind: number, header: object, payload: readonl
   start.writeUInt32LE(text.length, 9);
   text.copy(start, prefixBytes);
   return [start, ...payload];
+}
+
+/** Writes the pieces of one frame in one go. */
+export function writeFrame(socket: Socket, pieces: readonly Uint8Array[]): void {
+  if (pieces.length > 1) socket.cork();
+  for (const piece of pieces) socket.write(piece);
+  socket.uncork();
 }
 
 /** Puts the bytes of a stream together into frames. Throws on bytes that are not frames. */

@@ -108,12 +108,8 @@ async function enginesIn(runDirectory: string): Promise<readonly Running[]> {
 
 /** Undefined where the socket is of an engine that is gone. */
 async function look(socket: string): Promise<Running | undefined> {
-  let channel: Channel;
-  try {
-    channel = await Channel.connect(socket);
-  } catch {
-    return undefined;
-  }
+  const channel = await Channel.connect(socket);
+  if (channel === undefined) return undefined;
   try {
     const { header } = await channel.request<Idle>({ op: 'idle' }, { timeoutMs: answerMs });
     return { channel, idleMs: header.ms };

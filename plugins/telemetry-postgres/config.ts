@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag } from '../../src/contract/core/index.ts';
+import { flag, wholeNumber } from '../../src/contract/core/index.ts';
 import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
 
 const name = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name of lower-case letters, digits and _');
@@ -36,7 +36,7 @@ const ssl = z.union([
 export const configSchema = z.strictObject({
   url: postgresUrl.optional().meta({ description: "The gateway's own login; or host, user, password, database" }),
   host: z.string().min(1).optional().meta({ description: 'A name, or the directory of a Unix socket' }),
-  port: z.coerce.number().int().min(1).max(65_535).optional(),
+  port: wholeNumber(1, 65_535).optional(),
   user: z.string().min(1).optional(),
   password: z.string().optional(),
   database: z.string().min(1).optional(),
@@ -47,8 +47,8 @@ export const configSchema = z.strictObject({
     .meta({ description: 'URL by tenant, where tenancy.boundary.mode is `connection`' }),
   pool: z
     .strictObject({
-      max: z.coerce.number().int().min(1).max(500).default(10).meta({ description: 'Queries at once, each database' }),
-      idleSeconds: z.coerce.number().int().min(1).max(86_400).default(60),
+      max: wholeNumber(1, 500).default(10).meta({ description: 'Queries at once, each database' }),
+      idleSeconds: wholeNumber(1, 86_400).default(60),
       connectSeconds: z.coerce.number().min(0.1).max(60).default(5),
     })
     .prefault({}),
@@ -58,11 +58,7 @@ export const configSchema = z.strictObject({
     .max(3_600)
     .default(60)
     .meta({ description: 'No statement runs longer, whatever a request asks for' }),
-  tempFileLimitMb: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(10_000_000)
+  tempFileLimitMb: wholeNumber(1, 10_000_000)
     .default(1_024)
     .meta({ description: 'Temporary space of one query; only an administrator can set it, by the setup script' }),
   mapping: mappingSchema.prefault({ preset: 'sightline' }),
@@ -80,7 +76,7 @@ export const configSchema = z.strictObject({
       schema: name.default('otel').meta({ description: 'Of the views' }),
       privateSchema: name.default('otel_priv').meta({ description: 'Of the secret and the function' }),
       owner: name.default('sightline_owner').meta({ description: 'Role without login that owns both' }),
-      tokenSeconds: z.coerce.number().int().min(5).max(3_600).default(300),
+      tokenSeconds: wholeNumber(5, 3_600).default(300),
     })
     .prefault({}),
   ingest: z

@@ -3,8 +3,10 @@ import { SightlineError, Stopped } from '../../src/contract/core/index.ts';
 import {
   commonFailures,
   shownName,
+  sqlFailed,
   stoppedFailure,
   told,
+  unavailable,
   type SqlHelpers,
   type TableName,
   type Told,
@@ -72,15 +74,9 @@ const convertHint =
   "Convert only what fits: CASE WHEN attributes ->> 'key' ~ '^[0-9]+$' THEN (attributes ->> 'key')::bigint END.";
 const aliasHint = 'Use the alias given in FROM, or the table name without its schema.';
 
-const failed = (message: string, hint: string): Told => ({ code: 'sql_failed', message, hint });
-const passing = (message: string): Told => ({
-  code: 'telemetry_unavailable',
-  message,
-  hint: 'Send the query again in a few seconds.',
-  retryAfterSeconds: 2,
-});
-const doNotFit = failed('The types in the statement do not fit together.', castHint);
-const doesNotConvert = failed('A value does not convert, or leaves the range of its type.', convertHint);
+const passing = (message: string): Told => unavailable(message, 'Send the query again in a few seconds.');
+const doNotFit = sqlFailed('The types in the statement do not fit together.', castHint);
+const doesNotConvert = sqlFailed('A value does not convert, or leaves the range of its type.', convertHint);
 const tooMuch: Told = {
   code: 'query_memory',
   message: 'The query needs more memory or temporary space than it may use.',
@@ -98,24 +94,24 @@ const states: Readonly<Record<string, Told>> = {
     message: 'The statement names a column that is not there.',
     hint: 'DESCRIBE otel.spans lists them.',
   },
-  '42883': failed('An operator does not take the types it stands between.', castHint),
+  '42883': sqlFailed('An operator does not take the types it stands between.', castHint),
   '42P01': { code: 'unknown_table', message: 'The statement uses a name that FROM does not give.', hint: aliasHint },
-  '42803': failed('A column is neither grouped nor aggregated.', 'Add it to GROUP BY, or wrap it in max(…).'),
-  '42702': failed('A column is in more than one table of FROM.', 'Put the table alias before it.'),
-  '42725': failed('More than one function fits these arguments.', castHint),
+  '42803': sqlFailed('A column is neither grouped nor aggregated.', 'Add it to GROUP BY, or wrap it in max(…).'),
+  '42702': sqlFailed('A column is in more than one table of FROM.', 'Put the table alias before it.'),
+  '42725': sqlFailed('More than one function fits these arguments.', castHint),
   '42804': doNotFit,
   '42846': doNotFit,
   '42P18': doNotFit,
   '42P08': doNotFit,
-  '42P20': failed('A window function stands where none may be.', 'Filter on it in an outer SELECT.'),
+  '42P20': sqlFailed('A window function stands where none may be.', 'Filter on it in an outer SELECT.'),
   '42601': {
     code: 'sql_syntax',
     message: 'The server cannot read the statement.',
     hint: 'Write it in plain PostgreSQL.',
   },
-  '21000': failed('A subquery used as a value gave more than one row.', 'Aggregate in it, or add LIMIT 1.'),
-  '22012': failed('A division by zero.', 'Divide by nullif(x, 0).'),
-  '2201B': failed('A regular expression cannot be read.', 'Regular expressions are POSIX, as with ~.'),
+  '21000': sqlFailed('A subquery used as a value gave more than one row.', 'Aggregate in it, or add LIMIT 1.'),
+  '22012': sqlFailed('A division by zero.', 'Divide by nullif(x, 0).'),
+  '2201B': sqlFailed('A regular expression cannot be read.', 'Regular expressions are POSIX, as with ~.'),
   '22P02': doesNotConvert,
   '22007': doesNotConvert,
   '22008': doesNotConvert,
@@ -126,17 +122,20 @@ const states: Readonly<Record<string, Told>> = {
   '53200': tooMuch,
   '53400': tooMuch,
   '53300': passing('The telemetry warehouse has no connection free.'),
-  '22': failed('A function was given a value that it cannot take.', convertHint),
-  '54': failed('The statement is too large or nested too deeply.', 'Simplify it, or split it into several.'),
-  '0A': failed('The server does not support this form.', 'Write it in another way.'),
-  '42': failed('The names or types in the statement do not fit together.', castHint),
+  '22': sqlFailed('A function was given a value that it cannot take.', convertHint),
+  '54': sqlFailed('The statement is too large or nested too deeply.', 'Simplify it, or split it into several.'),
+  '0A': sqlFailed('The server does not support this form.', 'Write it in another way.'),
+  '42': sqlFailed('The names or types in the statement do not fit together.', castHint),
   '08': ended,
   '53': ended,
   '57': ended,
   '58': ended,
   XX: ended,
 };
-const unknownFailure = failed('The server could not run the statement.', 'Simplify the statement and try its parts.');
+const unknownFailure = sqlFailed(
+  'The server could not run the statement.',
+  'Simplify the statement and try its parts.',
+);
 
 function explainState(error: DatabaseError, { helpers, sent, tables }: FailureContext): SightlineError {
   const { code: state = '' } = error;

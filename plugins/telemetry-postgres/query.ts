@@ -1,4 +1,4 @@
-import { Stopped } from '../../src/contract/core/index.ts';
+import { Stopped, within } from '../../src/contract/core/index.ts';
 import {
   labelComment,
   type Cursor,
@@ -6,7 +6,7 @@ import {
   type ResultColumn,
   type RowChunk,
 } from '../../src/contract/telemetry/index.ts';
-import { within, type Lease } from './session.ts';
+import type { Lease } from './session.ts';
 import { ServerTime, quickMs } from './known-small.ts';
 import type { Pipelines } from './pipelines.ts';
 import { Portal } from './portal.ts';

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { PoolClient } from 'pg';
+import { within } from '../../src/contract/core/index.ts';
 import { cancel, SharingSocket } from './wire/socket.ts';
 import { settleSession } from './steps.ts';
 import { FrameReader, type Messages } from './wire/frames.ts';
@@ -193,18 +194,5 @@ export async function settle(client: PoolClient): Promise<void> {
   } catch (error) {
     client.connection.stream.destroy();
     throw error;
-  }
-}
-
-/** Rejects after `ms`. */
-export async function within<Answer>(ms: number, work: Promise<Answer>): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the connection does not answer')), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,7 +1,6 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 import type { TelemetryHost } from '../../src/contract/telemetry/index.ts';
 import type { ClientConfig } from 'pg';
-import type { ConnectionOptions } from 'node:tls';
 import type { PostgresConfig } from './config.ts';
 
 /**
@@ -76,17 +75,6 @@ export function clientOf(config: PostgresConfig): ClientConfig {
     throw wrong('telemetry.url is missing.', 'Or give host, user, password and database.');
   }
   return { host, user, database, ...(port !== undefined && { port }), ...(password !== undefined && { password }) };
-}
-
-export function sslOf({ ssl }: PostgresConfig): boolean | ConnectionOptions {
-  if (typeof ssl === 'boolean') return ssl;
-  const { ca, cert, key, servername } = ssl;
-  return {
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-    ...(servername !== undefined && { servername }),
-  };
 }
 
 export function wrong(message: string, hint: string): SightlineError {

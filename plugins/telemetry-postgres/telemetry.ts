@@ -1,6 +1,7 @@
-import { SightlineError, type Health } from '../../src/contract/core/index.ts';
+import type { Health, SightlineError } from '../../src/contract/core/index.ts';
 import {
   labelComment,
+  notConnected,
   tableNames,
   type CheckedStatement,
   type Cursor,
@@ -174,9 +175,7 @@ export class PostgresTelemetry implements Telemetry {
   }
 
   get #running(): Started {
-    if (this.#started === undefined) {
-      throw new SightlineError('telemetry_unavailable', 'The telemetry warehouse is not connected.');
-    }
+    if (this.#started === undefined) throw notConnected();
     return this.#started;
   }
 

@@ -1,8 +1,8 @@
-import type { Tenant } from '../../src/contract/telemetry/index.ts';
-import { SightlineError, type Logger } from '../../src/contract/core/index.ts';
+import { connectionOf, type Tenant } from '../../src/contract/telemetry/index.ts';
+import type { Logger } from '../../src/contract/core/index.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import type { PostgresConfig } from './config.ts';
-import { clientOf, sslOf } from './settings.ts';
+import { clientOf } from './settings.ts';
 
 /** The connections of the gateway's login: one pool, or one for each tenant that has a database of its own. */
 export class Warehouses {
@@ -18,7 +18,7 @@ export class Warehouses {
     const shared = config.tenancy.boundary.mode !== 'connection' && config.tenancy.boundary.mode !== 'database';
     const each = shared ? Math.max(1, Math.floor((all * 3) / 4)) : all;
     this.#options = {
-      ssl: sslOf(config),
+      ssl: config.ssl,
       max,
       tenants: { all, each },
       idleMs: idleSeconds * 1_000,
@@ -34,13 +34,8 @@ export class Warehouses {
   of(tenant: Tenant): Connections {
     const { boundary } = this.#config.tenancy;
     if (boundary.mode === 'connection') {
-      const url = Object.hasOwn(this.#config.connections, tenant) ? this.#config.connections[tenant] : undefined;
-      if (url === undefined) {
-        throw new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
-          operatorMessage: `telemetry.connections has no entry for the tenant ${JSON.stringify(tenant)}.`,
-        });
-      }
-      return this.#get(`connection ${tenant}`, { connectionString: url });
+      const connectionString = connectionOf(this.#config.connections, tenant);
+      return this.#get(`connection ${tenant}`, { connectionString });
     }
     if (boundary.mode === 'database') {
       const database = boundary.template.replaceAll('{tenant}', tenant);

@@ -1,4 +1,4 @@
-import type { GatePolicy } from '../../../src/contract/telemetry/index.ts';
+import { words, type GatePolicy } from '../../../src/contract/telemetry/index.ts';
 
 /**
  * What a statement may call, lower case. Left out on purpose: whatever reads a catalog, the session or another service
@@ -53,12 +53,12 @@ const safe = `parse_json parse_numeric parse_bignumeric parse_date parse_datetim
   log10 pow power sqrt exp left right from_base64 from_hex net.ip_from_string div mod json_value json_query format
   to_json array_first array_last array_slice generate_array chr code_points_to_string`;
 
-const listed = [...new Set(Object.values(names).flatMap((text) => text.split(/\s+/)))].toSorted();
+const listed = [...new Set(Object.values(names).flatMap(words))].toSorted();
 
 /** As people are shown them. */
 export const functionNames: readonly string[] = listed.map((name) => name.toUpperCase());
 
-export const functions: ReadonlySet<string> = new Set([...listed, ...safe.split(/\s+/).map((name) => `safe.${name}`)]);
+export const functions: ReadonlySet<string> = new Set([...listed, ...words(safe).map((name) => `safe.${name}`)]);
 
 /** What to write instead of what other dialects call it. */
 const functionHints: Readonly<Record<string, string>> = {
@@ -101,33 +101,8 @@ const functionHints: Readonly<Record<string, string>> = {
 };
 
 /** Of casts. */
-const types: ReadonlySet<string> = new Set([
-  'string',
-  'bytes',
-  'int64',
-  'int',
-  'integer',
-  'bigint',
-  'smallint',
-  'tinyint',
-  'byteint',
-  'float64',
-  'numeric',
-  'decimal',
-  'bignumeric',
-  'bigdecimal',
-  'bool',
-  'boolean',
-  'timestamp',
-  'date',
-  'datetime',
-  'time',
-  'interval',
-  'json',
-  'array',
-  'struct',
-  'range',
-]);
+const types = `string bytes int64 int integer bigint smallint tinyint byteint float64 numeric decimal bignumeric bigdecimal
+  bool boolean timestamp date datetime time interval json array struct range`;
 
 /** What GoogleSQL lets through here. */
 export const policy: GatePolicy = {
@@ -136,6 +111,6 @@ export const policy: GatePolicy = {
   functions,
   functionNamesAreCaseSensitive: false,
   functionHints,
-  types,
+  types: new Set(words(types)),
   tableFunctions: new Set(['unnest']),
 };

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { json, text } from 'node:stream/consumers';
-import { SightlineError } from '../../../src/contract/core/index.ts';
 import {
   labelComment,
+  notConnected,
   type Cursor,
   type QueryLimits,
   type StatementLabel,
@@ -160,7 +160,7 @@ export class Warehouse {
 
   #dressed({ label, limits }: Query): { readonly settings: Settings; readonly comment: string } {
     const agreed = this.#agreed;
-    if (agreed === undefined) throw new SightlineError('telemetry_unavailable', 'The warehouse is not connected yet.');
+    if (agreed === undefined) throw notConnected();
     const { fixed, mostSeconds, logComment } = agreed;
     const seconds = Math.min(Math.ceil(limits.timeoutMs / 1_000), mostSeconds ?? 0);
     return {

@@ -1,3 +1,5 @@
+import { words } from '../../../src/contract/telemetry/index.ts';
+
 /*
  * What a statement may call: functions of their arguments alone. Left out on purpose: whatever reads a table, a dictionary, a
  * file, a setting, the session or the server (dictGet, joinGet, file, getSetting, currentUser, hostName, version), whatever
@@ -224,6 +226,4 @@ const windowed =
   'cume_dist dense_rank denseRank lag lagInFrame lead leadInFrame nth_value ntile percent_rank percentRank rank row_number';
 
 /** Not to be combined with a suffix. */
-const names = (text: string): readonly string[] => text.split(/\s+/).filter((name) => name !== '');
-
-export const scalarFunctions: readonly string[] = [...Object.values(scalar).flatMap(names), ...names(windowed)];
+export const scalarFunctions: readonly string[] = [...Object.values(scalar).flatMap(words), ...words(windowed)];

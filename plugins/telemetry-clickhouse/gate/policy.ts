@@ -1,4 +1,4 @@
-import type { GatePolicy } from '../../../src/contract/telemetry/index.ts';
+import { words, type GatePolicy } from '../../../src/contract/telemetry/index.ts';
 import { scalarFunctions } from './functions.ts';
 
 /** Replacements for functions of other dialects and for functions that are not allowed. */
@@ -75,32 +75,13 @@ const aggregates = `
 `;
 
 /** `countIf`, `sumArray`, `uniqForEach`, …: every aggregate function has them. States (…State, …Merge) are left out. */
-const suffixes = [
-  '',
-  'If',
-  'Array',
-  'ArrayIf',
-  'Map',
-  'MapIf',
-  'ForEach',
-  'ForEachIf',
-  'Distinct',
-  'DistinctIf',
-  'OrNull',
-  'OrDefault',
-  'OrNullIf',
-  'OrDefaultIf',
-  'IfOrNull',
-  'IfOrDefault',
-  'Resample',
-  'ArgMin',
-  'ArgMax',
-];
+const suffixes =
+  words(`If Array ArrayIf Map MapIf ForEach ForEachIf Distinct DistinctIf OrNull OrDefault OrNullIf OrDefaultIf
+  IfOrNull IfOrDefault Resample ArgMin ArgMax`);
 
-const aggregateFunctions: readonly string[] = aggregates
-  .trim()
-  .split(/\s+/)
-  .flatMap((name) => suffixes.map((suffix) => `${name}${suffix}`));
+const aggregateFunctions: readonly string[] = words(aggregates).flatMap((name) =>
+  ['', ...suffixes].map((suffix) => `${name}${suffix}`),
+);
 
 /** Of casts. Missing: states of aggregations, which a caller could forge, and types that hold any other. */
 const types = `array bfloat16 bigint bool boolean char date date32 datetime datetime32 datetime64 decimal decimal32 decimal64
@@ -117,6 +98,6 @@ export const policy: GatePolicy = {
   functions: new Set([...scalarFunctions, ...aggregateFunctions]),
   functionNamesAreCaseSensitive: true,
   functionHints,
-  types: new Set(types.split(/\s+/)),
+  types: new Set(words(types)),
   tableFunctions: new Set(['numbers', 'generate_series', 'generateSeries', 'zeros']),
 };

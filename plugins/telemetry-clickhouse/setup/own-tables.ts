@@ -1,4 +1,10 @@
-import { otelTables, tableNames, type LogicalColumn, type TableName } from '../../../src/contract/telemetry/index.ts';
+import {
+  otelTables,
+  tableNames,
+  words,
+  type LogicalColumn,
+  type TableName,
+} from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
 import { typeOf } from '../types.ts';
 
@@ -17,22 +23,10 @@ export interface OwnTables {
 }
 
 /** Columns that are repeated a lot: stored once a part. */
-const lowCardinality: ReadonlySet<string> = new Set([
-  'service_name',
-  'service_version',
-  'deployment_environment',
-  'scope_name',
-  'scope_version',
-  'name',
-  'kind',
-  'status_code',
-  'type',
-  'unit',
-  'description',
-  'aggregation_temporality',
-  'severity_text',
-  'event_name',
-]);
+const lowCardinality: ReadonlySet<string> = new Set(
+  words(`service_name service_version deployment_environment scope_name scope_version name kind status_code type unit
+    description aggregation_temporality severity_text event_name`),
+);
 
 const order = {
   spans: ['service_name', 'time'],

@@ -3,13 +3,12 @@ import { Readable } from 'node:stream';
 import { SightlineError, type OrganizationId } from '../../../src/contract/core/index.ts';
 import {
   commonFailures,
-  decodeBatch,
+  decodeBatches,
   noSpace,
   tableNames,
   told,
   type LogPosition,
   type TableName,
-  type TelemetryBatch,
   type TelemetryLoad,
   type TelemetrySink,
   type Tenancy,
@@ -85,7 +84,7 @@ export class ClickHouseSink implements TelemetrySink {
 
   async load(load: TelemetryLoad, signal: AbortSignal): Promise<void> {
     const { organizationId, log, upTo } = load;
-    const batches = load.batches.map((bytes) => decoded(bytes));
+    const batches = decodeBatches(load.batches);
     const key = JSON.stringify([organizationId, log]);
     const known = this.#known.get(key);
     this.#known.delete(key);
@@ -182,14 +181,6 @@ export class ClickHouseSink implements TelemetrySink {
   #path(table: TableName | 'positions'): string {
     const { database, prefix } = this.#options;
     return `${identifier(database)}.${identifier(`${prefix}${table}`)}`;
-  }
-}
-
-function decoded(bytes: Uint8Array): TelemetryBatch {
-  try {
-    return decodeBatch(bytes);
-  } catch (error) {
-    throw told(commonFailures.badBatch, error);
   }
 }
 

@@ -125,10 +125,10 @@ async function loadOnce(
       if (own.length > 0) await insert(connection, table, own, job);
     }
     job.check();
-    const text = 'UPDATE sightline.positions SET segment = $2, "offset" = $3 WHERE log = $1';
-    const insertText = 'INSERT INTO sightline.positions VALUES ($1, $2, $3)';
     await connection.run(
-      position ? text : insertText,
+      position
+        ? `UPDATE ${positions} SET segment = $2, "offset" = $3 WHERE log = $1`
+        : `INSERT INTO ${positions} VALUES ($1, $2, $3)`,
       [load.log, BigInt(load.segment), BigInt(load.offset)],
       [VARCHAR, BIGINT, BIGINT],
     );

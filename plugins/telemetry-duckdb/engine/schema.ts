@@ -15,6 +15,21 @@ export const storedType = {
   quantiles: 'STRUCT(quantile DOUBLE, "value" DOUBLE)[]',
 } as const satisfies Record<ColumnType, string>;
 
+/** What stands for a value that is absent, before it is cast to the type. */
+export const emptyValue = {
+  timestamp: "'1970-01-01 00:00:00'",
+  string: "''",
+  int64: '0',
+  float64: '0',
+  boolean: 'false',
+  map: 'MAP {}',
+  'int64[]': '[]',
+  'float64[]': '[]',
+  events: '[]',
+  links: '[]',
+  quantiles: '[]',
+} as const satisfies Record<ColumnType, string>;
+
 /** Not `main`, so that no unqualified name in a caller's SQL can mean one of these. */
 export const positions = 'sightline.positions';
 
@@ -43,35 +58,22 @@ export function stagedType(type: ColumnType): 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 
   }
 }
 
-/** From a staged column to the stored one. */
-export function unstage(column: LogicalColumn): string {
-  const name = `"${column.name}"`;
-  switch (column.type) {
-    case 'timestamp':
-      return `make_timestamp(${name})`;
-    case 'map':
-      return fromJson(name, '{}', 'MAP {}', '"MAP(VARCHAR,VARCHAR)"');
-    case 'int64[]':
-      return fromJson(name, '[]', '[]', '["BIGINT"]');
-    case 'float64[]':
-      return fromJson(name, '[]', '[]', '["DOUBLE"]');
-    case 'events':
-      return fromJson(name, '[]', '[]', '[{"time":"TIMESTAMP","name":"VARCHAR","attributes":"MAP(VARCHAR,VARCHAR)"}]');
-    case 'links':
-      return fromJson(
-        name,
-        '[]',
-        '[]',
-        '[{"trace_id":"VARCHAR","span_id":"VARCHAR","trace_state":"VARCHAR","attributes":"MAP(VARCHAR,VARCHAR)"}]',
-      );
-    case 'quantiles':
-      return fromJson(name, '[]', '[]', '[{"quantile":"DOUBLE","value":"DOUBLE"}]');
-    default:
-      return name;
-  }
-}
+/** What from_json is told of a nested type. */
+const structures: Partial<Readonly<Record<ColumnType, string>>> = {
+  map: '"MAP(VARCHAR,VARCHAR)"',
+  'int64[]': '["BIGINT"]',
+  'float64[]': '["DOUBLE"]',
+  events: '[{"time":"TIMESTAMP","name":"VARCHAR","attributes":"MAP(VARCHAR,VARCHAR)"}]',
+  links: '[{"trace_id":"VARCHAR","span_id":"VARCHAR","trace_state":"VARCHAR","attributes":"MAP(VARCHAR,VARCHAR)"}]',
+  quantiles: '[{"quantile":"DOUBLE","value":"DOUBLE"}]',
+};
 
-/** Empty values are common and cost nothing this way. */
-function fromJson(name: string, emptyText: string, empty: string, structure: string): string {
-  return `CASE WHEN ${name} = '${emptyText}' THEN ${empty} ELSE from_json(${name}, '${structure}') END`;
+/** From a staged column to the stored one. Empty values are common, and need no parser. */
+export function unstage({ name, type }: LogicalColumn): string {
+  const staged = `"${name}"`;
+  if (type === 'timestamp') return `make_timestamp(${staged})`;
+  const structure = structures[type];
+  if (structure === undefined) return staged;
+  const empty = type === 'map' ? '{}' : '[]';
+  return `CASE WHEN ${staged} = '${empty}' THEN ${emptyValue[type]} ELSE from_json(${staged}, '${structure}') END`;
 }

@@ -5,6 +5,7 @@ import {
   frame,
   frameKind,
   FrameReader,
+  writeFrame,
   type Frame,
   queriesAtOnce,
   type Committed,
@@ -121,9 +122,7 @@ async function handle(engine: Engine, socket: Socket, jobs: Map<number, Job>, re
   engine.running += 1;
   const send = (kind: number, { header, payload }: Answer) => {
     if (socket.destroyed) return;
-    socket.cork();
-    for (const piece of frame(received.id, kind, header, payload ? [payload] : [])) socket.write(piece);
-    socket.uncork();
+    writeFrame(socket, frame(received.id, kind, header, payload ? [payload] : []));
   };
   try {
     await answer(engine, JSON.parse(received.header), received.payload, job, {
@@ -160,9 +159,7 @@ async function answer(engine: Engine, request: Request, payload: Buffer, job: Jo
       return asker.reply({ header: { ms } satisfies Idle });
     }
     case 'make_room':
-      for (const visitor of engine.visitors) {
-        for (const piece of frame(0, frameKind.leave, {})) visitor.write(piece);
-      }
+      for (const visitor of engine.visitors) writeFrame(visitor, frame(0, frameKind.leave, {}));
       return asker.reply({ header: {} });
     case 'release': {
       engine.released.add(socket);

@@ -1,4 +1,4 @@
-import { isNode, list, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
+import { isNode, list, words, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
 
 /*
  * What a statement may call: functions of their arguments alone. Missing on purpose: whatever reads or changes state
@@ -62,57 +62,20 @@ const aggregate = `
   skewness stddev stddev_pop stddev_samp string_agg sum sumkahan var_pop var_samp variance wavg weighted_avg
 `;
 
-export const functions: ReadonlySet<string> = new Set(`${scalar} ${aggregate}`.trim().split(/\s+/));
+export const functions: ReadonlySet<string> = new Set(words(`${scalar} ${aggregate}`));
 
-export const tableFunctions: ReadonlySet<string> = new Set([
-  'unnest',
-  'range',
-  'generate_series',
-  'json_each',
-  'json_tree',
-]);
+export const tableFunctions: ReadonlySet<string> = new Set(words('unnest range generate_series json_each json_tree'));
 
 /** For suggestions: names a person would type. */
 export const functionNames: readonly string[] = [...functions].filter((name) => /^[a-z]\w*$/.test(name)).toSorted();
 
 /** Type names; nested types are checked part by part. */
 export const typeNames: ReadonlySet<string> = new Set([
-  'BOOLEAN',
-  'TINYINT',
-  'SMALLINT',
-  'INTEGER',
-  'BIGINT',
-  'HUGEINT',
-  'UTINYINT',
-  'USMALLINT',
-  'UINTEGER',
-  'UBIGINT',
-  'UHUGEINT',
-  'FLOAT',
-  'DOUBLE',
-  'DECIMAL',
-  'VARCHAR',
-  'CHAR',
-  'BLOB',
-  'BIT',
-  'UUID',
-  'DATE',
-  'TIME',
-  'INTERVAL',
-  'TIMESTAMP',
-  'TIMESTAMP_S',
-  'TIMESTAMP_MS',
-  'TIMESTAMP_NS',
+  ...words(`BOOLEAN TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT BIGNUM FLOAT DOUBLE
+    DECIMAL VARCHAR CHAR BLOB BIT UUID DATE TIME TIME_NS INTERVAL TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS LIST MAP
+    STRUCT ARRAY NULL JSON`),
   'TIMESTAMP WITH TIME ZONE',
   'TIME WITH TIME ZONE',
-  'LIST',
-  'MAP',
-  'STRUCT',
-  'ARRAY',
-  'NULL',
-  'JSON',
-  'BIGNUM',
-  'TIME_NS',
 ]);
 
 /** What to write instead of a function that is not there, or not let through. */
@@ -149,15 +112,7 @@ export function elementsOf(name: string, call: Node): number | undefined {
   return Math.abs(second === undefined ? first : second - first) / (Math.abs(third) || 1);
 }
 
-const sized: ReadonlySet<string> = new Set([
-  'range',
-  'generate_series',
-  'repeat',
-  'lpad',
-  'rpad',
-  'list_resize',
-  'array_resize',
-]);
+const sized: ReadonlySet<string> = new Set(words('range generate_series repeat lpad rpad list_resize array_resize'));
 
 function constantNumber(value: Json): number | undefined {
   if (!isNode(value)) return undefined;

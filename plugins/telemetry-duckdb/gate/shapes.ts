@@ -9,29 +9,29 @@ const unset = { own: 'unset' } as const;
 
 const anyExpression = { class: 'plain', type: 'plain', alias: 'plain', query_location: 'plain' } as const;
 
+const anyCall = {
+  ...anyExpression,
+  function_name: 'plain',
+  schema: 'plain',
+  catalog: 'absent',
+  children: expressions,
+  distinct: 'plain',
+} as const;
+
 /** Expression classes, by `class`. What is missing here is refused. */
 export const expressionShapes = {
   COLUMN_REF: { ...anyExpression, column_names: 'names' },
   CONSTANT: { ...anyExpression, value: { bare: 'constant' } },
   POSITIONAL_REFERENCE: { ...anyExpression, index: 'plain' },
   FUNCTION: {
-    ...anyExpression,
-    function_name: 'plain',
-    schema: 'plain',
-    catalog: 'absent',
-    children: expressions,
+    ...anyCall,
     filter: expression,
     order_bys: { node: 'modifier' },
-    distinct: 'plain',
     is_operator: 'plain',
     export_state: 'absent',
   },
   WINDOW: {
-    ...anyExpression,
-    function_name: 'plain',
-    schema: 'plain',
-    catalog: 'absent',
-    children: expressions,
+    ...anyCall,
     partitions: expressions,
     orders: { bares: 'order_item' },
     start: 'plain',
@@ -43,7 +43,6 @@ export const expressionShapes = {
     ignore_nulls: 'plain',
     filter_expr: expression,
     exclude_clause: 'plain',
-    distinct: 'plain',
     arg_orders: { bares: 'order_item' },
   },
   COMPARISON: { ...anyExpression, left: expression, right: expression },

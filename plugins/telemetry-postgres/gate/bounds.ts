@@ -1,5 +1,5 @@
 import type { SightlineError } from '../../../src/contract/core/index.ts';
-import { isNode, list, text, type Node, type SqlHelpers } from '../../../src/contract/telemetry/index.ts';
+import { isNode, list, text, words, type Node, type SqlHelpers } from '../../../src/contract/telemetry/index.ts';
 import type { Token } from './tokens.ts';
 import { only } from './tree.ts';
 
@@ -58,8 +58,8 @@ export function admit(sql: string, helpers: SqlHelpers): void {
 
 const flatMarks = /^(?:[,.()\];=<>]|<=|>=|<>|!=|:=|=>)$/;
 const flatWords = new Set(
-  `and or as asc between by case desc distinct else end false filter first from ilike in is last like null nulls on
-  order over partition then true using values when where`.split(/\s+/),
+  words(`and or as asc between by case desc distinct else end false filter first from ilike in is last like null nulls on
+  order over partition then true using values when where`),
 );
 
 /** Refuses what the scanner read well but the grammar could not hold on its stack. */

@@ -1,3 +1,5 @@
+import { words } from '../../../src/contract/telemetry/index.ts';
+
 /*
  * Functions of pg_catalog that read nothing but their arguments and the clock. A function newer than the server fails there.
  * Not listed, among others: settings, files, large objects, sequences, locks, statistics,
@@ -51,7 +53,7 @@ const aggregate = `
   variance
 `;
 
-export const functions: ReadonlySet<string> = new Set(`${scalar} ${aggregate}`.trim().split(/\s+/));
+export const functions: ReadonlySet<string> = new Set(words(`${scalar} ${aggregate}`));
 
 /** For suggestions. */
 export const functionNames: readonly string[] = [...functions].toSorted();

@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/contract/telemetry/index.ts';
+import { words, type Json } from '../../../src/contract/telemetry/index.ts';
 import { createRequire } from 'node:module';
 import { z } from 'zod';
 
@@ -16,18 +16,9 @@ interface Wasm {
   getValue(pointer: number, type: 'i32'): number;
 }
 
-const used = [
-  '_malloc',
-  '_free',
-  '_wasm_parse_query_raw',
-  '_wasm_free_parse_result',
-  '_wasm_scan',
-  '_wasm_free_string',
-  'lengthBytesUTF8',
-  'stringToUTF8',
-  'UTF8ToString',
-  'getValue',
-];
+const used =
+  words(`_malloc _free _wasm_parse_query_raw _wasm_free_parse_result _wasm_scan _wasm_free_string lengthBytesUTF8
+  stringToUTF8 UTF8ToString getValue`);
 const wasm = z.custom<Wasm>((value) => {
   const functions = z.record(z.string(), z.unknown()).safeParse(value).data ?? {};
   return used.every((name) => typeof functions[name] === 'function');

@@ -1,28 +1,20 @@
 import type { ScannedToken } from './parser.ts';
-import { otelTables } from '../../../src/contract/telemetry/index.ts';
+import { otelTables, words } from '../../../src/contract/telemetry/index.ts';
 import { functions } from './functions.ts';
 
 /** Types of casts and column definitions. Not here: xml, name, "char", oid and its kin, reg* (they look names up), rows. */
 export const types: ReadonlySet<string> = new Set(
-  `bit bool bpchar bytea cidr date daterange float4 float8 inet int2 int4 int4range int8 int8range interval json jsonb
+  words(`bit bool bpchar bytea cidr date daterange float4 float8 inet int2 int4 int4range int8 int8range interval json jsonb
   jsonpath macaddr macaddr8 numeric numrange text time timestamp timestamptz timetz tsquery tsrange tstzrange tsvector
-  uuid varbit varchar`.split(/\s+/),
+  uuid varbit varchar`),
 );
 
 export const operators: ReadonlySet<string> = new Set(
-  `+ - * / % ^ |/ ||/ @ & | # ~ << >> = <> != < <= > >= || ~~ ~~* !~~ !~~* ~* !~ !~* ^@ -> ->> #> #>> @> <@ ? ?| ?& #- @?
-  @@ && -|- &< &> <<= >>= @@@ !! <->`.split(/\s+/),
+  words(`+ - * / % ^ |/ ||/ @ & | # ~ << >> = <> != < <= > >= || ~~ ~~* !~~ !~~* ~* !~ !~* ^@ -> ->> #> #>> @> <@ ? ?| ?& #- @?
+  @@ && -|- &< &> <<= >>= @@@ !! <->`),
 );
 
-export const collations: ReadonlySet<string> = new Set([
-  'C',
-  'POSIX',
-  'default',
-  'ucs_basic',
-  'und-x-icu',
-  'unicode',
-  'en-x-icu',
-]);
+export const collations: ReadonlySet<string> = new Set(words('C POSIX default ucs_basic und-x-icu unicode en-x-icu'));
 
 export const systemColumns: ReadonlySet<string> = new Set(['cmax', 'cmin', 'ctid', 'oid', 'tableoid', 'xmax', 'xmin']);
 
@@ -33,14 +25,7 @@ export const systemColumns: ReadonlySet<string> = new Set(['cmax', 'cmin', 'ctid
 export const fields: ReadonlySet<string> = new Set([
   ...functions,
   ...Object.values(otelTables).flatMap(({ columns }) => columns.map(({ name }) => name)),
-  'key',
-  'value',
-  'quantile',
-  'ordinality',
-  'f1',
-  'f2',
-  'f3',
-  'f4',
+  ...words('key value quantile ordinality f1 f2 f3 f4'),
 ]);
 
 export interface Token {

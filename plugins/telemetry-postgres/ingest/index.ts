@@ -4,7 +4,6 @@ import { ask } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { Connections } from '../connections.ts';
 import { namesOf } from '../layout.ts';
-import { sslOf } from '../settings.ts';
 import { PostgresSink } from './sink.ts';
 
 export interface Ingest {
@@ -29,7 +28,7 @@ export function createSink(config: PostgresConfig, tenancy: Tenancy, logger: Log
       const { max, idleSeconds, connectSeconds } = config.pool;
       connections = new Connections({
         client: { connectionString: url },
-        ssl: sslOf(config),
+        ssl: config.ssl,
         max,
         idleMs: idleSeconds * 1_000,
         connectMs: connectSeconds * 1_000,

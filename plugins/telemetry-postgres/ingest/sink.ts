@@ -2,7 +2,7 @@ import { DatabaseError, type Connection, type Submittable } from 'pg';
 import { SightlineError, type Logger, type OrganizationId } from '../../../src/contract/core/index.ts';
 import {
   commonFailures,
-  decodeBatch,
+  decodeBatches,
   noSpace,
   otelTables,
   tableNames,
@@ -99,7 +99,7 @@ export class PostgresSink implements TelemetrySink {
   async load(load: TelemetryLoad, signal: AbortSignal): Promise<void> {
     const { organizationId } = load;
     const tenant = await this.#options.tenancy.tenantOf(organizationId);
-    const batches = decoded(load.batches);
+    const batches = decodeBatches(load.batches);
     const either = AbortSignal.any([signal, AbortSignal.timeout(loadTimeoutMs)]);
     await this.#with(organizationId, either, async (lease) => {
       try {
@@ -193,14 +193,6 @@ export class PostgresSink implements TelemetrySink {
 
   #table(table: (typeof tableNames)[number]): string {
     return `${quoteName(this.#options.names['schema'] ?? '')}.${quoteName(this.#options.names[table] ?? '')}`;
-  }
-}
-
-function decoded(batches: readonly Uint8Array[]): readonly TelemetryBatch[] {
-  try {
-    return batches.map((bytes) => decodeBatch(bytes));
-  } catch (cause) {
-    throw told(commonFailures.badBatch, cause);
   }
 }
 

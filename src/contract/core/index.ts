@@ -8,7 +8,7 @@ export * from './ids.ts';
 export * from './secrets.ts';
 export { isObject, type JsonObject } from './json.ts';
 export { code, fenced } from './quote.ts';
-export { flag } from './flag.ts';
+export { flag, wholeNumber } from './flag.ts';
 export type * from './instruments.ts';
 export { defineTool, toolNames } from './tool.ts';
 export type * from './tool.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { flag } from '../core/flag.ts';
+import { flag, wholeNumber } from '../core/flag.ts';
 import type { Scope } from './scopes.ts';
 import type { TokenTrust } from './tokens.ts';
 import type { OrganizationId, UserId } from '../core/ids.ts';
@@ -22,11 +22,7 @@ export const clientsSchema = z
     registration: z
       .strictObject({
         enabled: flag.default(true),
-        unusedClients: z.coerce
-          .number()
-          .int()
-          .min(1)
-          .max(100_000)
+        unusedClients: wholeNumber(1, 100_000)
           .default(1_000)
           .describe('Registrations kept that nobody has used; used ones are never removed'),
       })
@@ -48,13 +44,7 @@ export const clientsSchema = z
 
 /** What is configured of our own authorization server, whichever issuer plugin runs it. */
 export const authorizationServerSchema = z.strictObject({
-  signingKeyDays: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(365)
-    .default(30)
-    .describe('Days after which another key signs the tokens'),
+  signingKeyDays: wholeNumber(1, 365).default(30).describe('Days after which another key signs the tokens'),
   clients: clientsSchema,
 });
 

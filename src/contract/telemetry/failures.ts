@@ -1,10 +1,20 @@
 import type { Stopped } from '../core/component.ts';
+import { decodeBatch, type TelemetryBatch } from './batch-codec.ts';
 import { SightlineError, type ErrorCode, type ErrorDetails } from '../core/errors.ts';
 
 /** The caller's view of a failure, whatever the engine said. */
 export interface Told extends Pick<ErrorDetails, 'hint' | 'retryAfterSeconds' | 'operatorMessage'> {
   readonly code: ErrorCode;
   readonly message: string;
+}
+
+export function sqlFailed(message: string, hint: string): Told {
+  return { code: 'sql_failed', message, hint };
+}
+
+/** Over in a moment: the same query may be sent again. */
+export function unavailable(message: string, hint?: string, retryAfterSeconds = 2): Told {
+  return { code: 'telemetry_unavailable', message, ...(hint !== undefined && { hint }), retryAfterSeconds };
 }
 
 export function told({ code, message, ...details }: Told, cause: unknown): SightlineError {
@@ -42,6 +52,40 @@ export function noSpace(who: string, cause: unknown): SightlineError {
     retryAfterSeconds: 60,
     cause,
   });
+}
+
+export function notConnected(): SightlineError {
+  return new SightlineError('telemetry_unavailable', 'The telemetry warehouse is not connected.', {
+    retryAfterSeconds: 2,
+  });
+}
+
+/** For an organization that the warehouse has no place for. @param why for the operator, a sentence. */
+export function noTelemetry(why: string): SightlineError {
+  return new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
+    hint: 'The operator of the service can connect it.',
+    operatorMessage: why,
+  });
+}
+
+/** The account or URL of a tenant whose connection is its boundary. Throws for one that has none. */
+export function connectionOf<Connection>(
+  connections: Readonly<Record<string, Connection>>,
+  tenant: string,
+): Connection {
+  const own = Object.hasOwn(connections, tenant) ? connections[tenant] : undefined;
+  if (own === undefined)
+    throw noTelemetry(`telemetry.connections has no entry for the tenant ${JSON.stringify(tenant)}.`);
+  return own;
+}
+
+/** The batches of a load. Throws where the bytes are none. */
+export function decodeBatches(batches: readonly Uint8Array[]): readonly TelemetryBatch[] {
+  try {
+    return batches.map((bytes) => decodeBatch(bytes));
+  } catch (error) {
+    throw told(commonFailures.badBatch, error);
+  }
 }
 
 /** A name out of an engine's message, as ours show it. */

@@ -35,3 +35,8 @@ export interface GatedStatement {
   /** `relation` writes what a table stands for; the statement's own alias, or the table's name, follows it. */
   write(relation: (table: TableName) => string): string;
 }
+
+/** The names of a list that is written as text, parted by white space. */
+export function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}

@@ -5,7 +5,7 @@ export { examplesOf } from './telemetry.ts';
 export type * from './statement.ts';
 export * from './tree.ts';
 export { labelComment, labelText } from './statement.ts';
-export type * from './gate.ts';
+export * from './gate.ts';
 export { mappingSchema, tenancySchema } from './mapping.ts';
 export type * from './mapping.ts';
 export type * from './warehouse.ts';

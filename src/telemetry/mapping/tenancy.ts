@@ -1,6 +1,6 @@
 import { foldCase, isId, SightlineError, type OrganizationId } from '../../contract/core/index.ts';
 import type { Directory, Organization } from '../../contract/storage/index.ts';
-import type { Tenancy, TenancyConfig, TenancyHelpers, Tenant } from '../../contract/telemetry/index.ts';
+import { noTelemetry, type Tenancy, type TenancyConfig, type TenancyHelpers, type Tenant } from '../../contract/telemetry/index.ts';
 import { checkFragment } from './relation.ts';
 
 const section = 'telemetry.tenancy';
@@ -126,8 +126,7 @@ function unfit(organization: string, value: string, boundary: TenancyConfig['bou
 }
 
 function denied(organization: string, why: string): SightlineError {
-  return new SightlineError('forbidden', 'This organization has no telemetry in the warehouse.', {
-    hint: 'The operator of the service can connect it.',
-    operatorMessage: `The organization ${organization} is no tenant of the warehouse: ${why}. Map it under ${section}.organizations.`,
-  });
+  return noTelemetry(
+    `The organization ${organization} is no tenant of the warehouse: ${why}. Map it under ${section}.organizations.`,
+  );
 }
