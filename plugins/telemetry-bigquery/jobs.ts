@@ -73,21 +73,15 @@ export interface DryRun {
   readonly parameters: number;
 }
 
-export interface FieldSchema {
-  readonly name: string;
-  readonly type: string;
-  readonly mode?: string | undefined;
-  readonly fields?: readonly FieldSchema[] | undefined;
-}
-
-export const fieldSchema: z.ZodType<FieldSchema> = z.lazy(() =>
-  z.object({
-    name: z.string(),
-    type: z.string(),
-    mode: z.string().optional(),
-    fields: z.array(fieldSchema).optional(),
-  }),
-);
+export const fieldSchema = z.object({
+  name: z.string(),
+  type: z.string(),
+  mode: z.string().optional(),
+  get fields() {
+    return z.array(fieldSchema).optional();
+  },
+});
+export type FieldSchema = z.output<typeof fieldSchema>;
 
 const pageAnswer = z.object({
   jobComplete: z.boolean().default(true),

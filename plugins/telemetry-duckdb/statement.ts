@@ -2,7 +2,9 @@ import type { SightlineError } from '../../src/contract/core/index.ts';
 import {
   isList,
   isNode,
+  statementTooLarge,
   text,
+  unitAt,
   type CheckedStatement,
   type Json,
   type Node,
@@ -44,18 +46,6 @@ export class DuckdbTemplate {
 
 export const maxSqlBytes = 256 * 1024;
 
-/** Refuses what must not even reach the parser. */
-export function admit(sql: string, helpers: SqlHelpers): void {
-  if (Buffer.byteLength(sql) > maxSqlBytes) {
-    throw helpers.refuse('sql_too_large', `The statement is longer than ${maxSqlBytes / 1024} kB.`);
-  }
-  const nul = sql.indexOf('\0');
-  if (nul >= 0) {
-    throw helpers.refuse('sql_syntax', 'The statement contains a NUL character.', { position: nul + 1 });
-  }
-  if (!sql.isWellFormed()) throw helpers.refuse('sql_syntax', 'The statement is not well-formed Unicode.');
-}
-
 /** Reads the engine's answer to `parse`. Throws what is wrong with the statement. */
 export function readStatement(sql: string, answer: Buffer, helpers: SqlHelpers): DuckdbStatement {
   const afterTree = lineEnd(answer, 0);
@@ -85,9 +75,7 @@ function lineEnd(answer: Buffer, from: number): number {
 
 function readTree(answer: Buffer, helpers: SqlHelpers): Node {
   if (answer.length > maxTreeBytes) {
-    throw helpers.refuse('sql_refused', 'The statement is too large or nested too deeply.', {
-      hint: 'Ask in several smaller statements.',
-    });
+    throw statementTooLarge();
   }
   // Numbers beyond 2^53 come rounded; no tree is written back.
   const tree: Json = JSON.parse(answer.toString('utf8'));
@@ -174,9 +162,7 @@ function notSelect(sql: string, helpers: SqlHelpers): SightlineError {
 function syntaxPosition(sql: string, position: Json | undefined): number | undefined {
   const points = typeof position === 'string' ? Number(position) : Number.NaN;
   if (!Number.isInteger(points) || points < 0) return undefined;
-  let at = 0;
-  for (let point = 0; point < points && at < sql.length; point += 1) at += (sql.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
-  return at + 1;
+  return unitAt(sql, points) + 1;
 }
 
 /** The tree counts bytes from 0; people count characters from 1. */

@@ -1,5 +1,6 @@
 import { type Health, type OrganizationId, SightlineError, Stopped } from '../../src/contract/core/index.ts';
 import {
+  admitText,
   labelComment,
   tableNames,
   type CheckedStatement,
@@ -14,7 +15,7 @@ import {
   type TelemetryHost,
 } from '../../src/contract/telemetry/index.ts';
 import { EngineLost, type Asked, type Reply } from './channel.ts';
-import { admit, checkStatement, DuckdbStatement, DuckdbTemplate, readStatement } from './statement.ts';
+import { checkStatement, DuckdbStatement, DuckdbTemplate, maxSqlBytes, readStatement } from './statement.ts';
 import { PartCursor, PartQueue } from './cursor.ts';
 import { dialect, ownTables, relationWriter } from './dialect.ts';
 import type { Engines, EngineUse } from './engines.ts';
@@ -61,7 +62,7 @@ export class DuckdbTelemetry implements Telemetry {
   }
 
   async parse(sql: string, context: StatementContext): Promise<ParsedStatement> {
-    admit(sql, this.#host.sql);
+    admitText(sql, maxSqlBytes, this.#host.sql);
     const { payload } = await onceMoreIfLost(() => this.#askGrammar(sql, context));
     return readStatement(sql, payload, this.#host.sql);
   }

@@ -1,13 +1,12 @@
 import {
   examplesOf,
   otelTables,
-  type ColumnType,
   type Dialect,
   type DialectWriter,
   type TableName,
 } from '../../src/contract/telemetry/index.ts';
 import { quoteText, timestampLiteral } from './types.ts';
-import { typeNames } from './relation.ts';
+import { typeName } from './relation.ts';
 
 const write: DialectWriter = {
   literal(value) {
@@ -44,6 +43,7 @@ export class PostgresDialect implements Dialect {
   readonly examples = examples;
   readonly functions: readonly string[];
   readonly write = write;
+  readonly typeName = typeName;
   #version = '';
   #tables: Dialect['tables'] = Object.values(otelTables);
 
@@ -57,10 +57,6 @@ export class PostgresDialect implements Dialect {
 
   get tables(): Dialect['tables'] {
     return this.#tables;
-  }
-
-  typeName(type: ColumnType): string {
-    return typeNames[type];
   }
 
   found(version: string, tables: readonly TableName[]): void {

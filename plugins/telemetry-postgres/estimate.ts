@@ -3,23 +3,16 @@ import type { Cursor, ScanEstimate } from '../../src/contract/telemetry/index.ts
 import { ask } from './catalog.ts';
 import type { Connections } from './connections.ts';
 
-interface Plan {
-  readonly 'Relation Name'?: string | undefined;
-  readonly Schema?: string | undefined;
-  readonly 'Node Type': string;
-  readonly 'Plan Rows': number;
-  readonly Plans?: readonly Plan[] | undefined;
-}
-
-const plan: z.ZodType<Plan> = z.lazy(() =>
-  z.object({
-    'Node Type': z.string(),
-    'Relation Name': z.string().optional(),
-    Schema: z.string().optional(),
-    'Plan Rows': z.number(),
-    Plans: z.array(plan).optional(),
-  }),
-);
+const plan = z.object({
+  'Node Type': z.string(),
+  'Relation Name': z.string().optional(),
+  Schema: z.string().optional(),
+  'Plan Rows': z.number(),
+  get Plans() {
+    return z.array(plan).optional();
+  },
+});
+type Plan = z.output<typeof plan>;
 
 /** One row of one cell, the plans; parsed twice where the server sends its JSON as text. */
 const answer = z.tuple([z.tuple([z.array(z.object({ Plan: plan })).min(1)])]);

@@ -7,6 +7,7 @@ import {
   stoppedFailure,
   told,
   unavailable,
+  unitAt,
   type SqlHelpers,
   type TableName,
   type Told,
@@ -21,7 +22,7 @@ const word = /^(?:"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*)/u;
  */
 export function nameAt(sql: string, position: number): string | undefined {
   if (!Number.isSafeInteger(position) || position < 1) return undefined;
-  let rest = sql.slice(unitOf(sql, position - 1));
+  let rest = sql.slice(unitAt(sql, position - 1));
   let last: string | undefined;
   for (;;) {
     const part = word.exec(rest)?.[0];
@@ -32,14 +33,6 @@ export function nameAt(sql: string, position: number): string | undefined {
     if (dot === null) return shownName(last);
     rest = rest.slice(dot[0].length);
   }
-}
-
-function unitOf(sql: string, characters: number): number {
-  let unit = 0;
-  for (let passed = 0; passed < characters && unit < sql.length; passed += 1) {
-    unit += (sql.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;
-  }
-  return unit;
 }
 
 export interface FailureContext {

@@ -1,7 +1,6 @@
 import type {
   AttributeRules,
   ColumnType,
-  LogicalColumn,
   MappingHelpers,
   RelationWriter,
   ResolvedMapping,
@@ -12,38 +11,31 @@ import type {
 import { quoteName, quoteText, timestampLiteral } from './types.ts';
 
 /** How a logical type is declared, and what a column of it is where the warehouse has none. */
-export const typeNames: Readonly<Record<ColumnType, string>> = {
-  timestamp: 'timestamptz',
-  string: 'text',
-  int64: 'bigint',
-  float64: 'double precision',
-  boolean: 'boolean',
-  map: 'jsonb',
-  'int64[]': 'bigint[]',
-  'float64[]': 'double precision[]',
-  events: 'jsonb',
-  links: 'jsonb',
-  quantiles: 'jsonb',
+const types: Readonly<Record<ColumnType, readonly [name: string, empty: string]>> = {
+  timestamp: ['timestamptz', "'epoch'"],
+  string: ['text', "''"],
+  int64: ['bigint', '0'],
+  float64: ['double precision', '0'],
+  boolean: ['boolean', 'false'],
+  map: ['jsonb', "'{}'"],
+  'int64[]': ['bigint[]', "'{}'"],
+  'float64[]': ['double precision[]', "'{}'"],
+  events: ['jsonb', "'[]'"],
+  links: ['jsonb', "'[]'"],
+  quantiles: ['jsonb', "'[]'"],
 };
 
-const empties: Readonly<Record<ColumnType, string>> = {
-  timestamp: "'epoch'::timestamptz",
-  string: "''::text",
-  int64: '0::bigint',
-  float64: '0::double precision',
-  boolean: 'false',
-  map: "'{}'::jsonb",
-  'int64[]': "'{}'::bigint[]",
-  'float64[]': "'{}'::double precision[]",
-  events: "'[]'::jsonb",
-  links: "'[]'::jsonb",
-  quantiles: "'[]'::jsonb",
-};
+export function typeName(type: ColumnType): string {
+  return types[type][0];
+}
 
 export const writer: RelationWriter = {
   identifier: quoteName,
   timestamp: timestampLiteral,
-  empty: ({ type, nullable }: LogicalColumn) => (nullable ? `NULL::${typeNames[type]}` : empties[type]),
+  empty({ type, nullable }) {
+    const [name, empty] = types[type];
+    return `${nullable ? 'NULL' : empty}::${name}`;
+  },
   text: maskedText,
   attributes: ruled,
   filter(tenant, others) {

@@ -2,6 +2,7 @@ import {
   isList,
   isNode,
   list,
+  shownName,
   text,
   type CteScope,
   type Json,
@@ -13,7 +14,7 @@ import {
   type TreeWalk,
 } from '../../../src/contract/telemetry/index.ts';
 import { elementsOf, functions, tableFunctions, typeNames } from './functions.ts';
-import { Refusals, shortName } from './refuse.ts';
+import { Refusals } from './refuse.ts';
 import { fold, tableOf } from './relations.ts';
 import { expressionShapes, modifierShapes, pieceShapes, queryShapes, relationShapes } from './shapes.ts';
 
@@ -89,8 +90,8 @@ function enterCall({ state }: Walk, node: Node): undefined {
   const name = fold(text(node['function_name']));
   if (!isOwnSchema(node['schema'])) {
     const schema = text(node['schema']);
-    const message = `${shortName(`${schema}.${name}`)} is not a function call that is let through.`;
-    throw state.refusals.refuse(message, node, `Write ${shortName(name)}(${shortName(schema)}).`);
+    const message = `${shownName(`${schema}.${name}`)} is not a function call that is let through.`;
+    throw state.refusals.refuse(message, node, `Write ${shownName(name)}(${shownName(schema)}).`);
   }
   if (!functions.has(name)) throw state.refusals.unknownFunction(name, node);
   const elements = elementsOf(name, node);
@@ -115,7 +116,7 @@ function leaveType({ state }: Walk, { id, type_info: info }: Node): void {
   const written = name === 'UNBOUND' && isNode(info) ? text(info['name']) : name;
   if (name === 'UNBOUND' && written.toUpperCase() === 'JSON') return;
   throw state.refusals.refuse(
-    `The type ${shortName(written)} is not available.`,
+    `The type ${shownName(written)} is not available.`,
     undefined,
     'Use VARCHAR, BIGINT, DOUBLE, DECIMAL, BOOLEAN, TIMESTAMP, DATE, INTERVAL, JSON, lists, maps or structs of them.',
   );
@@ -183,7 +184,7 @@ const grammar: TreeGrammar<Checker> = {
       const name = fold(text(value['function_name']));
       if (!tableFunctions.has(name) || !isOwnSchema(value['schema'])) {
         throw walk.state.refusals.refuse(
-          `The table function ${shortName(name)} is not available.`,
+          `The table function ${shownName(name)} is not available.`,
           node,
           `Table functions: ${[...tableFunctions].join(', ')}. Tables: otel.spans, otel.metrics, otel.logs.`,
         );

@@ -1,5 +1,11 @@
 import type { ErrorCode, SightlineError } from '../../../src/contract/core/index.ts';
-import type { Json, Node, SqlHelpers, Unknown } from '../../../src/contract/telemetry/index.ts';
+import {
+  shownName,
+  type Json,
+  type Node,
+  type SqlHelpers,
+  type Unknown,
+} from '../../../src/contract/telemetry/index.ts';
 import { functionHints, functionNames } from './functions.ts';
 
 /** What the gate says to a caller: where, why, and what to write instead. */
@@ -23,7 +29,7 @@ export class Refusals {
 
   construct(what: string, node: Node | undefined): SightlineError {
     return this.refuse(
-      `The statement uses a construct that is not let through (${shortName(what)}).`,
+      `The statement uses a construct that is not let through (${shownName(what)}).`,
       node,
       'Write it as a plain SELECT over otel.spans, otel.metrics and otel.logs.',
     );
@@ -51,7 +57,7 @@ export class Refusals {
   unknownFunction(name: string, node: Node): SightlineError {
     const near = this.#helpers.nearest(name, functionNames);
     const hint = functionHints[name] ?? (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : undefined);
-    const message = `The function ${shortName(name)} does not exist or is not available here.`;
+    const message = `The function ${shownName(name)} does not exist or is not available here.`;
     return this.refuse(
       message,
       node,
@@ -73,10 +79,4 @@ export class Refusals {
     const position = this.#position(node['query_location']);
     return position === undefined ? {} : { position };
   }
-}
-
-/** A name from the caller's SQL as a message shows it. */
-export function shortName(name: string): string {
-  const plain = name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
-  return plain.length > 60 ? `${plain.slice(0, 60)}…` : plain;
 }

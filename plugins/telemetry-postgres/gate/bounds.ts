@@ -1,5 +1,13 @@
-import type { SightlineError } from '../../../src/contract/core/index.ts';
-import { isNode, list, text, words, type Node, type SqlHelpers } from '../../../src/contract/telemetry/index.ts';
+import {
+  admitText,
+  isNode,
+  list,
+  statementTooLarge,
+  text,
+  words,
+  type Node,
+  type SqlHelpers,
+} from '../../../src/contract/telemetry/index.ts';
 import type { Token } from './tokens.ts';
 import { only } from './tree.ts';
 
@@ -43,17 +51,10 @@ const maxOpen = 200;
 
 /** Refuses what must not even reach the parser. */
 export function admit(sql: string, helpers: SqlHelpers): void {
-  if (Buffer.byteLength(sql) > maxSqlBytes) {
-    throw helpers.refuse('sql_too_large', `The statement is longer than ${maxSqlBytes / 1024} kB.`);
-  }
-  const nul = sql.indexOf('\0');
-  if (nul >= 0) {
-    throw helpers.refuse('sql_syntax', 'The statement contains a NUL character.', { position: nul + 1 });
-  }
-  if (!sql.isWellFormed()) throw helpers.refuse('sql_syntax', 'The statement is not well-formed Unicode.');
+  admitText(sql, maxSqlBytes, helpers);
   let runs = 0;
   for (const [run] of sql.matchAll(/[~!@#^&|`?+\-*/%<>=]{16,}/g)) runs += run.length ** 2;
-  if (runs > maxRunCost || (sql.match(/\w+|[^\s\w]/g)?.length ?? 0) > maxPieces) throw tooLarge(helpers);
+  if (runs > maxRunCost || (sql.match(/\w+|[^\s\w]/g)?.length ?? 0) > maxPieces) throw statementTooLarge();
 }
 
 const flatMarks = /^(?:[,.()\];=<>]|<=|>=|<>|!=|:=|=>)$/;
@@ -63,7 +64,7 @@ const flatWords = new Set(
 );
 
 /** Refuses what the scanner read well but the grammar could not hold on its stack. */
-export function admitTokens(tokens: readonly Token[], helpers: SqlHelpers): void {
+export function admitTokens(tokens: readonly Token[]): void {
   let open = 0;
   let chained = 0;
   for (const { kind, sql } of tokens) {
@@ -72,12 +73,6 @@ export function admitTokens(tokens: readonly Token[], helpers: SqlHelpers): void
     if (sql === '(' || sql === '[' || word === 'case') open += 1;
     if (sql === ')' || sql === ']' || word === 'end') open -= 1;
     if (kind === 'keyword' ? !flatWords.has(word) : !flatMarks.test(sql)) chained += 1;
-    if (open > maxOpen || chained > maxChained) throw tooLarge(helpers);
+    if (open > maxOpen || chained > maxChained) throw statementTooLarge();
   }
-}
-
-export function tooLarge(helpers: SqlHelpers): SightlineError {
-  return helpers.refuse('sql_refused', 'The statement is too large or nested too deeply.', {
-    hint: 'Ask in several smaller statements.',
-  });
 }

@@ -2,6 +2,7 @@ import {
   isList,
   isNode,
   list,
+  statementTooLarge,
   text,
   type CteScope,
   type Json,
@@ -62,11 +63,6 @@ export class Checker {
     }
   }
 
-  /** For a statement whose text writes a table otherwise than its tree has it. */
-  unlike(): Error {
-    return this.refusals.spelling();
-  }
-
   relation(node: Node, scope: CteScope): void {
     const schema = node['schemaname'];
     const name = text(node['relname']);
@@ -80,7 +76,7 @@ export class Checker {
     if (table === undefined) throw this.refusals.unknownTable(`${text(schema)}.${name}`, node);
     const location = typeof node['location'] === 'number' ? node['location'] : 0;
     this.#read += 1;
-    if (this.#read > maxPlaces) throw this.refusals.tooLarge();
+    if (this.#read > maxPlaces) throw statementTooLarge();
     this.places.push({ table: table.name, location, kind: 'table', aliased: node['alias'] !== undefined });
   }
 

@@ -59,7 +59,7 @@ export async function openGate(helpers: SqlHelpers): Promise<PostgresGate> {
       if (!(tree instanceof PostgresStatement)) throw new TypeError('a statement that this gate did not parse');
       const checker = new Checker(tree, helpers);
       checker.check(tree.tree);
-      const template = new Template(tree.tokens, checker.places, () => checker.unlike());
+      const template = new Template(tree.tokens, checker.places, () => checker.refusals.spelling());
       return new CheckedPostgres(tree, checker, template);
     },
     template(checked) {

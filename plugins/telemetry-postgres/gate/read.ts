@@ -1,6 +1,14 @@
 import type { SightlineError } from '../../../src/contract/core/index.ts';
-import { isNode, list, type Json, type SqlHelpers, type TableName } from '../../../src/contract/telemetry/index.ts';
-import { admit, admitTokens, tooLarge } from './bounds.ts';
+import {
+  isNode,
+  list,
+  statementTooLarge,
+  unitAt,
+  type Json,
+  type SqlHelpers,
+  type TableName,
+} from '../../../src/contract/telemetry/index.ts';
+import { admit, admitTokens } from './bounds.ts';
 import { GrammarError, ParserLost, type Parser } from './parser.ts';
 import { PostgresStatement, type Place } from './statement.ts';
 import { canonical, type Token } from './tokens.ts';
@@ -66,7 +74,7 @@ export async function readStatement(sql: string, parser: Parser, helpers: SqlHel
     if (scanned === undefined) throw await complaint(sql, parser, helpers);
     const tokens = canonical(sql, scanned);
     if (tokens.length === 0) throw nothing();
-    admitTokens(tokens, helpers);
+    admitTokens(tokens);
     const statements = await parsed(sql, tokens, parser, helpers);
     const [statement, another] = statements;
     if (another !== undefined) {
@@ -78,7 +86,7 @@ export async function readStatement(sql: string, parser: Parser, helpers: SqlHel
     if (!isNode(tree)) throw nothing();
     return new PostgresStatement(tokens, tree);
   } catch (error) {
-    if (error instanceof ParserLost) throw tooLarge(helpers);
+    if (error instanceof ParserLost) throw statementTooLarge();
     throw error;
   }
 }
@@ -95,7 +103,7 @@ async function parsed(
     return isNode(result) ? list(result['stmts']) : [];
   } catch (error) {
     if (!(error instanceof GrammarError)) throw error;
-    const location = Buffer.byteLength(Array.from(text).slice(0, error.position).join(''));
+    const location = Buffer.byteLength(text.slice(0, unitAt(text, error.position)));
     const token = tokens.findLast((candidate) => candidate.location <= location);
     const ended = location >= Buffer.byteLength(text) || token === undefined;
     throw syntaxError(sql, ended ? sql.trimEnd().length : token.origin, helpers, error);
@@ -108,7 +116,7 @@ async function complaint(sql: string, parser: Parser, helpers: SqlHelpers): Prom
     await parser.parse(sql);
   } catch (error) {
     if (!(error instanceof GrammarError)) throw error;
-    return syntaxError(sql, Array.from(sql).slice(0, error.position).join('').length, helpers, error);
+    return syntaxError(sql, unitAt(sql, error.position), helpers, error);
   }
   return helpers.refuse('sql_syntax', 'The statement cannot be read.');
 }

@@ -1,6 +1,5 @@
-import type { ErrorCode, ErrorDetails, SightlineError } from '../../../src/contract/core/index.ts';
-import type { Node, SqlHelpers } from '../../../src/contract/telemetry/index.ts';
-import { tooLarge } from './bounds.ts';
+import type { ErrorDetails, SightlineError } from '../../../src/contract/core/index.ts';
+import { shownName, type Node, type SqlHelpers } from '../../../src/contract/telemetry/index.ts';
 import { functionHints, functionNames } from './functions.ts';
 import type { PostgresStatement } from './statement.ts';
 
@@ -80,10 +79,6 @@ export class Refusals {
     });
   }
 
-  tooLarge(): SightlineError {
-    return tooLarge(this.#helpers);
-  }
-
   unknownTable(name: string, node: Node): SightlineError {
     return this.#helpers.unknownTable(name, this.#at(node));
   }
@@ -99,8 +94,8 @@ export class Refusals {
   }
 
   qualifiedFunction(name: string, node: Node): SightlineError {
-    return this.#refused(`Functions of a schema are not available (${short(name)}).`, node, {
-      hint: `Write ${short(name.slice(name.lastIndexOf('.') + 1))}(…) without a schema.`,
+    return this.#refused(`Functions of a schema are not available (${shownName(name)}).`, node, {
+      hint: `Write ${shownName(name.slice(name.lastIndexOf('.') + 1))}(…) without a schema.`,
     });
   }
 
@@ -109,19 +104,19 @@ export class Refusals {
   }
 
   type(name: string, node: Node): SightlineError {
-    return this.#refused(`The type ${short(name)} is not available.`, node, {
+    return this.#refused(`The type ${shownName(name)} is not available.`, node, {
       hint: 'Use text, bigint, double precision, numeric, boolean, timestamptz, date, interval, jsonb or arrays of them.',
     });
   }
 
   operator(name: string, node: Node): SightlineError {
-    return this.#refused(`The operator ${short(name)} is not available.`, node, {
+    return this.#refused(`The operator ${shownName(name)} is not available.`, node, {
       hint: 'Use the operators of PostgreSQL itself for numbers, text, times, jsonb and arrays, without a schema.',
     });
   }
 
   collation(name: string, node: Node): SightlineError {
-    return this.#refused(`The collation ${short(name)} is not available.`, node, { hint: 'Use COLLATE "C".' });
+    return this.#refused(`The collation ${shownName(name)} is not available.`, node, { hint: 'Use COLLATE "C".' });
   }
 
   configuration(name: string, node: Node): SightlineError {
@@ -141,44 +136,34 @@ export class Refusals {
   }
 
   systemName(name: string, node: Node): SightlineError {
-    return this.#refused(`A WITH query may not be called ${short(name)}.`, node, { hint: 'Give it another name.' });
+    return this.#refused(`A WITH query may not be called ${shownName(name)}.`, node, { hint: 'Give it another name.' });
   }
 
   systemColumn(name: string, node: Node): SightlineError {
-    return this.#refused(`System columns are not available (${short(name)}).`, node, {
+    return this.#refused(`System columns are not available (${shownName(name)}).`, node, {
       hint: 'Name columns of the table; DESCRIBE otel.spans lists them.',
     });
   }
 
   qualifier(names: readonly (string | undefined)[], node: Node): SightlineError {
     const written = names.map((name) => name ?? '*').join('.');
-    return this.#refused(`The column ${short(written)} cannot be told.`, node, {
+    return this.#refused(`The column ${shownName(written)} cannot be told.`, node, {
       hint: "Write alias.column. A key of a map is attributes->>'http.route'.",
     });
   }
 
   field(name: string, node: Node): SightlineError {
-    return this.#refused(`${short(name)} cannot follow a dot here, where it could be a function.`, node, {
+    return this.#refused(`${shownName(name)} cannot follow a dot here, where it could be a function.`, node, {
       hint: 'Give the column its name in the FROM item: … AS alias(column), then alias.column.',
     });
   }
 
   #refused(message: string, node: Node | undefined, details: ErrorDetails): SightlineError {
-    return this.#refuse('sql_refused', message, { ...details, ...(node && this.#at(node)) });
-  }
-
-  #refuse(code: Extract<ErrorCode, `sql_${string}`>, message: string, details: ErrorDetails): SightlineError {
-    return this.#helpers.refuse(code, message, details);
+    return this.#helpers.refuse('sql_refused', message, { ...details, ...(node && this.#at(node)) });
   }
 
   #at(node: Node): { readonly position?: number } {
     const position = this.#statement.position(node['location']);
     return position === undefined ? {} : { position };
   }
-}
-
-/** A name out of the caller's SQL on one line. */
-function short(name: string): string {
-  const plain = name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
-  return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain;
 }

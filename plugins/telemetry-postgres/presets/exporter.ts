@@ -17,36 +17,33 @@ export const exporterPreset: MappingPreset = {
   },
 };
 
-type Expression = (column: (name: string) => string) => string;
+/** The physical column that it takes, and the SQL over columns by their names. */
+type Wanted = readonly [physical: string, expression: (column: (name: string) => string) => string];
 
-const plain =
-  (name: string): Expression =>
-  (column) =>
-    `coalesce(${column(name)}, '')`;
-const object =
-  (name: string): Expression =>
-  (column) =>
-    `coalesce(${column(name)}, '{}'::jsonb)`;
-const ofResource =
-  (...keys: readonly string[]): Expression =>
-  (column) =>
-    `coalesce(${keys.map((key) => `${column('ResourceAttributes')} ->> '${key}'`).join(', ')}, '')`;
+const plain = (name: string): Wanted => [name, (column) => `coalesce(${column(name)}, '')`];
+const object = (name: string): Wanted => [name, (column) => `coalesce(${column(name)}, '{}'::jsonb)`];
+const integer = (name: string): Wanted => [name, (column) => `coalesce(${column(name)}, 0)::bigint`];
 /** What is searched for most stays as it is, for the sake of its indexes. */
-const indexed =
-  (name: string): Expression =>
-  (column) =>
-    column(name);
+const indexed = (name: string): Wanted => [name, (column) => column(name)];
+const ofResource = (...keys: readonly string[]): Wanted => [
+  'ResourceAttributes',
+  (column) => `coalesce(${keys.map((key) => `${column('ResourceAttributes')} ->> '${key}'`).join(', ')}, '')`,
+];
+const upper = (name: string, prefix: string, absent: string): Wanted => [
+  name,
+  (column) => `regexp_replace(upper(coalesce(${column(name)}, '${absent}')), '^${prefix}', '')`,
+];
 
-const common: Readonly<Record<string, readonly [physical: string, Expression]>> = {
-  time: ['Timestamp', (column) => column('Timestamp')],
-  trace_id: ['TraceId', indexed('TraceId')],
-  span_id: ['SpanId', plain('SpanId')],
-  service_name: ['ServiceName', indexed('ServiceName')],
-  service_version: ['ResourceAttributes', ofResource('service.version')],
-  deployment_environment: ['ResourceAttributes', ofResource('deployment.environment.name', 'deployment.environment')],
-  resource_attributes: ['ResourceAttributes', object('ResourceAttributes')],
-  scope_name: ['ScopeName', plain('ScopeName')],
-  scope_version: ['ScopeVersion', plain('ScopeVersion')],
+const common: Readonly<Record<string, Wanted>> = {
+  time: indexed('Timestamp'),
+  trace_id: indexed('TraceId'),
+  span_id: plain('SpanId'),
+  service_name: indexed('ServiceName'),
+  service_version: ofResource('service.version'),
+  deployment_environment: ofResource('deployment.environment.name', 'deployment.environment'),
+  resource_attributes: object('ResourceAttributes'),
+  scope_name: plain('ScopeName'),
+  scope_version: plain('ScopeVersion'),
 };
 
 const spanColumns: typeof common = {
@@ -55,27 +52,24 @@ const spanColumns: typeof common = {
     'Duration',
     (column) => `${column('Timestamp')} + (coalesce(${column('Duration')}, 0) / 1000) * interval '1 microsecond'`,
   ],
-  duration_nano: ['Duration', (column) => `coalesce(${column('Duration')}, 0)::bigint`],
-  parent_span_id: ['ParentSpanId', plain('ParentSpanId')],
-  trace_state: ['TraceState', plain('TraceState')],
-  name: ['SpanName', plain('SpanName')],
-  kind: ['SpanKind', (column) => `regexp_replace(upper(coalesce(${column('SpanKind')}, '')), '^SPAN_KIND_', '')`],
-  status_code: [
-    'StatusCode',
-    (column) => `regexp_replace(upper(coalesce(${column('StatusCode')}, 'UNSET')), '^STATUS_CODE_', '')`,
-  ],
-  status_message: ['StatusMessage', plain('StatusMessage')],
-  attributes: ['SpanAttributes', object('SpanAttributes')],
+  duration_nano: integer('Duration'),
+  parent_span_id: plain('ParentSpanId'),
+  trace_state: plain('TraceState'),
+  name: plain('SpanName'),
+  kind: upper('SpanKind', 'SPAN_KIND_', ''),
+  status_code: upper('StatusCode', 'STATUS_CODE_', 'UNSET'),
+  status_message: plain('StatusMessage'),
+  attributes: object('SpanAttributes'),
 };
 
 const logColumns: typeof common = {
   ...common,
-  severity_number: ['SeverityNumber', (column) => `coalesce(${column('SeverityNumber')}, 0)::bigint`],
-  severity_text: ['SeverityText', plain('SeverityText')],
-  body: ['Body', plain('Body')],
-  event_name: ['EventName', plain('EventName')],
-  flags: ['TraceFlags', (column) => `coalesce(${column('TraceFlags')}, 0)::bigint`],
-  attributes: ['LogAttributes', object('LogAttributes')],
+  severity_number: integer('SeverityNumber'),
+  severity_text: plain('SeverityText'),
+  body: plain('Body'),
+  event_name: plain('EventName'),
+  flags: integer('TraceFlags'),
+  attributes: object('LogAttributes'),
 };
 
 /** As the exporter makes them today; what is newer is found by looking. */

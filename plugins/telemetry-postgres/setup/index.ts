@@ -1,5 +1,6 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import {
+  isTenant,
   otelTables,
   tableNames,
   type PhysicalColumns,
@@ -10,7 +11,7 @@ import { physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { namesOf, resolveTables } from '../layout.ts';
 import { clientOf, type OperationsOptions } from '../settings.ts';
-import { typeNames } from '../relation.ts';
+import { typeName } from '../relation.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { exporterColumns, exporterPreset } from '../presets/exporter.ts';
 import { grantsOn, mappingsOf, hardeningScript, rolesScript } from './roles.ts';
@@ -63,7 +64,7 @@ export async function setupScripts(
 
 /** Of the presets as they usually are. */
 const assumed: ReadonlyMap<string, string> = new Map([
-  ...tableNames.flatMap((table) => otelTables[table].columns.map(({ name, type }) => [name, typeNames[type]] as const)),
+  ...tableNames.flatMap((table) => otelTables[table].columns.map(({ name, type }) => [name, typeName(type)] as const)),
   ...exporterColumns,
 ]);
 
@@ -81,16 +82,11 @@ function lookedAt(warehouses: Warehouses, signal: AbortSignal): PhysicalColumns 
 }
 
 function checkedTenant(value: string): Tenant {
-  if (!isTenant(value))
-    throw new SightlineError(
-      'config_invalid',
-      'telemetry.tenancy.organizations: a tenant in a name has only letters, digits, _ and -.',
-    );
-  return value;
-}
-
-function isTenant(value: string): value is Tenant {
-  return /^[A-Za-z0-9_-]{1,64}$/.test(value);
+  if (isTenant(value) && /^[A-Za-z0-9_-]{1,64}$/.test(value)) return value;
+  throw new SightlineError(
+    'config_invalid',
+    'telemetry.tenancy.organizations: a tenant in a name has only letters, digits, _ and -.',
+  );
 }
 
 function loginOf(config: PostgresConfig): string {

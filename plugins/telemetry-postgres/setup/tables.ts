@@ -8,7 +8,7 @@ import {
   type ResolvedMapping,
 } from '../../../src/contract/telemetry/index.ts';
 import { quoteName } from '../types.ts';
-import { typeNames, writer } from '../relation.ts';
+import { typeName, writer } from '../relation.ts';
 import { isNamed } from './roles.ts';
 
 /**
@@ -86,7 +86,7 @@ export function tablesScript({ names, organization, writer: login }: TablesOptio
 function createTable(name: string, tenant: string, columns: readonly LogicalColumn[]): string {
   const definitions = columns.map((column) => {
     const required = column.nullable ? '' : ` NOT NULL DEFAULT ${writer.empty(column)}`;
-    return `  ${quoteName(column.name)} ${typeNames[column.type]}${required}`;
+    return `  ${quoteName(column.name)} ${typeName(column.type)}${required}`;
   });
   return `CREATE TABLE IF NOT EXISTS ${name} (\n  ${tenant},\n${definitions.join(',\n')}\n);`;
 }

@@ -29,55 +29,33 @@ export function unread(steps: readonly Step[], prepared: Set<string>): Buffer {
   return messages === undefined ? none : Buffer.concat(messages);
 }
 
-/** Steps are the same again and again. */
-const runs = new WeakMap<readonly Step[], Buffer>();
+/** Made once of each: steps and statements are the same again and again. */
+function remembered<Key extends object>(make: (key: Key) => Buffer): (key: Key) => Buffer {
+  const known = new WeakMap<Key, Buffer>();
+  return (key) => {
+    let made = known.get(key);
+    if (made === undefined) known.set(key, (made = make(key)));
+    return made;
+  };
+}
 
 /** Carries out steps that were read before. */
-export function run(steps: readonly Step[]): Buffer {
-  const known = runs.get(steps);
-  if (known !== undefined) return known;
-  const messages = steps.flatMap(({ name, values }) => [
-    serialize.bind({ statement: name, values: [...values] }),
-    execute(0),
-  ]);
-  const made = Buffer.concat(messages);
-  runs.set(steps, made);
-  return made;
-}
-
-const wholes = new WeakMap<readonly Step[], Buffer>();
-
-/** After a statement: asks for all of its rows, and then carries out `after`. A number of rows would keep it from running in parallel. */
-export function whole(after: readonly Step[]): Buffer {
-  const known = wholes.get(after);
-  if (known !== undefined) return known;
-  const made = Buffer.concat([start, execute(0), ending(after)]);
-  wholes.set(after, made);
-  return made;
-}
-
-const named = new WeakMap<NamedStatement, Buffer>();
-
-/** Asks for all rows of a statement that the server keeps. */
-export function carryOut(statement: NamedStatement): Buffer {
-  const known = named.get(statement);
-  if (known !== undefined) return known;
-  const bind = serialize.bind({ statement: statement.name });
-  const made = Buffer.concat([bind, serialize.describe({ type: 'P' }), execute(0)]);
-  named.set(statement, made);
-  return made;
-}
-
-const ends = new WeakMap<readonly Step[], Buffer>();
+export const run = remembered((steps: readonly Step[]) =>
+  Buffer.concat(
+    steps.flatMap(({ name, values }) => [serialize.bind({ statement: name, values: [...values] }), execute(0)]),
+  ),
+);
 
 /** Carries out `after`, and ends what was sent. */
-export function ending(after: readonly Step[]): Buffer {
-  const known = ends.get(after);
-  if (known !== undefined) return known;
-  const made = Buffer.concat([run(after), sync]);
-  ends.set(after, made);
-  return made;
-}
+export const ending = remembered((after: readonly Step[]) => Buffer.concat([run(after), sync]));
+
+/** After a statement: asks for all of its rows, and then carries out `after`. A number of rows would keep it from running in parallel. */
+export const whole = remembered((after: readonly Step[]) => Buffer.concat([start, execute(0), ending(after)]));
+
+/** Asks for all rows of a statement that the server keeps. */
+export const carryOut = remembered(({ name }: NamedStatement) =>
+  Buffer.concat([serialize.bind({ statement: name }), serialize.describe({ type: 'P' }), execute(0)]),
+);
 
 /** Which a session's server keeps, with their plans. */
 const mostStatements = 20;

@@ -4,7 +4,7 @@ export type * from './telemetry.ts';
 export { examplesOf } from './telemetry.ts';
 export type * from './statement.ts';
 export * from './tree.ts';
-export { labelComment, labelText } from './statement.ts';
+export { admitText, labelComment, labelText, statementTooLarge, unitAt } from './statement.ts';
 export * from './gate.ts';
 export { mappingSchema, tenancySchema } from './mapping.ts';
 export type * from './mapping.ts';

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetails, SightlineError } from '../core/errors.ts';
+import { SightlineError, type ErrorCode, type ErrorDetails } from '../core/errors.ts';
 import type { OrganizationId } from '../core/ids.ts';
 import type { LogicalTable, TableName } from './schema.ts';
 import type { Json, TreeGrammar } from './tree.ts';
@@ -18,6 +18,31 @@ export interface StatementLabel {
   readonly tool: string;
   /** W3C trace id of the request where it came with one, else the request's own id. */
   readonly traceId: string;
+}
+
+/** Refuses what must not even reach a parser. */
+export function admitText(sql: string, maxBytes: number, { refuse }: Pick<SqlHelpers, 'refuse'>): void {
+  if (Buffer.byteLength(sql) > maxBytes) {
+    throw refuse('sql_too_large', `The statement is longer than ${maxBytes / 1024} kB.`);
+  }
+  const nul = sql.indexOf('\0');
+  if (nul >= 0) throw refuse('sql_syntax', 'The statement contains a NUL character.', { position: nul + 1 });
+  if (!sql.isWellFormed()) throw refuse('sql_syntax', 'The statement is not well-formed Unicode.');
+}
+
+export function statementTooLarge(): SightlineError {
+  return new SightlineError('sql_refused', 'The statement is too large or nested too deeply.', {
+    hint: 'Ask in several smaller statements.',
+  });
+}
+
+/** Where the text has come to after so many code points, in UTF-16 units. */
+export function unitAt(text: string, points: number): number {
+  let unit = 0;
+  for (let passed = 0; passed < points && unit < text.length; passed += 1) {
+    unit += (text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return unit;
 }
 
 /** Who asks, as a comment before the statement in the form of sqlcommenter. */

@@ -1,7 +1,7 @@
-import { SightlineError } from '../../contract/core/index.ts';
 import {
   isList,
   isNode,
+  statementTooLarge,
   text,
   type CteScope,
   type Json,
@@ -60,7 +60,7 @@ class Walk<State> implements TreeWalk<State> {
   #fields(types: NodeTypes<State>, type: string, node: Node, outer: CteScope, depth: number): void {
     const { maxDepth, maxNodes, nullIsNothing } = this.#grammar;
     this.#nodes += 1;
-    if (depth > maxDepth || this.#nodes > maxNodes) throw tooLarge();
+    if (depth > maxDepth || this.#nodes > maxNodes) throw statementTooLarge();
     const shape = entry(types.shapes, type);
     if (shape === undefined) throw this.#grammar.unknown(this.state, { node, type });
     const hook = entry(types.hooks, type);
@@ -102,12 +102,6 @@ class Walk<State> implements TreeWalk<State> {
     }
     return true;
   }
-}
-
-function tooLarge(): SightlineError {
-  return new SightlineError('sql_refused', 'The statement is too large or nested too deeply.', {
-    hint: 'Ask in several smaller statements.',
-  });
 }
 
 /** Only what the table itself has: not `constructor` or `__proto__`. */

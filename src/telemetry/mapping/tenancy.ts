@@ -1,6 +1,12 @@
 import { foldCase, isId, SightlineError, type OrganizationId } from '../../contract/core/index.ts';
 import type { Directory, Organization } from '../../contract/storage/index.ts';
-import { noTelemetry, type Tenancy, type TenancyConfig, type TenancyHelpers, type Tenant } from '../../contract/telemetry/index.ts';
+import {
+  noTelemetry,
+  type Tenancy,
+  type TenancyConfig,
+  type TenancyHelpers,
+  type Tenant,
+} from '../../contract/telemetry/index.ts';
 import { checkFragment } from './relation.ts';
 
 const section = 'telemetry.tenancy';
