@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { SightlineError, Stopped } from '../../src/contract/core/index.ts';
 import {
+  byNames,
   commonFailures,
   shownName,
   sqlFailed,
@@ -68,63 +69,52 @@ const convertHint =
 const aliasHint = 'Use the alias given in FROM, or the table name without its schema.';
 
 const passing = (message: string): Told => unavailable(message, 'Send the query again in a few seconds.');
-const doNotFit = sqlFailed('The types in the statement do not fit together.', castHint);
-const doesNotConvert = sqlFailed('A value does not convert, or leaves the range of its type.', convertHint);
-const tooMuch: Told = {
-  code: 'query_memory',
-  message: 'The query needs more memory or temporary space than it may use.',
-  hint: 'Narrow the time window, return fewer columns, or aggregate before you sort or join.',
-};
-const ended = passing('The telemetry warehouse ended the query.');
 
 /** By SQLSTATE, else by its class. */
-const states: Readonly<Record<string, Told>> = {
-  '57014': commonFailures.timedOut,
-  '57P05': commonFailures.timedOut,
-  '25P03': commonFailures.timedOut,
-  '42703': {
-    code: 'unknown_column',
-    message: 'The statement names a column that is not there.',
-    hint: 'DESCRIBE otel.spans lists them.',
-  },
-  '42883': sqlFailed('An operator does not take the types it stands between.', castHint),
-  '42P01': { code: 'unknown_table', message: 'The statement uses a name that FROM does not give.', hint: aliasHint },
-  '42803': sqlFailed('A column is neither grouped nor aggregated.', 'Add it to GROUP BY, or wrap it in max(…).'),
-  '42702': sqlFailed('A column is in more than one table of FROM.', 'Put the table alias before it.'),
-  '42725': sqlFailed('More than one function fits these arguments.', castHint),
-  '42804': doNotFit,
-  '42846': doNotFit,
-  '42P18': doNotFit,
-  '42P08': doNotFit,
-  '42P20': sqlFailed('A window function stands where none may be.', 'Filter on it in an outer SELECT.'),
-  '42601': {
-    code: 'sql_syntax',
-    message: 'The server cannot read the statement.',
-    hint: 'Write it in plain PostgreSQL.',
-  },
-  '21000': sqlFailed('A subquery used as a value gave more than one row.', 'Aggregate in it, or add LIMIT 1.'),
-  '22012': sqlFailed('A division by zero.', 'Divide by nullif(x, 0).'),
-  '2201B': sqlFailed('A regular expression cannot be read.', 'Regular expressions are POSIX, as with ~.'),
-  '22P02': doesNotConvert,
-  '22007': doesNotConvert,
-  '22008': doesNotConvert,
-  '22003': doesNotConvert,
-  '22030': doesNotConvert,
-  '25006': { code: 'sql_not_read_only', message: 'Telemetry can only be read.', hint: 'Write a single SELECT.' },
-  '53100': tooMuch,
-  '53200': tooMuch,
-  '53400': tooMuch,
-  '53300': passing('The telemetry warehouse has no connection free.'),
-  '22': sqlFailed('A function was given a value that it cannot take.', convertHint),
-  '54': sqlFailed('The statement is too large or nested too deeply.', 'Simplify it, or split it into several.'),
-  '0A': sqlFailed('The server does not support this form.', 'Write it in another way.'),
-  '42': sqlFailed('The names or types in the statement do not fit together.', castHint),
-  '08': ended,
-  '53': ended,
-  '57': ended,
-  '58': ended,
-  XX: ended,
-};
+const states = byNames<Told>([
+  [commonFailures.timedOut, '57014 57P05 25P03'],
+  [
+    {
+      code: 'unknown_column',
+      message: 'The statement names a column that is not there.',
+      hint: 'DESCRIBE otel.spans lists them.',
+    },
+    '42703',
+  ],
+  [sqlFailed('An operator does not take the types it stands between.', castHint), '42883'],
+  [{ code: 'unknown_table', message: 'The statement uses a name that FROM does not give.', hint: aliasHint }, '42P01'],
+  [sqlFailed('A column is neither grouped nor aggregated.', 'Add it to GROUP BY, or wrap it in max(…).'), '42803'],
+  [sqlFailed('A column is in more than one table of FROM.', 'Put the table alias before it.'), '42702'],
+  [sqlFailed('More than one function fits these arguments.', castHint), '42725'],
+  [sqlFailed('The types in the statement do not fit together.', castHint), '42804 42846 42P18 42P08'],
+  [sqlFailed('A window function stands where none may be.', 'Filter on it in an outer SELECT.'), '42P20'],
+  [
+    { code: 'sql_syntax', message: 'The server cannot read the statement.', hint: 'Write it in plain PostgreSQL.' },
+    '42601',
+  ],
+  [sqlFailed('A subquery used as a value gave more than one row.', 'Aggregate in it, or add LIMIT 1.'), '21000'],
+  [sqlFailed('A division by zero.', 'Divide by nullif(x, 0).'), '22012'],
+  [sqlFailed('A regular expression cannot be read.', 'Regular expressions are POSIX, as with ~.'), '2201B'],
+  [
+    sqlFailed('A value does not convert, or leaves the range of its type.', convertHint),
+    '22P02 22007 22008 22003 22030',
+  ],
+  [{ code: 'sql_not_read_only', message: 'Telemetry can only be read.', hint: 'Write a single SELECT.' }, '25006'],
+  [
+    {
+      code: 'query_memory',
+      message: 'The query needs more memory or temporary space than it may use.',
+      hint: 'Narrow the time window, return fewer columns, or aggregate before you sort or join.',
+    },
+    '53100 53200 53400',
+  ],
+  [passing('The telemetry warehouse has no connection free.'), '53300'],
+  [sqlFailed('A function was given a value that it cannot take.', convertHint), '22'],
+  [sqlFailed('The statement is too large or nested too deeply.', 'Simplify it, or split it into several.'), '54'],
+  [sqlFailed('The server does not support this form.', 'Write it in another way.'), '0A'],
+  [sqlFailed('The names or types in the statement do not fit together.', castHint), '42'],
+  [passing('The telemetry warehouse ended the query.'), '08 53 57 58 XX'],
+]);
 const unknownFailure = sqlFailed(
   'The server could not run the statement.',
   'Simplify the statement and try its parts.',

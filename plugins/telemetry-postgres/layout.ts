@@ -1,5 +1,7 @@
 import {
   otelTables,
+  ownColumnsOf,
+  sourcesOf,
   tableNames,
   type MappingConfig,
   type PhysicalColumns,
@@ -22,19 +24,14 @@ const sightlinePreset: MappingPreset = {
   title: "Sightline's own tables",
   names: { schema: 'telemetry', spans: 'spans', metrics: 'metrics', logs: 'logs' },
   async sources(names, physical) {
-    const sources: { [Name in TableName]?: readonly TableSource[] } = {};
+    const sources: { [Name in TableName]?: TableSource } = {};
     for (const table of tableNames) {
       const found = await physical(`${names['schema']}.${names[table]}`);
       if (found === undefined) continue;
-      const columns = otelTables[table].columns.filter(({ name }) => found.has(name));
-      sources[table] = [
-        {
-          from: `${quoteName(names['schema'] ?? '')}.${quoteName(names[table] ?? '')}`,
-          columns: Object.fromEntries(columns.map(({ name }) => [name, quoteName(name)])),
-        },
-      ];
+      const from = `${quoteName(names['schema'] ?? '')}.${quoteName(names[table] ?? '')}`;
+      sources[table] = { from, columns: ownColumnsOf(table, found, quoteName) };
     }
-    return sources;
+    return sourcesOf(sources);
   },
 };
 

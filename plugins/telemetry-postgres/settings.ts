@@ -1,4 +1,4 @@
-import { SightlineError } from '../../src/contract/core/index.ts';
+import { SightlineError, type Logger } from '../../src/contract/core/index.ts';
 import type { TelemetryHost } from '../../src/contract/telemetry/index.ts';
 import type { ClientConfig } from 'pg';
 import type { PostgresConfig } from './config.ts';
@@ -75,6 +75,12 @@ export function clientOf(config: PostgresConfig): ClientConfig {
     throw wrong('telemetry.url is missing.', 'Or give host, user, password and database.');
   }
   return { host, user, database, ...(port !== undefined && { port }), ...(password !== undefined && { password }) };
+}
+
+/** What all pools of connections have in common. */
+export function poolOf({ ssl, pool }: PostgresConfig, logger: Logger) {
+  const { max, idleSeconds, connectSeconds } = pool;
+  return { ssl, max, idleMs: idleSeconds * 1_000, connectMs: connectSeconds * 1_000, logger };
 }
 
 export function wrong(message: string, hint: string): SightlineError {

@@ -2,7 +2,7 @@ import { connectionOf, type Tenant } from '../../src/contract/telemetry/index.ts
 import type { Logger } from '../../src/contract/core/index.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import type { PostgresConfig } from './config.ts';
-import { clientOf } from './settings.ts';
+import { clientOf, poolOf } from './settings.ts';
 
 /** The connections of the gateway's login: one pool, or one for each tenant that has a database of its own. */
 export class Warehouses {
@@ -12,19 +12,11 @@ export class Warehouses {
   #ended = false;
 
   constructor(config: PostgresConfig, logger: Logger) {
-    const { max, idleSeconds, connectSeconds } = config.pool;
     this.#config = config;
-    const all = Math.max(1, max - 1);
+    const all = Math.max(1, config.pool.max - 1);
     const shared = config.tenancy.boundary.mode !== 'connection' && config.tenancy.boundary.mode !== 'database';
     const each = shared ? Math.max(1, Math.floor((all * 3) / 4)) : all;
-    this.#options = {
-      ssl: config.ssl,
-      max,
-      tenants: { all, each },
-      idleMs: idleSeconds * 1_000,
-      connectMs: connectSeconds * 1_000,
-      logger,
-    };
+    this.#options = { ...poolOf(config, logger), tenants: { all, each } };
   }
 
   get open(): number {

@@ -1,4 +1,4 @@
-import { words, type GatePolicy } from '../../../src/contract/telemetry/index.ts';
+import { byNames, words, type GatePolicy } from '../../../src/contract/telemetry/index.ts';
 
 /**
  * What a statement may call, lower case. Left out on purpose: whatever reads a catalog, the session or another service
@@ -61,44 +61,38 @@ export const functionNames: readonly string[] = listed.map((name) => name.toUppe
 export const functions: ReadonlySet<string> = new Set([...listed, ...words(safe).map((name) => `safe.${name}`)]);
 
 /** What to write instead of what other dialects call it. */
-const functionHints: Readonly<Record<string, string>> = {
-  now: 'Use CURRENT_TIMESTAMP().',
-  today: 'Use CURRENT_DATE().',
-  getdate: 'Use CURRENT_TIMESTAMP().',
-  date_part: 'Use EXTRACT(part FROM time).',
-  time_bucket: 'Use TIMESTAMP_TRUNC(time, MINUTE), or TIMESTAMP_SECONDS(DIV(UNIX_SECONDS(time), 300) * 300).',
-  tostartofminute: 'Use TIMESTAMP_TRUNC(time, MINUTE).',
-  tostartofhour: 'Use TIMESTAMP_TRUNC(time, HOUR).',
-  datediff: 'Use TIMESTAMP_DIFF(end, start, SECOND).',
-
-  quantile: 'Use APPROX_QUANTILES(x, 1000)[OFFSET(950)].',
-  quantile_cont: 'Use APPROX_QUANTILES(x, 1000)[OFFSET(950)].',
-  approx_percentile: 'Use APPROX_QUANTILES(x, 1000)[OFFSET(950)].',
-  percentile: 'Use APPROX_QUANTILES(x, 1000)[OFFSET(950)].',
-  median: 'Use APPROX_QUANTILES(x, 2)[OFFSET(1)].',
-  arg_max: 'Use MAX_BY(value, by).',
-  arg_min: 'Use MIN_BY(value, by).',
-  group_concat: 'Use STRING_AGG(x, separator).',
-  uniq: 'Use COUNT(DISTINCT x) or APPROX_COUNT_DISTINCT(x).',
-  uniqexact: 'Use COUNT(DISTINCT x).',
-  count_if: 'Use COUNTIF(condition).',
-  sumif: 'Use SUM(IF(condition, x, 0)).',
-  topk: 'Use APPROX_TOP_COUNT(x, 10).',
-  try_cast: 'Use SAFE_CAST(x AS type).',
-  to_timestamp: 'Use TIMESTAMP_SECONDS(x) or PARSE_TIMESTAMP(format, text).',
-  from_unixtime: 'Use TIMESTAMP_SECONDS(x).',
-  regexp_matches: 'Use REGEXP_CONTAINS(text, pattern).',
-  regexp_like: 'Use REGEXP_CONTAINS(text, pattern).',
-  regexp_count: 'Use ARRAY_LENGTH(REGEXP_EXTRACT_ALL(text, pattern)).',
-  match: 'Use REGEXP_CONTAINS(text, pattern).',
-  ilike: 'Use LOWER(x) LIKE pattern, or CONTAINS_SUBSTR(x, text).',
-  json_extract_string: 'Use JSON_VALUE(attributes, \'$."http.route"\').',
-  jsonextractstring: 'Use JSON_VALUE(attributes, \'$."http.route"\').',
-  map_keys: 'Use JSON_KEYS(attributes, 1).',
-  error: 'Values that do not fit can be left out: SAFE_CAST, SAFE_DIVIDE, NULLIF.',
-  session_user: 'Who runs the statement is not told.',
-  external_query: 'Only otel.spans, otel.metrics and otel.logs can be read.',
-};
+const functionHints = byNames(
+  Object.entries({
+    'Use CURRENT_TIMESTAMP().': 'now getdate',
+    'Use CURRENT_DATE().': 'today',
+    'Use EXTRACT(part FROM time).': 'date_part',
+    'Use TIMESTAMP_TRUNC(time, MINUTE), or TIMESTAMP_SECONDS(DIV(UNIX_SECONDS(time), 300) * 300).': 'time_bucket',
+    'Use TIMESTAMP_TRUNC(time, MINUTE).': 'tostartofminute',
+    'Use TIMESTAMP_TRUNC(time, HOUR).': 'tostartofhour',
+    'Use TIMESTAMP_DIFF(end, start, SECOND).': 'datediff',
+    'Use APPROX_QUANTILES(x, 1000)[OFFSET(950)].': 'quantile quantile_cont approx_percentile percentile',
+    'Use APPROX_QUANTILES(x, 2)[OFFSET(1)].': 'median',
+    'Use MAX_BY(value, by).': 'arg_max',
+    'Use MIN_BY(value, by).': 'arg_min',
+    'Use STRING_AGG(x, separator).': 'group_concat',
+    'Use COUNT(DISTINCT x) or APPROX_COUNT_DISTINCT(x).': 'uniq',
+    'Use COUNT(DISTINCT x).': 'uniqexact',
+    'Use COUNTIF(condition).': 'count_if',
+    'Use SUM(IF(condition, x, 0)).': 'sumif',
+    'Use APPROX_TOP_COUNT(x, 10).': 'topk',
+    'Use SAFE_CAST(x AS type).': 'try_cast',
+    'Use TIMESTAMP_SECONDS(x) or PARSE_TIMESTAMP(format, text).': 'to_timestamp',
+    'Use TIMESTAMP_SECONDS(x).': 'from_unixtime',
+    'Use REGEXP_CONTAINS(text, pattern).': 'regexp_matches regexp_like match',
+    'Use ARRAY_LENGTH(REGEXP_EXTRACT_ALL(text, pattern)).': 'regexp_count',
+    'Use LOWER(x) LIKE pattern, or CONTAINS_SUBSTR(x, text).': 'ilike',
+    'Use JSON_VALUE(attributes, \'$."http.route"\').': 'json_extract_string jsonextractstring',
+    'Use JSON_KEYS(attributes, 1).': 'map_keys',
+    'Values that do not fit can be left out: SAFE_CAST, SAFE_DIVIDE, NULLIF.': 'error',
+    'Who runs the statement is not told.': 'session_user',
+    'Only otel.spans, otel.metrics and otel.logs can be read.': 'external_query',
+  }),
+);
 
 /** Of casts. */
 const types = `string bytes int64 int integer bigint smallint tinyint byteint float64 numeric decimal bignumeric bigdecimal

@@ -1,4 +1,4 @@
-import type { MappingPreset } from '../../../src/contract/telemetry/index.ts';
+import { sourcesOf, type MappingPreset } from '../../../src/contract/telemetry/index.ts';
 import { tablePath } from '../literals.ts';
 import { json, plain, present, text, type Wanted } from '../writer.ts';
 
@@ -8,10 +8,14 @@ function named(column: string, names: readonly string[]): Wanted {
   return [`IFNULL([${list}][SAFE_OFFSET(${column})], '${names[0] ?? ''}')`, column];
 }
 
-function resource(...keys: readonly string[]): Wanted {
-  const read = keys.map((key) => `JSON_VALUE(resource.attributes, '$."${key}"')`);
-  return [`COALESCE(${read.join(', ')}, '')`, 'resource.attributes'];
+/** The first of the keys that an object has. */
+function value(column: string, ...keys: readonly string[]): Wanted {
+  const read = keys.map((key) => `JSON_VALUE(${column}, '$."${key}"')`);
+  return [`COALESCE(${read.join(', ')}, '')`, column];
 }
+
+const resource = (...keys: readonly string[]) => value('resource.attributes', ...keys);
+const label = (...keys: readonly string[]) => value('labels', ...keys);
 
 function list(column: string, fields: readonly string[], reads: readonly string[]): Wanted {
   const select = `AS STRUCT ${fields.join(', ')}, IFNULL(entry.attributes, JSON '{}') AS attributes`;
@@ -66,11 +70,6 @@ const severityNumber = Object.entries(severities)
   .map(([name, number]) => `WHEN '${name}' THEN ${number}`)
   .join(' ');
 
-function label(...keys: readonly string[]): Wanted {
-  const read = keys.map((key) => `JSON_VALUE(labels, '$."${key}"')`);
-  return [`COALESCE(${read.join(', ')}, '')`, 'labels'];
-}
-
 /** Sources disagree how the span's id is called; whichever is there. */
 function logColumns(there: ReadonlyMap<string, string>): Readonly<Record<string, Wanted>> {
   const spanId = ['span_id', 'spanId'].find((name) => there.has(name));
@@ -110,11 +109,9 @@ export const googleCloud: MappingPreset = {
     const spansPath = `${names['trace_dataset']}.${names['spans']}`;
     const logsPath = `${names['log_dataset']}.${names['logs']}`;
     const [spansThere, logsThere] = await Promise.all([columnsOf(spansPath), columnsOf(logsPath)]);
-    return {
-      ...(spansThere && { spans: [{ from: tablePath(spansPath), columns: present(spans, spansThere) }] }),
-      ...(logsThere && {
-        logs: [{ from: tablePath(logsPath), columns: present(logColumns(logsThere), logsThere) }],
-      }),
-    };
+    return sourcesOf({
+      spans: spansThere && { from: tablePath(spansPath), columns: present(spans, spansThere) },
+      logs: logsThere && { from: tablePath(logsPath), columns: present(logColumns(logsThere), logsThere) },
+    });
   },
 };

@@ -1,5 +1,5 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
-import type { MappingPreset, TableSource } from '../../../src/contract/telemetry/index.ts';
+import { sourcesOf, type MappingPreset, type TableSource } from '../../../src/contract/telemetry/index.ts';
 import { tablePath } from '../literals.ts';
 import { json, plain, present, text, type Wanted } from '../writer.ts';
 
@@ -123,23 +123,22 @@ export const otelCollector: MappingPreset = {
         hint: 'flat keeps {"http.route": …}, nested {"http": {"route": …}}.',
       });
     }
-    const sourceOf = async (name: string, columns: Readonly<Record<string, Wanted>>): Promise<TableSource[]> => {
+    const sourceOf = async (
+      name: string,
+      columns: Readonly<Record<string, Wanted>>,
+    ): Promise<TableSource | undefined> => {
       const path = `${names['dataset']}.${names[name]}`;
       const there = await columnsOf(path);
-      if (there === undefined) return [];
+      if (there === undefined) return undefined;
       const partition = ['_PARTITIONTIME', 'partition_time'].find((candidate) => there.has(candidate));
       const timeBounds = partition === undefined ? {} : { timeBounds: arrivedAround(partition) };
-      return [{ from: tablePath(path), columns: present(columns, there), ...timeBounds }];
+      return { from: tablePath(path), columns: present(columns, there), ...timeBounds };
     };
     const [trace, metric, log] = await Promise.all([
       sourceOf('trace', spans),
       sourceOf('metric', metrics),
       sourceOf('log', logs),
     ]);
-    return {
-      ...(trace.length > 0 && { spans: trace }),
-      ...(metric.length > 0 && { metrics: metric }),
-      ...(log.length > 0 && { logs: log }),
-    };
+    return sourcesOf({ spans: trace, metrics: metric, logs: log });
   },
 };

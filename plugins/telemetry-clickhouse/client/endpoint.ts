@@ -1,6 +1,7 @@
 import { Agent } from 'node:https';
 import { addAbortSignal, Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { words } from '../../../src/contract/telemetry/index.ts';
 import { engineError, EngineError } from './failures.ts';
 
 interface EndpointsOptions extends EndpointOptions {
@@ -49,15 +50,7 @@ export class Endpoints {
   }
 }
 
-const unreachable = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-]);
+const unreachable = new Set(words('ECONNREFUSED ECONNRESET EPIPE EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN'));
 
 /** Whether no server took the statement up, or it broke off before it answered. */
 function isUnreachable(error: unknown): boolean {

@@ -104,7 +104,7 @@ function byCode({ code, message }: EngineError, cause: unknown, about: Explainin
       }
     }
   }
-  return told(failures.get(code) ?? unknownFailure, cause);
+  return told(failures[code] ?? unknownFailure, cause);
 }
 
 function named(message: string, pattern: RegExp): string | undefined {

@@ -29,15 +29,16 @@ const spelling = {
   session_timezone: 'UTC',
 } as const satisfies Settings;
 
-/** What every query is sent with where the server lets it be set. */
-const wished = {
+/** What every query is sent with where the server lets it be set, beside its time. */
+export const sentSettings = {
   ...spelling,
   output_format_json_escape_forward_slashes: 0,
   cancel_http_readonly_queries_on_client_close: 1,
   http_write_exception_in_output_format: 0,
-  max_execution_time: 3_600,
   log_comment: '',
 } as const satisfies Settings;
+
+const wished = { ...sentSettings, max_execution_time: 3_600 } as const satisfies Settings;
 
 /** Settings that the profile of the gateway's user has to let be changed (CHANGEABLE_IN_READONLY). */
 export const changedSettings: readonly string[] = Object.keys(wished);

@@ -1,5 +1,6 @@
+import type { PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
 import { jsonAttribute, jsonToMap } from '../json-attributes.ts';
-import { identifier, literal } from '../quote.ts';
+import { identifier, literal, tablePath } from '../quote.ts';
 import { event, link } from '../types.ts';
 
 /** The columns of one physical table, by name. */
@@ -9,6 +10,32 @@ export type Columns = ReadonlyMap<string, string>;
 export function pick(columns: Columns, ...names: readonly string[]): string | undefined {
   const there = names.find((name) => columns.has(name));
   return there === undefined ? undefined : /^[A-Za-z_]\w*$/.test(there) ? there : identifier(there);
+}
+
+export interface Table {
+  /** Quoted. */
+  readonly from: string;
+  readonly columns: Columns;
+}
+
+/** The first table of these names that the database has. */
+export async function tableOf(
+  physical: PhysicalColumns,
+  database: string | undefined,
+  names: readonly string[],
+): Promise<Table | undefined> {
+  for (const name of names) {
+    const path = `${database}.${name}`;
+    const columns = await physical(path);
+    if (columns !== undefined) return { from: tablePath(path), columns };
+  }
+  return undefined;
+}
+
+/** The first existing column as an Int64. */
+export function integer(columns: Columns, ...names: readonly string[]): string | undefined {
+  const column = pick(columns, ...names);
+  return column && `toInt64(${column})`;
 }
 
 /** Leaves out what is undefined: the mapping gives typed empties for it. */

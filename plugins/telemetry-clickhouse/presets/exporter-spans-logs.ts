@@ -3,6 +3,7 @@ import {
   attribute,
   environment,
   eventsOf,
+  integer,
   kindOfText,
   linksOf,
   pick,
@@ -39,20 +40,18 @@ export function spansSource(from: string, columns: Columns): TableSource {
 }
 
 export function logsSource(from: string, columns: Columns): TableSource {
-  const severity = pick(columns, 'SeverityNumber');
-  const flags = pick(columns, 'TraceFlags');
   return {
     from,
     columns: present({
       time: pick(columns, 'Timestamp'),
       observed_time: pick(columns, 'ObservedTimestamp'),
-      severity_number: severity && `toInt64(${severity})`,
+      severity_number: integer(columns, 'SeverityNumber'),
       severity_text: pick(columns, 'SeverityText'),
       body: pick(columns, 'Body'),
       event_name: pick(columns, 'EventName'),
       trace_id: pick(columns, 'TraceId'),
       span_id: pick(columns, 'SpanId'),
-      flags: flags && `toInt64(${flags})`,
+      flags: integer(columns, 'TraceFlags'),
       ...service(columns),
       attributes: pick(columns, 'LogAttributes'),
     }),

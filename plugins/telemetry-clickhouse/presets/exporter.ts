@@ -1,8 +1,8 @@
-import type { MappingPreset, TableSource } from '../../../src/contract/telemetry/index.ts';
-import { tablePath, literal } from '../quote.ts';
+import { sourcesOf, type MappingPreset, type TableSource } from '../../../src/contract/telemetry/index.ts';
+import { literal } from '../quote.ts';
 import { logsSource, spansSource, service } from './exporter-spans-logs.ts';
 import { quantile } from '../types.ts';
-import { pick, present, type Columns } from './columns.ts';
+import { pick, present, tableOf, type Columns } from './columns.ts';
 
 const metricTypes = ['gauge', 'sum', 'histogram', 'exponential_histogram', 'summary'] as const;
 type MetricType = (typeof metricTypes)[number];
@@ -58,17 +58,9 @@ function quantiles(columns: Columns): string | undefined {
   return `arrayMap((_quantile, _value) -> ${one}, ValueAtQuantiles.Quantile, ValueAtQuantiles.Value)`;
 }
 
-const metricTables = [
-  ['metrics_gauge', 'gauge'],
-  ['metrics_sum', 'sum'],
-  ['metrics_histogram', 'histogram'],
-  ['metrics_exponential_histogram', 'exponential_histogram'],
-  ['metrics_summary', 'summary'],
-] as const satisfies readonly (readonly [string, MetricType])[];
-
 /** The exporter's table of exponential histograms changed its name. */
-const otherNames: Readonly<Record<string, string>> = {
-  otel_metrics_exponential_histogram: 'otel_metrics_exp_histogram',
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  otel_metrics_exponential_histogram: ['otel_metrics_exp_histogram'],
 };
 
 /** A preset for tables of the Collector's exporter, created by it or by the operator. */
@@ -80,29 +72,25 @@ export function exporterPreset(name: string, title: string, database: string): M
       database,
       traces: 'otel_traces',
       logs: 'otel_logs',
-      ...Object.fromEntries(metricTables.map(([key, type]) => [key, `otel_metrics_${type}`])),
+      ...Object.fromEntries(metricTypes.map((type) => [`metrics_${type}`, `otel_metrics_${type}`])),
     },
     async sources(names, columns) {
       const find = async (key: string) => {
         const usual = names[key] ?? '';
-        for (const table of [usual, ...(otherNames[usual] === undefined ? [] : [otherNames[usual]])]) {
-          const there = await columns(`${names['database']}.${table}`);
-          if (there !== undefined) return { from: tablePath(`${names['database']}.${table}`), columns: there };
-        }
-        return undefined;
+        return await tableOf(columns, names['database'], [usual, ...(otherNames[usual] ?? [])]);
       };
       const traces = await find('traces');
       const logs = await find('logs');
       const metrics: TableSource[] = [];
-      for (const [key, type] of metricTables) {
-        const table = await find(key);
+      for (const type of metricTypes) {
+        const table = await find(`metrics_${type}`);
         if (table !== undefined) metrics.push(metricsSource(type, table.from, table.columns));
       }
-      return {
-        ...(traces === undefined ? {} : { spans: [spansSource(traces.from, traces.columns)] }),
-        ...(logs === undefined ? {} : { logs: [logsSource(logs.from, logs.columns)] }),
-        ...(metrics.length === 0 ? {} : { metrics }),
-      };
+      return sourcesOf({
+        spans: traces && spansSource(traces.from, traces.columns),
+        logs: logs && logsSource(logs.from, logs.columns),
+        metrics,
+      });
     },
   };
 }

@@ -1,13 +1,15 @@
-import type { MappingPreset, PhysicalColumns, TableSource } from '../../../src/contract/telemetry/index.ts';
-import { tablePath, literal } from '../quote.ts';
+import { sourcesOf, words, type MappingPreset, type TableSource } from '../../../src/contract/telemetry/index.ts';
+import { literal } from '../quote.ts';
 import {
   attribute,
   environment,
+  integer,
   kindOfNumber,
   kindOfText,
   pick,
   present,
   statusOfNumber,
+  tableOf,
   type Columns,
 } from './columns.ts';
 import { event, link, map } from '../types.ts';
@@ -20,7 +22,6 @@ function spansSource(from: string, columns: Columns): TableSource {
   const links = pick(columns, 'links', 'references');
   const kind = pick(columns, 'kind');
   const status = pick(columns, 'status_code', 'statusCode');
-  const flags = pick(columns, 'flags');
   return {
     from,
     columns: present({
@@ -31,15 +32,12 @@ function spansSource(from: string, columns: Columns): TableSource {
       span_id: pick(columns, 'span_id', 'spanID'),
       parent_span_id: pick(columns, 'parent_span_id', 'parentSpanID'),
       trace_state: pick(columns, 'trace_state', 'traceState'),
-      flags: flags && `toInt64(${flags})`,
+      flags: integer(columns, 'flags'),
       name: pick(columns, 'name'),
       kind: kind && (/Int/.test(columns.get('kind') ?? '') ? kindOfNumber(kind) : kindOfText(kind)),
       status_code: status && statusOfNumber(status),
       status_message: pick(columns, 'status_message', 'statusMessage'),
       ...service(columns),
-      scope_name: pick(columns, 'scope_name'),
-      scope_version: pick(columns, 'scope_version'),
-      attributes: attributesOf(columns),
       events: events && eventsOf(events),
       links: links && linksOf(links),
     }),
@@ -48,23 +46,19 @@ function spansSource(from: string, columns: Columns): TableSource {
 }
 
 function logsSource(from: string, columns: Columns): TableSource {
-  const flags = pick(columns, 'trace_flags');
   return {
     from,
     columns: present({
       time: 'fromUnixTimestamp64Nano(toInt64(timestamp))',
       observed_time: pick(columns, 'observed_timestamp') && 'fromUnixTimestamp64Nano(toInt64(observed_timestamp))',
-      severity_number: pick(columns, 'severity_number') && 'toInt64(severity_number)',
+      severity_number: integer(columns, 'severity_number'),
       severity_text: pick(columns, 'severity_text'),
       body: pick(columns, 'body'),
       event_name: pick(columns, 'event_name'),
       trace_id: pick(columns, 'trace_id'),
       span_id: pick(columns, 'span_id'),
-      flags: flags && `toInt64(${flags})`,
+      flags: integer(columns, 'trace_flags'),
       ...service(columns),
-      scope_name: pick(columns, 'scope_name'),
-      scope_version: pick(columns, 'scope_version'),
-      attributes: attributesOf(columns),
     }),
     // `time` wraps a number of nanoseconds, so nothing said of it reaches the partitions.
     timeBounds: [
@@ -78,39 +72,31 @@ function logsSource(from: string, columns: Columns): TableSource {
 /** Samples with what their series say. Histograms are series of their own: `….bucket`, `….count`, `….sum`. */
 function metricsSource(samples: string, series: string, columns: Columns): TableSource {
   const latest = (name: string) => (columns.has(name) ? `, anyLast(${name}) AS ${name}` : '');
+  const told = words('labels description unit type is_monotonic attrs resource_attrs').map(latest).join('');
+  const ofSeries = (name: string) => (columns.has(name) ? `_series.${name}` : undefined);
   const labels = columns.has('labels')
     ? `JSONExtract(_series.labels, ${literal(map)})`
     : `CAST(map(), ${literal(map)})`;
   const label = (key: string) =>
     `if(${labels}[${literal(key)}] != '', ${labels}[${literal(key)}], ${labels}[${literal(key.replaceAll('.', '_'))}])`;
   return {
-    from: `${samples} AS _samples GLOBAL INNER JOIN (SELECT fingerprint${[
-      'labels',
-      'description',
-      'unit',
-      'type',
-      'is_monotonic',
-      'attrs',
-      'resource_attrs',
-    ]
-      .map(latest)
-      .join('')} FROM ${series} GROUP BY fingerprint) AS _series ON _samples.fingerprint = _series.fingerprint`,
+    from: `${samples} AS _samples GLOBAL INNER JOIN (SELECT fingerprint${told} FROM ${series} GROUP BY fingerprint) AS _series ON _samples.fingerprint = _series.fingerprint`,
     columns: present({
       time: 'fromUnixTimestamp64Milli(_samples.unix_milli)',
       name: '_samples.metric_name',
       type: columns.has('type')
         ? "transform(_series.type, ['Gauge', 'Sum', 'Histogram', 'ExponentialHistogram', 'Summary'], ['gauge', 'sum', 'histogram', 'exponential_histogram', 'summary'], 'gauge')"
         : undefined,
-      unit: columns.has('unit') ? '_series.unit' : undefined,
-      description: columns.has('description') ? '_series.description' : undefined,
+      unit: ofSeries('unit'),
+      description: ofSeries('description'),
       aggregation_temporality: "transform(_samples.temporality, ['Delta', 'Cumulative'], ['delta', 'cumulative'], '')",
-      is_monotonic: columns.has('is_monotonic') ? '_series.is_monotonic' : undefined,
+      is_monotonic: ofSeries('is_monotonic'),
       value: 'toNullable(_samples.value)',
       service_name: label('service.name'),
       service_version: label('service.version'),
       deployment_environment: label('deployment.environment'),
-      attributes: columns.has('attrs') ? '_series.attrs' : labels,
-      resource_attributes: columns.has('resource_attrs') ? '_series.resource_attrs' : labels,
+      attributes: ofSeries('attrs') ?? labels,
+      resource_attributes: ofSeries('resource_attrs') ?? labels,
     }),
     timeBounds: [
       '_samples.unix_milli >= toUnixTimestamp64Milli({start})',
@@ -132,6 +118,9 @@ function service(columns: Columns): Readonly<Record<string, string | undefined>>
     service_version: attribute(columns, resource, 'service.version'),
     deployment_environment: environment(columns, resource),
     resource_attributes: pick(columns, resource),
+    scope_name: pick(columns, 'scope_name'),
+    scope_version: pick(columns, 'scope_version'),
+    attributes: attributesOf(columns),
   };
 }
 
@@ -183,28 +172,18 @@ export const signoz: MappingPreset = {
     series: 'distributed_time_series_v4',
   },
   async sources(names, columns) {
-    const traces = await find(columns, names['traces_database'], names['traces']);
-    const logs = await find(columns, names['logs_database'], names['logs']);
-    const samples = await find(columns, names['metrics_database'], names['samples']);
-    const series = await find(columns, names['metrics_database'], names['series']);
-    return {
-      ...(traces === undefined ? {} : { spans: [spansSource(traces.from, traces.columns)] }),
-      ...(logs === undefined ? {} : { logs: [logsSource(logs.from, logs.columns)] }),
-      ...(samples === undefined || series === undefined
-        ? {}
-        : { metrics: [metricsSource(samples.from, series.from, series.columns)] }),
+    const find = async (database: string, table: string) => {
+      const name = names[table] ?? '';
+      return await tableOf(columns, names[database], [name, name.replace(/^distributed_/, '')]);
     };
+    const traces = await find('traces_database', 'traces');
+    const logs = await find('logs_database', 'logs');
+    const samples = await find('metrics_database', 'samples');
+    const series = await find('metrics_database', 'series');
+    return sourcesOf({
+      spans: traces && spansSource(traces.from, traces.columns),
+      logs: logs && logsSource(logs.from, logs.columns),
+      metrics: samples && series && metricsSource(samples.from, series.from, series.columns),
+    });
   },
 };
-
-async function find(
-  columns: PhysicalColumns,
-  database: string | undefined,
-  table: string | undefined,
-): Promise<{ readonly from: string; readonly columns: Columns } | undefined> {
-  for (const name of [table ?? '', (table ?? '').replace(/^distributed_/, '')]) {
-    const there = await columns(`${database}.${name}`);
-    if (there !== undefined) return { from: tablePath(`${database}.${name}`), columns: there };
-  }
-  return undefined;
-}

@@ -1,20 +1,11 @@
-import type { Finding } from '../../../src/contract/telemetry/index.ts';
+import { words, type Finding } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
 import { revoking, unproven, attempt, isUnknownTable, type Send, type ProbeOptions } from './attempt.ts';
 import { userName } from './grants.ts';
 
 /** Hold other people's SQL, or who may do what. */
-const secret = [
-  'query_log',
-  'query_thread_log',
-  'query_views_log',
-  'text_log',
-  'users',
-  'grants',
-  'row_policies',
-  'settings_profiles',
-];
+const secret = words('query_log query_thread_log query_views_log text_log users grants row_policies settings_profiles');
 
 export async function systemFindings(
   options: Pick<ProbeOptions, 'send' | 'isolation'>,

@@ -111,9 +111,7 @@ export interface Grant {
   readonly table: string;
 }
 
-export interface Policy {
-  readonly database: string;
-  readonly table: string;
+export interface Policy extends Grant {
   readonly using: string;
 }
 

@@ -1,4 +1,5 @@
 import type { PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
+import { sentSettings } from '../client/settings.ts';
 import { textOf, type Rows } from '../quote.ts';
 
 /** An existing table. */
@@ -82,18 +83,7 @@ export function profileSettings({ executionSeconds, memoryBytes }: ProfileLimits
     free('max_result_bytes', 0),
     free('result_overflow_mode', 'throw'),
     free('max_block_size', 65_409),
-    free('session_timezone', 'UTC'),
     free('enable_http_compression', 0),
-    free('log_comment', ''),
-    free('date_time_output_format', 'iso'),
-    free('output_format_json_quote_64bit_integers', 1),
-    free('output_format_json_quote_64bit_floats', 0),
-    free('output_format_json_quote_decimals', 1),
-    free('output_format_json_quote_denormals', 1),
-    free('output_format_json_named_tuples_as_objects', 1),
-    free('output_format_json_validate_utf8', 1),
-    free('output_format_json_escape_forward_slashes', 0),
-    free('cancel_http_readonly_queries_on_client_close', 1),
-    free('http_write_exception_in_output_format', 0),
+    ...Object.entries(sentSettings).map(([name, value]) => free(name, value)),
   ];
 }

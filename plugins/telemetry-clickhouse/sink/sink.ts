@@ -16,7 +16,7 @@ import {
 } from '../../../src/contract/telemetry/index.ts';
 import { EngineError } from '../client/failures.ts';
 import type { Warehouse } from '../client/warehouse.ts';
-import { identifier, literal, type Rows } from '../quote.ts';
+import { identifier, literal } from '../quote.ts';
 import { batchColumn, logColumn, organizationColumn, ownColumns } from '../setup/own-tables.ts';
 import { encodeRows } from './encode.ts';
 import { afterOthers, insertIdPrefix, missing, rowsByBatch, type LogRows, type Numbered } from './stored.ts';
@@ -26,18 +26,6 @@ interface Loaded {
   readonly position: LogPosition | undefined;
   /** How many batches that were: the next one is numbered so. */
   readonly batches: number;
-}
-
-/** The position table's word; rows of it are only ever added. */
-async function readLoaded(rows: Rows, table: string, organizationId: OrganizationId, log: string): Promise<Loaded> {
-  const [row] = await rows(
-    `SELECT segment, offset, batches FROM ${table}
-       WHERE organization = ${literal(organizationId)} AND log = ${literal(log)}
-       ORDER BY segment DESC, offset DESC LIMIT 1`,
-  );
-  if (row === undefined) return { position: undefined, batches: 0 };
-  const { segment, offset, batches } = row;
-  return { position: { segment: Number(segment), offset: Number(offset) }, batches: Number(batches) };
 }
 
 function isAfter(a: LogPosition, b: LogPosition | undefined): boolean {
@@ -170,8 +158,17 @@ export class ClickHouseSink implements TelemetrySink {
     );
   }
 
-  #read(organizationId: OrganizationId, log: string, signal?: AbortSignal): Promise<Loaded> {
-    return readLoaded((sql) => this.#options.account.rows(sql, signal), this.#path('positions'), organizationId, log);
+  /** The position table's word; rows of it are only ever added. */
+  async #read(organizationId: OrganizationId, log: string, signal?: AbortSignal): Promise<Loaded> {
+    const [row] = await this.#options.account.rows(
+      `SELECT segment, offset, batches FROM ${this.#path('positions')}
+         WHERE organization = ${literal(organizationId)} AND log = ${literal(log)}
+         ORDER BY segment DESC, offset DESC LIMIT 1`,
+      signal,
+    );
+    if (row === undefined) return { position: undefined, batches: 0 };
+    const { segment, offset, batches } = row;
+    return { position: { segment: Number(segment), offset: Number(offset) }, batches: Number(batches) };
   }
 
   #rowsOf(table: TableName, tenant: Tenant, log: string, signal: AbortSignal): LogRows {

@@ -1,4 +1,4 @@
-import { isNode, list, words, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
+import { byNames, isNode, list, words, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
 
 /*
  * What a statement may call: functions of their arguments alone. Missing on purpose: whatever reads or changes state
@@ -79,29 +79,27 @@ export const typeNames: ReadonlySet<string> = new Set([
 ]);
 
 /** What to write instead of a function that is not there, or not let through. */
-export const functionHints: Readonly<Record<string, string>> = {
-  current_setting: 'Settings are not readable.',
-  date_format: "Use strftime(time, '%Y-%m-%d %H:%M').",
-  damerau_levenshtein: 'Use jaro_winkler_similarity(a, b).',
-  editdist3: 'Use jaro_winkler_similarity(a, b).',
-  from_unixtime: 'Use to_timestamp(seconds).',
-  jsonextractstring: "Use attributes['key'].",
-  json_value: "Use attributes['key'].",
-  levenshtein: 'Use jaro_winkler_similarity(a, b).',
-  percentile: 'Use quantile_cont(x, 0.95).',
-  approx_percentile: 'Use approx_quantile(x, 0.95).',
-  quantiles: 'Use quantile_cont(x, [0.5, 0.95, 0.99]).',
-  to_char: "Use strftime(time, '%Y-%m-%d').",
-  tostartofinterval: "Use time_bucket(INTERVAL '5 minutes', time).",
-  tostartofminute: "Use date_trunc('minute', time).",
-  tostartofhour: "Use date_trunc('hour', time).",
-  timestamp_trunc: "Use date_trunc('minute', time).",
-  uniq: 'Use approx_count_distinct(x) or count(DISTINCT x).',
-  uniqexact: 'Use count(DISTINCT x).',
-  sumif: 'Use sum(x) FILTER (WHERE condition).',
-  avgif: 'Use avg(x) FILTER (WHERE condition).',
-  version: 'The dialect and version are in the tool description.',
-};
+export const functionHints = byNames(
+  Object.entries({
+    'Settings are not readable.': 'current_setting',
+    "Use strftime(time, '%Y-%m-%d %H:%M').": 'date_format',
+    'Use jaro_winkler_similarity(a, b).': 'damerau_levenshtein editdist3 levenshtein',
+    'Use to_timestamp(seconds).': 'from_unixtime',
+    "Use attributes['key'].": 'jsonextractstring json_value',
+    'Use quantile_cont(x, 0.95).': 'percentile',
+    'Use approx_quantile(x, 0.95).': 'approx_percentile',
+    'Use quantile_cont(x, [0.5, 0.95, 0.99]).': 'quantiles',
+    "Use strftime(time, '%Y-%m-%d').": 'to_char',
+    "Use time_bucket(INTERVAL '5 minutes', time).": 'tostartofinterval',
+    "Use date_trunc('minute', time).": 'tostartofminute timestamp_trunc',
+    "Use date_trunc('hour', time).": 'tostartofhour',
+    'Use approx_count_distinct(x) or count(DISTINCT x).': 'uniq',
+    'Use count(DISTINCT x).': 'uniqexact',
+    'Use sum(x) FILTER (WHERE condition).': 'sumif',
+    'Use avg(x) FILTER (WHERE condition).': 'avgif',
+    'The dialect and version are in the tool description.': 'version',
+  }),
+);
 
 /** Of a value of constant size that would be made whole in memory. What is not constant meets the engine's limits. */
 export function elementsOf(name: string, call: Node): number | undefined {

@@ -1,4 +1,4 @@
-import { isList, isNode, text, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
+import { byNames, isList, isNode, text, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
 import { fold } from './relations.ts';
 
 /** A moment that a constant expression means: somewhere from `low` to `high`, in ms since 1970 or from now. */
@@ -30,26 +30,19 @@ const units: Readonly<Record<string, Span>> = {
   year: { low: 365 * day, high: 366 * day },
 };
 
-const shortUnits: Readonly<Record<string, string>> = {
-  us: 'microsecond',
-  ms: 'millisecond',
-  s: 'second',
-  sec: 'second',
-  secs: 'second',
-  m: 'minute',
-  min: 'minute',
-  mins: 'minute',
-  h: 'hour',
-  hr: 'hour',
-  hrs: 'hour',
-  d: 'day',
-  w: 'week',
-  mon: 'month',
-  mons: 'month',
-  y: 'year',
-  yr: 'year',
-  yrs: 'year',
-};
+const shortUnits = byNames(
+  Object.entries({
+    microsecond: 'us',
+    millisecond: 'ms',
+    second: 's sec secs',
+    minute: 'm min mins',
+    hour: 'h hr hrs',
+    day: 'd',
+    week: 'w',
+    month: 'mon mons',
+    year: 'y yr yrs',
+  }),
+);
 
 const nowFunctions: ReadonlySet<string> = new Set([
   'now',

@@ -1,4 +1,4 @@
-import { words } from '../../../src/contract/telemetry/index.ts';
+import { byNames, words } from '../../../src/contract/telemetry/index.ts';
 
 /*
  * Functions of pg_catalog that read nothing but their arguments and the clock. A function newer than the server fails there.
@@ -58,79 +58,46 @@ export const functions: ReadonlySet<string> = new Set(words(`${scalar} ${aggrega
 /** For suggestions. */
 export const functionNames: readonly string[] = [...functions].toSorted();
 
-const bucket = "Use date_bin('5 minutes', time, TIMESTAMPTZ 'epoch') or date_trunc('minute', time).";
-const fraction = 'Use percentile_cont(0.95) WITHIN GROUP (ORDER BY x).';
-const condition = 'Use count(*) FILTER (WHERE condition), sum(x) FILTER (WHERE condition).';
-const map = "Maps are jsonb: attributes->>'http.route', jsonb_each_text(attributes) in FROM, attributes ? 'key'.";
-const newest = 'Use (array_agg(x ORDER BY y DESC))[1], or SELECT DISTINCT ON (…) … ORDER BY ….';
-const settings = 'Settings are not readable. Times are in UTC.';
-const element = 'Use unnest(…) or jsonb_array_elements(…) in FROM.';
-
 /** Replacements for functions that do not exist or are not allowed. */
-export const functionHints: Readonly<Record<string, string>> = {
-  approx_count_distinct: 'Use count(DISTINCT x).',
-  approx_percentile: fraction,
-  approx_quantile: fraction,
-  arg_max: newest,
-  arg_min: newest,
-  argmax: newest,
-  argmin: newest,
-  array_join: element,
-  avgif: condition,
-  count_if: condition,
-  countif: condition,
-  current_database: settings,
-  current_schema: settings,
-  current_setting: settings,
-  date_diff: 'Subtract: extract(epoch FROM end_time - start_time) gives seconds.',
-  date_format: "Use to_char(time, 'YYYY-MM-DD HH24:MI').",
-  datediff: 'Subtract: extract(epoch FROM end_time - start_time) gives seconds.',
-  dateadd: "Add an interval: time + INTERVAL '5 minutes'.",
-  epoch: 'Use extract(epoch FROM time).',
-  explode: element,
-  first: newest,
-  from_unixtime: 'Use to_timestamp(seconds).',
-  group_concat: "Use string_agg(x, ', ').",
-  groupuniqarray: 'Use array_agg(DISTINCT x).',
-  histogram: 'Use width_bucket(x, low, high, buckets) and GROUP BY.',
-  if: 'Use CASE WHEN condition THEN a ELSE b END.',
-  ifnull: 'Use coalesce(a, b).',
-  isnull: 'Write x IS NULL.',
-  json_extract: "Use body::jsonb->'key', ->> for text, or jsonb_path_query.",
-  json_extract_string: "Use body::jsonb->>'key'.",
-  json_populate_record: "Use jsonb_to_record(x) AS t(name text, n int), or ->>'key'.",
-  json_value: "Use body::jsonb->>'key', or jsonb_path_query_first.",
-  jsonb_populate_record: "Use jsonb_to_record(x) AS t(name text, n int), or ->>'key'.",
-  jsonb_populate_recordset: 'Use jsonb_to_recordset(x) AS t(name text, n int).',
-  last: newest,
-  len: 'Use length(x), or cardinality(x) of an array.',
-  levenshtein: 'Compare with LIKE, ILIKE or a regular expression.',
-  list: 'Use array_agg(x).',
-  map_contains: map,
-  map_keys: map,
-  map_values: map,
-  max_by: newest,
-  median: 'Use percentile_cont(0.5) WITHIN GROUP (ORDER BY x).',
-  min_by: newest,
-  nvl: 'Use coalesce(a, b).',
-  pg_typeof: 'Columns have their types in the answer, and in DESCRIBE otel.spans.',
-  quantile: fraction,
-  quantile_cont: fraction,
-  query_to_xml: 'SQL in a string is not run: write it as a subquery.',
-  regexp_extract: "Use substring(x FROM 'pattern'), or (regexp_match(x, 'pattern'))[1].",
-  safe_divide: 'Use a / nullif(b, 0).',
-  set_config: 'Settings cannot be changed. Times are in UTC.',
-  strftime: "Use to_char(time, 'YYYY-MM-DD HH24:MI').",
-  sumif: condition,
-  time_bucket: bucket,
-  timestamp_trunc: bucket,
-  todate: "Use date_trunc('day', time), or time::date.",
-  tostartofhour: bucket,
-  tostartofinterval: bucket,
-  tostartofminute: bucket,
-  tounixtimestamp: 'Use extract(epoch FROM time).',
-  ts_stat: 'SQL in a string is not run: write it as a subquery.',
-  uniq: 'Use count(DISTINCT x).',
-  uniqexact: 'Use count(DISTINCT x).',
-  version: 'The dialect and version are in the tool description.',
-};
+export const functionHints = byNames(
+  Object.entries({
+    'Use count(DISTINCT x).': 'approx_count_distinct uniq uniqexact',
+    'Use percentile_cont(0.95) WITHIN GROUP (ORDER BY x).': 'approx_percentile approx_quantile quantile quantile_cont',
+    'Use (array_agg(x ORDER BY y DESC))[1], or SELECT DISTINCT ON (…) … ORDER BY ….':
+      'arg_max arg_min argmax argmin first last max_by min_by',
+    'Use unnest(…) or jsonb_array_elements(…) in FROM.': 'array_join explode',
+    'Use count(*) FILTER (WHERE condition), sum(x) FILTER (WHERE condition).': 'avgif count_if countif sumif',
+    'Settings are not readable. Times are in UTC.': 'current_database current_schema current_setting',
+    'Subtract: extract(epoch FROM end_time - start_time) gives seconds.': 'date_diff datediff',
+    "Use to_char(time, 'YYYY-MM-DD HH24:MI').": 'date_format strftime',
+    "Add an interval: time + INTERVAL '5 minutes'.": 'dateadd',
+    'Use extract(epoch FROM time).': 'epoch tounixtimestamp',
+    'Use to_timestamp(seconds).': 'from_unixtime',
+    "Use string_agg(x, ', ').": 'group_concat',
+    'Use array_agg(DISTINCT x).': 'groupuniqarray',
+    'Use width_bucket(x, low, high, buckets) and GROUP BY.': 'histogram',
+    'Use CASE WHEN condition THEN a ELSE b END.': 'if',
+    'Use coalesce(a, b).': 'ifnull nvl',
+    'Write x IS NULL.': 'isnull',
+    "Use body::jsonb->'key', ->> for text, or jsonb_path_query.": 'json_extract',
+    "Use body::jsonb->>'key'.": 'json_extract_string',
+    "Use jsonb_to_record(x) AS t(name text, n int), or ->>'key'.": 'json_populate_record jsonb_populate_record',
+    "Use body::jsonb->>'key', or jsonb_path_query_first.": 'json_value',
+    'Use jsonb_to_recordset(x) AS t(name text, n int).': 'jsonb_populate_recordset',
+    'Use length(x), or cardinality(x) of an array.': 'len',
+    'Compare with LIKE, ILIKE or a regular expression.': 'levenshtein',
+    'Use array_agg(x).': 'list',
+    "Maps are jsonb: attributes->>'http.route', jsonb_each_text(attributes) in FROM, attributes ? 'key'.":
+      'map_contains map_keys map_values',
+    'Use percentile_cont(0.5) WITHIN GROUP (ORDER BY x).': 'median',
+    'Columns have their types in the answer, and in DESCRIBE otel.spans.': 'pg_typeof',
+    'SQL in a string is not run: write it as a subquery.': 'query_to_xml ts_stat',
+    "Use substring(x FROM 'pattern'), or (regexp_match(x, 'pattern'))[1].": 'regexp_extract',
+    'Use a / nullif(b, 0).': 'safe_divide',
+    'Settings cannot be changed. Times are in UTC.': 'set_config',
+    "Use date_bin('5 minutes', time, TIMESTAMPTZ 'epoch') or date_trunc('minute', time).":
+      'time_bucket timestamp_trunc tostartofhour tostartofinterval tostartofminute',
+    "Use date_trunc('day', time), or time::date.": 'todate',
+    'The dialect and version are in the tool description.': 'version',
+  }),
+);

@@ -1,4 +1,4 @@
-import type { Shape } from '../../../src/contract/telemetry/index.ts';
+import { words, type Shape } from '../../../src/contract/telemetry/index.ts';
 
 const node = { node: 'node' } as const;
 const nodes = { nodes: 'node' } as const;
@@ -116,22 +116,9 @@ export const shapes = {
   A_Expr: {
     ...at,
     kind: {
-      oneOf: [
-        'AEXPR_OP',
-        'AEXPR_OP_ANY',
-        'AEXPR_OP_ALL',
-        'AEXPR_DISTINCT',
-        'AEXPR_NOT_DISTINCT',
-        'AEXPR_NULLIF',
-        'AEXPR_IN',
-        'AEXPR_LIKE',
-        'AEXPR_ILIKE',
-        'AEXPR_SIMILAR',
-        'AEXPR_BETWEEN',
-        'AEXPR_NOT_BETWEEN',
-        'AEXPR_BETWEEN_SYM',
-        'AEXPR_NOT_BETWEEN_SYM',
-      ],
+      oneOf:
+        words(`AEXPR_OP AEXPR_OP_ANY AEXPR_OP_ALL AEXPR_DISTINCT AEXPR_NOT_DISTINCT AEXPR_NULLIF AEXPR_IN AEXPR_LIKE
+        AEXPR_ILIKE AEXPR_SIMILAR AEXPR_BETWEEN AEXPR_NOT_BETWEEN AEXPR_BETWEEN_SYM AEXPR_NOT_BETWEEN_SYM`),
     },
     name: 'names',
     lexpr: node,
@@ -156,17 +143,8 @@ export const shapes = {
   SQLValueFunction: {
     ...at,
     op: {
-      oneOf: [
-        'SVFOP_CURRENT_DATE',
-        'SVFOP_CURRENT_TIME',
-        'SVFOP_CURRENT_TIME_N',
-        'SVFOP_CURRENT_TIMESTAMP',
-        'SVFOP_CURRENT_TIMESTAMP_N',
-        'SVFOP_LOCALTIME',
-        'SVFOP_LOCALTIME_N',
-        'SVFOP_LOCALTIMESTAMP',
-        'SVFOP_LOCALTIMESTAMP_N',
-      ],
+      oneOf: words(`SVFOP_CURRENT_DATE SVFOP_CURRENT_TIME SVFOP_CURRENT_TIME_N SVFOP_CURRENT_TIMESTAMP
+        SVFOP_CURRENT_TIMESTAMP_N SVFOP_LOCALTIME SVFOP_LOCALTIME_N SVFOP_LOCALTIMESTAMP SVFOP_LOCALTIMESTAMP_N`),
     },
     typmod: 'plain',
   },

@@ -4,6 +4,7 @@ import { ask } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { Connections } from '../connections.ts';
 import { namesOf } from '../layout.ts';
+import { poolOf } from '../settings.ts';
 import { PostgresSink } from './sink.ts';
 
 export interface Ingest {
@@ -25,15 +26,7 @@ export function createSink(config: PostgresConfig, tenancy: Tenancy, logger: Log
   return {
     sink: new PostgresSink({ connections: started, tenancy, names: namesOf(config), column: boundary.column, logger }),
     async start(signal) {
-      const { max, idleSeconds, connectSeconds } = config.pool;
-      connections = new Connections({
-        client: { connectionString: url },
-        ssl: config.ssl,
-        max,
-        idleMs: idleSeconds * 1_000,
-        connectMs: connectSeconds * 1_000,
-        logger,
-      });
+      connections = new Connections({ ...poolOf(config, logger), client: { connectionString: url } });
       await ask(connections, 'SELECT 1', [], signal);
     },
     async stop() {

@@ -1,4 +1,9 @@
-import type { MappingPreset, PhysicalColumns, TableSource } from '../../../src/contract/telemetry/index.ts';
+import {
+  sourcesOf,
+  type MappingPreset,
+  type PhysicalColumns,
+  type TableSource,
+} from '../../../src/contract/telemetry/index.ts';
 import { quoteName } from '../types.ts';
 
 /**
@@ -11,9 +16,10 @@ export const exporterPreset: MappingPreset = {
   title: "The Collector's PostgreSQL exporter (destrex271/postgresexporter)",
   names: { schema: 'public', spans: 'oteltraces', logs: 'otellogs' },
   async sources(names, physical) {
-    const spans = await source(names, 'spans', spanColumns, physical);
-    const logs = await source(names, 'logs', logColumns, physical);
-    return { ...(spans && { spans: [spans] }), ...(logs && { logs: [logs] }) };
+    return sourcesOf({
+      spans: await source(names, 'spans', spanColumns, physical),
+      logs: await source(names, 'logs', logColumns, physical),
+    });
   },
 };
 

@@ -40,3 +40,10 @@ export interface GatedStatement {
 export function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
+
+/** By name, where many names have the same value: each value with its names, parted by white space. */
+export function byNames<Value>(
+  rows: Iterable<readonly [value: Value, names: string]>,
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries([...rows].flatMap(([value, names]) => words(names).map((name) => [name, value])));
+}

@@ -26,6 +26,28 @@ function namedFor(source: TableSource, tenant: Tenant): TableSource {
   return { ...source, from: source.from.replaceAll('{tenant}', () => tenant) };
 }
 
+/** Without the tables that have no source. */
+export function sourcesOf(given: {
+  readonly [Name in TableName]?: TableSource | readonly TableSource[] | undefined;
+}): TableSources {
+  const sources: { [Name in TableName]?: readonly TableSource[] } = {};
+  for (const table of tableNames) {
+    const found = [given[table] ?? []].flat();
+    if (found.length > 0) sources[table] = found;
+  }
+  return sources;
+}
+
+/** The logical columns that a table of our own layout has, each by its name. */
+export function ownColumnsOf(
+  table: TableName,
+  there: ReadonlyMap<string, string>,
+  quote: (name: string) => string = String,
+) {
+  const known = otelTables[table].columns.filter(({ name }) => there.has(name));
+  return Object.fromEntries(known.map(({ name }) => [name, quote(name)]));
+}
+
 export interface InspectionWords {
   /** A FROM item as an operator knows it. */
   from(from: string): string;
