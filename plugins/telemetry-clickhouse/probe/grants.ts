@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/telemetry/index.ts';
+import { judged, type Finding } from '../../../src/contract/telemetry/index.ts';
 import { identifier, textOf } from '../quote.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
 import { revoking, unproven, attempt, isUnknownSyntax, type Send, type ProbeOptions } from './attempt.ts';
@@ -50,14 +50,12 @@ export async function grantFindings(
   }
   return [
     writeAccess(options, user, [...new Set(beyond)], isSettled && listed !== undefined),
-    wide.length === 0
-      ? { check: 'tables granted', status: 'ok', detail: 'The user may read single tables, not whole databases.' }
-      : {
-          check: 'tables granted',
-          status: 'warn',
-          detail: `The user may read every table of ${[...new Set(wide)].slice(0, 8).join(', ')}; only the gate keeps queries from those that are not mapped.`,
-          hint: `Grant the mapped tables (sightline telemetry setup --print), then: ${revoking(wide.map((on) => revoke(`SELECT ON ${on}`, user)))}`,
-        },
+    judged('tables granted', wide.length === 0, {
+      ok: 'The user may read single tables, not whole databases.',
+      status: 'warn',
+      detail: `The user may read every table of ${[...new Set(wide)].slice(0, 8).join(', ')}; only the gate keeps queries from those that are not mapped.`,
+      hint: `Grant the mapped tables (sightline telemetry setup --print), then: ${revoking(wide.map((on) => revoke(`SELECT ON ${on}`, user)))}`,
+    }),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/telemetry/index.ts';
+import { judged, type Finding } from '../../../src/contract/telemetry/index.ts';
 import { revoking, attempt, isUnknownSyntax, type Send } from './attempt.ts';
 import { userName } from './grants.ts';
 
@@ -29,28 +29,18 @@ const temporary = [`executable('${nothing}.sh', 'CSV', 'a String')`, `dictionary
 export async function outsideFindings(send: Send): Promise<readonly Finding[]> {
   const user = await userName(send);
   const open: { readonly what: string; readonly revoke: string }[] = [];
-  for (const [privilege, from] of ways) {
-    const outcome = await attempt(send, `EXPLAIN SELECT * FROM ${from}`);
-    if (outcome.kind !== 'refused') {
-      open.push({ what: nameOf(from), revoke: `REVOKE ${privilege} ON *.* FROM ${user};` });
-    }
-  }
-  if (await maySqlite(send)) open.push({ what: 'sqlite()', revoke: `REVOKE SQLITE ON *.* FROM ${user};` });
-  for (const from of temporary) {
-    const outcome = await attempt(send, `EXPLAIN SELECT * FROM ${from}`);
-    if (outcome.kind !== 'refused') {
-      open.push({ what: nameOf(from), revoke: `REVOKE CREATE TEMPORARY TABLE ON *.* FROM ${user};` });
-    }
-  }
+  const found = (from: string, privilege: string) =>
+    open.push({ what: nameOf(from), revoke: `REVOKE ${privilege} ON *.* FROM ${user};` });
+  const isOpen = async (from: string) => (await attempt(send, `EXPLAIN SELECT * FROM ${from}`)).kind !== 'refused';
+  for (const [privilege, from] of ways) if (await isOpen(from)) found(from, privilege);
+  if (await maySqlite(send)) found('sqlite()', 'SQLITE');
+  for (const from of temporary) if (await isOpen(from)) found(from, 'CREATE TEMPORARY TABLE');
   return [
-    open.length === 0
-      ? { check: 'files and network', status: 'ok', detail: 'The user reaches no file, URL or other server.' }
-      : {
-          check: 'files and network',
-          status: 'fail',
-          detail: `The user reaches out of the server by ${open.map(({ what }) => what).join(', ')}.`,
-          hint: revoking(open.map(({ revoke }) => revoke)),
-        },
+    judged('files and network', open.length === 0, {
+      ok: 'The user reaches no file, URL or other server.',
+      detail: `The user reaches out of the server by ${open.map(({ what }) => what).join(', ')}.`,
+      hint: revoking(open.map(({ revoke }) => revoke)),
+    }),
     await fileFunction(send),
   ];
 }
@@ -68,14 +58,12 @@ async function maySqlite(send: Send): Promise<boolean> {
 /** Reads below the server's user_files by no privilege, so only the gate keeps it away. */
 async function fileFunction(send: Send): Promise<Finding> {
   const outcome = await attempt(send, `SELECT file('${nothing}')`);
-  return outcome.kind === 'refused'
-    ? { check: 'file()', status: 'ok', detail: 'The function file() is refused.' }
-    : {
-        check: 'file()',
-        status: 'warn',
-        detail: 'The function file() reads files of the server: only the gate keeps queries from it.',
-        hint: 'Keep the directory user_files of the server empty.',
-      };
+  return judged('file()', outcome.kind === 'refused', {
+    ok: 'The function file() is refused.',
+    status: 'warn',
+    detail: 'The function file() reads files of the server: only the gate keeps queries from it.',
+    hint: 'Keep the directory user_files of the server empty.',
+  });
 }
 
 function nameOf(from: string): string {

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/telemetry/index.ts';
+import { judged, type Finding } from '../../../src/contract/telemetry/index.ts';
 import { textOf } from '../quote.ts';
 import { unproven, attempt, type Outcome, type Send, type ProbeOptions } from './attempt.ts';
 import { userName } from './grants.ts';
@@ -20,16 +20,12 @@ export async function settingFindings(options: Options): Promise<readonly Findin
   const user = await userName(send);
   const mode = await number(send, "SELECT getSetting('readonly') AS value");
   const top = await attempt(send, 'SELECT 1 SETTINGS readonly = 0');
-  const readonlyHint = `ALTER USER ${user} SETTINGS PROFILE '<profile>'; with the profile of sightline telemetry setup --print: it has readonly = 1.`;
   return [
-    mode === 1 && top.kind === 'refused'
-      ? { check: 'read-only', status: 'ok', detail: 'The profile is readonly = 1 and a statement cannot change it.' }
-      : {
-          check: 'read-only',
-          status: 'fail',
-          detail: `The profile has readonly = ${mode ?? 'unknown'}${top.kind === 'refused' ? '' : ', and a statement may change settings'}.`,
-          hint: readonlyHint,
-        },
+    judged('read-only', mode === 1 && top.kind === 'refused', {
+      ok: 'The profile is readonly = 1 and a statement cannot change it.',
+      detail: `The profile has readonly = ${mode ?? 'unknown'}${top.kind === 'refused' ? '' : ', and a statement may change settings'}.`,
+      hint: `ALTER USER ${user} SETTINGS PROFILE '<profile>'; with the profile of sightline telemetry setup --print: it has readonly = 1.`,
+    }),
     await nestedSettings(options),
     await limits(send),
   ];
@@ -68,14 +64,12 @@ async function limits(send: Send): Promise<Finding> {
     ...((seconds ?? 0) === 0 ? ['max_execution_time'] : []),
     ...((bytes ?? 0) === 0 ? ['max_memory_usage'] : []),
   ];
-  return missing.length === 0
-    ? { check: 'limits', status: 'ok', detail: 'The profile bounds the time and memory of a query.' }
-    : {
-        check: 'limits',
-        status: 'warn',
-        detail: `The profile has no ${missing.join(' and no ')}: a query is bounded by what the gateway sends alone.`,
-        hint: 'Take the profile of sightline telemetry setup --print.',
-      };
+  return judged('limits', missing.length === 0, {
+    ok: 'The profile bounds the time and memory of a query.',
+    status: 'warn',
+    detail: `The profile has no ${missing.join(' and no ')}: a query is bounded by what the gateway sends alone.`,
+    hint: 'Take the profile of sightline telemetry setup --print.',
+  });
 }
 
 async function number(send: Send, sql: string): Promise<number | undefined> {

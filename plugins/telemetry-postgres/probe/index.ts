@@ -1,6 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import {
   isTenant,
+  judged,
   tenantType,
   type Finding,
   type TenancyConfig,
@@ -39,28 +40,20 @@ export async function probe(
 }
 
 function server(version: number): Finding {
-  return version < oldestServer
-    ? {
-        check: 'server',
-        status: 'fail',
-        detail: 'The server is older than PostgreSQL 14, which the dialect needs.',
-        hint: 'Upgrade it.',
-      }
-    : { check: 'server', status: 'ok', detail: `PostgreSQL ${Math.floor(version / 10_000)}.` };
+  return judged('server', version >= oldestServer, {
+    ok: `PostgreSQL ${Math.floor(version / 10_000)}.`,
+    detail: 'The server is older than PostgreSQL 14, which the dialect needs.',
+    hint: 'Upgrade it.',
+  });
 }
 
 function layers(kind: 'views' | 'substitution'): Finding {
-  switch (kind) {
-    case 'views':
-      return { check: 'isolation', status: 'ok', detail: "The gate, and beneath it the database's own views." };
-    case 'substitution':
-      return {
-        check: 'isolation',
-        status: 'warn',
-        detail: 'isolation is degraded: the gate and the substituted tables alone keep organizations apart.',
-        hint: 'Have an administrator run what `sightline telemetry setup --print` prints under isolation: layered.',
-      };
-  }
+  return judged('isolation', kind === 'views', {
+    ok: "The gate, and beneath it the database's own views.",
+    status: 'warn',
+    detail: 'isolation is degraded: the gate and the substituted tables alone keep organizations apart.',
+    hint: 'Have an administrator run what `sightline telemetry setup --print` prints under isolation: layered.',
+  });
 }
 
 function nobodyOf(boundary: TenancyConfig['boundary']): Tenant {

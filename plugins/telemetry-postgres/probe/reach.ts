@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/telemetry/index.ts';
+import { judged, type Finding } from '../../../src/contract/telemetry/index.ts';
 import { quoteName } from '../types.ts';
 import { publicFunctions, statementStatistics } from '../setup/roles.ts';
 import { answered, some, type Prober, type Question } from './attempt.ts';
@@ -28,14 +28,11 @@ async function files(prober: Prober, login: string): Promise<Finding> {
   ] as const;
   const allowed: string[] = [];
   for (const [name, sql] of attempts) if ((await prober.attempt(sql)).allowed) allowed.push(name);
-  return allowed.length > 0
-    ? {
-        check: 'files and programs',
-        status: 'fail',
-        detail: `SQL reaches the server's files or programs by ${some(allowed)}.`,
-        hint: `Take SUPERUSER and pg_read_server_files, pg_write_server_files, pg_execute_server_program from ${login}, and EXECUTE on these functions from PUBLIC.`,
-      }
-    : { check: 'files and programs', status: 'ok', detail: "SQL reaches neither the server's files nor its programs." };
+  return judged('files and programs', allowed.length === 0, {
+    ok: "SQL reaches neither the server's files nor its programs.",
+    detail: `SQL reaches the server's files or programs by ${some(allowed)}.`,
+    hint: `Take SUPERUSER and pg_read_server_files, pg_write_server_files, pg_execute_server_program from ${login}, and EXECUTE on these functions from PUBLIC.`,
+  });
 }
 
 /** What PostgreSQL itself keeps from everybody: reading its directories, resetting and rotating, replication. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/contract/telemetry/index.ts';
+import { judged, type Finding } from '../../../src/contract/telemetry/index.ts';
 import { answered, eachOf, some, type Prober, type Question } from './attempt.ts';
 import { probeReach } from './reach.ts';
 import { quoteName } from '../types.ts';
@@ -16,16 +16,15 @@ async function probeWrites(prober: Prober, login: string, degraded: boolean): Pr
     const outcome = await prober.attempt(`DELETE FROM ${table} WHERE false`);
     if (outcome.allowed) changed.push(table);
   }
-  if (writable.length === 0) return { check: 'writes', status: 'ok', detail: 'SQL can change no table.' };
-  return {
-    check: 'writes',
+  return judged('writes', writable.length === 0, {
+    ok: 'SQL can change no table.',
     status: degraded ? 'warn' : 'fail',
     detail: `SQL may change ${some(writable)}${changed.length > 0 ? '; an attempt succeeded' : ''}.`,
     hint: eachOf(
       writable,
       (table) => `REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ${table} FROM PUBLIC, ${quoteName(login)};`,
     ),
-  };
+  });
 }
 
 /** The login's attributes, the roles it can assume, and the objects it owns. */
@@ -41,28 +40,21 @@ async function probeLogin(prober: Prober, login: string, degraded: boolean): Pro
     SELECT rolname::text FROM pg_catalog.pg_roles
     WHERE rolname <> session_user AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') ORDER BY 1`);
   const superuser = attributes.includes('SUPERUSER');
-  const roles = superuser ? [] : groups;
   return [
-    attributes.length > 0
-      ? {
-          check: 'login attributes',
-          status: 'fail',
-          detail: `The login ${login} is ${attributes.join(', ')}.`,
-          hint: `ALTER ROLE ${role} ${attributes.map((name) => `NO${name}`).join(' ')};`,
-        }
-      : { check: 'login attributes', status: 'ok', detail: `The login ${login} has none that go beyond its grants.` },
-    roles.length > 0
-      ? {
-          check: 'login memberships',
-          status: 'fail',
-          detail: `SQL can become, or acts as, ${some(roles)}.`,
-          hint: roles.map((name) => `REVOKE ${quoteName(name)} FROM ${role};`).join(' '),
-        }
-      : {
-          check: 'login memberships',
-          status: superuser ? 'fail' : 'ok',
-          detail: superuser ? 'SQL can become any role.' : 'SQL can become no other role.',
-        },
+    judged('login attributes', attributes.length === 0, {
+      ok: `The login ${login} has none that go beyond its grants.`,
+      detail: `The login ${login} is ${attributes.join(', ')}.`,
+      hint: `ALTER ROLE ${role} ${attributes.map((name) => `NO${name}`).join(' ')};`,
+    }),
+    judged('login memberships', !superuser && groups.length === 0, {
+      ok: 'SQL can become no other role.',
+      ...(superuser
+        ? { detail: 'SQL can become any role.' }
+        : {
+            detail: `SQL can become, or acts as, ${some(groups)}.`,
+            hint: groups.map((name) => `REVOKE ${quoteName(name)} FROM ${role};`).join(' '),
+          }),
+    }),
     await answered(prober, ownership(login, degraded)),
   ];
 }
@@ -90,14 +82,12 @@ async function probeLimits(prober: Prober, login: string): Promise<readonly Find
     WHERE name IN ('statement_timeout', 'temp_file_limit', 'default_transaction_read_only') ORDER BY 1`);
   const value = (name: string) => settings.find((setting) => setting.startsWith(`${name}=`))?.slice(name.length + 1);
   const limit = (name: string, unset: string, sql: string): Finding =>
-    value(name) === unset
-      ? {
-          check: name,
-          status: 'warn',
-          detail: `${name} is not set for the login ${login}.`,
-          hint: `ALTER ROLE ${role} SET ${sql};`,
-        }
-      : { check: name, status: 'ok', detail: `${name} is set for the login.` };
+    judged(name, value(name) !== unset, {
+      ok: `${name} is set for the login.`,
+      status: 'warn',
+      detail: `${name} is not set for the login ${login}.`,
+      hint: `ALTER ROLE ${role} SET ${sql};`,
+    });
   return [
     limit('statement_timeout', '0', "statement_timeout = '60s'"),
     limit('temp_file_limit', '-1', "temp_file_limit = '1GB'"),

@@ -1,4 +1,4 @@
-import { isTenant, type Finding, type Tenant } from '../../../src/contract/telemetry/index.ts';
+import { isTenant, judged, type Finding, type Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { PostgresConfig } from '../config.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { Prober, some } from './attempt.ts';
@@ -23,18 +23,11 @@ export async function probeTenants(
     if (isTenant(tenant)) findings.push(...(await ofTenant(tenant, warehouses, signal)));
   }
   findings.push(
-    shared.length > 0
-      ? {
-          check: 'isolation',
-          status: 'fail',
-          detail: `The same database is read with the same login for ${some(shared)}.`,
-          hint: 'Give each tenant a database or a login of its own in telemetry.connections.',
-        }
-      : {
-          check: 'isolation',
-          status: 'ok',
-          detail: 'The gate, and a database or login of its own for each tenant.',
-        },
+    judged('isolation', shared.length === 0, {
+      ok: 'The gate, and a database or login of its own for each tenant.',
+      detail: `The same database is read with the same login for ${some(shared)}.`,
+      hint: 'Give each tenant a database or a login of its own in telemetry.connections.',
+    }),
   );
   return findings;
 }

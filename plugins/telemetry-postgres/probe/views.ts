@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Finding, Tenant } from '../../../src/contract/telemetry/index.ts';
+import { judged, type Finding, type Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { PostgresConfig } from '../config.ts';
 import { quoteName } from '../types.ts';
 import { signToken } from '../token.ts';
@@ -128,15 +128,12 @@ async function tokens(probe: ViewsProbe, names: readonly string[]): Promise<Find
       hint: 'Run again what this prints: sightline telemetry setup --print',
     };
   }
-  if (silent.size > 0) {
-    return {
-      check,
-      status: 'warn',
-      detail: `Whether ${some([...silent])} would refuse a wrong token does not show while there are no rows.`,
-      hint: 'Run sightline doctor again when there is telemetry.',
-    };
-  }
-  return { check, status: 'ok', detail: 'The views answer to no missing, forged or old token.' };
+  return judged(check, silent.size === 0, {
+    ok: 'The views answer to no missing, forged or old token.',
+    status: 'warn',
+    detail: `Whether ${some([...silent])} would refuse a wrong token does not show while there are no rows.`,
+    hint: 'Run sightline doctor again when there is telemetry.',
+  });
 }
 
 /** Whether the plan for a view has the function in it that verifies the token. */
@@ -162,23 +159,20 @@ async function strangers({ prober, secret, now, nobody }: ViewsProbe, names: rea
       'Give the setup script the value of telemetry.boundary.secret, and the gateway SELECT on the views; compare the clocks of the two machines.';
     return { check, status: 'fail', detail: 'The views refuse a token that the gateway signed.', hint };
   }
-  if (refused.length > 0) {
-    const detail = 'The views did not say in time that they hold nothing for an organization that does not exist.';
-    const hint = 'An index on what tells tenants apart would make every query faster.';
-    return { check, status: 'warn', detail, hint };
-  }
-  return { check, status: 'ok', detail: 'An organization that does not exist reads nothing.' };
+  return judged(check, refused.length === 0, {
+    ok: 'An organization that does not exist reads nothing.',
+    status: 'warn',
+    detail: 'The views did not say in time that they hold nothing for an organization that does not exist.',
+    hint: 'An index on what tells tenants apart would make every query faster.',
+  });
 }
 
 async function secretTable({ prober, config, login }: ViewsProbe): Promise<Finding> {
   const schema = quoteName(config.boundary.privateSchema);
   const outcome = await prober.attempt(`SELECT FROM ${schema}.secret LIMIT 1`);
-  return outcome.allowed
-    ? {
-        check: 'boundary secret',
-        status: 'fail',
-        detail: 'SQL can read the secret that tokens are signed with.',
-        hint: `REVOKE ALL ON ${schema}.secret FROM PUBLIC, ${quoteName(login)}; then change the secret.`,
-      }
-    : { check: 'boundary secret', status: 'ok', detail: 'SQL cannot read the secret that tokens are signed with.' };
+  return judged('boundary secret', !outcome.allowed, {
+    ok: 'SQL cannot read the secret that tokens are signed with.',
+    detail: 'SQL can read the secret that tokens are signed with.',
+    hint: `REVOKE ALL ON ${schema}.secret FROM PUBLIC, ${quoteName(login)}; then change the secret.`,
+  });
 }

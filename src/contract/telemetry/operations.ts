@@ -1,6 +1,6 @@
 import type { ResolvedMapping, TableSource, TableSources, TenancyConfig, Tenant } from './mapping.ts';
 import { otelTables, tableNames, type LogicalColumn, type TableName } from './schema.ts';
-import type { InspectedPreset } from './warehouse.ts';
+import type { Finding, InspectedPreset } from './warehouse.ts';
 
 export function isTenant(value: string): value is Tenant {
   return value !== '';
@@ -83,4 +83,15 @@ export function inspected(
 export function bestFirst(candidates: readonly InspectedPreset[]): readonly InspectedPreset[] {
   const worth = ({ found, missing }: InspectedPreset) => Object.keys(found).length * 100 - missing.length;
   return candidates.toSorted((one, other) => worth(other) - worth(one));
+}
+
+/** What is said of a check that holds, and of one that does not. */
+export interface Verdict extends Omit<Finding, 'check' | 'status'> {
+  readonly ok: string;
+  /** Where it does not hold; a `fail` unless it says `warn`. */
+  readonly status?: 'warn' | 'fail';
+}
+
+export function judged(check: string, holds: boolean, { ok, status = 'fail', ...broken }: Verdict): Finding {
+  return holds ? { check, status: 'ok', detail: ok } : { check, status, ...broken };
 }
