@@ -8,7 +8,6 @@ const requestTimeoutMs = 30_000;
 const retryDelaysMs = [200, 600, 1_500];
 
 export interface ApiOptions {
-  /** Whose jobs they are. */
   readonly projectId: string;
   readonly apiEndpoint: string | undefined;
   readonly keyFilename: string | undefined;
@@ -18,7 +17,6 @@ export interface ApiRequest {
   readonly method: 'GET' | 'POST';
   /** Whose it is, where it is not the one that jobs run in. */
   readonly project?: string;
-  /** Below the project. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: object;

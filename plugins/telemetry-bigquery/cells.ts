@@ -62,7 +62,6 @@ export function typeName({ type, mode, fields = [] }: FieldSchema): string {
   return mode === 'REPEATED' ? `ARRAY<${plain}>` : plain;
 }
 
-/** One cell as JSON text within the budget. */
 export function cellText(field: FieldSchema, value: unknown, budget: CellBudget): string {
   const json = valueText(field, value);
   if (fitsCell(json, budget)) return json;

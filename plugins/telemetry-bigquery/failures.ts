@@ -17,7 +17,6 @@ export interface FailureContext {
   /** Whether the time was up or the caller left, where that is why. */
   readonly endedBy: 'deadline' | 'caller' | undefined;
   readonly maxBytesBilled: number;
-  /** What was sent. */
   readonly sql: string;
 }
 
@@ -83,7 +82,6 @@ function unavailable(message: string, cause: unknown, reason = ''): SightlineErr
   });
 }
 
-/** A name as GoogleSQL writes it. */
 const name = String.raw`([A-Za-z_][\w.$-]{0,127})(?![\w.$-])`;
 
 function queryError(error: ApiFailure, { helpers, tables, sql }: FailureContext): SightlineError {

@@ -31,7 +31,6 @@ function labelValue(text: string): string {
 const pollMs = 10_000;
 /** Of a page; BigQuery sends fewer when they are large. */
 const pageRows = 10_000;
-/** For an abandoned job. */
 const cancelTimeoutMs = 3_000;
 /** Between looks for a job that may still come. */
 const lateMs = 250;
@@ -108,7 +107,6 @@ export async function dryRun(api: Api, job: QueryJob, signal: AbortSignal): Prom
   };
 }
 
-/** One job from its start to its last page. */
 export class RunningJob {
   readonly #api: Api;
   readonly #id = newJobId();

@@ -77,7 +77,6 @@ class JobCursor implements Cursor {
     return this.#limits.maxRows - this.#rows.count + 1;
   }
 
-  /** False once a limit is met. */
   #add({ rows }: Page): boolean {
     return rows.every((row) => {
       if (!this.#rows.next()) return false;
@@ -91,7 +90,6 @@ class JobCursor implements Cursor {
 const believeMs = 60_000;
 const dryRunTimeoutMs = 20_000;
 
-/** Statements on their way through BigQuery. */
 export class Queries {
   readonly #warehouse: Warehouse;
   readonly #helpers: SqlHelpers;

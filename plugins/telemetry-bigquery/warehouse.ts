@@ -58,7 +58,6 @@ function explained(error: unknown): never {
   throw error instanceof ApiFailure ? unreachable(error) : error;
 }
 
-/** One tenant's part of the warehouse. */
 export interface TenantAccess {
   readonly tenant: string;
   readonly api: Api;

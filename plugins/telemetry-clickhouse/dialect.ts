@@ -17,7 +17,6 @@ export interface DialectOptions {
   readonly hasJsonAttributes: boolean;
 }
 
-/** How this warehouse is asked. */
 export function dialectOf({ version, mapping, hasJsonAttributes: json }: DialectOptions): Dialect {
   const attribute = (map: string, key: string) => (json ? jsonAttribute(map, key) : `${map}[${literal(key)}]`);
   const read = (path: string) => (json ? `attributes.${path}::String` : attribute('attributes', path));

@@ -30,7 +30,6 @@ import { physicalTables, type PhysicalTable } from './setup/physical-tables.ts';
 
 const memoryBytes = 10_000_000_000;
 
-/** The gateway's login. */
 interface Login {
   readonly username: string;
   /** Where tables lie that are named without one; undefined: the user's default. */

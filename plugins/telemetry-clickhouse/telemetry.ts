@@ -205,7 +205,6 @@ function own(parsed: ParsedStatement): Statement {
   throw new TypeError('a statement that this plugin did not parse');
 }
 
-/** For hints: the tables that the rendered SQL reads. */
 function tablesIn(rendered: string, { mapping }: Mapped): readonly TableName[] {
   return tableNames.filter((table) => mapping.tables[table]?.some(({ from }) => rendered.includes(` FROM ${from}`)));
 }

@@ -2,7 +2,6 @@ import { Stopped } from '../../src/contract/core/index.ts';
 import { connect, type Socket } from 'node:net';
 import { frame, frameKind, FrameReader, writeFrame, type Frame, type Failure, type Request } from './protocol.ts';
 
-/** The engine answered that it could not. */
 export class EngineFailure extends Error {
   readonly failure: Failure;
   constructor(failure: Failure) {
@@ -35,7 +34,6 @@ export interface RequestOptions<Header> {
 /** How long a stopped request may go on before the process is killed. The engine does so itself a little earlier. */
 const killAfterMs = 1_500;
 
-/** What a request does with the channel it was sent on. */
 interface Line {
   cancel(): void;
   /** Ends the engine process and the connection to it. */
@@ -50,7 +48,6 @@ interface Pending {
   fail(error: Error): void;
 }
 
-/** A request that was sent. */
 export class Asked<Header> implements Pending {
   readonly id: number;
   readonly reply: Promise<Reply<Header>>;
@@ -73,7 +70,6 @@ export class Asked<Header> implements Pending {
     options.signal?.addEventListener('abort', this, { once: true });
   }
 
-  /** The caller left. */
   handleEvent(): void {
     const { signal } = this.#options;
     this.stop(signal ? stopReason(signal) : 'cancelled');
@@ -110,7 +106,6 @@ export class Asked<Header> implements Pending {
   }
 }
 
-/** One gateway's connection to one engine process. */
 export class Channel {
   readonly #socket: Socket;
   /**

@@ -2,7 +2,6 @@ import type { Cursor, CursorEnd, ResultColumn, RowChunk } from '../../src/contra
 import type { RowsHeader } from './protocol.ts';
 import type { Reply } from './channel.ts';
 
-/** One result, as its parts arrive. */
 export class PartCursor implements Cursor {
   readonly columns: readonly ResultColumn[];
   readonly #parts: PartQueue;

@@ -18,14 +18,12 @@ export interface ProcessOptions {
   readonly logger: Logger;
 }
 
-/** A running engine, and the connection to it. */
 export interface EngineProcess {
   readonly channel: Channel;
   /** Our own child, unless another gateway started the engine. */
   readonly child: ChildProcess | undefined;
 }
 
-/** The engine cannot open its file. */
 export class EngineUnreadable extends Error {
   readonly full: boolean;
   constructor(message: string, full: boolean) {

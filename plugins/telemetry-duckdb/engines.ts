@@ -16,7 +16,6 @@ export interface EnginesOptions {
   readonly logger: Logger;
 }
 
-/** A connection, held until it is released. */
 export interface EngineUse {
   readonly channel: Channel;
   readonly release: () => void;
@@ -59,7 +58,6 @@ export class Engines {
     this.#options = options;
   }
 
-  /** Makes the folders. */
   start(): void {
     const { dataDirectory, idleSeconds } = this.#options;
     mkdirSync(join(dataDirectory, 'telemetry'), { recursive: true, mode: 0o700 });
@@ -174,7 +172,6 @@ export class Engines {
     if (slot.place.taken) take?.(Promise.resolve());
   }
 
-  /** Where the organization's database is, whether it exists or not. */
   fileOf(organizationId: OrganizationId): string {
     return join(this.#options.dataDirectory, 'telemetry', organizationId, 'telemetry.duckdb');
   }

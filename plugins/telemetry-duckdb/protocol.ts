@@ -105,7 +105,6 @@ export type Request =
    * `maxTreeBytes`, two lines follow: the tree of the SQL that the engine writes of it, and that SQL.
    */
   | { readonly op: 'parse'; readonly sql: string }
-  /** Parts: rows. */
   | ({ readonly op: 'query'; readonly sql: string } & RowLimits)
   | { readonly op: 'committed'; readonly log: string }
   /** Payload: the encoded batches, of these lengths. */
@@ -160,7 +159,6 @@ export interface Idle {
 }
 
 export type FailureKind =
-  /** The engine's own error. */
   | 'engine'
   /** Stopped on our demand. */
   | 'interrupted'
@@ -173,7 +171,6 @@ export type FailureKind =
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** For the log. */
   readonly message: string;
 }
 
@@ -181,7 +178,6 @@ export interface Failure {
 export const exitCode = {
   /** The file cannot be opened or read. */
   unreadable: 65,
-  /** No space left. */
   full: 66,
   /** All seats of the data directory are taken. */
   crowded: 67,

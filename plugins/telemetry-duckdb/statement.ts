@@ -59,7 +59,6 @@ export function readStatement(sql: string, answer: Buffer, helpers: SqlHelpers):
   return new DuckdbStatement(written, tree, asked);
 }
 
-/** Why the engine has not written one statement. */
 function unreadable({ sql, tree }: Asked, helpers: SqlHelpers): SightlineError {
   const asked = tree();
   if (asked['error'] === true) return parseError(sql, text(asked['error_type']), asked['position'], helpers);
@@ -87,7 +86,6 @@ function statementsOf(tree: Node): readonly Json[] {
   return isList(tree['statements']) ? tree['statements'] : [];
 }
 
-/** Throws for everything that is not allowed in what is run. */
 export function checkStatement(
   { written, tree, asked }: DuckdbStatement,
   helpers: SqlHelpers,

@@ -60,7 +60,6 @@ export interface RelationRequest {
   readonly tenant: Tenant;
 }
 
-/** What a telemetry table of a statement stands for. */
 export function relationFor(
   { table, binding, tenant }: RelationRequest,
   kind: BoundaryKind,

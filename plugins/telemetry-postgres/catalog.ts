@@ -26,7 +26,6 @@ export async function ask(
   }
 }
 
-/** `15.4`, of the server. */
 export async function serverVersion(connections: Connections, signal: AbortSignal): Promise<string> {
   const [row] = await ask(connections, "SELECT current_setting('server_version')", [], signal);
   return row?.[0]?.split(' ', 1)[0] ?? '';

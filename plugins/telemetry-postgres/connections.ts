@@ -18,7 +18,6 @@ export interface ConnectionsOptions {
   readonly logger: Logger;
 }
 
-/** Who waits for a session. */
 interface Waiting {
   readonly tenant: string | undefined;
   /** One is being opened because of it. */

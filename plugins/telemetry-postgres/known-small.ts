@@ -58,9 +58,7 @@ const mostSlowTimes = 4;
 /** Of what goes with others: all of it has to arrive in a moment, over whatever network. */
 const mostQuickBytes = 16_384;
 
-/** The last time. */
 export interface Seen {
-  /** Of all rows. */
   readonly bytes: number;
   /** They were there in `quickMs`. */
   readonly quick: boolean;
@@ -71,7 +69,6 @@ export class SmallStatement {
   #bytes = expectedBytes;
   #answered = false;
   #quick = false;
-  /** One after the other. */
   #slowTimes = 0;
   readonly #text: string;
   readonly #askers = new Map<string, NamedStatement>();
@@ -81,7 +78,6 @@ export class SmallStatement {
     if (seen !== undefined) this.saw(seen);
   }
 
-  /** Of its rows. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -138,7 +134,6 @@ export class KnownSmall {
     return this.#tenants.get(tenant)?.get(text);
   }
 
-  /** It says that it has few. */
   expect(tenant: string, text: string): void {
     if (this.#tenants.get(tenant)?.has(text) !== true) {
       this.#keep(tenant, text, new SmallStatement(text));
@@ -153,7 +148,6 @@ export class KnownSmall {
     else known.saw(seen);
   }
 
-  /** Nothing is known of it any more. */
   forget(tenant: string, text: string): void {
     if (this.#tenants.get(tenant)?.delete(text) === true) this.#size -= 1;
   }
@@ -167,7 +161,6 @@ export class KnownSmall {
     if (this.#size > mostKept) this.#forgetOldest();
   }
 
-  /** Of the tenant that came first. */
   #forgetOldest(): void {
     for (const [tenant, statements] of this.#tenants) {
       for (const oldest of statements.keys()) {

@@ -7,7 +7,6 @@ import { RowSerializer } from './rows.ts';
 import { codes, fieldsOf, tagOf, type Field } from './wire/messages.ts';
 import { carryOut, ending, keep, run, unread, type Step } from './wire/packets.ts';
 
-/** One of the statements that are sent together. */
 export interface Member {
   readonly request: QueryRequest;
   readonly named: NamedStatement;
@@ -16,7 +15,6 @@ export interface Member {
   readonly answer: (cursor: Cursor | undefined) => void;
 }
 
-/** What it needs of a lease. */
 export interface PipelineLease extends Pick<Lease, 'release' | 'giveBack' | 'abandon'> {
   readonly session: Pick<Session, 'prepared' | 'statements' | 'reader' | 'stream' | 'ended'>;
   onAbandon: (() => void) | undefined;
@@ -33,7 +31,6 @@ const stallMs = 1_000;
  */
 export class Pipeline implements Reader {
   readonly #lease: PipelineLease;
-  /** None once it has ended. */
   #members: readonly Member[];
   #timer: NodeJS.Timeout;
   readonly #before: readonly Step[];
@@ -41,7 +38,6 @@ export class Pipeline implements Reader {
   #onOver: ((late: boolean) => void) | undefined;
   #stepsLeft: number;
   #next = 0;
-  /** Of the next one. */
   #rows: RowSerializer | undefined;
   #unwanted = 0;
   readonly #took = new ServerTime();
@@ -222,7 +218,6 @@ export class Pipeline implements Reader {
   }
 }
 
-/** All rows of a statement that has ended. */
 class Arrived implements Cursor {
   readonly #rows: RowSerializer;
   end: CursorEnd | undefined;

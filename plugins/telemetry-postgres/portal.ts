@@ -100,7 +100,6 @@ export class Portal implements Reader {
     return this.#state === 'done';
   }
 
-  /** SQLSTATE, where the server said why it failed. */
   get failureCode(): string | undefined {
     return this.#error instanceof DatabaseError ? this.#error.code : undefined;
   }
@@ -115,7 +114,6 @@ export class Portal implements Reader {
     return this.#atRest;
   }
 
-  /** Resolves with `atRest`. */
   get idle(): Promise<boolean> {
     if (this.#atRest !== undefined) return Promise.resolve(this.#atRest);
     this.#idle ??= Promise.withResolvers();
@@ -151,7 +149,6 @@ export class Portal implements Reader {
     return this.#state === 'done' && !this.#ownEnd;
   }
 
-  /** Rejects the pending read; the statement itself may still run. */
   fail(error: Error): void {
     this.#error ??= error;
     this.#waiting?.reject(this.#error);

@@ -107,7 +107,6 @@ class RunningStatement implements Cursor {
     return this.#rows.columns;
   }
 
-  /** Sends it, and waits for the first rows. */
   async begin(): Promise<void> {
     if (this.#request.signal.aborted) this.#stop('cancelled');
     else this.#portal.send();
@@ -155,7 +154,6 @@ class RunningStatement implements Cursor {
     return finished === done ? undefined : finished;
   }
 
-  /** The caller left. */
   handleEvent(): void {
     this.#stop('cancelled');
   }

@@ -3,7 +3,6 @@ import type { Connections } from './connections.ts';
 import type { KnownSmall } from './known-small.ts';
 import type { Step } from './wire/packets.ts';
 
-/** A statement and all that running it needs. */
 export interface QueryRequest {
   readonly connections: Connections;
   readonly tenant: string;
@@ -15,6 +14,5 @@ export interface QueryRequest {
   readonly small: KnownSmall;
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
-  /** What is made of a failure of what was sent. */
   readonly explain: (error: unknown, sent: string) => unknown;
 }

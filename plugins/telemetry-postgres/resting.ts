@@ -26,7 +26,6 @@ export class Resting {
     return at === -1 ? undefined : this.#sessions.splice(at, 1)[0];
   }
 
-  /** The one that has rested for the longest. */
   takeOldest(): Session | undefined {
     return this.#sessions.shift();
   }

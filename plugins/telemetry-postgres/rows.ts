@@ -26,7 +26,6 @@ export class RowSerializer {
   #cells: readonly Column[] = [];
   #chunk = none;
   #used = 0;
-  /** In the chunk. */
   #rows = 0;
   #count = 0;
   #bytes = 0;
@@ -48,7 +47,6 @@ export class RowSerializer {
     }));
   }
 
-  /** Nothing more is wanted. */
   get full(): boolean {
     return this.#truncated !== undefined;
   }
@@ -109,7 +107,6 @@ export class RowSerializer {
     return true;
   }
 
-  /** The rows since the last time. */
   take(): RowChunk | undefined {
     if (this.#rows === 0) return undefined;
     const [rows, filled] = [this.#rows, this.#chunk.subarray(0, this.#used)];

@@ -120,7 +120,6 @@ export interface Reader extends Messages {
 /** Of one message, so of one row. */
 export const longestMessageBytes = 16 << 20;
 
-/** One connection, and what it holds from one lease to the next. */
 export class Session {
   readonly client: PoolClient;
   readonly stream: Duplex;
@@ -130,11 +129,9 @@ export class Session {
   readonly statements = new Set<string>();
   /** The tenant whose statements ran in it since it was cleaned; undefined where nobody's did. */
   tenant: string | undefined;
-  /** Who uses it now. */
   lease: Lease | undefined;
   /** Takes the messages from the driver while it is there. No message is ever read in part by the one and in part by the other. */
   reader: Reader | undefined;
-  /** When it came back last. */
   restsSince = 0;
   /** Its connection is of no more use. */
   ended = false;

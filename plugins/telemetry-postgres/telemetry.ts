@@ -39,7 +39,6 @@ interface Started {
   readonly gate: PostgresGate;
   readonly warehouses: Warehouses;
   readonly layout: ResolvedMapping;
-  /** Absent where no view asks for one. */
   readonly tokens: TenantTokens | undefined;
 }
 
@@ -179,7 +178,6 @@ export class PostgresTelemetry implements Telemetry {
     return this.#started;
   }
 
-  /** For hints alone: which tables the statement reads. */
   #tablesIn(rendered: string): readonly TableName[] {
     const { tables } = this.#started?.layout ?? {};
     return tableNames.filter((table) =>

@@ -1,7 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Tenant } from '../../src/contract/telemetry/index.ts';
 
-/** The setting that carries it. */
 export const tokenSetting = 'otel.token';
 
 /**

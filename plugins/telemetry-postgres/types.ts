@@ -1,4 +1,3 @@
-/** A name, quoted. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -14,13 +13,11 @@ export function timestampLiteral(time: Date): string {
   return `'${date.replace(/^\+0*/, '')} ${clock.replace('Z', '+00')}'::timestamptz`;
 }
 
-/** How the values of a type are written as cells. */
 export type CellKind = 'number' | 'float' | 'boolean' | 'json' | 'time' | 'bytes' | 'text';
 
 export interface PostgresType {
   readonly name: string;
   readonly kind: CellKind;
-  /** Of an array, what its elements are. */
   readonly element?: PostgresType;
 }
 

@@ -55,7 +55,6 @@ const safe = `parse_json parse_numeric parse_bignumeric parse_date parse_datetim
 
 const listed = [...new Set(Object.values(names).flatMap(words))].toSorted();
 
-/** As people are shown them. */
 export const functionNames: readonly string[] = listed.map((name) => name.toUpperCase());
 
 export const functions: ReadonlySet<string> = new Set([...listed, ...words(safe).map((name) => `safe.${name}`)]);
@@ -98,7 +97,6 @@ const functionHints = byNames(
 const types = `string bytes int64 int integer bigint smallint tinyint byteint float64 numeric decimal bignumeric bigdecimal
   bool boolean timestamp date datetime time interval json array struct range`;
 
-/** What GoogleSQL lets through here. */
 export const policy: GatePolicy = {
   dialect: 'bigquery',
   title: 'BigQuery',

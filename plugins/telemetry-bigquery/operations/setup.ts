@@ -3,7 +3,6 @@ import { tablePath, textLiteral } from '../literals.ts';
 import { namedByTenant, tenantPredicate } from '../tenant.ts';
 import type { Warehouse } from '../warehouse.ts';
 
-/** Placeholders for names that the operator fills in. */
 const account = 'sightline@PROJECT.iam.gserviceaccount.com';
 
 /** Views and grants for the boundary that the config names. Nothing is run. */

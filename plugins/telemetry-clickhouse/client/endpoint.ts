@@ -76,7 +76,6 @@ export interface Statement {
   readonly queryId?: string;
   readonly role?: string;
   readonly settings?: Settings;
-  /** Rows to insert. */
   readonly values?: Readable;
   /** Breaks off the statement and its answer. */
   readonly signal: AbortSignal;

@@ -36,7 +36,6 @@ export interface Query {
 
 export interface Write {
   readonly queryId?: string;
-  /** Rows to insert. */
   readonly values?: Readable;
   readonly settings: Settings;
   readonly signal: AbortSignal;

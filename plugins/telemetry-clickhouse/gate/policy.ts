@@ -86,7 +86,6 @@ const types = `array bfloat16 bigint bool boolean char date date32 datetime date
   signed smallint string text time time64 timestamp tinyint tuple uint8 uint16 uint32 uint64 uint128 uint256 unsigned
   uuid varchar`;
 
-/** What ClickHouse lets through here. */
 export const policy: GatePolicy = {
   dialect: 'clickhouse',
   title: 'ClickHouse',

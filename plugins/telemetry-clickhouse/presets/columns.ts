@@ -3,10 +3,8 @@ import { jsonAttribute, jsonToMap } from '../json-attributes.ts';
 import { identifier, literal, tablePath } from '../quote.ts';
 import { event, link } from '../types.ts';
 
-/** The columns of one physical table, by name. */
 export type Columns = ReadonlyMap<string, string>;
 
-/** The first existing column, quoted. */
 export function pick(columns: Columns, ...names: readonly string[]): string | undefined {
   const there = names.find((name) => columns.has(name));
   return there === undefined ? undefined : /^[A-Za-z_]\w*$/.test(there) ? there : identifier(there);

@@ -47,7 +47,6 @@ export type Send = (sql: string, sender: Sender) => Promise<readonly Readonly<Re
 
 export type Outcome =
   | { readonly kind: 'done'; readonly rows: readonly Readonly<Record<string, unknown>>[] }
-  /** The server said no. */
   | { readonly kind: 'refused' }
   /** Not refused, but failed for another reason: other arguments may succeed. */
   | { readonly kind: 'tried'; readonly code: number };
@@ -88,7 +87,6 @@ export function isUnknownTable(outcome: Outcome): boolean {
   return outcome.kind === 'tried' && outcome.code === noTable;
 }
 
-/** The server is older than what was asked. */
 export function isUnknownSyntax(outcome: Outcome): boolean {
   return outcome.kind === 'tried' && outcome.code === noSyntax;
 }

@@ -79,7 +79,6 @@ function revoke(grant: string, user: string): string {
   return `REVOKE ${grant} FROM ${user};`;
 }
 
-/** Undefined where the server did not say. */
 async function hasGrant(
   send: Send,
   grant: string,

@@ -23,7 +23,6 @@ const ways: readonly (readonly [privilege: string, from: string])[] = [
   ['REDIS', `redis('${nowhere}', 'a', 'a String')`],
 ];
 
-/** Table functions that make a table of their own, by one privilege. */
 const temporary = [`executable('${nothing}.sh', 'CSV', 'a String')`, `dictionary('${nothing}')`];
 
 export async function outsideFindings(send: Send): Promise<readonly Finding[]> {

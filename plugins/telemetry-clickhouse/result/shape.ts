@@ -77,7 +77,6 @@ function split(type: string): { readonly name: string; readonly args: readonly s
   return { name: type.slice(0, open).trim(), args };
 }
 
-/** Where the quoted text that begins here ends. */
 function closing(text: string, from: number): number {
   const quote = text[from];
   let at = from + 1;
@@ -85,7 +84,6 @@ function closing(text: string, from: number): number {
   return at;
 }
 
-/** `name Type` or `Type` of a tuple's element. */
 function elementOf(text: string): { readonly named: boolean; readonly type: string } {
   if (text.startsWith('`')) return { named: true, type: text.slice(closing(text, 0) + 1).trim() };
   const name = /^[A-Za-z_]\w*\s+(?=[A-Za-z])/.exec(text);

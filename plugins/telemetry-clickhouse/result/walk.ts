@@ -12,7 +12,6 @@ export class RowWalk {
     this.#text = text;
   }
 
-  /** The next cell of the row as it goes out. */
   cell(shape: Shape): string {
     this.#gap();
     return this.#value(shape);
@@ -68,7 +67,6 @@ export class RowWalk {
     return `{${text}}`;
   }
 
-  /** The value that begins here, as it is. */
   #pass(): string {
     const start = this.#at;
     const first = this.#text.charCodeAt(start);

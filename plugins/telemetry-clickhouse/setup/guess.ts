@@ -2,7 +2,6 @@ import { otelTables, tableNames, type LogicalColumn, type TableName } from '../.
 import { identifier } from '../quote.ts';
 import type { FoundTable } from './profile.ts';
 
-/** A preset, with the names that its tables have here. */
 export interface NamedPreset {
   readonly preset: string;
   readonly names: Readonly<Record<string, string>>;

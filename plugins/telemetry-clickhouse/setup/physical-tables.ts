@@ -10,7 +10,6 @@ import { literal, textOf, type Rows } from '../quote.ts';
 export interface PhysicalTable {
   readonly database: string;
   readonly table: string;
-  /** The source that reads it. */
   readonly source: TableSource;
   /** Whether that source reads nothing else, so that what it says of tenants holds for this table. */
   readonly alone: boolean;

@@ -2,7 +2,6 @@ import type { PhysicalColumns } from '../../../src/contract/telemetry/index.ts';
 import { sentSettings } from '../client/settings.ts';
 import { textOf, type Rows } from '../quote.ts';
 
-/** An existing table. */
 export interface FoundTable {
   readonly database: string;
   readonly name: string;
@@ -45,7 +44,6 @@ export function columnsOf(tables: readonly FoundTable[]): PhysicalColumns {
   return async (path) => byPath.get(path);
 }
 
-/** A setting of the gateway's user. */
 export interface ProfileSetting {
   readonly name: string;
   readonly value: string | number;

@@ -1,6 +1,5 @@
 import { otelTables, type BatchColumn, type TelemetryBatch } from '../../../src/contract/telemetry/index.ts';
 
-/** A cell of the row as JSON text. */
 type CellWriter = (row: number) => string;
 
 /** The batch as lines of JSONCompactEachRow over the columns of our own table, `head` (with its comma) before each. */

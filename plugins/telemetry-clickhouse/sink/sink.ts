@@ -21,7 +21,6 @@ import { batchColumn, logColumn, organizationColumn, ownColumns } from '../setup
 import { encodeRows } from './encode.ts';
 import { afterOthers, insertIdPrefix, missing, rowsByBatch, type LogRows, type Numbered } from './stored.ts';
 
-/** How far a log is loaded. */
 interface Loaded {
   readonly position: LogPosition | undefined;
   /** How many batches that were: the next one is numbered so. */
@@ -59,7 +58,6 @@ const insertSettings = {
  */
 export class ClickHouseSink implements TelemetrySink {
   readonly #options: SinkOptions;
-  /** Of logs whose last load ended well. */
   readonly #known = new Map<string, LogState>();
 
   constructor(options: SinkOptions) {

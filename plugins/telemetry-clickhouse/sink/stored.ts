@@ -5,13 +5,11 @@ import type { Warehouse } from '../client/warehouse.ts';
 import { literal } from '../quote.ts';
 import { batchColumn, logColumn, organizationColumn } from '../setup/own-tables.ts';
 
-/** A batch with its number in its log. */
 export interface Numbered {
   readonly batch: TelemetryBatch;
   readonly number: number;
 }
 
-/** One log's rows of one table. */
 export interface LogRows {
   readonly account: Warehouse;
   readonly path: string;

@@ -29,7 +29,6 @@ import {
 import { cutCell, fitsCell, floatCell, type CellBudget } from '../../../src/contract/telemetry/index.ts';
 import { rfc3339 } from './time.ts';
 
-/** A cell of the row as JSON text. */
 export type CellWriter = (row: number) => string;
 
 type ValueObject = Exclude<DuckDBValue, null | string | number | bigint | boolean>;

@@ -1,4 +1,3 @@
-/** There is no turn to be had soon. */
 export class BusyError extends Error {}
 
 /** Lets so many run at once, so many more wait, and none of them for long. */

@@ -32,7 +32,6 @@ interface Engine {
   readonly visitors: Set<Socket>;
   /** Those that said they would leave; a connection that ends without a word is a gateway that died. */
   readonly released: WeakSet<Socket>;
-  /** Requests that are being worked on. */
   running: number;
   /** Of these, the ones for an organization. */
   working: number;
@@ -45,7 +44,6 @@ interface Answer {
   readonly payload?: Uint8Array;
 }
 
-/** Who asked. */
 interface Asker {
   readonly socket: Socket;
   /** What it asked for and has not ended. */

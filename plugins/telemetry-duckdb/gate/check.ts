@@ -21,7 +21,6 @@ import { expressionShapes, modifierShapes, pieceShapes, queryShapes, relationSha
 /** Elements that a single value made of constants may have; the engine makes it whole in memory. */
 const maxElements = 1_000_000;
 
-/** What is found in a statement on the way through its tree, and what is said of it. */
 export class Checker {
   readonly tables = new Set<TableName>();
   /** Queries and telemetry tables, in the order of the tree. */
@@ -122,7 +121,6 @@ function leaveType({ state }: Walk, { id, type_info: info }: Node): void {
   );
 }
 
-/** As the parser writes what was left out. */
 function isUnset(value: Json | undefined): boolean {
   return value === undefined || value === null || value === '' || (isList(value) && value.length === 0);
 }

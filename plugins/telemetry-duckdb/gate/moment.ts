@@ -201,7 +201,6 @@ function writtenMoment(literal: string | undefined, hasZone: boolean): Moment | 
 
 const now: Moment = { fromNow: true, low: 0, high: 0 };
 
-/** Start of the unit that the moment lies in. */
 function startOf(moment: Moment, unit: Span): Moment {
   return { ...moment, low: moment.low - unit.high };
 }

@@ -19,7 +19,6 @@ export class Refusals {
     this.#position = position;
   }
 
-  /** For what the grammar does not have. */
   unknown({ node, type, field }: Unknown): SightlineError {
     if (field !== undefined) return this.construct(field, node);
     if (type === 'PARAMETER') return this.parameters(node);

@@ -26,10 +26,8 @@ export function tableOf(schema: Json | undefined, name: Json | undefined): Table
   return tableNames.find((table) => table === folded);
 }
 
-/** SQL with holes where telemetry tables stand. */
 export interface Template {
   readonly pieces: readonly string[];
-  /** Which table follows each piece but the last. */
   readonly tables: readonly TableName[];
 }
 
@@ -39,7 +37,6 @@ interface Cut {
   readonly end: number;
   /** Undefined where only a schema is left out. */
   readonly table: TableName | undefined;
-  /** Written behind the hole. */
   readonly alias: string;
 }
 
@@ -78,7 +75,6 @@ export function templateOf(sql: string, nodes: readonly Node[]): Template | unde
   return { pieces, tables };
 }
 
-/** `otel.spans.name`, as a column. */
 function isFullColumn(node: Node): boolean {
   const names = node['column_names'];
   if (node['class'] !== 'COLUMN_REF' || !isList(names) || names.length < 3) return false;
@@ -88,7 +84,6 @@ function isFullColumn(node: Node): boolean {
 interface WrittenName {
   readonly table: TableName;
   readonly length: number;
-  /** With the dot. */
   readonly schemaLength: number;
 }
 
@@ -99,7 +94,6 @@ const tokens = new RegExp(
   'gi',
 );
 
-/** By where they begin. */
 function namesIn(sql: string): ReadonlyMap<number, WrittenName> {
   const found = new Map<number, WrittenName>();
   for (const { 0: all, 1: schema, 2: bare, 3: quoted, index } of sql.matchAll(tokens)) {

@@ -114,7 +114,6 @@ export const pieceShapes = {
 
 const anyRelation = { type: 'plain', alias: 'plain', sample: { bare: 'sample' }, query_location: 'plain' } as const;
 
-/** FROM items, by `type`. */
 export const relationShapes = {
   EMPTY: anyRelation,
   BASE_TABLE: {
@@ -165,7 +164,6 @@ export const relationShapes = {
 const anyQuery = { type: 'plain', modifiers: { nodes: 'modifier' }, cte_map: 'absent' } as const;
 const query = { node: 'query' } as const;
 
-/** Queries, by `type`. */
 export const queryShapes = {
   SELECT_NODE: {
     ...anyQuery,

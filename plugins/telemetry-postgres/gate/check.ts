@@ -36,7 +36,6 @@ interface Qualified {
  */
 export class Checker {
   readonly places: Place[] = [];
-  /** The nodes of all SELECTs. */
   readonly selects: Node[] = [];
   readonly refusals: Refusals;
   isOfItsMoment = false;
@@ -129,7 +128,6 @@ function isSystemName(name: string): boolean {
   return /^(?:pg_|information_schema$|otel)/i.test(name);
 }
 
-/** The names that the SELECT itself sees. */
 function withNames(clause: Json | undefined, outer: CteScope): CteScope {
   const ctes = isNode(clause) ? list(clause['ctes']) : [];
   return ctes.reduce<CteScope>((scope, item) => scope.with(text(only('CommonTableExpr', item)?.['ctename'])), outer);

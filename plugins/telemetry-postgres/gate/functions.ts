@@ -55,7 +55,6 @@ const aggregate = `
 
 export const functions: ReadonlySet<string> = new Set(words(`${scalar} ${aggregate}`));
 
-/** For suggestions. */
 export const functionNames: readonly string[] = [...functions].toSorted();
 
 /** Replacements for functions that do not exist or are not allowed. */

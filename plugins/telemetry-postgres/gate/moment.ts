@@ -114,7 +114,6 @@ function called(call: Node, depth: number): Moment | undefined {
   return inner && length !== undefined ? { ...inner, earliest: inner.earliest - length } : undefined;
 }
 
-/** A moment and an interval, or a date and days. */
 function moved(operation: Node, depth: number): Moment | undefined {
   if (operation['kind'] !== 'AEXPR_OP') return undefined;
   const sign = namesOf(operation['name']).at(-1);

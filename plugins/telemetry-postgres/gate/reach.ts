@@ -11,7 +11,6 @@ import {
 import { momentOf, type Moment } from './moment.ts';
 import { namesOf, only } from './tree.ts';
 
-/** An item of one FROM clause. */
 interface Source {
   /** What its columns are qualified by; undefined where nothing outside can name it. */
   readonly name: string | undefined;

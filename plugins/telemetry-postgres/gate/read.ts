@@ -15,7 +15,6 @@ import { canonical, type Token } from './tokens.ts';
 
 /** The canonical SQL with holes where telemetry tables stand. Writing it again is a concatenation. */
 export class Template {
-  /** Text, or the table that stands there. */
   readonly #pieces: readonly (string | { readonly table: TableName; readonly alias: string })[];
 
   /** `unlike`: what to throw where the text is not what the tree says, since a table's name must never be sent. */

@@ -70,7 +70,6 @@ export interface SinkOptions {
   readonly connections: () => Connections;
   readonly tenancy: Tenancy;
   readonly names: Readonly<Record<string, string>>;
-  /** The tenant's. */
   readonly column: string;
   readonly logger: Logger;
 }

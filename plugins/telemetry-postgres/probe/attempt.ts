@@ -79,12 +79,10 @@ export async function answered(prober: Prober, question: Question): Promise<Find
   return { check, status, detail: wrong(some(names)), hint: statements };
 }
 
-/** A statement for each of the first five. */
 export function eachOf(names: readonly string[], statement: (name: string) => string): string {
   return names.slice(0, 5).map(statement).join(' ');
 }
 
-/** At most five of them. */
 export function some(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
 }

@@ -62,7 +62,6 @@ export async function setupScripts(
   return scripts;
 }
 
-/** Of the presets as they usually are. */
 const assumed: ReadonlyMap<string, string> = new Map([
   ...tableNames.flatMap((table) => otelTables[table].columns.map(({ name, type }) => [name, typeName(type)] as const)),
   ...exporterColumns,

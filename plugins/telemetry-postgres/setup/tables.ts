@@ -37,7 +37,6 @@ export function indexesScript(mappings: readonly ResolvedMapping[]): SetupScript
 export interface TablesOptions {
   /** The preset's names: schema, spans, metrics, logs. */
   readonly names: Readonly<Record<string, string>>;
-  /** Of the tenant's column. */
   readonly organization: { readonly column: string; readonly type: 'string' | 'uuid' | 'int' };
   /** Login that writes telemetry; the tables are there for it. */
   readonly writer: string;
