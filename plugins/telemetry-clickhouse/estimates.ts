@@ -1,7 +1,5 @@
 import type { ResolvedMapping, ScanEstimate } from '../../src/contract/telemetry/index.ts';
-import { literal, textOf, type Rows } from './quote.ts';
-
-type Row = Readonly<Record<string, unknown>>;
+import { literal, textOf, type Row, type Rows } from './quote.ts';
 
 const rememberedMs = 300_000;
 

@@ -1,5 +1,6 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 import {
+  expectApart,
   mappingFor,
   type MappingConfig,
   type RelationWriter,
@@ -82,7 +83,7 @@ export class Mapped {
   ): Promise<Mapped> {
     const unknown = relationWriter({ json: new Set(), prewhere: new Set() });
     const mapping = await helpers.resolve(inTemplate(config, boundary), presets, physicalColumns(rows), unknown);
-    expectTemplates(mapping, boundary);
+    if ('template' in boundary) expectApart(mapping, boundary);
     const json = await jsonColumns(rows, mapping);
     const writer = relationWriter({ json, prewhere: await prewhereSources(rows, mapping) });
     const mapped = new Mapped(mapping, json, writer, boundary, helpers);
@@ -148,23 +149,6 @@ export function inTemplate(config: MappingConfig, boundary: Boundary): MappingCo
   const tables = Object.entries(preset.names).filter(([key]) => !/(^|_)database$/.test(key));
   const names = tables.map(([key, usual]) => [key, template.replaceAll('{table}', () => usual)]);
   return { ...config, names: { ...Object.fromEntries(names), ...config.names } };
-}
-
-/** A table that is not the tenant's own would be everybody's. */
-export function expectTemplates({ tables }: ResolvedMapping, boundary: Boundary): void {
-  if (!('template' in boundary)) return;
-  for (const [table, sources] of Object.entries(tables)) {
-    const shared = sources.find(({ from }) => !from.includes('{tenant}'));
-    if (shared === undefined) continue;
-    throw new SightlineError(
-      'config_invalid',
-      `telemetry.mapping: otel.${table} would be the same for all organizations.`,
-      {
-        operatorMessage: `telemetry.mapping.tables.${table} reads ${shared.from}, in which {tenant} does not stand although telemetry.tenancy.boundary is ${boundary.mode}.`,
-        hint: 'Put {tenant} into telemetry.mapping.names or into the table’s from.',
-      },
-    );
-  }
 }
 
 /** The tenancy lets no character through here that would have to be quoted. */

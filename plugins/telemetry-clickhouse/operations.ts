@@ -1,5 +1,6 @@
 import { SightlineError } from '../../src/contract/core/index.ts';
 import {
+  expectApart,
   isTenant,
   tableNames,
   type Finding,
@@ -17,7 +18,7 @@ import type { Warehouse } from './client/warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { policy } from './gate/policy.ts';
 import { jsonColumns } from './json-attributes.ts';
-import { expectTemplates, forTenant, inTemplate } from './mapped.ts';
+import { forTenant, inTemplate } from './mapped.ts';
 import { physicalColumns } from './types.ts';
 import { presets } from './presets/index.ts';
 import { probeWarehouse } from './probe/index.ts';
@@ -101,7 +102,7 @@ export class ClickHouseOperations implements WarehouseOperations {
     const known: PhysicalColumns = async (path) => (await columns(path)) ?? (await usual?.there(path));
     const writer = relationWriter({ json: new Set(), prewhere: new Set() });
     const mapping = await this.#host.mapping.resolve(config, presets, lookedFor, writer);
-    expectTemplates(mapping, this.#boundary);
+    if ('template' in this.#boundary) expectApart(mapping, this.#boundary);
     const tables = (tenant: Tenant | undefined): Promise<readonly PhysicalTable[]> =>
       physicalTables(
         rows,

@@ -17,8 +17,11 @@ export function literal(text: string): string {
   return `'${text.replace(/[\\']/g, String.raw`\$&`).replaceAll('\0', String.raw`\0`)}'`;
 }
 
+/** One of an answer, by column name. */
+export type Row = Readonly<Record<string, unknown>>;
+
 /** Runs one statement of ours and answers its rows by column name; 64-bit integers may come as text. */
-export type Rows = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+export type Rows = (sql: string) => Promise<readonly Row[]>;
 
 /** A field of an answer as text: '' where there is none. */
 export function textOf(value: unknown): string {

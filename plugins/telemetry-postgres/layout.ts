@@ -1,4 +1,5 @@
 import {
+  expectApart,
   otelTables,
   ownColumnsOf,
   sourcesOf,
@@ -61,17 +62,9 @@ export async function resolveTables(
   physical: PhysicalColumns,
 ): Promise<ResolvedMapping> {
   const mapping = await host.mapping.resolve(mappingOf(config), presets, physical, writer);
-  const { mode } = config.tenancy.boundary;
+  const { boundary } = config.tenancy;
   // A database of each tenant has the same names in it.
-  if (mode !== 'schema' && mode !== 'table_template') return mapping;
-  for (const table of tableNames) {
-    const shared = mapping.tables[table]?.find(({ from }) => !from.includes('{tenant}'));
-    if (shared === undefined) continue;
-    throw wrong(
-      `telemetry.mapping: otel.${table} is read from ${shared.from}, which would be the same for all organizations.`,
-      `With telemetry.tenancy.boundary.mode ${mode} the name has {tenant} in it.`,
-    );
-  }
+  if (boundary.mode === 'schema' || boundary.mode === 'table_template') expectApart(mapping, boundary);
   return mapping;
 }
 

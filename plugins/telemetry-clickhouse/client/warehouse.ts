@@ -9,7 +9,7 @@ import {
   type StatementLabel,
   type TableName,
 } from '../../../src/contract/telemetry/index.ts';
-import { literal, textOf } from '../quote.ts';
+import { literal, textOf, type Row } from '../quote.ts';
 import { ClickHouseCursor } from './cursor.ts';
 import type { Endpoint, Settings, Endpoints } from './endpoint.ts';
 import { explain, type Explaining, Deadline } from './failures.ts';
@@ -40,8 +40,6 @@ export interface Write {
   readonly settings: Settings;
   readonly signal: AbortSignal;
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 const killTimeoutMs = 2_000;
 const freshId = () => `sightline-${randomUUID()}`;
@@ -136,7 +134,7 @@ export class Warehouse {
     } catch (error) {
       deadline.clear();
       if (deadline.signal.aborted) {
-        this.#killAnywhere(query.queryId);
+        this.#kill(endpoints, query.queryId);
         throw explain(deadline.signal.reason, about);
       }
       throw explain(error, about);
@@ -207,17 +205,9 @@ export class Warehouse {
     }
   }
 
-  #killAnywhere(queryId: string): void {
-    this.#track(this.#options.endpoints.send(killStatement(queryId)));
-  }
-
-  #kill(endpoint: Endpoint, queryId: string): void {
-    this.#track(endpoint.send(killStatement(queryId)));
-  }
-
   /** A server that does not take it up has no work to stop, or will see the closed connection. */
-  #track(sent: Promise<{ readonly body: NodeJS.ReadableStream }>): void {
-    const done = sent.then(
+  #kill(at: Pick<Endpoint, 'send'>, queryId: string): void {
+    const done = at.send(killStatement(queryId)).then(
       ({ body }) => void body.resume(),
       () => undefined,
     );
@@ -237,5 +227,5 @@ function killStatement(queryId: string) {
 function dataOf(answer: unknown): readonly Row[] {
   const rows = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : undefined;
   if (!Array.isArray(rows)) throw new TypeError('an answer without data');
-  return rows.filter((row): row is Readonly<Record<string, unknown>> => typeof row === 'object' && row !== null);
+  return rows.filter((row): row is Row => typeof row === 'object' && row !== null);
 }

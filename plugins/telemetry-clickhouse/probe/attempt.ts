@@ -2,6 +2,7 @@ import { SightlineError } from '../../../src/contract/core/index.ts';
 import { engineError, EngineError } from '../client/failures.ts';
 import type { Finding, Tenancy, Tenant } from '../../../src/contract/telemetry/index.ts';
 import type { ServerBoundary } from '../setup/access.ts';
+import type { Row } from '../quote.ts';
 import type { PhysicalTable } from '../setup/physical-tables.ts';
 
 export interface ProbeOptions {
@@ -43,10 +44,10 @@ export interface Sender {
 }
 
 /** Sends one statement as the gateway's user; rejects with the engine's error, or with ours whose cause it is. */
-export type Send = (sql: string, sender: Sender) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+export type Send = (sql: string, sender: Sender) => Promise<readonly Row[]>;
 
 export type Outcome =
-  | { readonly kind: 'done'; readonly rows: readonly Readonly<Record<string, unknown>>[] }
+  | { readonly kind: 'done'; readonly rows: readonly Row[] }
   | { readonly kind: 'refused' }
   /** Not refused, but failed for another reason: other arguments may succeed. */
   | { readonly kind: 'tried'; readonly code: number };

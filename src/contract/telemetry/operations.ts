@@ -1,3 +1,4 @@
+import { SightlineError } from '../core/errors.ts';
 import type { ResolvedMapping, TableSource, TableSources, TenancyConfig, Tenant } from './mapping.ts';
 import { otelTables, tableNames, type LogicalColumn, type TableName } from './schema.ts';
 import type { Finding, InspectedPreset } from './warehouse.ts';
@@ -24,6 +25,22 @@ export function mappingFor(mapping: ResolvedMapping, tenant: Tenant): ResolvedMa
 
 function namedFor(source: TableSource, tenant: Tenant): TableSource {
   return { ...source, from: source.from.replaceAll('{tenant}', () => tenant) };
+}
+
+/** Throws config_invalid for a table that is not the tenant's own: it would be everybody's. */
+export function expectApart({ tables }: ResolvedMapping, { mode }: TenancyConfig['boundary']): void {
+  for (const table of tableNames) {
+    const shared = tables[table]?.find(({ from }) => !from.includes('{tenant}'));
+    if (shared === undefined) continue;
+    throw new SightlineError(
+      'config_invalid',
+      `telemetry.mapping: otel.${table} would be the same for all organizations.`,
+      {
+        operatorMessage: `telemetry.mapping.tables.${table} reads ${shared.from}, in which {tenant} does not stand although telemetry.tenancy.boundary is ${mode}.`,
+        hint: 'Put {tenant} into telemetry.mapping.names or into the table’s from.',
+      },
+    );
+  }
 }
 
 /** Without the tables that have no source. */
