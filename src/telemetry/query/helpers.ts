@@ -1,6 +1,7 @@
 import { SightlineError } from '../../contract/core/index.ts';
 import {
   otelTables,
+  shownName,
   tableNames,
   type LogicalTable,
   type ReadRules,
@@ -13,8 +14,7 @@ import { nearest } from './nearest.ts';
 
 /** A name out of a caller's SQL as our messages show it: short, on one line, without control characters. */
 export function quoteName(name: string): string {
-  const plain = name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
-  return `"${plain.length > 80 ? `${plain.slice(0, 80)}…` : plain}"`;
+  return `"${shownName(name)}"`;
 }
 
 /** Names that were not found, so that the pipeline, which knows the statement's tables, can say more than a plugin could. */
