@@ -29,6 +29,7 @@ import {
 import { cutCell, fitsCell, floatCell, type CellBudget } from '../../../src/contract/telemetry/index.ts';
 import { rfc3339 } from './time.ts';
 
+/** A cell of the row as JSON text. */
 export type CellWriter = (row: number) => string;
 
 type ValueObject = Exclude<DuckDBValue, null | string | number | bigint | boolean>;
@@ -39,12 +40,28 @@ const countedBytes = 1 << 20;
 /** The writer for a column: what is common goes without a look at each value's kind. */
 export function cellWriter(vector: DuckDBVector, budget: CellBudget): CellWriter {
   if (vector instanceof DuckDBVarCharVector) {
-    return unlessNull(vector, (value: string) => fit(JSON.stringify(value), value, budget));
+    return (row) => {
+      const value = vector.getItem(row);
+      return value === null ? 'null' : fit(JSON.stringify(value), value, budget);
+    };
   }
-  if (vector instanceof DuckDBBigIntVector) return unlessNull(vector, (value: bigint) => `"${value}"`);
-  if (vector instanceof DuckDBDoubleVector) return unlessNull(vector, floatCell);
+  if (vector instanceof DuckDBBigIntVector) {
+    return (row) => {
+      const value = vector.getItem(row);
+      return value === null ? 'null' : `"${value}"`;
+    };
+  }
+  if (vector instanceof DuckDBDoubleVector) {
+    return (row) => {
+      const value = vector.getItem(row);
+      return value === null ? 'null' : floatCell(value);
+    };
+  }
   if (vector instanceof DuckDBTimestampVector) {
-    return unlessNull(vector, ({ micros }: DuckDBTimestampValue) => `"${rfc3339(micros, 6)}"`);
+    return (row) => {
+      const value = vector.getItem(row);
+      return value === null ? 'null' : `"${rfc3339(value.micros, 6)}"`;
+    };
   }
   const nested = isNested(vector);
   const type = vector.type;
@@ -53,16 +70,6 @@ export function cellWriter(vector: DuckDBVector, budget: CellBudget): CellWriter
     const writer = new ValueWriter(nested ? Math.max(budget.maxBytes, countedBytes) : Infinity);
     const text = nested ? writer.item(vector, row) : writer.value(vector.getItem(row), type);
     return writer.incomplete ? cutCell(text, budget, true) : fit(text, text, budget);
-  };
-}
-
-function unlessNull<Value>(
-  vector: { getItem(row: number): Value | null },
-  write: (value: Value) => string,
-): CellWriter {
-  return (row) => {
-    const value = vector.getItem(row);
-    return value === null ? 'null' : write(value);
   };
 }
 
