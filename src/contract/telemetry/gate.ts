@@ -41,9 +41,14 @@ export function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
 
-/** By name, where many names have the same value: each value with its names, parted by white space. */
+/**
+ * By name, where many names have the same value: each value with its names, parted by white space. Without a prototype: names
+ * that callers write are looked up in it.
+ */
 export function byNames<Value>(
   rows: Iterable<readonly [value: Value, names: string]>,
 ): Readonly<Record<string, Value>> {
-  return Object.fromEntries([...rows].flatMap(([value, names]) => words(names).map((name) => [name, value])));
+  const values: Record<string, Value> = Object.create(null);
+  for (const [value, names] of rows) for (const name of words(names)) values[name] = value;
+  return values;
 }

@@ -31,6 +31,14 @@ export function refusalPromises({ describe, it, expect }: Runner, stage: () => S
       });
     });
 
+    it('have words of their own for names that every object of JavaScript has', async () => {
+      for (const name of ['constructor', 'valueOf', '__proto__']) {
+        const error = await stage().refusal(`SELECT ${name}(name) FROM otel.spans`);
+        if (!(error instanceof SightlineError)) throw new Error(`${name} was not refused`);
+        expect([name, error.code, typeof (error.hint ?? '')]).toEqual([name, 'unknown_function', 'string']);
+      }
+    });
+
     it('never carry the engine’s message, which may hold other rows’ values', async () => {
       const error = await stage().refusal('SELECT CAST(name AS INTEGER) FROM otel.spans');
       expect(error).toBeInstanceOf(SightlineError);
