@@ -26,7 +26,7 @@ const names = Object.keys(scenarios);
 const shape = z.object({ scenario: z.string(), seed: z.number(), minutes: z.number(), org: z.string().optional() });
 
 export const register: Register = (program, output, summary) => {
-  const described = Object.values(scenarios).map(({ name, description }) => `  ${name.padEnd(16)} ${description}`);
+  const described = Object.entries(scenarios).map(([name, { description }]) => `  ${name.padEnd(16)} ${description}`);
   const command = program
     .command('demo')
     .description(`${summary}, up to now, and open its incident; a gateway must run`)

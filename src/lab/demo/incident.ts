@@ -42,7 +42,7 @@ export function demoIncident(options: DemoOptions, figures: DemoFigures): NewInc
   const { alert } = scenario;
   const detected = Math.min(onset + 3 * 60_000, end);
   const [startedAt, detectedAt] = [new Date(onset), new Date(detected)];
-  const fingerprint = `demo:${scenario.name}:${options.seed}:${end}`;
+  const fingerprint = `demo:${options.scenario}:${options.seed}:${end}`;
   const labels = { alertname: alert.title, service: alert.service, environment: 'production' };
   return {
     title: alert.title,

@@ -33,7 +33,6 @@ export type FaultCategory =
   | 'none';
 
 export interface Scenario {
-  readonly name: string;
   /** What is wrong, for the operator who picks one; the investigator never sees it. */
   readonly description: string;
   readonly category: FaultCategory;
@@ -68,6 +67,15 @@ export interface Scenario {
   /** Customers for which the feature flag `express-checkout` is on after the onset. */
   readonly expressCheckoutFor?: Traits['tier'];
   readonly alert: ScenarioAlert;
+}
+
+/** What a fault does to these gauges of one service. */
+export function gaugesOf(
+  service: ServiceName,
+  changes: Partial<Record<GaugeMetric, (value: number, minutes: number) => number>>,
+): NonNullable<Scenario['gauge']> {
+  return ({ metric, pod, value }, minutes) =>
+    pod?.service === service ? changes[metric]?.(value, minutes) : undefined;
 }
 
 export interface Chatter {
