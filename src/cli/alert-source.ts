@@ -2,7 +2,16 @@ import { z } from 'zod';
 import type { AddressedSource, SourceWithSecret } from '../gateway/wiring/workspace.ts';
 import { shippedPlugins } from '../gateway/process/registry.ts';
 import { readInput } from './ingest.ts';
-import { act, findOrganization, operator, orgOption, orgShape, withWorkspace, type Register } from './command.ts';
+import {
+  act,
+  actInOrganization,
+  findOrganization,
+  operator,
+  orgCommand,
+  orgShape,
+  withWorkspace,
+  type Register,
+} from './command.ts';
 import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -12,10 +21,7 @@ export const register: Register = (program, output, summary) => {
     'the secret that the sender made, as PagerDuty does; - reads standard input (default: one is made)',
   ] as const;
 
-  const add = group
-    .command('add')
-    .description('add a source; its secret is shown this once, with what to set up in the sender')
-    .option(...orgOption)
+  const add = orgCommand(group, 'add', 'add a source; its secret is shown this once, with what to set up in the sender')
     .option(
       '--plugin <name>',
       `${shippedPlugins('alerts').join(', ')}, or one of your own (required); alertmanager also for Grafana`,
@@ -35,31 +41,24 @@ export const register: Register = (program, output, summary) => {
     });
   });
 
-  const list = group
-    .command('list')
-    .description('list the sources')
-    .option(...orgOption);
-  act(list, output, orgShape, async ({ settings, options }) => {
-    await withWorkspace(settings, async (workspace) => {
-      const { id } = await findOrganization(workspace, options.org);
-      const rows = (await (await workspace.alertSources()).list(id)).map(describe);
-      output.result(rows, () =>
-        table(
-          output,
-          ['id', 'name', 'plugin', 'created', 'address'],
-          rows.map((row) => [row.id, row.name, row.plugin, row.created_at, row.url]),
-          'There is no alert source yet. Add one with: sightline alert-source add --plugin generic --name NAME',
-        ),
-      );
-    });
+  const list = orgCommand(group, 'list', 'list the sources');
+  actInOrganization(list, output, orgShape, async ({ workspace, organization: { id } }) => {
+    const rows = (await (await workspace.alertSources()).list(id)).map(describe);
+    output.result(rows, () =>
+      table(
+        output,
+        ['id', 'name', 'plugin', 'created', 'address'],
+        rows.map((row) => [row.id, row.name, row.plugin, row.created_at, row.url]),
+        'There is no alert source yet. Add one with: sightline alert-source add --plugin generic --name NAME',
+      ),
+    );
   });
 
-  const rotate = group
-    .command('rotate')
-    .argument('<source>')
-    .description('give a source, by name or id, another secret; the one before ends at once')
-    .option(...orgOption)
-    .option(...secretOption);
+  const rotate = orgCommand(
+    group,
+    'rotate <source>',
+    'give a source, by name or id, another secret; the one before ends at once',
+  ).option(...secretOption);
   act(rotate, output, secretShape, async ({ settings, options, operands: [source = ''] }) => {
     const secret = readSecret(options.secretFile);
     await withWorkspace(settings, async (workspace) => {
@@ -70,17 +69,10 @@ export const register: Register = (program, output, summary) => {
     });
   });
 
-  const remove = group
-    .command('remove')
-    .argument('<source>')
-    .description('remove a source, by name or id; what it sent stays')
-    .option(...orgOption);
-  act(remove, output, orgShape, async ({ settings, options, operands: [source = ''] }) => {
-    await withWorkspace(settings, async (workspace) => {
-      const { id } = await findOrganization(workspace, options.org);
-      await (await workspace.alertSources()).remove(id, source, operator());
-      output.result({ removed: true }, () => 'The alert source is removed. What it sends is refused from now on.');
-    });
+  const remove = orgCommand(group, 'remove <source>', 'remove a source, by name or id; what it sent stays');
+  actInOrganization(remove, output, orgShape, async ({ workspace, organization, operands: [source = ''] }) => {
+    await (await workspace.alertSources()).remove(organization.id, source, operator());
+    output.result({ removed: true }, () => 'The alert source is removed. What it sends is refused from now on.');
   });
 };
 

@@ -58,6 +58,33 @@ export async function withWorkspace<Result>(
   }
 }
 
+/** A command of one organization, which `--org` names. */
+export function orgCommand(group: Command, usage: string, description: string): Command {
+  return group
+    .command(usage)
+    .description(description)
+    .option(...orgOption);
+}
+
+interface OrgCall<Options> extends Call<Options> {
+  readonly workspace: OpenWorkspace;
+  readonly organization: Organization;
+}
+
+/** Gives the command an action on the organization of its options, in the workspace opened for it. */
+export function actInOrganization<Shape extends z.ZodType<{ readonly org?: string | undefined }>>(
+  command: Command,
+  output: Output,
+  options: Shape,
+  action: (call: OrgCall<z.output<Shape>>) => Promise<void>,
+): void {
+  act(command, output, options, (call) =>
+    withWorkspace(call.settings, async (workspace) =>
+      action({ ...call, workspace, organization: await findOrganization(workspace, call.options.org) }),
+    ),
+  );
+}
+
 /** The organization of this name or id; without one, the only one there is. */
 export async function findOrganization({ storage }: OpenWorkspace, name: string | undefined): Promise<Organization> {
   const { directory } = storage;

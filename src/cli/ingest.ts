@@ -4,9 +4,10 @@ import { collectorSource, describeIngest, ingestSource, type IngestConfig } from
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import {
   act,
+  actInOrganization,
   findOrganization,
   operator,
-  orgOption,
+  orgCommand,
   orgShape,
   refuseCollector,
   requireGateway,
@@ -24,46 +25,30 @@ const signals = [
 export const register: Register = (program, output, summary) => {
   const group = program.command('ingest').description(summary);
 
-  const show = group
-    .command('show')
-    .description('print endpoint and token for senders')
-    .option(...orgOption);
-  act(show, output, orgShape, async ({ settings, options }) => {
-    await withWorkspace(settings, async (workspace) => {
-      const { id } = await findOrganization(workspace, options.org);
-      const { endpoint, token, headers, env } = describeIngest(await ingestConfig(workspace, id));
-      output.result({ endpoint, token, headers, env }, () =>
-        Object.entries(env)
-          .map(([name, value]) => `export ${name}=${value}`)
-          .join('\n'),
-      );
+  const show = orgCommand(group, 'show', 'print endpoint and token for senders');
+  actInOrganization(show, output, orgShape, async ({ workspace, organization: { id } }) => {
+    const { endpoint, token, headers, env } = describeIngest(await ingestConfig(workspace, id));
+    output.result({ endpoint, token, headers, env }, () =>
+      Object.entries(env)
+        .map(([name, value]) => `export ${name}=${value}`)
+        .join('\n'),
+    );
+  });
+
+  const rotate = orgCommand(group, 'rotate', 'make a new ingest token; the one before works until it is revoked');
+  actInOrganization(rotate, output, orgShape, async ({ workspace, organization: { id } }) => {
+    refuseCollector(workspace);
+    const { token, previous } = await workspace.ingestTokens.rotate(id, operator());
+    output.result({ token, previous: previous ?? null }, () => {
+      const next =
+        previous === undefined
+          ? ''
+          : `\nOnce no sender uses the old one: sightline ingest revoke ${previous} --org ${id}`;
+      return `token  ${token}${next}`;
     });
   });
 
-  const rotate = group
-    .command('rotate')
-    .description('make a new ingest token; the one before works until it is revoked')
-    .option(...orgOption);
-  act(rotate, output, orgShape, async ({ settings, options }) => {
-    await withWorkspace(settings, async (workspace) => {
-      refuseCollector(workspace);
-      const { id } = await findOrganization(workspace, options.org);
-      const { token, previous } = await workspace.ingestTokens.rotate(id, operator());
-      output.result({ token, previous: previous ?? null }, () => {
-        const next =
-          previous === undefined
-            ? ''
-            : `\nOnce no sender uses the old one: sightline ingest revoke ${previous} --org ${id}`;
-        return `token  ${token}${next}`;
-      });
-    });
-  });
-
-  const revoke = group
-    .command('revoke')
-    .argument('<token_id>')
-    .description('end an ingest token')
-    .option(...orgOption);
+  const revoke = orgCommand(group, 'revoke <token_id>', 'end an ingest token');
   act(revoke, output, orgShape, async ({ settings, options, operands: [id = ''] }) => {
     if (!isId('it', id))
       throw new SightlineError('invalid_argument', 'A token id looks like it_01hx…, as rotate prints it.');
@@ -75,11 +60,11 @@ export const register: Register = (program, output, summary) => {
     output.result({ id, revoked: true }, () => `${id} is revoked.`);
   });
 
-  const send = group
-    .command('send')
-    .argument('<file...>')
-    .description('send OTLP/JSON files (one request, or one a line) to the running gateway')
-    .option(...orgOption);
+  const send = orgCommand(
+    group,
+    'send <file...>',
+    'send OTLP/JSON files (one request, or one a line) to the running gateway',
+  );
   act(send, output, orgShape, async ({ settings, options, operands }) => {
     // Everything is read before anything is sent: a broken last file should not leave half of the data behind.
     const requests = operands.flatMap(readRequests);

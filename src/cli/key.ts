@@ -3,7 +3,15 @@ import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
 import { scopes as allScopes, type Scope } from '../contract/issuer/index.ts';
 import type { ApiKey } from '../contract/storage/index.ts';
-import { act, findOrganization, operator, organizationsOf, orgShape, withWorkspace, type Register } from './command.ts';
+import {
+  act,
+  actInOrganization,
+  operator,
+  organizationsOf,
+  orgShape,
+  withWorkspace,
+  type Register,
+} from './command.ts';
 import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -15,14 +23,14 @@ export const register: Register = (program, output, summary) => {
     .option('--org <name>', 'organization, by name or id (required)')
     .option('--name <label>', 'what the key is for (required)')
     .option('--scopes <list>', `comma-separated (default: all): ${allScopes.join(',')}`);
-  const created = z.object({ org: z.string(), name: z.string(), scopes: z.string().optional() });
-  act(create, output, created, async ({ settings, options }) => {
-    const scopes = options.scopes === undefined ? allScopes : scopeList(options.scopes);
-    await withWorkspace(settings, async (workspace) => {
-      const { id } = await findOrganization(workspace, options.org);
-      const made = await workspace.keys.create({ organizationId: id, name: options.name, scopes, actor: operator() });
-      showPair(output, made);
-    });
+  const created = z.object({
+    org: z.string(),
+    name: z.string(),
+    scopes: z.string().transform(scopeList).default(allScopes),
+  });
+  actInOrganization(create, output, created, async ({ workspace, organization, options: { name, scopes } }) => {
+    const organizationId = organization.id;
+    showPair(output, await workspace.keys.create({ organizationId, name, scopes, actor: operator() }));
   });
 
   const list = group

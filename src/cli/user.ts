@@ -6,7 +6,7 @@ import { roles, type Role } from '../contract/issuer/index.ts';
 import type { User } from '../contract/storage/index.ts';
 import {
   act,
-  findOrganization,
+  actInOrganization,
   operator,
   organizationsOf,
   orgShape,
@@ -25,35 +25,26 @@ export const register: Register = (program, output, summary) => {
     .option('--name <name>', 'shown name (default: the address)')
     .option('--org <name>', 'organization, by name or id (required)')
     .option('--role <role>', `${roles.join(' or ')}`, 'member');
-  const created = z.object({ email: z.string(), name: z.string().optional(), org: z.string(), role: z.string() });
-  act(create, output, created, async ({ settings, options }) => {
-    const role = roleOf(options.role);
-    const email = addressOf(options.email);
-    await withWorkspace(settings, async (workspace) => {
-      const { storage, people } = workspace;
-      const organization = await findOrganization(workspace, options.org);
-      const pages = await pagesUrl(workspace);
-      const user =
-        (await storage.directory.findUser(email)) ??
-        (await storage.directory.createUser({ email, name: options.name ?? email }));
-      await people.addMember(organization.id, user.id, role, operator());
-      const link = (await needsPassword(workspace, user)) ? await passwordLink(workspace, pages, user) : undefined;
-      output.result(
-        {
-          id: user.id,
-          email: user.email,
-          name: user.name,
-          org: organization.name,
-          role,
-          ...(link !== undefined && { password_url: link.url }),
-        },
-        () =>
-          [
-            `${user.email} (${user.id}) is ${called(role)} of ${organization.name}.`,
-            ...(link === undefined ? elsewhere(workspace) : link.lines),
-          ].join('\n'),
-      );
-    });
+  const invited = z.object({
+    email: z.string().transform(addressOf),
+    org: z.string(),
+    role: z.string().transform(roleOf),
+  });
+  const created = invited.extend({ name: z.string().optional() });
+  actInOrganization(create, output, created, async ({ workspace, organization, options }) => {
+    const { email, role, name: shown = email } = options;
+    const { directory } = workspace.storage;
+    const pages = await pagesUrl(workspace);
+    const user = (await directory.findUser(email)) ?? (await directory.createUser({ email, name: shown }));
+    await workspace.people.addMember(organization.id, user.id, role, operator());
+    const link = (await needsPassword(workspace, user)) ? await passwordLink(workspace, pages, user) : undefined;
+    const { id, name } = user;
+    output.result({ id, email: user.email, name, org: organization.name, role, password_url: link?.url }, () =>
+      [
+        `${user.email} (${id}) is ${called(role)} of ${organization.name}.`,
+        ...(link?.lines ?? elsewhere(workspace)),
+      ].join('\n'),
+    );
   });
 
   const invite = group
@@ -62,35 +53,19 @@ export const register: Register = (program, output, summary) => {
     .option('--email <address>', 'e-mail address (required)')
     .option('--org <name>', 'organization, by name or id (required)')
     .option('--role <role>', `${roles.join(' or ')}`, 'member');
-  act(invite, output, created.omit({ name: true }), async ({ settings, options }) => {
-    const role = roleOf(options.role);
-    const email = addressOf(options.email);
-    await withWorkspace(settings, async (workspace) => {
-      const organization = await findOrganization(workspace, options.org);
-      const pages = await pagesUrl(workspace);
-      const { invitation, token } = await workspace.people.invite({
-        organizationId: organization.id,
-        email,
-        role,
-        actor: operator(),
-      });
-      const url = `${pages}/invitation?token=${token}`;
-      output.result(
-        {
-          id: invitation.id,
-          email: invitation.email,
-          org: organization.name,
-          role,
-          url,
-          expires_at: invitation.expiresAt.toISOString(),
-        },
-        () =>
-          [
-            `${invitation.email} is invited to ${organization.name} as ${called(role)}. Send them this link, which works once and for 7 days:`,
-            url,
-          ].join('\n'),
-      );
-    });
+  actInOrganization(invite, output, invited, async ({ workspace, organization, options: { email, role } }) => {
+    const pages = await pagesUrl(workspace);
+    const asked = { organizationId: organization.id, email, role, actor: operator() };
+    const { invitation, token } = await workspace.people.invite(asked);
+    const { id, email: address, expiresAt } = invitation;
+    const url = `${pages}/invitation?token=${token}`;
+    const result = { id, email: address, org: organization.name, role, url, expires_at: expiresAt.toISOString() };
+    output.result(result, () =>
+      [
+        `${address} is invited to ${organization.name} as ${called(role)}. Send them this link, which works once and for 7 days:`,
+        url,
+      ].join('\n'),
+    );
   });
 
   const password = group

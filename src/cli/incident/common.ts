@@ -1,22 +1,23 @@
 import type { Command } from 'commander';
-import type { Settings } from '../../gateway/wiring/settings.ts';
+import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import type { Incident, WaitingOn, Workspace } from '../../contract/storage/index.ts';
-import { findOrganization, withWorkspace } from '../command.ts';
+import { actInOrganization, type Call } from '../command.ts';
 import type { Output } from '../output.ts';
 
 /** Adds one command below `sightline incident`. */
 export type Add = (group: Command, output: Output) => void;
 
-export async function inOrganization<Result>(
-  settings: Settings,
-  org: string | undefined,
-  work: (workspace: Workspace) => Promise<Result>,
-): Promise<Result> {
-  return withWorkspace(settings, async (open) => {
-    const { id } = await findOrganization(open, org);
-    return work(open.storage.workspace(id));
-  });
+/** Gives the command an action on the organization's incidents. */
+export function actOnIncidents<Shape extends z.ZodType<{ readonly org?: string | undefined }>>(
+  command: Command,
+  output: Output,
+  options: Shape,
+  action: (workspace: Workspace, call: Call<z.output<Shape>>) => Promise<void>,
+): void {
+  actInOrganization(command, output, options, ({ workspace, organization, ...call }) =>
+    action(workspace.storage.workspace(organization.id), call),
+  );
 }
 
 /** By key or id; `not_found` when there is none. */
@@ -28,13 +29,26 @@ export async function findIncident({ incidents }: Workspace, name: string): Prom
   });
 }
 
-/** One of these words; `invalid_argument` names them. */
-export function oneOf<const Value extends string>(text: string, known: readonly Value[], what: string): Value {
-  const found = known.find((each) => each === text);
-  if (found !== undefined) return found;
-  throw new SightlineError('invalid_argument', `${JSON.stringify(text.slice(0, 64))} is no ${what}.`, {
-    hint: `Known: ${known.join(', ')}`,
+/** An option that is one of these words; `invalid_argument` names them. */
+export function word<const Value extends string>(known: readonly Value[], what: string) {
+  return z.string().transform((text): Value => {
+    const found = known.find((each) => each === text);
+    if (found !== undefined) return found;
+    throw new SightlineError('invalid_argument', `${JSON.stringify(text.slice(0, 64))} is no ${what}.`, {
+      hint: `Known: ${known.join(', ')}`,
+    });
   });
+}
+
+type Defined<Value> = {
+  [Key in keyof Value as undefined extends Value[Key] ? never : Key]: Value[Key];
+} & { [Key in keyof Value as undefined extends Value[Key] ? Key : never]?: Exclude<Value[Key], undefined> };
+
+/** The same without its undefined members, which exactOptionalPropertyTypes tells from absent ones. */
+export function defined<Value extends object>(value: Value): Defined<Value> {
+  const copy = { ...value };
+  for (const key in copy) if (copy[key] === undefined) delete copy[key];
+  return copy as Defined<Value>; // Every undefined member was just deleted.
 }
 
 /** For options that may be given several times. */

@@ -1,49 +1,46 @@
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
-import { act, operator, orgOption, orgShape } from '../command.ts';
+import { operator, orgCommand, orgShape } from '../command.ts';
 import { readInput } from '../ingest.ts';
 import { printable, table } from '../output.ts';
-import { findIncident, inOrganization, type Add } from './common.ts';
+import { actOnIncidents, findIncident, type Add } from './common.ts';
 
 const longest = 500_000;
 const shape = orgShape.extend({
   revision: z.string().optional(),
   versions: z.boolean().optional(),
-  write: z.string().optional(),
+  write: z.string().transform(contentOf).optional(),
 });
 
 export const document: Add = (group, output) => {
-  const command = group
-    .command('document')
-    .argument('<key>')
-    .description("an incident's document: print it, list its versions, or write a new one")
-    .option(...orgOption)
+  const command = orgCommand(
+    group,
+    'document <key>',
+    "an incident's document: print it, list its versions, or write a new one",
+  )
     .option('--revision <number>', 'an older version')
     .option('--versions', 'who wrote which version and when')
     .option('--write <file>', 'write a new version from Markdown');
-  act(command, output, shape, async ({ settings, options, operands: [key = ''] }) => {
-    const markdown = options.write === undefined ? undefined : contentOf(options.write);
-    await inOrganization(settings, options.org, async (workspace) => {
-      const { id, key: name } = await findIncident(workspace, key);
-      if (markdown !== undefined) {
-        const { version } = await workspace.incidents.writeDocument(id, markdown, operator());
-        return output.result({ key: name, version }, () => `${name} has version ${version} of its document.`);
-      }
-      if (options.versions === true) {
-        const rows = (await workspace.incidents.documentVersions(id)).map(({ version, author, updatedAt }) => ({
-          version,
-          author: { kind: author.kind, name: author.name },
-          updated_at: updatedAt.toISOString(),
-        }));
-        const cells = rows.map((row) => [String(row.version), row.author.name, row.updated_at]);
-        return output.result(rows, () => table(output, ['version', 'author', 'time'], cells, 'It has no document.'));
-      }
-      const found = await workspace.incidents.document(id, numberOf(options.revision));
-      if (found === undefined) throw new SightlineError('not_found', `${name} has no such document.`);
-      output.result({ version: found.version, author: found.author.name, markdown: found.markdown }, () =>
-        printable(found.markdown),
-      );
-    });
+  actOnIncidents(command, output, shape, async (workspace, { options, operands: [key = ''] }) => {
+    const { id, key: name } = await findIncident(workspace, key);
+    if (options.write !== undefined) {
+      const { version } = await workspace.incidents.writeDocument(id, options.write, operator());
+      return output.result({ key: name, version }, () => `${name} has version ${version} of its document.`);
+    }
+    if (options.versions === true) {
+      const rows = (await workspace.incidents.documentVersions(id)).map(({ version, author, updatedAt }) => ({
+        version,
+        author: { kind: author.kind, name: author.name },
+        updated_at: updatedAt.toISOString(),
+      }));
+      const cells = rows.map((row) => [String(row.version), row.author.name, row.updated_at]);
+      return output.result(rows, () => table(output, ['version', 'author', 'time'], cells, 'It has no document.'));
+    }
+    const found = await workspace.incidents.document(id, numberOf(options.revision));
+    if (found === undefined) throw new SightlineError('not_found', `${name} has no such document.`);
+    output.result({ version: found.version, author: found.author.name, markdown: found.markdown }, () =>
+      printable(found.markdown),
+    );
   });
 };
 

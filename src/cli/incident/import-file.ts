@@ -1,19 +1,21 @@
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import { incidentStatuses, severities, waitingParties, type NewIncident } from '../../contract/storage/index.ts';
-import { act, operator, orgOption, orgShape } from '../command.ts';
+import { act, findOrganization, operator, orgCommand, orgShape, withWorkspace } from '../command.ts';
 import { readInput } from '../ingest.ts';
-import { inOrganization, type Add } from './common.ts';
+import { defined, type Add } from './common.ts';
 
 export const importFile: Add = (group, output) => {
-  const command = group
-    .command('import')
-    .argument('<file>')
-    .description('create incidents from a JSON array; the whole file is checked first')
-    .option(...orgOption);
+  const command = orgCommand(
+    group,
+    'import <file>',
+    'create incidents from a JSON array; the whole file is checked first',
+  );
   act(command, output, orgShape, async ({ settings, options, operands: [file = ''] }) => {
     const given = parseIncidents(readInput(file), file);
-    await inOrganization(settings, options.org, async ({ incidents }) => {
+    await withWorkspace(settings, async (workspace) => {
+      const { id } = await findOrganization(workspace, options.org);
+      const { incidents } = workspace.storage.workspace(id);
       const keys: string[] = [];
       for (const incident of given) keys.push((await incidents.create(incident, operator())).key);
       output.result({ imported: keys.length, keys }, () => `Imported ${keys.length}: ${keys.join(', ')}`);
@@ -96,17 +98,6 @@ function toNewIncident(given: z.output<typeof incident>): NewIncident {
       defined({ ...each, startsAt: starts_at, endsAt: ends_at }),
     ),
   });
-}
-
-type Defined<Value> = {
-  [Key in keyof Value as undefined extends Value[Key] ? never : Key]: Value[Key];
-} & { [Key in keyof Value as undefined extends Value[Key] ? Key : never]?: Exclude<Value[Key], undefined> };
-
-/** The same without its undefined members, which exactOptionalPropertyTypes tells from absent ones. */
-function defined<Value extends object>(value: Value): Defined<Value> {
-  const copy = { ...value };
-  for (const key in copy) if (copy[key] === undefined) delete copy[key];
-  return copy as Defined<Value>; // Every undefined member was just deleted.
 }
 
 function place(path: readonly PropertyKey[]): string {

@@ -1,34 +1,28 @@
 import { incidentStatuses, severities, type IncidentStatusFilter } from '../../contract/storage/index.ts';
-import { act, orgOption, orgShape } from '../command.ts';
+import { orgCommand, orgShape } from '../command.ts';
 import { table } from '../output.ts';
-import { incidentJson, inOrganization, oneOf, type Add } from './common.ts';
+import { actOnIncidents, incidentJson, word, type Add } from './common.ts';
 import { z } from 'zod';
 
 const filters: readonly IncidentStatusFilter[] = [...incidentStatuses, 'open'];
 const shape = orgShape.extend({
-  status: z.string().optional(),
-  severity: z.string().optional(),
+  status: word(filters, 'status').optional(),
+  severity: word(severities, 'severity').optional(),
   waitingOn: z.string().optional(),
 });
 
 export const list: Add = (group, output) => {
-  const command = group
-    .command('list')
-    .description('list incidents, newest first')
-    .option(...orgOption)
+  const command = orgCommand(group, 'list', 'list incidents, newest first')
     .option('--status <status>', filters.join(', '))
     .option('--severity <severity>', severities.join(', '))
     .option('--waiting-on <who>', 'agent, human, external, none, or a name');
-  act(command, output, shape, async ({ settings, options }) => {
-    const { status, severity, waitingOn } = options;
-    const filter = {
-      ...(status !== undefined && { statuses: [oneOf(status, filters, 'status')] }),
-      ...(severity !== undefined && { severities: [oneOf(severity, severities, 'severity')] }),
+  actOnIncidents(command, output, shape, async ({ incidents }, { options: { status, severity, waitingOn } }) => {
+    const { items } = await incidents.list({
+      limit: 100,
+      ...(status !== undefined && { statuses: [status] }),
+      ...(severity !== undefined && { severities: [severity] }),
       ...(waitingOn !== undefined && { waitingOn: [waitingOn] }),
-    };
-    const { items } = await inOrganization(settings, options.org, ({ incidents }) =>
-      incidents.list({ limit: 100, ...filter }),
-    );
+    });
     const rows = items.map(incidentJson);
     output.result(rows, () =>
       table(

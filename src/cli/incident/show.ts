@@ -1,20 +1,14 @@
 import { chooseInvestigation, type Incident, type Investigation } from '../../contract/storage/index.ts';
-import { act, orgOption, orgShape } from '../command.ts';
+import { orgCommand, orgShape } from '../command.ts';
 import { printable } from '../output.ts';
-import { findIncident, incidentJson, inOrganization, waitingText, type Add } from './common.ts';
+import { actOnIncidents, findIncident, incidentJson, waitingText, type Add } from './common.ts';
 
 export const show: Add = (group, output) => {
-  const command = group
-    .command('show')
-    .argument('<key>')
-    .description('an incident, who it waits on and why, and the findings')
-    .option(...orgOption);
-  act(command, output, orgShape, async ({ settings, options, operands: [key = ''] }) => {
-    await inOrganization(settings, options.org, async (workspace) => {
-      const incident = await findIncident(workspace, key);
-      const chosen = chooseInvestigation(await workspace.investigations.ofIncident(incident.id));
-      output.result(json(incident, chosen), () => text(incident, chosen));
-    });
+  const command = orgCommand(group, 'show <key>', 'an incident, who it waits on and why, and the findings');
+  actOnIncidents(command, output, orgShape, async (workspace, { operands: [key = ''] }) => {
+    const incident = await findIncident(workspace, key);
+    const chosen = chooseInvestigation(await workspace.investigations.ofIncident(incident.id));
+    output.result(json(incident, chosen), () => text(incident, chosen));
   });
 };
 

@@ -1,17 +1,11 @@
-import { act, orgOption, orgShape } from '../command.ts';
+import { orgCommand, orgShape } from '../command.ts';
 import { table } from '../output.ts';
-import { findIncident, inOrganization, type Add } from './common.ts';
+import { actOnIncidents, findIncident, type Add } from './common.ts';
 
 export const timeline: Add = (group, output) => {
-  const command = group
-    .command('timeline')
-    .argument('<key>')
-    .description('who changed what and when, oldest first')
-    .option(...orgOption);
-  act(command, output, orgShape, async ({ settings, options, operands: [key = ''] }) => {
-    const entries = await inOrganization(settings, options.org, async (workspace) =>
-      workspace.incidents.timeline((await findIncident(workspace, key)).id),
-    );
+  const command = orgCommand(group, 'timeline <key>', 'who changed what and when, oldest first');
+  actOnIncidents(command, output, orgShape, async (workspace, { operands: [key = ''] }) => {
+    const entries = await workspace.incidents.timeline((await findIncident(workspace, key)).id);
     const rows = entries.map(({ at, actor, change, from, to }) => ({
       at: at.toISOString(),
       actor: { kind: actor.kind, name: actor.name },
