@@ -37,7 +37,7 @@ async function askOnPostgres(server: PostgresServer): Promise<void> {
   await telemetry.start(AbortSignal.timeout(30_000));
   stops.unshift(() => telemetry.stop());
   const pipeline = createQueryPipeline({ telemetry, logger: silentLogger, now: () => new Date() });
-  const playbook = await loadPlugin('agent', { kind: 'agent', plugin: 'playbook', config: {} }, undefined);
+  const playbook = await loadPlugin('agent', { plugin: 'playbook' });
   const host = { ...testHost(tmpdir()), dialect: telemetry.dialect, query: agentQuery(pipeline) };
   const agent = playbook.create(host);
   await agent.start(AbortSignal.timeout(5_000));

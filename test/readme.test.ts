@@ -60,10 +60,10 @@ async function take(file: string): Promise<void> {
   const { config } = await loadConfig({ file, cwd: root, env, overrides: {} });
   for (const kind of ['storage', 'issuer', 'agent'] as const) {
     const { plugin, ...section } = config[kind];
-    await loadPlugin(kind, { kind, plugin, config: section }, file);
+    await loadPlugin(kind, { plugin, ...section }, file);
   }
   const { plugin, ...section } = config.telemetry;
-  const loaded = await loadPlugin('telemetry', { kind: 'telemetry', plugin, config: section }, file);
+  const loaded = await loadPlugin('telemetry', { plugin, ...section }, file);
   await loaded.create(telemetryHost(testHost(dirname(file)), noOrganizations)).stop();
 }
 

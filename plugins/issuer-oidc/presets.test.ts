@@ -30,7 +30,7 @@ async function section(name: string): Promise<Record<string, unknown>> {
   const file = `${folder}${name}.yaml`;
   const { config } = await loadConfig({ file, cwd: folder, env: Object.fromEntries(secrets), overrides: {} });
   const { plugin, ...rest } = config.issuer;
-  await loadPlugin('issuer', { kind: 'issuer', plugin, config: rest }, file);
+  await loadPlugin('issuer', { plugin, ...rest }, file);
   return rest;
 }
 

@@ -37,7 +37,7 @@ async function load(file: string, env: Readonly<Record<string, string>>): Promis
   const { config } = await loadConfig({ file, cwd: directory, env, overrides: {} });
   for (const kind of ['storage', 'issuer', 'telemetry', 'agent'] as const) {
     const { plugin, ...section } = config[kind];
-    await loadPlugin(kind, { kind, plugin, config: section }, file);
+    await loadPlugin(kind, { plugin, ...section }, file);
   }
   return config;
 }

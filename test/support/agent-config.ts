@@ -12,6 +12,6 @@ export async function parseConfig(directory: string, text: string): Promise<Read
   const env = Object.fromEntries([...text.matchAll(/\$\{env:(\w+)\}/g)].map(([, name = '']) => [name, 'sk-example']));
   const { config } = await loadConfig({ file, cwd: home, env, overrides: {} });
   const { plugin, ...section } = config.agent;
-  await loadPlugin('agent', { kind: 'agent', plugin, config: section }, file);
+  await loadPlugin('agent', { plugin, ...section }, file);
   return section;
 }

@@ -5,12 +5,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { apiVersion, SightlineError, type Hosts, type PluginKind, type Products } from '../../contract/core/index.ts';
 
-export interface PluginReference {
-  readonly kind: PluginKind;
+/** A section of the config file: what stands beside `plugin` is the plugin's own. */
+export interface PluginSection {
   /** Short name (`duckdb`), package (`@acme/telemetry-snowflake`) or path (`./my-plugin.ts`). */
   readonly plugin: string;
-  /** The section of the config file without `plugin`. */
-  readonly config: Readonly<Record<string, unknown>>;
+  readonly [key: string]: unknown;
 }
 
 /** A plugin found, checked and with its config validated: all that is left is to create it. */
@@ -37,12 +36,12 @@ export type AnyDefinition = z.infer<typeof definitionShape>;
 /** Finds, imports and checks a plugin. Every failure is one sentence that names the plugin, the config key and the cause. */
 export async function loadPlugin<Kind extends PluginKind>(
   kind: Kind,
-  reference: PluginReference,
-  configFile: string | undefined,
+  { plugin, ...config }: PluginSection,
+  configFile?: string,
 ): Promise<LoadedPlugin<Kind>> {
-  const label = `${kind} plugin "${reference.plugin}"`;
-  const definition = await importDefinition(kind, reference.plugin, configFile);
-  const parsed = definition.configSchema.safeParse(reference.config);
+  const label = `${kind} plugin "${plugin}"`;
+  const definition = await importDefinition(kind, plugin, configFile);
+  const parsed = definition.configSchema.safeParse(config);
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `${[kind, ...issue.path].join('.')}: ${issue.message}`);
     throw new SightlineError('config_invalid', `The config of ${label} is not valid: ${problems.join('; ')}`);
@@ -63,11 +62,7 @@ export async function loadPlugin<Kind extends PluginKind>(
 }
 
 /** The definition alone, as the JSON Schema of the config needs it. */
-export async function importDefinition(
-  kind: PluginKind,
-  plugin: string,
-  configFile: string | undefined,
-): Promise<AnyDefinition> {
+export async function importDefinition(kind: PluginKind, plugin: string, configFile?: string): Promise<AnyDefinition> {
   const label = `${kind} plugin "${plugin}"`;
   let module: unknown;
   try {

@@ -8,8 +8,8 @@ export type LoadedAlertInputs = ReadonlyMap<string, LoadedPlugin<'alerts'>>;
 /** The configured alert plugins by their names, which is how a source keeps which one is its own. */
 export async function loadAlertInputs({ config, file }: LoadedConfig): Promise<LoadedAlertInputs> {
   const loaded = new Map<string, LoadedPlugin<'alerts'>>();
-  for (const { plugin, ...section } of config.alerts) {
-    const each = await loadPlugin('alerts', { kind: 'alerts', plugin, config: section }, file);
+  for (const section of config.alerts) {
+    const each = await loadPlugin('alerts', section, file);
     if (loaded.has(each.name)) {
       throw new SightlineError('config_invalid', `Two plugins in the config (alerts) are named ${each.name}.`);
     }

@@ -18,10 +18,7 @@ export interface CheckedConfig extends ReadConfig {
 /** Loads the config with every plugin it names, each validated by its own schema, and creates nothing. */
 export async function checkConfig(settings: Settings): Promise<CheckedConfig> {
   const loaded = await loadSettings(settings);
-  for (const kind of kinds) {
-    const { plugin, ...config } = loaded.config[kind];
-    await loadPlugin(kind, { kind, plugin, config }, loaded.file);
-  }
+  for (const kind of kinds) await loadPlugin(kind, loaded.config[kind], loaded.file);
   const alerts = await loadAlertInputs(loaded);
   const { storage, issuer, telemetry, agent } = loaded.config;
   return {
@@ -48,7 +45,7 @@ export async function writeConfigSchema(): Promise<string> {
     ...shippedPlugins('alerts').map((name) => ({ kind: 'alerts' as const, name })),
   ];
   const plugins = names.map(async ({ kind, name }) => {
-    const { configSchema: schema } = await importDefinition(kind, name, undefined);
+    const { configSchema: schema } = await importDefinition(kind, name);
     return { kind, name, configSchema: schema };
   });
   return configJsonSchema(await Promise.all(plugins));

@@ -28,7 +28,7 @@ export async function openEmbeddedTelemetry(workspace: OpenWorkspace, directory:
   const hold = holdExclusively(directory);
   const { config, file, storage } = workspace;
   try {
-    const loaded = await loadPlugin('telemetry', { kind: 'telemetry', plugin: 'duckdb', config: {} }, file);
+    const loaded = await loadPlugin('telemetry', { plugin: 'duckdb' }, file);
     const host = { ...workspace.host(config.listen.port, loaded.label), dataDirectory: directory };
     const telemetry = loaded.create(telemetryHost(host, storage.directory));
     await telemetry.start(AbortSignal.timeout(startTimeoutMs));

@@ -158,7 +158,7 @@ class RunningGateway implements Gateway {
       serving: this.#serving,
       instruments: this.#own?.instruments,
       plugins,
-      baseline: await loadPlugin('agent', { kind: 'agent', plugin: 'playbook', config: {} }, undefined),
+      baseline: await loadPlugin('agent', { plugin: 'playbook' }),
       seat,
     });
     this.#cradle = cradle;

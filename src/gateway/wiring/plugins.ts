@@ -30,13 +30,11 @@ const nobody: AuthorizationServerHost['admit'] = async () => {
 /** Loads what the config names, by kind. */
 export async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins> {
   const { config, file } = foundation;
-  const { storage, issuer, telemetry, agent } = config;
-  const reference = ({ plugin, ...rest }: typeof storage) => ({ plugin, config: rest });
   return {
-    storage: await loadPlugin('storage', { kind: 'storage', ...reference(storage) }, file),
-    issuer: await loadPlugin('issuer', { kind: 'issuer', ...reference(issuer) }, file),
-    telemetry: await loadPlugin('telemetry', { kind: 'telemetry', ...reference(telemetry) }, file),
-    agent: await loadPlugin('agent', { kind: 'agent', ...reference(agent) }, file),
+    storage: await loadPlugin('storage', config.storage, file),
+    issuer: await loadPlugin('issuer', config.issuer, file),
+    telemetry: await loadPlugin('telemetry', config.telemetry, file),
+    agent: await loadPlugin('agent', config.agent, file),
     alerts: await loadAlertInputs(foundation),
   };
 }

@@ -12,8 +12,7 @@ interface Warehouse {
 /** The workspace's telemetry plugin, not started, for the operator's commands. Its `stop` closes their connections. */
 export async function openWarehouse(workspace: OpenWorkspace): Promise<Warehouse> {
   const { config, file, storage } = workspace;
-  const { plugin, ...section } = config.telemetry;
-  const loaded = await loadPlugin('telemetry', { kind: 'telemetry', plugin, config: section }, file);
+  const loaded = await loadPlugin('telemetry', config.telemetry, file);
   const host = workspace.host(config.listen.port, loaded.label);
   return { label: loaded.label, telemetry: loaded.create(telemetryHost(host, storage.directory)) };
 }

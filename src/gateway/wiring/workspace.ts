@@ -79,8 +79,7 @@ export interface OpenWorkspace extends Foundation {
 
 async function createStorage(foundation: Foundation): Promise<Storage> {
   const { config, file } = foundation;
-  const { plugin, ...section } = config.storage;
-  const loaded = await loadPlugin('storage', { kind: 'storage', plugin, config: section }, file);
+  const loaded = await loadPlugin('storage', config.storage, file);
   return loaded.create(foundation.host(config.listen.port, loaded.label));
 }
 

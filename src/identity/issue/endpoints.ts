@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorizationQuery } from './authorization-query.ts';
 import type { IssuerHost } from '../../contract/core/index.ts';
 import { registrationPath } from './clients/index.ts';
-import { answer } from './clients/registration-http.ts';
+import { answer, answersPreflight } from './clients/registration-http.ts';
 import { callerOf } from '../../limits/network.ts';
 import { createThrottle } from '../../limits/token-bucket.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
@@ -127,23 +127,10 @@ function split(target: string): readonly [path: string, query?: string] {
   return query === -1 ? [target] : [target.slice(0, query), target.slice(query + 1)];
 }
 
-/**
- * Browser-side clients read these documents, register and exchange here; no cookie is involved, so any origin may. With
- * the header set, oidc-provider leaves out its own rule, which refuses an Origin that a client did not register.
- */
+/** Browser-side clients read these documents and exchange here. */
 function withCors(method: string, run: Answer): Answer {
   return (request, response) => {
-    response.setHeader('Access-Control-Allow-Origin', '*');
-    if (request.method !== 'OPTIONS') {
-      response.setHeader('Access-Control-Expose-Headers', 'WWW-Authenticate, Retry-After');
-      return run(request, response);
-    }
-    response.writeHead(204, {
-      'access-control-allow-methods': method,
-      'access-control-allow-headers': 'Authorization, Content-Type, MCP-Protocol-Version',
-      'access-control-max-age': '3600',
-    });
-    response.end();
+    if (!answersPreflight(request, response, method)) run(request, response);
   };
 }
 

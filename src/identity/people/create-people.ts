@@ -37,7 +37,7 @@ export function createPeople(options: Host & { readonly passwords?: Passwords })
   const buckets = createLeakyBuckets({ repository, now });
   const throttle = createThrottle({ buckets, repository, logger });
   const signIns = createPasswordSignIns({ storage, passwords, throttle, buckets, trail, logger });
-  const links = createPasswordLinks({ storage, passwords, signIns, now });
+  const { endPasswordLinks, ...links } = createPasswordLinks({ storage, passwords, signIns, now });
   const sessions = createSessions({ storage, logger, now });
   const invitations = createInvitations({ storage, passwords, trail, now });
   const members = createMembers({ storage, trail });
@@ -48,7 +48,7 @@ export function createPeople(options: Host & { readonly passwords?: Passwords })
     if (!(await people.setEnabled(userId, enabled))) {
       throw new SightlineError('not_found', 'There is no such account.');
     }
-    if (!enabled) await links.endPasswordLinks(userId);
+    if (!enabled) await endPasswordLinks(userId);
     const event = enabled ? 'person.enabled' : 'person.disabled';
     await trail.recordOf(userId, { event, subject: actor.id, target: userId });
   }
@@ -61,9 +61,7 @@ export function createPeople(options: Host & { readonly passwords?: Passwords })
     admit: createAdmit({ identities, now }),
     memberships: (userId) => people.memberships(userId),
     setEnabled,
-    createPasswordLink: (userId) => links.createPasswordLink(userId),
-    passwordLink: (token) => links.passwordLink(token),
-    setPasswordByLink: (token, next) => links.setPasswordByLink(token, next),
+    ...links,
     signInWithPassword: (attempt) => signIns.signInWithPassword(attempt),
     async signInWithIdentity(identity, invitationToken) {
       const { user } = await identities.account(identity, invitationToken);
@@ -72,7 +70,7 @@ export function createPeople(options: Host & { readonly passwords?: Passwords })
     },
     async changePassword(userId, current, next) {
       await signIns.changePassword(userId, current, next);
-      await links.endPasswordLinks(userId);
+      await endPasswordLinks(userId);
     },
   };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   generateSecret,
   hashSecret,
@@ -10,7 +9,8 @@ import {
   type OrganizationId,
 } from '../../contract/core/index.ts';
 import { scopes as allScopes, type Scope } from '../../contract/issuer/index.ts';
-import type { Actor, ApiKey, AuditRecord } from '../../contract/storage/index.ts';
+import type { Actor, ApiKey } from '../../contract/storage/index.ts';
+import { createTrail } from '../people/trail.ts';
 
 /** The secret is shown this once: only its hash is kept. */
 interface KeyCredentials {
@@ -42,24 +42,7 @@ export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'no
     return { secret, stored: { id: newId('sec'), hash: hashSecret(secret) } };
   };
 
-  async function recorded<Result>(
-    organizationId: OrganizationId,
-    event: Extract<AuditRecord['event'], `key.${string}`>,
-    target: KeyId,
-    actor: Actor,
-    change: () => Promise<Result>,
-  ): Promise<Result> {
-    const { audit } = storage.workspace(organizationId);
-    const record = { event, subject: actor.id, requestId: randomUUID(), target };
-    try {
-      const result = await change();
-      await audit.append([{ ...record, at: now(), outcome: 'ok' }]);
-      return result;
-    } catch (error) {
-      if (error instanceof SightlineError) await audit.append([{ ...record, at: now(), outcome: error.code }]);
-      throw error;
-    }
-  }
+  const trail = createTrail({ storage, now });
 
   /** Keys are named by their id alone on the command line, so the organization is looked up. */
   async function locate(clientId: string): Promise<{ readonly id: KeyId; readonly organizationId: OrganizationId }> {
@@ -78,7 +61,7 @@ export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'no
       const granted = checkedScopes(scopes);
       const id = newId('ak');
       const { secret, stored } = newSecret();
-      const key = await recorded(organizationId, 'key.created', id, actor, () =>
+      const key = await trail.during(organizationId, { event: 'key.created', subject: actor.id, target: id }, () =>
         storage
           .workspace(organizationId)
           .keys.create({ id, name: label, scopes: granted, secret: stored, createdBy: actor.id }),
@@ -89,7 +72,7 @@ export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'no
     async rotate(clientId, actor) {
       const { id, organizationId } = await locate(clientId);
       const { secret, stored } = newSecret();
-      await recorded(organizationId, 'key.rotated', id, actor, () =>
+      await trail.during(organizationId, { event: 'key.rotated', subject: actor.id, target: id }, () =>
         reworded(
           storage.workspace(organizationId).keys.addSecret(id, stored),
           'This key has two active secrets already, which is the most it can have.',
@@ -101,7 +84,7 @@ export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'no
 
     async retire(clientId, actor) {
       const { id, organizationId } = await locate(clientId);
-      await recorded(organizationId, 'key.retired', id, actor, () =>
+      await trail.during(organizationId, { event: 'key.retired', subject: actor.id, target: id }, () =>
         reworded(
           storage.workspace(organizationId).keys.retireOldest(id),
           'This key has one active secret; retiring it would leave the key without any.',
@@ -112,7 +95,7 @@ export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'no
 
     async revoke(clientId, actor) {
       const { id, organizationId } = await locate(clientId);
-      await recorded(organizationId, 'key.revoked', id, actor, async () => {
+      await trail.during(organizationId, { event: 'key.revoked', subject: actor.id, target: id }, async () => {
         // Another operator may have been first.
         if (!(await storage.workspace(organizationId).keys.revoke(id))) {
           throw new SightlineError('not_found', `There is no API key "${id}".`);

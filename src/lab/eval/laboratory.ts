@@ -64,11 +64,11 @@ export async function openLaboratory(directory: string): Promise<Laboratory> {
     dataDirectory: directory,
     vault: { seal: noSecrets, open: noSecrets, derive: noSecrets, sign: noSecrets, verifies: noSecrets },
   };
-  const duckdb = await loadPlugin('telemetry', { kind: 'telemetry', plugin: 'duckdb', config: {} }, undefined);
+  const duckdb = await loadPlugin('telemetry', { plugin: 'duckdb' });
   const telemetry = duckdb.create(telemetryHost(host, { findOrganization: async () => undefined }));
   await telemetry.start(AbortSignal.timeout(30_000));
   const pipeline = createQueryPipeline({ telemetry, logger: silent, now: host.now });
-  const playbook = await loadPlugin('agent', { kind: 'agent', plugin: 'playbook', config: {} }, undefined);
+  const playbook = await loadPlugin('agent', { plugin: 'playbook' });
   const agent = playbook.create({ ...host, dialect: telemetry.dialect, query: agentQuery(pipeline) });
   await agent.start(AbortSignal.timeout(30_000));
   return {

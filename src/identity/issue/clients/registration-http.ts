@@ -44,6 +44,25 @@ async function read(request: IncomingMessage): Promise<Buffer> {
   throw new RegistrationRefused(413, 'invalid_client_metadata', `client metadata has at most ${maxBodyBytes} bytes`);
 }
 
+/**
+ * Lets a page of any origin call, since no cookie is involved; true where it was the preflight, which is answered then. With
+ * the header set, oidc-provider leaves out its own rule, which refuses an Origin that a client did not register.
+ */
+export function answersPreflight(request: IncomingMessage, response: ServerResponse, method: string): boolean {
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  if (request.method !== 'OPTIONS') {
+    response.setHeader('Access-Control-Expose-Headers', 'WWW-Authenticate, Retry-After');
+    return false;
+  }
+  response.writeHead(204, {
+    'access-control-allow-methods': method,
+    'access-control-allow-headers': 'Authorization, Content-Type, MCP-Protocol-Version',
+    'access-control-max-age': '3600',
+  });
+  response.end();
+  return true;
+}
+
 export function answer(response: ServerResponse, status: number, body: object, headers: object = {}): void {
   const text = JSON.stringify(body);
   response.writeHead(status, {

@@ -14,7 +14,7 @@ import {
 } from './coercion.ts';
 import type { UrlRules } from './document-urls.ts';
 import type { ClientMetadata } from './metadata.ts';
-import { answer, readBody, refuse, RegistrationRefused } from './registration-http.ts';
+import { answer, answersPreflight, readBody, refuse, RegistrationRefused } from './registration-http.ts';
 import { callerOf } from '../../../limits/network.ts';
 import { createThrottle } from '../../../limits/token-bucket.ts';
 
@@ -89,15 +89,7 @@ export function createRegistration(options: RegistrationOptions): Register {
   }
 
   return async (request, response, address = request.socket.remoteAddress ?? '') => {
-    response.setHeader('Access-Control-Allow-Origin', '*');
-    if (request.method === 'OPTIONS') {
-      response.setHeader('Access-Control-Allow-Methods', 'POST');
-      response.setHeader('Access-Control-Allow-Headers', 'Content-Type, MCP-Protocol-Version');
-      response.setHeader('Access-Control-Max-Age', '3600');
-      response.writeHead(204).end();
-      return;
-    }
-    response.setHeader('Access-Control-Expose-Headers', 'Retry-After');
+    if (answersPreflight(request, response, 'POST')) return;
     try {
       if (request.method !== 'POST') {
         response.setHeader('Allow', 'POST, OPTIONS');
