@@ -2,7 +2,7 @@ import type { Gateway } from '../gateway/wiring/gateway.ts';
 import { SightlineError, type OrganizationId } from '../contract/core/index.ts';
 import { scopes } from '../contract/issuer/index.ts';
 import type { Organization } from '../contract/storage/index.ts';
-import { GatewayClient, type Credentials } from './client.ts';
+import { connectTools, spansAreQueryable, type Credentials } from './client.ts';
 import { isLoopback } from './ask.ts';
 import { operator } from './command.ts';
 import type { Output } from './output.ts';
@@ -135,8 +135,8 @@ async function loadDemo(
     onProgress: (progress) => output.progress(progress, 'loading demo telemetry'),
   });
   output.progress(undefined);
-  const client = await GatewayClient.connect(credentials);
-  const queryable = await client.spansAreQueryable(spans, 30);
+  const callTool = await connectTools(credentials);
+  const queryable = await spansAreQueryable(callTool, spans, 30);
   const incident = await storage
     .workspace(organizationId)
     .incidents.create(demoIncident(options, figures), { kind: 'alert', id: 'demo', name: 'Demo alert' });
@@ -144,6 +144,6 @@ async function loadDemo(
     `\nA demo shop sent ${spans} spans, ${points} data points and ${logs} logs of the last hour (--no-demo leaves them out).`,
   );
   if (!queryable) output.warn('The telemetry is received, but not all of it can be queried yet.');
-  await client.call('start_chat', { message: demoQuestion(options), incident_id: incident.key });
+  await callTool('start_chat', { message: demoQuestion(options), incident_id: incident.key });
   output.say(`Its checkout has a fault: see incident ${incident.key}, which the agent is looking into.`);
 }

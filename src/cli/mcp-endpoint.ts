@@ -82,7 +82,11 @@ async function authorizationServerOf(issuer: string): Promise<z.output<typeof au
 }
 
 /** Exchanges an API key. Throws `invalid_token` where it is refused. */
-export async function exchangeKey({ tokenUrl }: Endpoint, clientId: string, clientSecret: string): Promise<string> {
+export async function exchangeKey(
+  { tokenUrl }: Pick<Endpoint, 'tokenUrl'>,
+  clientId: string,
+  clientSecret: string,
+): Promise<string> {
   if (!isPrivate(tokenUrl)) {
     throw broken(`${tokenUrl} is not https: the secret would cross the network in the open.`, 'Put TLS before it.');
   }
