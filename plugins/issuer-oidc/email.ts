@@ -21,10 +21,7 @@ const address =
 const ascii = /^[\x21-\x7e]+$/;
 const maxLength = 254;
 
-/**
- * The address, if the provider vouches for it. What one of two sources says about an address is nothing about another
- * address of the other.
- */
+/** The address, if the provider vouches for it. What a source says of its own is nothing about another. */
 export function vouchedEmail(signed: Claims, more: Claims, rules: EmailRules): string | undefined {
   const email = textAt(signed, rules.email);
   if (email === undefined) return vouchedIn(more, rules);

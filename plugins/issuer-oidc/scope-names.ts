@@ -9,10 +9,7 @@ export interface ScopeNaming {
   readonly byRole: boolean;
 }
 
-/**
- * What clients have to ask the provider for: one that does not know a scope refuses the request. Where neither its scopes
- * nor roles stand for ours, it is taken to have scopes of our names.
- */
+/** What clients ask the provider for. Where nothing is mapped to our scopes, it is taken to have them by name. */
 export function scopeNames({ scopes, prefix, byRole }: ScopeNaming): (wanted: readonly Scope[]) => readonly string[] {
   if (scopes.size === 0) return (wanted) => (byRole ? [] : wanted.map((scope) => `${prefix}${scope}`));
   return (wanted) =>

@@ -7,10 +7,7 @@ import { isLoopback } from './ask.ts';
 import { operator } from './command.ts';
 import type { Output } from './output.ts';
 
-/**
- * What to paste into a POSIX shell after the first start: each command works as it stands, in this order and in one
- * shell, with curl and sed alone.
- */
+/** For a POSIX shell with curl and sed alone: each command works as it stands, in this order. */
 function pasteableCommands({ url, clientId, clientSecret }: Credentials): readonly [string, string, string] {
   return [
     `TOKEN=$(curl -s ${url}/oauth2/token \\
@@ -42,10 +39,7 @@ function call(url: string, message: object): string {
 /** What an empty storage is set up with. */
 const organizationName = 'default';
 
-/**
- * On an empty storage: an organization, one API key (shown this once), demo telemetry with its incident and a first
- * question to the agent, and three commands to paste. Later starts find a workspace and print no secret.
- */
+/** Sets up an empty storage and prints its API key, this once. Later starts find a workspace and print no secret. */
 export async function greetNewcomer(
   gateway: Gateway,
   output: Output,

@@ -21,10 +21,7 @@ const authorizationServer = z.object({
   code_challenge_methods_supported: z.array(z.string()).optional(),
 });
 
-/**
- * Asks the endpoint without a token, and follows its refusal to an authorization server that answers. Throws with what is
- * missing on the way and what to do.
- */
+/** Follows the endpoint's refusal to its authorization server. Throws with what is missing and what to do. */
 export async function discover(url: string): Promise<Endpoint> {
   const { status, headers } = await ask(url, {
     method: 'POST',

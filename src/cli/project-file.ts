@@ -3,10 +3,7 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, SightlineError, type JsonObject } from '../contract/core/index.ts';
 
-/**
- * Adds what `document` holds to the JSON file and keeps what else is there, with its indentation and line ends. Answers
- * false when everything was there already. Throws `invalid_argument` where the file is no plain JSON: it is left as it is.
- */
+/** Adds `document` to the file, in its style; false where all was there. `invalid_argument` for no plain JSON. */
 export function mergeIntoFile(path: string, document: JsonObject): boolean {
   const before = readOrNothing(path);
   const existing = before === undefined || before.trim() === '' ? {} : parse(path, before);

@@ -7,11 +7,7 @@ export interface Borrowed {
 }
 
 let free: Buffer | undefined;
-/**
- * A buffer for one large answer, reused by the next: off-heap garbage would trigger full collections in V8. The borrower is
- * its only owner until `giveBack`, or for good.
- * @returns at least `bytes` bytes, uninitialized.
- */
+/** At least `bytes`, uninitialized, the borrower's until `giveBack`: off-heap garbage triggers full collections. */
 export function borrow(bytes: number): Buffer {
   const memory = free !== undefined && free.length >= bytes ? free : Buffer.allocUnsafeSlow(Math.max(bytes, smallest));
   free = undefined;

@@ -25,10 +25,7 @@ const asEvents = Object.freeze({ ...always, 'content-type': 'text/event-stream',
 
 const exposedHeaders = 'Mcp-Session-Id, WWW-Authenticate, Retry-After';
 
-/**
- * The one answer to one request. It is JSON, written once with its length, unless an event was sent before or the client takes
- * nothing but an event stream. After the answer nothing more is written.
- */
+/** The one answer to one request: JSON, unless an event was sent before or the client takes only an event stream. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -61,10 +58,7 @@ export class Exchange {
     return this.#done || this.response.destroyed;
   }
 
-  /**
-   * Answers how many bytes that is.
-   * @param json JSON text; bytes, where they were made before, or are too many to be made once more.
-   */
+  /** Answers how many bytes that is. `json` is bytes where they exist already, or are too many to be made once more. */
   result(json: string | Buffer | Borrowed, headers?: OutgoingHttpHeaders): number {
     const head = `{"jsonrpc":"2.0","id":${JSON.stringify(this.id)},"result":`;
     if (this.accepted.json && !this.#streaming) {

@@ -7,10 +7,7 @@ export interface FailureDetails {
   readonly close?: boolean;
 }
 
-/**
- * A request that ends in a JSON-RPC error with its own HTTP status. Refusals of the transport (403, 405, 413, 429 …) use
- * the status as code, since JSON-RPC reserves -32768..-32000.
- */
+/** A JSON-RPC error with its own HTTP status. The transport's refusals (403, 405 …) use the status as code. */
 export class RequestFailure extends Error {
   readonly status: number;
   readonly code: number;

@@ -6,10 +6,7 @@ type ObjectSchema = Tool['inputSchema'];
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
-/**
- * JSON Schema 2020-12 of an object schema, without zod's additions: the bounds of a safe integer, the pattern that spells out a
- * `format`, the `$schema` of the default dialect. Outputs stay open, so that a field can be added.
- */
+/** JSON Schema 2020-12 without zod's additions. Outputs stay open, so that a field can be added. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): ObjectSchema {
   const written = z.toJSONSchema(schema, {
     target: 'draft-2020-12',

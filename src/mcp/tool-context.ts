@@ -53,10 +53,7 @@ export interface ToolCall {
   readonly sessionId: string | undefined;
 }
 
-/**
- * A tool's view of its call. A class, since each object literal with getters has its own hidden class: reads would be slow, and
- * V8 would keep everything that it references until the next full collection.
- */
+/** A tool's view of its call. A class: an object literal with getters is slow to read and outlives the call in V8. */
 export class CallContext implements ToolContext {
   readonly principal: ToolContext['principal'];
   readonly signal: AbortSignal;
@@ -94,10 +91,7 @@ const maxMessageLength = 1_000;
 
 const silent: ToolContext['progress'] = () => {};
 
-/**
- * What a tool reports its progress to. Sent only if the caller gave a token and can read a stream; rising values only, and at
- * most ten a second after a burst of ten, since the protocol asks for both.
- */
+/** Needs the caller's token and a stream. The protocol asks for rising values only, and for few: ten a second. */
 export function createProgress(exchange: Exchange, metadata: JsonObject | undefined): ToolContext['progress'] {
   const progressToken = metadata?.['progressToken'];
   if (!isUsable(progressToken) || !exchange.accepted.eventStream) return silent;

@@ -14,10 +14,7 @@ const progressEveryMs = 1_000;
 /** Between two looks at a chat whose store says "may have changed" at once. */
 const shortestLookMs = 100;
 
-/**
- * The long poll of `read_chat`: resolves when the agent has answered, asked or given up, when a message has come, or after
- * `seconds`. Rejects with query_cancelled when the caller leaves.
- */
+/** Resolves when the agent is done, a message came, or after `seconds`. Rejects with query_cancelled. */
 async function waitForAnswer(
   workspace: Workspace,
   chat: Chat,

@@ -1,10 +1,7 @@
 import { isId, SightlineError, toId } from '../contract/core/index.ts';
 import type { Chat, Incident, Workspace } from '../contract/storage/index.ts';
 
-/**
- * Finds an incident by id, key (`INC-12`) or the URL of its page. Answers the same for an id of another organization as
- * for one that does not exist: the workspace cannot see it.
- */
+/** By id, key (`INC-12`) or URL. One of another organization is answered like one that does not exist. */
 export async function findIncident(workspace: Workspace, reference: string, publicUrl: string): Promise<Incident> {
   const name = lastSegment(reference.trim(), publicUrl, 'incidents');
   const known = isId('inc', name) || /^inc-[1-9][0-9]{0,9}$/i.test(name);

@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/**
- * Marks text that strangers may have written (alert titles, telemetry, other people's messages) inside a tool's text
- * form. The marker is random for each result, so that no text can close its own fence.
- */
+/** Marks text that strangers may have written. The marker is random, so that no text can close its own fence. */
 export interface Fence {
   /** One line for the head of the text: what stands inside the marks is data. */
   readonly notice: string;

@@ -23,10 +23,7 @@ export async function authorOf(principal: Principal, workspace: Workspace): Prom
   return { kind, id: subject, name: key?.name ?? subject };
 }
 
-/**
- * How things look in structured results: snake_case, times as RFC 3339 UTC. In the output schemas the members of nested
- * objects are named in words and not spelt out one by one: all eight tools together have 4,000 tokens.
- */
+/** An object whose members the output schema names in words: all eight tools together have 4,000 tokens. */
 export function members(names: string) {
   return z.unknown().meta({ type: 'object', description: names });
 }

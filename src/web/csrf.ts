@@ -12,10 +12,7 @@ const separator = '.';
 
 /** Whether a POST comes from a form of ours. The token is what counts; the headers refuse a stranger's page earlier. */
 export interface Csrf {
-  /**
-   * For a hidden field. Bound to the session, and before one to a cookie, since the sign-in form needs it as well. Behind
-   * it stands the organization that the page shows.
-   */
+  /** For a hidden field: bound to the session, before one to a cookie. Behind it stands the page's organization. */
   token(request: IncomingMessage, response: ServerResponse, session: BrowserSession | undefined): string;
   /** Throws `forbidden` unless the headers allow that the browser was on a page of ours. */
   checkOrigin(request: IncomingMessage): void;

@@ -6,9 +6,8 @@ import type { SignedInVisit } from './page.ts';
 import type { PageServices } from './services.ts';
 
 /**
- * A secret on its way from the POST that made it to the page that shows it once. It travels sealed in a cookie of the
- * browser, which any instance can open and none has to keep: the answer to the POST is a redirect, so reloading makes no
- * second secret, and the page that shows it takes the cookie away, so reloading does not show it again.
+ * A secret on its way to the page that shows it once, sealed in a cookie that any instance can open. The answer to the
+ * POST is a redirect, so reloading makes no second secret; the page takes the cookie away.
  */
 interface ShownOnce {
   /** @param about what the secret is of: no other page can show it. */
@@ -82,10 +81,7 @@ export type FormResult<Values> =
   | { readonly ok: true; readonly values: Values }
   | { readonly ok: false; readonly problems: Readonly<Record<string, string>> };
 
-/**
- * Fields that the schema takes as arrays are given all values of the name, others the last one; a field that was not sent
- * is absent. The schema's messages are shown beside the fields.
- */
+/** Array fields get all values of the name, others the last one. The schema's messages are shown beside the fields. */
 export function parseForm<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   form: URLSearchParams,

@@ -23,10 +23,7 @@ export function sendRedirect(response: ServerResponse, location: string): void {
   response.end();
 }
 
-/**
- * Sets a page's security headers, replacing any that were set before.
- * @param formAction a CSP source besides our own. Chromium holds the redirects after a POST against it, too.
- */
+/** Replaces headers set before. `formAction` is one more CSP source: Chromium holds redirects after a POST to it. */
 function securePage(response: ServerResponse, formAction?: string): void {
   const policy = [
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'",

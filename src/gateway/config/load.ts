@@ -8,9 +8,8 @@ import { configSchema, type Config, type ConfigInput } from './schema.ts';
 const reference = /\$\$|\$\{([a-z]+):([^}]*)\}/g;
 
 /**
- * Replaces `${env:NAME}`, `${env:NAME:-default}` and `${file:/path}` in every string of a config; `$$` stands for `$`.
- * Types are never guessed: the schema coerces where it wants a number. What cannot be had stops the boot with the key
- * path and the name.
+ * Replaces `${env:NAME}`, `${env:NAME:-default}`, `${file:/path}` and `$$` in every string. Types are never guessed:
+ * the schema coerces. Throws `config_invalid` with the key path.
  */
 function expandConfig(value: unknown, env: NodeJS.ProcessEnv, path: readonly string[] = []): unknown {
   if (typeof value === 'string')

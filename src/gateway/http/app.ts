@@ -61,10 +61,7 @@ export interface AppOptions extends Pick<Urls, 'publicUrl' | 'authUrl' | 'basePa
   readonly logger: Logger;
 }
 
-/**
- * What is under way at once, by kind: strangers fill at most the lanes of what needs no token. MCP calls have a lane of their own,
- * behind the bearer check (McpHandlerOptions.admission).
- */
+/** Strangers fill at most the lanes of what needs no token; MCP calls have their own, behind the bearer check. */
 export interface Lanes {
   readonly telemetry: Admission;
   readonly alerts: Admission;

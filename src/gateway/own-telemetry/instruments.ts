@@ -80,10 +80,7 @@ const buckets = {
   investigation: [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_200],
 } as const;
 
-/**
- * @param traces undefined where no spans are made.
- * @param statements whether spans hold the SQL of a query.
- */
+/** `traces` is undefined where no spans are made; `statements` says whether spans hold the SQL of a query. */
 export function createInstruments(meter: Meter, traces: Traces | undefined, statements: boolean): Instruments {
   const seconds = (name: string, description: string, boundaries: readonly number[]) =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: [...boundaries] } });

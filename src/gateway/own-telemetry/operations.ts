@@ -14,10 +14,7 @@ import {
 import type { ErrorCode, Operation, OperationFacts, SpanIds, TraceParent } from '../../contract/core/index.ts';
 import { mcpMethod } from './names.ts';
 
-/**
- * The wall clock's epoch milliseconds at a moment of `performance.now()`. A span whose start is given this way is ended this way
- * too: the SDK's own end is in whole milliseconds then, and may lie before the start.
- */
+/** Epoch ms at a moment of `performance.now()`. For both ends of a span: the SDK's own end may lie before its start. */
 export function wallClockAt(moment: number): number {
   return performance.timeOrigin + moment;
 }

@@ -56,10 +56,7 @@ export function holdExclusively(dataDirectory: string): Exclusive {
   };
 }
 
-/**
- * Makes the holder's successor wait for the end of this process: workers write to the directory, and may briefly outlive a
- * primary that was killed.
- */
+/** Makes the holder's successor wait for this process: a worker may outlive its killed primary, and writes there. */
 export function joinHold(dataDirectory: string): void {
   locks.add(lock(dataDirectory, workersFile, 'PRAGMA busy_timeout = 1000; BEGIN; SELECT 1 FROM sqlite_schema'));
 }

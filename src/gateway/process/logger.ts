@@ -12,9 +12,8 @@ const deepest = 6;
 const mostParts = 200;
 
 /**
- * An error, or whatever else was thrown, as the log has it: type, message, stack, own members and causes, all of them short.
- * An engine quotes values in its messages, and a value can be made as large as one likes: in full, a statement of sixty
- * bytes wrote fifty megabytes and held up everybody while it did.
+ * A thrown value as the log has it, all parts short: an engine quotes values in its messages, and in full a statement
+ * of sixty bytes wrote fifty megabytes.
  */
 export function serializeError(thrown: unknown): unknown {
   let parts = 0;

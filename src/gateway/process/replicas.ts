@@ -32,10 +32,7 @@ interface ReplicasOptions {
   readonly logger: Logger;
 }
 
-/**
- * Its `start` rejects with `conflict` where another gateway over the same storage keeps telemetry in another data directory:
- * each would take and show half of it.
- */
+/** `start` rejects with `conflict` where another gateway on this storage keeps telemetry in another data directory. */
 export function createReplicas({ self, gateways, tidy, now, logger }: ReplicasOptions): Replicas {
   const works: (() => Promise<void>)[] = [];
   const timers: NodeJS.Timeout[] = [];

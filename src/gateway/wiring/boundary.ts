@@ -27,10 +27,7 @@ export async function holdBoundary(
   });
 }
 
-/**
- * What the probe found; nothing where there is none. A probe that fails, ends too late or tries nothing has shown nothing,
- * which is a `fail`. Never rejects.
- */
+/** What the probe found. One that fails, ends late or tries nothing has shown nothing: a `fail`. Never rejects. */
 export async function tryBoundary(
   telemetry: Pick<Telemetry, 'operations'>,
   timeoutMs: number,

@@ -75,10 +75,7 @@ export class Connections {
     await closed;
   }
 
-  /**
-   * Accepts the connections that the system holds for this process, which closing the port would reset: a turn of the event loop
-   * accepts one. Requests wait meanwhile, so that clients with a connection for each do not come again.
-   */
+  /** Accepts the queued connections, one a turn, which closing the port would reset. Requests wait meanwhile. */
   async #acceptQueued(): Promise<void> {
     this.#waiting = [];
     const until = performance.now() + longestQueueMs;

@@ -9,10 +9,7 @@ import { type AuthorizationServerHost, createAuthorizationServer } from '../../i
 import { SightlineError, type Host, type IssuerHost } from '../../contract/core/index.ts';
 import type { AuditLog, Storage } from '../../contract/storage/index.ts';
 
-/**
- * What an issuer plugin is given: the host, where accounts are kept, and an authorization server to run.
- * @param admit the account of an identity that a provider vouches for.
- */
+/** What an issuer plugin is given. `admit` finds the account of an identity that a provider vouches for. */
 export function issuerHost(
   host: Host,
   { storage, audit }: { readonly storage: Storage; readonly audit: AuditLog },

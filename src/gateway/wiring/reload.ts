@@ -10,10 +10,7 @@ import type { Settings } from './settings.ts';
 /** The config in force: as it was loaded, with what was reloaded since. */
 export interface LiveConfig {
   readonly config: Config;
-  /**
-   * Rereads the config, applies the settings that a running gateway can change, and logs them. Never rejects.
-   * @returns false for an invalid config, of which nothing is applied.
-   */
+  /** Applies and logs what can change while running. Never rejects; false for an invalid config: nothing is applied. */
   reload(): Promise<boolean>;
   /** Called when `config` has become another. */
   onReload(listener: () => void): void;

@@ -29,10 +29,7 @@ export interface Foundation extends LoadedConfig, LiveConfig {
   host(port: number, label: string): Host;
 }
 
-/**
- * @param logged on every line of the log.
- * @param own replaces the log on standard error, and with it `log.level`.
- */
+/** `logged` stands on every line of the log; `own` replaces that on standard error, and with it `log.level`. */
 export async function layFoundation(settings: Settings, logged: object = {}, own?: Logger): Promise<Foundation> {
   const loaded = await loadSettings(settings);
   const { dataDirectory, log } = loaded.config;

@@ -47,10 +47,7 @@ class RunningPrimary implements Primary {
   readonly #settings: Settings;
   readonly #count: number;
   readonly #workers = new Map<number, WorkerProcess>();
-  /**
-   * Cut results lie here and not at the worker that read them, so that their limits hold for all together, any worker can
-   * page in them, and none is lost with its worker.
-   */
+  /** Cut results lie here, not at a worker: any can page in them, none is lost, and limits hold for all. */
   readonly #kept: KeptResults;
   readonly #stopping = new AbortController();
   #hold: Exclusive | undefined;

@@ -17,9 +17,8 @@ const burstMs = 5;
 const pauseMs = 0.01;
 
 /**
- * Of the processes that accept from one queue, the one that is awake would take a whole burst of connections before the others
- * wake, and then serve those clients alone for as long as they stay. So it sleeps a moment after each but the first, and
- * the others take the next. A connection that comes alone costs nothing, nor do requests.
+ * The process that is awake would take a whole burst of connections and serve those clients alone. So it sleeps a
+ * moment after each but the first, and the others take the next; a connection alone costs nothing.
  */
 export function leaveToOthers(server: Server): void {
   const nobodyWakes = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

@@ -5,9 +5,8 @@ import type { PartialRateLimiter } from '../../limits/rate-limit.ts';
 const tellEveryMs = 50;
 
 /**
- * One limit for a principal, whichever worker it calls. Dividing the limit would give a client that keeps one connection a
- * part of what it may have, and asking on each request would cost each a turn of another process. So each worker counts at
- * once and tells the others a moment later; a burst at several workers within that moment is paid back afterwards.
+ * One limit for a principal, whichever worker it calls. Each worker counts at once and tells the others a moment later;
+ * a burst at several within that moment is paid back afterwards.
  */
 export function shareRateLimit(limiter: PartialRateLimiter, { tell, hear }: Pick<Seat, 'tell' | 'hear'>): void {
   const admitted = limiter.tally(() => void setTimeout(tellAll, tellEveryMs).unref());

@@ -4,10 +4,7 @@ import { hashSecret, SightlineError, type IssuerHost } from '../../contract/core
 import type { Artifact, ArtifactRepository } from '../../contract/storage/index.ts';
 import type { Reach } from './error-page.ts';
 
-/**
- * How long a refresh token that was just used still works. Clients refresh in several calls or processes at once and keep
- * the last answer: with strict rotation five of six calls in flight failed and a browser opened again.
- */
+/** How long a used refresh token still works: clients refresh in several calls at once, and all but one would fail. */
 const graceMs = 30_000;
 
 interface AdapterOptions extends Pick<IssuerHost, 'vault' | 'now' | 'logger'> {

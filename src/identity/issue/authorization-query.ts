@@ -1,9 +1,6 @@
 import { isOurResource, everyScope, knownScopes } from './scopes.ts';
 
-/**
- * All of an authorization request that the protocol library gets to see. OpenID's parameters are left out (`nonce`,
- * `max_age`, `login_hint` …): we are no OpenID provider, and the library refuses them in a request without `openid`.
- */
+/** What the library gets of a request. Without `openid` it would refuse OpenID's parameters (`nonce`, `max_age` …). */
 const passed = new Set(
   (
     'client_id redirect_uri response_type response_mode scope state resource code_challenge code_challenge_method prompt ' +

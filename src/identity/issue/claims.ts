@@ -4,10 +4,7 @@ import type { KeyTokenClaims, TokenClaims, UserTokenClaims } from '../../contrac
 import type { ProvenKey } from './key-exchange.ts';
 import { knownScopes } from './scopes.ts';
 
-/**
- * A person in the organization they chose: to the protocol library that is one account, so that nothing granted in one
- * organization is ever found from another.
- */
+/** One account to the protocol library, so that nothing granted in one organization is ever found from another. */
 export interface Account {
   readonly userId: UserId;
   readonly organizationId: OrganizationId;
@@ -24,10 +21,7 @@ export function readAccountId(text: string): Account | undefined {
   return { userId, organizationId };
 }
 
-/**
- * All is read from the key as it is stored: what a client says about itself has no part in it. `secret_id` is the secret that
- * was shown, so that retiring it ends the token.
- */
+/** From the stored key, never from what a client says. Retiring the secret of `secret_id` ends the token. */
 export function claimsOfKey(key: ProvenKey) {
   return { sub: key.id, client_id: key.id, org: key.organizationId, kind: 'key', secret_id: key.secretId };
 }

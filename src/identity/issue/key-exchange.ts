@@ -82,10 +82,7 @@ interface Exchange {
   key?: ProvenKey | undefined;
 }
 
-/**
- * Every key and every unknown id is this one client to the library, with the same metadata. So authority cannot come from
- * client metadata, and an unknown id costs as much time as a known one.
- */
+/** The one client that every key and unknown id is: metadata gives no authority, and both cost the same time. */
 export const apiKeyClient = {
   client_id: 'api-key',
   // Never compared: compareClientSecret is ours. The library wants one for a client that authenticates by secret.

@@ -5,10 +5,7 @@ export const refreshMs = 60_000;
 /** An issuer that could not look says that it is not well, and no gateway is unwell for longer than what it depends on. */
 const retryMs = 1_000;
 
-/**
- * Polls the signing keys while the issuer runs.
- * @param look reads the keys; rejects where that is not possible.
- */
+/** Polls the signing keys while the issuer runs. `look` reads them, and rejects where that is not possible. */
 export function createKeyRefresh(look: () => Promise<void>, logger: Logger) {
   let failing = false;
   let running = false;

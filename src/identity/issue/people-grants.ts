@@ -28,10 +28,7 @@ interface PeopleOptions {
   readonly now: () => Date;
 }
 
-/**
- * Longest lifetime of a client assertion, in seconds. Each is stored until it expires, and a registered client can sign any
- * number of them.
- */
+/** Seconds that a client assertion may live: each is stored until it expires, and a client can sign any number. */
 const longestProof = 3600;
 
 /** Of one grant. Many programs of a person may refresh at once, but what each is given is kept for ninety days. */
@@ -122,10 +119,7 @@ export function grantedToken({ accountId: sub, grantId }: Pick<AccessToken, 'acc
   return { ...account, grantId };
 }
 
-/**
- * A token request of a client in our terms, as its authorization request was: the endpoint by its one name, and of the
- * scopes those that are ours. A client may name others (`openid`, `offline_access`) out of habit.
- */
+/** In our terms, as the authorization request was. A client may name other scopes (`openid`) out of habit. */
 export function settleTokenRequest({ params }: KoaContextWithOIDC['oidc'], resource: string): void {
   if (!params) return;
   const { resource: asked, scope } = params;

@@ -36,10 +36,7 @@ export interface AuthorizationServerHost extends Omit<IssuerHost, 'authorization
   readonly admit: (claims: ExternalTokenClaims) => Promise<Account>;
 }
 
-/**
- * Mints tokens: oidc-provider for the protocol, our storage for keys, clients, grants and signing keys.
- * @param network what clients' documents and keys are fetched through.
- */
+/** Mints tokens. Clients' documents and keys are fetched through `network`. */
 export function createAuthorizationServer(
   options: AuthorizationServerOptions,
   host: AuthorizationServerHost,

@@ -24,10 +24,7 @@ const commonTexts = new Set(
   ).split(' '),
 );
 
-/**
- * What NIST SP 800-63B asks of a password that people choose: long enough, none of the commonest, not the account's name,
- * and no rules of composition. Throws `invalid_argument` with a sentence for the person.
- */
+/** By NIST SP 800-63B: no rules of composition. Throws `invalid_argument` with a sentence for the person. */
 export function checkPassword(password: string, email: string): void {
   const folded = foldCase(password);
   const length = Array.from(password.normalize('NFKC')).length;

@@ -22,10 +22,7 @@ export interface People {
     /** The caller's network address. */
     readonly address: string;
   }): Promise<User>;
-  /**
-   * Finds, links or makes the account of an identity. `forbidden`, with a sentence for the person, where nothing lets them in.
-   * With the token of the invitation's link that the person came by, the invitation is accepted too.
-   */
+  /** `forbidden`, with a sentence for the person, where nothing lets them in. The token accepts its invitation too. */
   signInWithIdentity(identity: ExternalIdentity, invitationToken?: string): Promise<User>;
   /** The account and organization of an identity provider's token. `forbidden` where there is none. */
   admit(claims: Pick<ExternalTokenClaims, 'identity' | 'organization'>): Promise<Admission>;
@@ -46,10 +43,7 @@ export interface People {
   setPasswordByLink(token: string, next: string): Promise<User>;
   /** Whether the link still works, and whose it is. */
   passwordLink(token: string): Promise<User | undefined>;
-  /**
-   * For the operator: a token with which the person sets a password, for an hour; one made before ends. `conflict` where the
-   * account is disabled.
-   */
+  /** A token with which the person sets a password within an hour; the one before ends. `conflict` if disabled. */
   createPasswordLink(userId: UserId): Promise<{ readonly token: string; readonly expiresAt: Date }>;
   setEnabled(userId: UserId, enabled: boolean, actor: Actor): Promise<void>;
 

@@ -3,9 +3,8 @@ import { SightlineError } from '../../contract/core/index.ts';
 /** Runs a few pieces of work at once and lets a bounded number wait. */
 interface WorkQueue {
   /**
-   * Round robin over lanes, and over the parties of a lane, so that strangers do not delay known people. A full lane rejects
-   * with `unavailable`: it drops work of the party with the most waiting in favour of parties with less, so that a flood only
-   * hurts its sender.
+   * Round robin over lanes, and over the parties of a lane. A full lane rejects with `unavailable`, work of the party
+   * with the most waiting first, so that a flood only hurts its sender.
    */
   run<Result>(place: Place, work: () => Promise<Result>): Promise<Result>;
 }

@@ -12,10 +12,7 @@ type ScopeNames = (scopes: readonly Scope[]) => readonly string[];
 
 const asTheyAre: ScopeNames = (scopes) => scopes;
 
-/**
- * Makes WWW-Authenticate values (RFC 6750 §3, RFC 9728 §5.1). No `error` where no token was sent; `insufficient_scope` names
- * just the scope the call needs, which the client adds to those it has.
- */
+/** WWW-Authenticate (RFC 6750 §3, RFC 9728 §5.1): `insufficient_scope` names just the scope that the call needs. */
 export function createChallenge(options: ChallengeOptions) {
   const { resourceMetadataUrl, scopes, names = asTheyAre } = options;
   if (!/^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]+$/.test(resourceMetadataUrl)) {

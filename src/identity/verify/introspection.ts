@@ -9,10 +9,7 @@ interface IntrospectionOptions extends Pick<IssuerHost, 'resource' | 'now'> {
   readonly clockToleranceSeconds: number;
 }
 
-/**
- * Asks the issuer about a token that only it can read (RFC 7662). Rejects with `invalid_token` when it is not active, not
- * for us or over, and with `unavailable` when nothing can be known about it now.
- */
+/** RFC 7662. Rejects with `invalid_token`, or with `unavailable` where nothing can be known about the token now. */
 type Introspect = (token: string) => Promise<{
   readonly claims: TokenClaims;
   /** Epoch milliseconds until which the answer is believed: revocation is learnt of no sooner. */

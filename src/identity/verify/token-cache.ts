@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-/**
- * Keeps what expensive work found out about a token, under the token's hash and never the token itself. Bounded, least
- * recently used out first; concurrent requests with one token share the work; failures are not kept.
- */
+/** By the token's hash, never the token itself. Concurrent requests share the work; failures are not kept. */
 interface TokenCache<Value> {
   /** At once where it is known. */
   get(token: string, verify: () => Promise<Verified<Value>>): Value | Promise<Value>;

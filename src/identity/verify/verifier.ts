@@ -82,9 +82,8 @@ const clockToleranceSeconds = 5;
 const retryAfterSeconds = 5;
 
 /**
- * Bearer verification. Signature, issuer, audience, expiry, algorithm and type are checked here, or its issuer is asked about
- * a token that is no JWT, and what was found is kept in a cache; whether the key or account behind the token lives is looked
- * up on every request, so that revoking takes effect on the next one.
+ * Verifies a JWT here, or asks its issuer about another token, and caches that; whether the key or account behind it
+ * lives is looked up on every request, so that revoking takes effect on the next one.
  */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { issuer, resource, directory, admit, markUsed, now, logger } = options;
@@ -234,10 +233,7 @@ function checksOf(trust: TokenTrust, resource: string) {
   return { keys: guardKeySet(trust.keys), checks, claims: (payload: JWTPayload) => trust.claims(payload) };
 }
 
-/**
- * Few providers write `at+jwt` (RFC 9068), so that not all can be held to it; but what calls itself another kind (RFC 8725
- * §3.11) is one: an assertion, a logout token.
- */
+/** Few providers write `at+jwt` (RFC 9068), but what calls itself another kind is one (RFC 8725 §3.11). */
 function isOfAnotherKind(type: string | undefined): boolean {
   return type !== undefined && /\+jwt$/i.test(type) && !/^(application\/)?at\+jwt$/i.test(type);
 }

@@ -26,10 +26,7 @@ export interface OtlpRequest {
 const batchSize = 512;
 const minute = 60_000;
 
-/**
- * The telemetry of the shop over the last `minutes` before `end`, oldest first. The same options give the same bytes.
- * Returns what the alerted service did before and after the onset. Throws `invalid_argument` for options out of range.
- */
+/** Oldest first; the same options give the same bytes. Throws `invalid_argument` for options out of range. */
 export function* generate(options: DemoOptions): Generator<OtlpRequest, DemoFigures, undefined> {
   const timeline = planTimeline(options);
   const { start, end, onset, scenario } = timeline;

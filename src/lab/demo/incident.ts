@@ -32,10 +32,7 @@ export function demoQuestion(options: DemoOptions): string {
   return planTimeline(options).scenario.alert.question;
 }
 
-/**
- * The incident as it stands when an alert was looked at by a person who does not know the cause: the document tells what
- * was seen and asks. It gives the cause away nowhere.
- */
+/** As a person leaves it who looked at the alert and does not know the cause: it gives the cause away nowhere. */
 export function demoIncident(options: DemoOptions, figures: DemoFigures): NewIncident {
   const { scenario, onset, end, distractions, start } = planTimeline(options);
   const { harmlessRelease } = distractions;

@@ -112,10 +112,7 @@ export class Frame {
     });
   }
 
-  /**
-   * A gRPC call to another service of the shop: client span here, server span there. `attributes` are on the server span
-   * however it ends. True when it succeeded.
-   */
+  /** A gRPC call to another service. `attributes` are on the server span however it ends. True when it succeeded. */
   rpc(service: ServiceName, method: string, body: (frame: Frame) => void, attributes: Values = {}): boolean {
     const [rpcService = '', rpcMethod = ''] = method.split('/');
     const rpc = { 'rpc.system': 'grpc', 'rpc.service': `shop.${rpcService}`, 'rpc.method': rpcMethod };

@@ -12,10 +12,7 @@ const longestBefore = 15 * minute;
 /** So much of the time before the fault stays in the window, however its start is moved. */
 const leastBefore = minute;
 
-/**
- * The stretch that is told of one fault: from three minutes after the one before, at most fifteen minutes back, to the next
- * one. Its start is moved by the seed, so that its middle tells nothing.
- */
+/** From the fault before to the next. The seed moves the start, so that the middle tells nothing. */
 export function windowOf(faults: readonly Fault[], index: number, lastSeen: Date, seed: number): Stretch {
   const at = timeAt(faults, index) ?? 0;
   const previous = timeAt(faults, index - 1);

@@ -87,10 +87,7 @@ function structuredForm(answer: Answer): AroundRows {
   return { before: `${before}],"rows":[`, rows: answer.rowsJson, after: `${after}}` };
 }
 
-/**
- * Rows and column names stand between two random marks of this answer. Senders of telemetry cannot know them, so their text
- * cannot close the fence.
- */
+/** Rows and column names stand between two random marks, so that no text of a sender can close the fence. */
 function textForm(answer: Answer): AroundRows {
   const { rowCount, window, elapsedMs, dialect, truncation, warnings, columns, rowsJson } = answer;
   const drawn = randomUUID();

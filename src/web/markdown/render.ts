@@ -79,10 +79,7 @@ const elements = new Map([
   ['s', 'del'],
 ]);
 
-/**
- * Markdown that others wrote, as elements of ours: HTML in it is shown as text, links lead to the web alone and say where,
- * nothing is fetched. `below` is the level of the heading under which it stands.
- */
+/** Markdown of strangers: no HTML, links to the web alone, nothing fetched. `below`: the level of the heading above. */
 export function renderMarkdown(markdown: string, below: 1 | 2 | 3): Html {
   const cut = markdown.length > longest;
   const text = cut ? markdown.slice(0, longest).toWellFormed() : markdown;

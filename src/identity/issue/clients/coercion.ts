@@ -29,10 +29,7 @@ export function readClaims(value: unknown): Claims {
   );
 }
 
-/**
- * Text that a person is shown: in one line, with nothing in it that turns the line around, writes over the lines beside it
- * or takes room unseen. Empty where nothing is left to see.
- */
+/** For people to read: one line, which turns or overwrites nothing around it. Empty where nothing is to be seen. */
 export function displayName(name: string): string {
   const line = name
     .normalize('NFC')

@@ -27,10 +27,7 @@ function allowedHost(entry: string): string {
   throw new SightlineError('config_invalid', `The allowed host ${entry} of OAuth clients must be a host or host:port.`);
 }
 
-/**
- * The URL that a client id is. One document has one id: whatever the parser would write otherwise (case, default port, dot
- * segments, numbers that mean an address, an empty fragment) is no client id.
- */
+/** The URL that a client id is; undefined unless it is written as the parser writes it, so that a document has one id. */
 export function documentUrl(id: string): URL | undefined {
   if (id.length > longest || !id.startsWith('https://')) return undefined;
   const url = URL.parse(id);

@@ -14,10 +14,7 @@ import { apiKeyClient } from '../key-exchange.ts';
 import { clientMetadata, displayName } from './coercion.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 
-/**
- * Whether a client showed its secret. What the library holds as the secret is its hash: this has to take the place of the
- * library's own comparison, to which the hash itself would be as good as the secret.
- */
+/** Replaces the library's comparison, to which the hash that it holds would be as good as the secret. */
 export function clientSecretMatches(client: { readonly clientSecret?: string | undefined }, shown: string): boolean {
   return client.clientSecret !== undefined && equalHashes(hashSecret(shown), client.clientSecret);
 }
@@ -65,10 +62,7 @@ interface ClientsOptions extends Pick<IssuerHost, 'now' | 'logger'> {
 
 /** The OAuth clients that may ask people for access. API keys (`ak_…`) are none of them. */
 export interface Clients {
-  /**
-   * A client's metadata for oidc-provider, with a hash as its secret (`clientSecretMatches`); undefined if unknown. Rejects with
-   * an error of oidc-provider if the id is a URL whose document is invalid or cannot be fetched.
-   */
+  /** With a hash as its secret (`clientSecretMatches`). Rejects with an error of oidc-provider for a bad document. */
   find(id: string): Promise<ClientMetadata | undefined>;
   /** The registration endpoint; it answers every request, and 404 where registration is switched off. */
   readonly register: Register;

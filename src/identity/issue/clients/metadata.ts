@@ -24,9 +24,8 @@ const jwk = z.object({
 export const jwksSchema = z.object({ keys: z.array(jwk).min(1).max(20) });
 
 /**
- * All that is known of a client, in the words of RFC 7591 as oidc-provider reads them. Nothing in it gives authority: what
- * a client may do is what a person consented to. So there is no `scope` either, which would only stand in the way of a
- * client that asks for more later.
+ * A client in the words of RFC 7591. Nothing in it gives authority, which is what a person consented to; so there is no
+ * `scope`, which would stand in the way of a client that asks for more later.
  */
 export const clientMetadataSchema = z.strictObject({
   client_id: z.string().min(1),

@@ -35,10 +35,7 @@ export function redirectUriFault(uri: string): string | undefined {
   return uri.length === url.protocol.length ? 'must say more than a scheme' : undefined;
 }
 
-/**
- * `native` is what lets a loopback URI have any port, and an own scheme be used at all. What clients say of themselves is
- * often missing or wrong.
- */
+/** `native` lets a loopback URI have any port, and an own scheme be used. Clients often declare it wrong. */
 export function applicationType(redirectUris: readonly string[]): 'native' | 'web' {
   return redirectUris.every((uri) => new URL(uri).protocol === 'https:') ? 'web' : 'native';
 }

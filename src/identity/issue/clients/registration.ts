@@ -28,10 +28,7 @@ interface RegistrationLimitOptions extends Pick<IssuerHost, 'now'> {
   readonly buckets: () => Pick<BucketRepository, 'read' | 'pour'>;
 }
 
-/**
- * Counts a registration from an address. Answers 0 if it may go on, else the seconds until the next one may. Counted over all
- * gateways, whose number would else make the day into hours; a refused one is not, but for those that come at once.
- */
+/** Seconds until the address may register, or 0, which counts. Counted over all gateways. */
 function createRegistrationLimit({ buckets, now }: RegistrationLimitOptions): (address: string) => Promise<number> {
   // Before it, so that a flood is none of reads of the storage.
   const here = createThrottle({ perMinute, burst, now });

@@ -157,10 +157,7 @@ function timelineSection(entries: readonly TimelineEntry[]): Html {
     ${table({ label: 'Timeline', columns: ['Time', 'Who', 'What', 'Change'], rows, empty: 'Nothing has changed yet.' })}`;
 }
 
-/**
- * What a person tells the agent about an incident. Where it asked in a chat of theirs, that is where the answer goes; else
- * it begins a chat, which joins an investigation that waits for an answer.
- */
+/** The answer goes to the chat in which the agent asked, else to a new one, which joins a waiting investigation. */
 function answerForm(visit: MemberVisit, incident: Incident, asked: Chat | undefined): Html {
   if (asked === undefined) {
     return messageForm(visit, { action: '/chats/new', label: 'Your message', button: 'Send', incident: incident.key });

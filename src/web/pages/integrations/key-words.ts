@@ -20,10 +20,7 @@ export function snippets(clients: readonly Client[], connection: Connection): Ht
   )}`;
 }
 
-/**
- * A key of this organization, which has to be asked before anything is done to it: the service changes whatever key it is
- * named, as an operator may. One of another organization is answered like one that was never there.
- */
+/** A key of this organization: ask before any change, since the service changes whatever key it is named. */
 export async function findKey({ keys }: Workspace, id: string | undefined): Promise<ApiKey> {
   const key = id !== undefined && isId('ak', id) ? await keys.get(id) : undefined;
   if (key) return key;

@@ -7,10 +7,7 @@ import { pagePaths } from '../../../contract/issuer/index.ts';
 
 export const startPath = '/sign-in/start';
 
-/**
- * Sends the browser to the identity provider, with a sealed cookie for ten minutes, so that only this browser can finish
- * the sign-in.
- */
+/** Sends the browser to the identity provider. A sealed cookie lets only this browser finish, within ten minutes. */
 export const startPage = definePage({
   path: startPath,
   access: 'public',

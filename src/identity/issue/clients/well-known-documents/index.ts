@@ -21,10 +21,7 @@ const claudeCode = {
   token_endpoint_auth_method: 'none',
 } as const;
 
-/**
- * Documents of clients that many people use, by URL. Their hosts refuse some clouds' addresses, and some gateways reach
- * nothing outside; the copy is used only while the document itself cannot be had.
- */
+/** By URL, for when a document cannot be had: hosts refuse some clouds, and some gateways reach nothing outside. */
 export const wellKnownDocuments: ReadonlyMap<string, unknown> = new Map<string, unknown>(
   [claudeCode, vsCode].map((document) => [document.client_id, document]),
 );
