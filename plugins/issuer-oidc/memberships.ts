@@ -8,9 +8,7 @@ export interface MembershipRule {
   readonly role: Role;
   /** Name or id of the organization, or the claim that says it. */
   readonly organization: string | { readonly claim: ClaimPath };
-  /** The vouched address is in one of these. */
   readonly emailDomains?: readonly string[];
-  /** The claim holds one of these. */
   readonly groups?: { readonly claim: ClaimPath; readonly anyOf: readonly string[] };
 }
 

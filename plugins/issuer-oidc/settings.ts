@@ -35,7 +35,6 @@ export function settingsOf(config: OidcConfig) {
     clientAuthentication: config.clientAuthentication ?? preset.clientAuthentication,
     /** Of ID tokens, and of ID-JAG assertions. */
     identity,
-    /** Of access tokens. */
     tokenIdentity: {
       ...identity,
       subject: config.accessTokens?.subject ?? config.claims.subject ?? preset.tokenSubject ?? claims.subject,

@@ -5,7 +5,6 @@ import { exchangeKey } from './mcp-endpoint.ts';
 
 /** An API key and the gateway it is for. */
 export interface Credentials {
-  /** {base_url} */
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -10,7 +10,6 @@ import type { Output } from './output.ts';
 /** Adds one command, with those below it, to the program. */
 export type Register = (program: Command, output: Output, summary: string) => void;
 
-/** What a command's action is given. */
 export interface Call<Options> {
   readonly settings: Settings;
   readonly options: Options;
@@ -105,7 +104,6 @@ export async function findOrganization({ storage }: OpenWorkspace, name: string 
   );
 }
 
-/** The one that is named, or all. */
 export async function organizationsOf(
   workspace: OpenWorkspace,
   name: string | undefined,

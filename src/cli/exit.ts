@@ -9,7 +9,6 @@ export const exitCodes = [
   [130, 'interrupted'],
 ] as const;
 
-/** What a process ends with for a failure of this code. */
 export function exitCodeOf(code: ErrorCode | 'usage'): number {
   if (code === 'usage' || code === 'invalid_argument') return 2;
   return code === 'config_invalid' || code === 'plugin_failed' ? 3 : 1;

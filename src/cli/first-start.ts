@@ -36,7 +36,6 @@ function call(url: string, message: object): string {
   -d '${JSON.stringify(message)}'`;
 }
 
-/** What an empty storage is set up with. */
 const organizationName = 'default';
 
 /** Sets up an empty storage and prints its API key, this once. Later starts find a workspace and print no secret. */

@@ -129,7 +129,6 @@ function request(place: string, value: unknown, body: string): FileRequest {
   });
 }
 
-/** The text of a file named on the command line. */
 export function readInput(file: string): string {
   try {
     return readFileSync(file, 'utf8');

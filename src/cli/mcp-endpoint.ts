@@ -8,7 +8,6 @@ export interface Endpoint {
   readonly url: string;
   readonly authorizationServer: string;
   readonly tokenUrl: string;
-  /** Whether a person can sign in with a browser. */
   readonly signsPeopleIn: boolean;
 }
 

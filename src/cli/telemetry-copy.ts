@@ -13,7 +13,6 @@ import type { Output } from './output.ts';
 
 const startTimeoutMs = 30_000;
 
-/** `sightline telemetry copy`. */
 export function registerCopy(group: Command, output: Output): void {
   const command = group
     .command('copy')

@@ -24,7 +24,6 @@ interface IdentityCradle extends IdentityParts {
 
 type Wiring = { readonly [Part in keyof IdentityParts]: (cradle: IdentityCradle) => IdentityParts[Part] };
 
-/** How the parts of this domain are made. */
 export const identityWiring: Wiring = {
   people: ({ storage, foundation: { logger, now } }) => createPeople({ storage, logger, now }),
   keys: ({ storage, foundation: { now } }) => createApiKeys({ storage, now }),

@@ -157,13 +157,11 @@ export function byteLength(text: string | AroundRows): number {
   return Buffer.byteLength(text.before) + text.rows.length + Buffer.byteLength(text.after);
 }
 
-/** What is structured as one string. */
 export function structuredText(structured: ToolResult['structured']): string {
   if (typeof structured === 'string') return structured;
   return structured.before + structured.rows.toString() + structured.after;
 }
 
-/** Escaped for the inside of a JSON string. */
 export function textInString(text: ToolResult['text']): string {
   if (typeof text === 'string') return inString(text);
   const memory = borrow(text.rows.length * mostOfByte);

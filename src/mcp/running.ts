@@ -1,7 +1,6 @@
 import type { Principal } from '../contract/issuer/index.ts';
 import type { RequestId } from './message.ts';
 
-/** Whose call it is. */
 export type Caller = Pick<Principal, 'organizationId' | 'subject'>;
 
 /** Running calls that a 2025 client may cancel with a second request. Best effort: not other replicas', nor beyond `limit`. */

@@ -62,7 +62,6 @@ export function createListChats(deps: { readonly storage: Storage; readonly publ
   });
 }
 
-/** One chat on one line. */
 export function chatLine(chat: Chat, principal: Principal, fence: Fence): string {
   const owner = chat.createdBy.id === principal.subject ? 'you' : fence.inline(chat.createdBy.name);
   const incident = chat.incidentId === undefined ? [] : [`incident ${chat.incidentId}`];

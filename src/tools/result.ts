@@ -4,7 +4,6 @@ import { oneLine } from './untrusted.ts';
 
 /** Longest message a chat takes, in UTF-16 units. */
 export const maxMessageLength = 32_768;
-/** Longest title, name or reference. */
 export const maxTitleLength = 200;
 
 /** One value or several: models send both for the same filter. The error names the valid values. */

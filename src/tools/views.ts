@@ -75,7 +75,6 @@ export function chatView(chat: Chat, principal: Principal) {
   };
 }
 
-/** A page of a list in text, an item a line. */
 export function listLines<Item>(
   { items, nextCursor }: Page<Item>,
   noun: string,

@@ -6,7 +6,6 @@ interface Table {
   readonly columns: readonly string[];
   /** The first cell of a row is its heading. */
   readonly rows: readonly (readonly Renderable[])[];
-  /** Instead of an empty table. */
   readonly empty: Renderable;
 }
 
@@ -43,7 +42,6 @@ interface Confirmation {
   readonly action: string;
   readonly back: string;
   readonly fields?: Html;
-  /** Why it did not work. */
   readonly problem?: { readonly message: Html; readonly status: number };
 }
 
@@ -82,7 +80,6 @@ interface Field {
   readonly type?: 'text' | 'email' | 'password';
   readonly value?: string | undefined;
   readonly hint?: string;
-  /** What is wrong with what was typed. */
   readonly problem?: string | undefined;
   /** The autofill token of HTML: `username`, `new-password`. */
   readonly autocomplete?: string;
@@ -117,12 +114,10 @@ export function alert(text: Renderable): Html {
   return html`<div class="alert" role="alert"><p>${text}</p></div>`;
 }
 
-/** Something was done. */
 export function notice(text: Renderable): Html {
   return html`<div class="notice" role="status"><p>${text}</p></div>`;
 }
 
-/** Something to know before going on. */
 export function warning(text: Renderable): Html {
   return html`<div class="warning"><p>${text}</p></div>`;
 }

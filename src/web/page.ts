@@ -6,7 +6,6 @@ import type { PathTo } from './paths.ts';
 import type { PageServices } from './services.ts';
 import type { BrowserSession } from './session.ts';
 
-/** One request of a browser for a page. */
 export interface Visit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -34,7 +34,6 @@ export interface PageServices extends Pick<
   readonly cancelChat: (workspace: Workspace, id: ChatId, actor: Actor) => Promise<Chat>;
   /** The caller's network address, as `trustProxy` says. */
   readonly clientAddress: (request: IncomingMessage) => string | undefined;
-  /** Of the request that is answered, as the log has it. */
   readonly requestId: () => string;
 }
 

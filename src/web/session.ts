@@ -4,7 +4,6 @@ import type { LiveSession } from '../contract/storage/index.ts';
 import { createCookie } from './cookies.ts';
 import type { PageServices } from './services.ts';
 
-/** A browser that is signed in. */
 export interface BrowserSession extends LiveSession {
   /** The cookie's value, which the account's own pages act on. */
   readonly token: string;

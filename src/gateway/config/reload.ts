@@ -3,9 +3,7 @@ import { isObject } from '../../contract/core/index.ts';
 import type { Config } from './schema.ts';
 
 export interface Reload {
-  /** What runs from now on. */
   readonly config: Config;
-  /** Paths of the keys that were taken. */
   readonly applied: readonly string[];
   /** Paths of the keys that stay as they were, and why. */
   readonly refused: readonly { readonly key: string; readonly why: string }[];

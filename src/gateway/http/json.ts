@@ -11,7 +11,6 @@ export function sendJson(response: ServerResponse, status: number, body: object,
   response.end(text);
 }
 
-/** An error as every endpoint of ours words it. */
 export function sendError(
   response: ServerResponse,
   status: number,

@@ -71,7 +71,6 @@ export const openToBrowsers: RequestHandler = (request, response, next) => {
   response.end();
 };
 
-/** For the last handler of a route that only reads. */
 export const onlyGet: RequestHandler = (request, response, next) => {
   if (request.method === 'GET' || request.method === 'HEAD') return next();
   response.setHeader('Allow', 'GET, HEAD');

@@ -10,7 +10,6 @@ export type Holder = z.output<typeof holderShape>;
 
 const locks = new Set<DatabaseSync>();
 
-/** This process's hold on a data directory. */
 export interface Exclusive {
   /** Lets other processes know where the holder answers. */
   announce(url: string): void;

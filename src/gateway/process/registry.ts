@@ -16,7 +16,6 @@ export interface PluginSection {
 export interface LoadedPlugin<Kind extends PluginKind> {
   /** For messages: `telemetry plugin "duckdb"`. */
   readonly label: string;
-  /** As the plugin calls itself. */
   readonly name: string;
   create(host: Hosts[Kind]): Products[Kind];
 }

@@ -71,7 +71,6 @@ export interface Parts
 /** Everything a running gateway is made of: the slices of its domains. */
 export interface Cradle extends Given, Parts {}
 
-/** How each part is made of others. */
 export type Wiring<Made> = { readonly [Part in keyof Made]: (cradle: Cradle) => Made[Part] };
 
 export type LoadedPlugins = { readonly [Kind in SolePluginKind]: LoadedPlugin<Kind> } & {

@@ -36,7 +36,6 @@ export interface Gateway {
   readonly url: string;
   /** Whether telemetry can be sent to it; false where a warehouse is fed by another way. Known once started. */
   readonly receives: boolean;
-  /** The config file in use, if there is one. */
   readonly configFile: string | undefined;
   readonly dataDirectory: string;
   /** For the first start: what the workspace is set up with. Known once started. */
@@ -146,7 +145,6 @@ class RunningGateway implements Gateway {
     return loadPlugins(this.#foundation);
   }
 
-  /** Makes the parts and starts them in order. */
   async #run(plugins: LoadedPlugins, port: number): Promise<Cradle> {
     const { config } = this.#foundation;
     const seat = this.#seat;

@@ -24,7 +24,6 @@ const nobody: AuthorizationServerHost['admit'] = async () => {
   throw new SightlineError('forbidden', 'Identity providers let nobody in here.');
 };
 
-/** Loads what the config names, by kind. */
 export async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins> {
   const { config, file } = foundation;
   return {
@@ -36,7 +35,6 @@ export async function loadPlugins(foundation: Foundation): Promise<LoadedPlugins
   };
 }
 
-/** What each kind of plugin is created with. */
 export const pluginWiring: Wiring<PluginParts> = {
   storage: ({ plugins: { storage }, foundation, urls }) => storage.create(foundation.host(urls.port, storage.label)),
   issuer: ({ plugins, foundation, urls, storage, audit, people }) => {

@@ -6,7 +6,6 @@ import { sqlHelpers } from '../../telemetry/query/helpers.ts';
 import { mappingHelpers } from '../../telemetry/mapping/mapping.ts';
 import { createTenancy } from '../../telemetry/mapping/tenancy.ts';
 
-/** What a telemetry plugin is given. */
 export function telemetryHost(host: Host, directory: Pick<Directory, 'findOrganization'>): TelemetryHost {
   return { ...host, sql: sqlHelpers, mapping: mappingHelpers, tenancy: createTenancy(directory), gates: sqlGates };
 }

@@ -12,7 +12,6 @@ export async function endpointOf(settings: Settings): Promise<string> {
 }
 
 export interface Urls {
-  /** Listened on. */
   readonly port: number;
   /** {base_url}, no trailing slash. */
   readonly publicUrl: string;
@@ -24,7 +23,6 @@ export interface Urls {
   readonly resource: string;
   /** Lower-case `host[:port]` a request may be sent to. */
   readonly allowedHosts: readonly string[];
-  /** Browser origins that may call. */
   readonly allowedOrigins: readonly string[];
 }
 

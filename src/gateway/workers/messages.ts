@@ -27,7 +27,6 @@ const cancelled = z.object({
 });
 
 export const fromWorker = z.discriminatedUnion('kind', [
-  /** It listens. */
   z.object({ kind: z.literal('serving') }),
   z.object({ kind: z.literal('keep'), call, holder: content<Holder>(), result: content<KeptResult>() }),
   z.object({
@@ -42,13 +41,10 @@ export const fromWorker = z.discriminatedUnion('kind', [
 ]);
 
 export const fromPrimary = z.discriminatedUnion('kind', [
-  /** Everybody ends. */
   z.object({ kind: z.literal('stop') }),
   /** This worker ends, and another takes its place. */
   z.object({ kind: z.literal('retire') }),
-  /** Sets up an empty workspace. */
   z.object({ kind: z.literal('greet') }),
-  /** Reloads the configuration. */
   z.object({ kind: z.literal('reload') }),
   /** Without an id the result was too large. */
   z.object({ kind: z.literal('kept'), call, id: z.string().optional() }),

@@ -25,7 +25,6 @@ export interface Primary {
   greet(): void;
   /** Lets the requests in flight finish. Safe unstarted, safe twice. */
   stop(): Promise<void>;
-  /** Ends all at once. */
   kill(): void;
   /** {base_url}; known once started. */
   readonly url: string;

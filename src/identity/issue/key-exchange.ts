@@ -74,7 +74,6 @@ export interface KeyExchange {
   refuse(ctx: KoaContextWithOIDC, clientId: string): boolean;
 }
 
-/** One request on its way. */
 interface Exchange {
   /** As shown by the client, if it is written like a key's id. */
   readonly clientId: KeyId | undefined;

@@ -34,7 +34,6 @@ export function createKeyRefresh(look: () => Promise<void>, logger: Logger) {
   }
 
   return {
-    /** Whether the last look failed. */
     get failing() {
       return failing;
     },

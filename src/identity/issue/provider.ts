@@ -17,7 +17,6 @@ import { assertionGrant, authorizePath, lifetimes, revocationPath, tokenLifetime
 import { isOurResource, isLoopback, everyScope } from './scopes.ts';
 import type { SigningKey } from './signing-keys.ts';
 
-/** A token that is about to be given out. */
 interface Issued {
   readonly organizationId: OrganizationId;
   /** The key or the person. */
@@ -163,7 +162,6 @@ export function createProvider(options: ProviderOptions): Provider {
 }
 
 const browserRoutes = new Set(['authorization', 'resume']);
-/** Where clients authenticate. */
 const clientRoutes = new Set(['token', 'revocation']);
 
 function authenticateClients({ Client }: Provider, { keys, resource }: ProviderOptions): void {

@@ -15,7 +15,6 @@ import { createSessions } from './sessions.ts';
 
 type Host = Pick<IssuerHost, 'storage' | 'logger' | 'now'>;
 
-/** OAuth clients that people let in. */
 function createApplications(storage: Storage, trail: Trail): Pick<People, 'applications' | 'revokeApplication'> {
   return {
     applications: (organizationId, userId) => storage.workspace(organizationId).grants.list(userId),

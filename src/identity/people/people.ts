@@ -33,7 +33,6 @@ export interface People {
   /** False where the person is no member. */
   chooseOrganization(token: string, organizationId: OrganizationId): Promise<boolean>;
   signOut(token: string): Promise<void>;
-  /** Every browser of the person. */
   signOutEverywhere(userId: UserId): Promise<void>;
 
   memberships(userId: UserId): Promise<readonly Membership[]>;

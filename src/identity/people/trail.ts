@@ -4,9 +4,7 @@ import type { AuditRecord, Storage } from '../../contract/storage/index.ts';
 
 interface Entry {
   readonly event: Exclude<AuditRecord['event'], 'tool.call' | 'token.issued'>;
-  /** Who did it. */
   readonly subject: string;
-  /** The user or object acted on. */
   readonly target: string;
 }
 

@@ -14,17 +14,13 @@ export interface Distractions {
   readonly blip: Stretch & { readonly service: ServiceName };
   /** A release near the onset that rewords its log lines and changes nothing else. */
   readonly harmlessRelease: { readonly service: ServiceName; readonly version: string; readonly at: number };
-  /** Warns all the time. */
   readonly noisy: ServiceName;
   /** A part of its answers are errors, all the time. */
   readonly steadyErrors: { readonly service: ServiceName; readonly share: number };
-  /** More visitors for a while. */
   readonly peak: Stretch & { readonly factor: number };
-  /** A background batch job. */
   readonly batch: Stretch & { readonly service: ServiceName; readonly cpu: number };
   /** Its memory goes up and down all the time. */
   readonly wander: { readonly service: ServiceName; readonly minutes: number; readonly phase: number };
-  /** Somebody turned on more logging. */
   readonly flood: Stretch & Chatter;
 }
 

@@ -14,7 +14,6 @@ export type OtlpSignal = 'traces' | 'metrics' | 'logs';
 /** A body for `/v1/<signal>`. */
 export interface OtlpRequest {
   readonly signal: OtlpSignal;
-  /** OTLP/JSON. */
   readonly body: string;
   /** Spans, data points or log records in it. */
   readonly items: number;

@@ -64,7 +64,6 @@ export interface World {
   log(pod: Pod, record: OtlpLogRecord): void;
   /** Records into a cumulative histogram of seconds. */
   observe(pod: Pod, metric: DurationMetric, attributes: Attributes, seconds: number): void;
-  /** Adds to a cumulative counter. */
   count(pod: Pod, metric: CounterMetric, attributes: Attributes, by: number): void;
 }
 

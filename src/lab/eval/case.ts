@@ -14,11 +14,9 @@ export interface EvalCase {
   readonly onset: Date;
 }
 
-/** What the agent made of it. */
 export interface EvalResult extends Pick<EvalCase, 'name' | 'type' | 'service'> {
   /** Services named, most likely first; where nothing stands out, the one to look at first. */
   readonly named: readonly string[];
-  /** It says that something is wrong. */
   readonly blames: boolean;
   readonly seconds: number;
   readonly queries: number;

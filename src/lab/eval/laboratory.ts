@@ -16,7 +16,6 @@ interface Cache {
   readonly directory: string;
   /** What was kept with the data, if they are whole. */
   read<Kept>(shape: z.ZodType<Kept>): Kept | undefined;
-  /** Says that the data are whole. */
   write(kept: unknown): void;
 }
 

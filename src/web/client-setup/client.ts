@@ -2,7 +2,6 @@ import type { KeyId } from '../../contract/core/index.ts';
 
 /** What an MCP client needs to know of us, to write its configuration. */
 export interface Connection {
-  /** The MCP endpoint. */
   readonly url: string;
   /** Where API keys are exchanged. */
   readonly tokenUrl: string;
@@ -36,6 +35,5 @@ export interface Client {
   /** As its makers write it: `Claude Code`. */
   readonly title: string;
   readonly file?: ProjectFile;
-  /** In order. */
   snippets(connection: Connection): readonly Snippet[];
 }

@@ -13,14 +13,12 @@ export interface Words {
   readonly clientId: string;
 }
 
-/** In variables of the environment. */
 export const inVariables: Words = {
   url: '"$SIGHTLINE_URL"',
   tokenUrl: '"$SIGHTLINE_TOKEN_URL"',
   clientId: '"$SIGHTLINE_CLIENT_ID"',
 };
 
-/** The connection's own. */
 export function wordsOf({ url, tokenUrl, key }: Connection): Words {
   return {
     url: quote(url),

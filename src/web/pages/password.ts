@@ -54,7 +54,6 @@ function passwordView({ to, csrf }: Visit, link: string, { email }: User, messag
   };
 }
 
-/** The field for a password that is chosen now. */
 export function newPassword(name = 'password', label = 'New password'): Html {
   return field({
     name,

@@ -14,7 +14,6 @@ import { home, ownPath } from '../../paths.ts';
 
 const fields = z.object({ organization: z.string().max(64), return_to: z.string().optional() });
 
-/** Which organization the pages show. */
 export const organizationsPage = definePage({
   path: '/organizations',
   access: 'signed-in',

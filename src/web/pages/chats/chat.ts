@@ -17,7 +17,6 @@ import { definePage, type MemberVisit, type View, type Visit } from '../../page.
 import { findChat, chatStatusWords } from './table.ts';
 import { SightlineError } from '../../../contract/core/index.ts';
 
-/** Stops the agent in a chat. */
 export const cancelPage = definePage({
   path: '/chats/:id/cancel',
   access: 'member',

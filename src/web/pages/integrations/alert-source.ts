@@ -94,7 +94,6 @@ export const removeAlertSourcePage = definePage({
   },
 });
 
-/** What a secret that is shown once belongs to. */
 export function about(id: AlertSourceId): string {
   return `alert-source:${id}`;
 }

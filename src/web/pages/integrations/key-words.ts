@@ -36,7 +36,6 @@ export const keyScopeWords: typeof scopeWords = {
   },
 };
 
-/** What a secret that is shown once belongs to. */
 export function about(id: KeyId): string {
   return `key:${id}`;
 }
