@@ -48,10 +48,7 @@ function holds(claims: Claims, { claim, anyOf }: NonNullable<MembershipRule['gro
   return anyOf.some((value) => values.includes(value));
 }
 
-/**
- * Of a person in more than 200 groups Entra ID does not write the groups, but where to ask for them (OpenID Connect Core
- * §5.6.2). Taking that for "in no group" would take rights away that the person has.
- */
+/** Above 200 groups Entra ID says only where to ask for them (OIDC Core §5.6.2): that is not "in no group". */
 function isElsewhere(claims: Claims, name: string): boolean {
   const names = claimAt(claims, ['_claim_names']);
   return (

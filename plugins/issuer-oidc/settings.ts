@@ -13,17 +13,17 @@ export type Settings = ReturnType<typeof settingsOf>;
 /** The config with all that its preset fills in. */
 export function settingsOf(config: OidcConfig) {
   const preset = presets[config.preset];
-  const claims = { ...preset.claims, ...defined(config.claims) };
   const issuer = issuerOf(config);
-  const { hostedDomains } = config;
+  const { claims, hostedDomains } = config;
+  const groups = claims.groups ?? preset.claims.groups;
   const identity: IdentityRules = {
     issuer,
-    subject: claims.subject,
-    email: claims.email,
-    emailVerified: claims.emailVerified,
-    name: claims.name,
+    subject: claims.subject ?? preset.claims.subject,
+    email: claims.email ?? preset.claims.email,
+    emailVerified: claims.emailVerified ?? preset.claims.emailVerified,
+    name: claims.name ?? preset.claims.name,
     trust: config.emailTrust ?? preset.emailTrust,
-    memberships: config.memberships.map((rule) => membershipRule(rule, claims.groups)),
+    memberships: config.memberships.map((rule) => membershipRule(rule, groups)),
     ...(hostedDomains === undefined ? {} : { hostedDomains }),
   };
   return {
@@ -37,7 +37,7 @@ export function settingsOf(config: OidcConfig) {
     identity,
     tokenIdentity: {
       ...identity,
-      subject: config.accessTokens?.subject ?? config.claims.subject ?? preset.tokenSubject ?? claims.subject,
+      subject: config.accessTokens?.subject ?? claims.subject ?? preset.tokenSubject ?? identity.subject,
     },
   };
 }
@@ -71,13 +71,4 @@ function membershipRule(rule: OidcConfig['memberships'][number], groups: ClaimPa
     ...(emailDomain === undefined ? {} : { emailDomains: emailDomain }),
     ...(group === undefined ? {} : { groups: { claim, anyOf: group } }),
   };
-}
-
-function defined<Values extends object>(values: Values): { [Key in keyof Values]?: NonNullable<Values[Key]> } {
-  const copy: { [Key in keyof Values]?: NonNullable<Values[Key]> } = {};
-  for (const key in values) {
-    const value = values[key];
-    if (value !== undefined && value !== null) copy[key] = value;
-  }
-  return copy;
 }

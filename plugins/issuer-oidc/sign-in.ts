@@ -16,10 +16,7 @@ function again(): SightlineError {
   return new SightlineError('forbidden', 'This sign-in has ended or was begun in another browser. Sign in again.');
 }
 
-/**
- * What became of a sign-in, in words for the person; for the operator a line in the log. The library's errors hold the
- * answers they speak of, with codes and tokens in them: none of them is passed on or logged.
- */
+/** In words for the person, and a log line. The library's errors hold codes and tokens: none is passed on or logged. */
 function signInFailure(error: unknown, logger: Logger): SightlineError {
   if (error instanceof SightlineError) return error;
   if (error instanceof ProviderUnreachable) {

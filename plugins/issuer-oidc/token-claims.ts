@@ -20,10 +20,7 @@ const bearer = 'Bearer';
 /** What Cognito and Hydra call access tokens among others. */
 const accessUses = new Set<unknown>(['access', 'access_token']);
 
-/**
- * What a provider's access token or its answer about one says. Undefined where it does not name person, client and scopes:
- * an ID token is signed by the same keys, and where sign-in and API are one application it has the same audience.
- */
+/** Undefined unless person, client and scopes are named: ID tokens have the same keys, and may have the audience. */
 export function tokenClaims(payload: JWTPayload, rules: TokenRules): ExternalTokenClaims | undefined {
   const clientId = clientOf(payload);
   const granted = scopeNames(payload);

@@ -46,7 +46,6 @@ export const register: Register = (program, output, summary) => {
       const token = await workspace.ingestTokens.ensure(organization.id);
       const onProgress = (progress: number): void => output.progress(progress, 'sending');
       const { figures, ...sent } = await sendDemo(demo, { endpoint, token, onProgress });
-      output.progress(undefined);
       const incidents = workspace.storage.workspace(organization.id).incidents;
       const { key } = await incidents.create(demoIncident(demo, figures), operator());
       const question = demoQuestion(demo);

@@ -26,7 +26,6 @@ export const register: Register = (program, output, summary) => {
       data === undefined
         ? await evaluateShop({ seeds: Array.from({ length: seeds }, (_, index) => seed + index) }, onProgress)
         : await evaluateDataSet({ folder: data, window, seed }, onProgress);
-    output.progress(undefined);
     output.result(report, () => describe(output, report));
   });
 };

@@ -13,7 +13,6 @@ export const register: Register = (program, output, summary) => {
     const exported = await withWorkspace(settings, ({ storage, vault, now }) =>
       exportWorkspace({ storage, vault, now, file, onProgress: (fraction) => output.progress(fraction, 'exporting') }),
     );
-    output.progress(undefined);
     output.result({ file, ...exported }, () =>
       [
         `Wrote ${file}: ${inWords(exported.counts)}.`,

@@ -11,7 +11,6 @@ export const register: Register = (program, output, summary) => {
     const imported = await withWorkspace(settings, ({ storage, vault }) =>
       importWorkspace({ storage, vault, file, onProgress: (fraction) => output.progress(fraction, 'importing') }),
     );
-    output.progress(undefined);
     output.result({ file, ...imported }, () =>
       [
         `Imported ${file}, the workspace as it was on ${imported.exportedAt}: ${inWords(imported.counts)}.`,

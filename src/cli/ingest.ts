@@ -79,7 +79,6 @@ export const register: Register = (program, output, summary) => {
         token,
         onProgress: (progress) => output.progress(progress, 'sending'),
       });
-      output.progress(undefined);
       output.result({ requests: requests.length, rejected }, () => {
         const lost = rejected === 0 ? '' : `; the receiver rejected ${rejected} items`;
         return `Sent ${requests.length} request${requests.length === 1 ? '' : 's'}${lost}.`;

@@ -41,7 +41,7 @@ export interface Output {
   result(value: unknown, human: () => string): void;
   /** Words for people on standard output; nothing for scripts. */
   say(text: string): void;
-  /** A bar on a terminal's standard error, 0 to 1; nothing elsewhere. Call with undefined to take it away. */
+  /** A bar on a terminal's standard error, 0 to 1; nothing elsewhere. A result, or undefined, takes it away. */
   progress(fraction: number | undefined, label?: string): void;
   /** Something that went wrong without ending the command; on standard error. */
   warn(text: string): void;
@@ -62,21 +62,23 @@ export function createOutput({ json }: { readonly json: boolean }): Output {
     }
     return exitCodeOf(code);
   };
+  const progress: Output['progress'] = (fraction, label = '') => {
+    if (json || !stderr.isTTY) return;
+    if (fraction === undefined) return void stderr.write('\r\u{1b}[K');
+    const width = 30;
+    const done = Math.round(Math.min(1, Math.max(0, fraction)) * width);
+    const bar = '█'.repeat(done) + '░'.repeat(width - done);
+    stderr.write(`\r\u{1b}[K${label} ${bar} ${Math.floor(fraction * 100)} %`);
+  };
   return {
     json,
+    progress,
     result(value, human) {
+      progress(undefined);
       stdout.write(json ? `${JSON.stringify(value)}\n` : `${human()}\n`);
     },
     say(text) {
       if (!json) stdout.write(`${text}\n`);
-    },
-    progress(fraction, label = '') {
-      if (json || !stderr.isTTY) return;
-      if (fraction === undefined) return void stderr.write('\r\u{1b}[K');
-      const width = 30;
-      const done = Math.round(Math.min(1, Math.max(0, fraction)) * width);
-      const bar = '█'.repeat(done) + '░'.repeat(width - done);
-      stderr.write(`\r\u{1b}[K${label} ${bar} ${Math.floor(fraction * 100)} %`);
     },
     warn(text) {
       if (json) return void stderr.write(`${JSON.stringify({ warning: text })}\n`);

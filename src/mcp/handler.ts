@@ -80,10 +80,7 @@ const capabilities: ServerCapabilities = { tools: {} };
 /** Visible ASCII, as the protocol wants session ids; another value cannot have come from us. */
 const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
 
-/**
- * The MCP endpoint, both eras, as a plain request listener: it runs on node:http and mounts in an Express app ahead of any body
- * parser. Everything that does not depend on the request is computed here, once; misuse throws here, too.
- */
+/** A plain request listener: runs on node:http, or in Express ahead of any body parser. Misuse throws here, at once. */
 export function createMcpHandler(options: McpHandlerOptions): McpListener {
   const { tools, serverInfo, instructions, authenticate, challenge, allowedHosts, allowedOrigins } = options;
   const { rateLimit, logger, instruments, admission } = options;

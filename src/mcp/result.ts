@@ -4,10 +4,7 @@ import { backslash, closeBracket, comma, endOfCell, openBrace, openBracket, quot
 
 const space = 0x20;
 
-/**
- * The letter behind the backslash, for each byte that needs one inside a JSON string. White space of the engine's own between
- * values becomes a blank: a line break would be taken for the end of a row.
- */
+/** By byte. White space between the engine's values becomes a blank: a line break would end a row. */
 const escapes = new Uint8Array(256);
 for (const byte of [quote, backslash]) escapes[byte] = byte;
 const blanks = new Uint8Array(256);

@@ -40,7 +40,6 @@ export function registerVerify(group: Command, output: Output): void {
       const known = since === undefined ? [] : readHeads(since);
       await withWorkspace(settings, async (workspace) => {
         const result = await verifyAll(workspace, org, known, report, (done) => output.progress(done, 'verifying'));
-        output.progress(undefined);
         const { records, chains, unchained } = result;
         const old =
           unchained === 0 ? '' : `; ${unchained} records are older than the chains, and nothing protects them`;

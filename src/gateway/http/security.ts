@@ -39,10 +39,7 @@ export function hostCheck(allowed: readonly string[]): (request: IncomingMessage
   };
 }
 
-/**
- * The caller's address. Each trusted proxy appends to X-Forwarded-For the address it was called from, so the list is read
- * from its end, and what stands before the last trusted entry is whatever the caller wrote.
- */
+/** Each trusted proxy appends to X-Forwarded-For who called it; what stands before that the caller may have written. */
 export function clientAddress(request: IncomingMessage, trustProxy: boolean | number): string | undefined {
   const peer = request.socket.remoteAddress;
   const forwarded = trustProxy === false ? undefined : request.headers['x-forwarded-for'];

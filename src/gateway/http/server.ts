@@ -23,11 +23,7 @@ export const serverLimits: ServerLimits = {
   connections: 10_000,
 };
 
-/**
- * The HTTP server without its listener of requests.
- * @param silentMs how long a connection may be open without a byte in either direction while a request is answered; asked at
- *   each look, since a reload may change it.
- */
+/** Without its listener. `silentMs`, asked at each look: how long a request's connection may be without a byte. */
 export function createHttpServer(silentMs: () => number, limits: ServerLimits = serverLimits): Server {
   const server = createServer({
     headersTimeout: limits.headersMs,

@@ -4,10 +4,7 @@ import type { Finding, Telemetry, WarehouseOperations } from '../../contract/tel
 
 const probeTimeoutMs = 30_000;
 
-/**
- * Tries the boundary between organizations as an intruder would, before anybody is served. Throws plugin_failed when
- * something succeeds that must not, and unavailable when nothing could be tried; what its operator has accepted is logged by name.
- */
+/** Throws plugin_failed where something succeeds that must not, and unavailable where nothing could be tried. */
 export async function holdBoundary(
   telemetry: Pick<Telemetry, 'operations'>,
   label: string,

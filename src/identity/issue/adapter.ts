@@ -19,10 +19,7 @@ interface AdapterOptions extends Pick<IssuerHost, 'vault' | 'now' | 'logger'> {
 /** We wrote it ourselves, and the library checks what it needs of it. */
 const payloadSchema = z.custom<AdapterPayload>((value) => typeof value === 'object' && value !== null);
 
-/**
- * What oidc-provider keeps, in our storage. Its ids are what a bearer shows (codes, refresh tokens, the interaction's
- * cookie), so they are stored as hashes; an interaction, which tells its own id and the client's `state`, is sealed.
- */
+/** What oidc-provider keeps. A bearer shows its ids, so they are stored as hashes; an interaction is sealed. */
 export function createAdapter(options: AdapterOptions): (model: string) => Adapter {
   return (model) => {
     if (model === 'Client') return clientAdapter(options);

@@ -9,10 +9,7 @@ const passed = new Set(
   ).split(' '),
 );
 
-/**
- * Rewrites the query of an authorization request in our terms: scopes that are not ours are dropped and all are meant where
- * none is left, every name of the MCP endpoint becomes the one it has. What comes twice stays twice, for the library to refuse.
- */
+/** Our scopes alone, or all; one name for the MCP endpoint. What comes twice stays twice, for the library to refuse. */
 export function authorizationQuery(query: string, resource: string): string {
   const asked = new URLSearchParams(query);
   const params = new URLSearchParams([...asked].filter(([name]) => passed.has(name)));

@@ -22,10 +22,7 @@ const paramsSchema = z.object({ client_id: z.string(), redirect_uri: z.url(), sc
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 type Result = Parameters<Provider['interactionResult']>[2];
 
-/**
- * What waits for a person's word. A request is found by the cookie of the browser that began it, which the library signs
- * and binds to the consent page's own path, and by the id in that path.
- */
+/** A request is found by the signed cookie of the browser that began it, and by the id in the path of the page. */
 export function createAuthorizationRequests(options: ConsentOptions): AuthorizationRequests {
   const { grants, resource, clients } = options;
 

@@ -15,10 +15,7 @@ export interface KeySchedule {
 
 type NewKey = Pick<SigningKeyRecord, 'kid' | 'algorithm' | 'publicJwk' | 'sealedPrivateJwk'>;
 
-/**
- * The set of keys as it should be now, or undefined when it is so already. There is one current key and one next key; the
- * next one is published for a whole period before it signs, so no verifier meets a kid that it could not know.
- */
+/** Undefined where nothing is due. A key is published for a period before it signs: no verifier meets it unknown. */
 export async function planKeys(
   keys: readonly SigningKeyRecord[],
   now: Date,

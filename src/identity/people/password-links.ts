@@ -14,7 +14,7 @@ import type { People } from './people.ts';
 
 /** Links by which a person sets a password: for an hour, once, and only the newest of an account. */
 interface PasswordLinks extends Pick<People, 'createPasswordLink' | 'passwordLink' | 'setPasswordByLink'> {
-  endPasswordLinks(userId: UserId): Promise<void>;
+  readonly endPasswordLinks: (userId: UserId) => Promise<void>;
 }
 
 const model = 'PasswordLink';

@@ -9,21 +9,18 @@ import type { Place } from './work-queue.ts';
  * Slows the guessing of passwords without giving anybody a way to lock others out.
  *
  * Failures are counted by account and network, by account and wide network (IPv4 /24, IPv6 /48), and by network over all
- * accounts. Some are free, and what is beyond them has to wait until one has leaked away, a quarter of an hour at most;
- * what comes sooner is refused before anything is computed. One network so has about a hundred guesses a day at one
- * account, a wide one three times as many, and trying one password at many accounts ends after fifty, with one a minute
- * from then on.
+ * accounts. Some are free; beyond them a try has to wait until one has leaked away, and is refused before anything is
+ * computed. One network so has about a hundred guesses a day at one account, a wide one three times as many, and trying
+ * one password at many accounts ends after fifty, with one a minute from then on.
  *
- * Against guessing from many networks: while an account is under attack, a network that is new to it has three free tries
- * instead of ten. No counter of the account alone refuses a try: anybody who knows an address could then lock its owner
- * out.
+ * While an account is under attack, a network that is new to it has three free tries instead of ten. No counter of the
+ * account alone refuses a try: anybody who knows an address could then lock its owner out.
  *
  * Against lock-out: a network from which the account's right password was shown within 30 days is never refused before
  * the password is checked: the right password passes there, no matter what others do. At a network that is new to the
  * account it passes at the first try, unless the failures were made from that same network, near or wide.
  * What remains is somebody who shares the person's known network: they have as many guesses as two threads compute, some
- * six a second (of passwords of ten characters and more that are not common), and every hundredth is in the log for the
- * operator.
+ * six a second, and every hundredth is in the log for the operator.
  *
  * A try counts as a failure when it begins and is taken back when it was right, so that many at once are not free. A
  * success forgives its own account and network alone: an attacker's own account buys no tries at others'. An address that

@@ -10,10 +10,7 @@ import {
 import type { Actor } from '../../contract/storage/index.ts';
 import { createTrail } from '../people/trail.ts';
 
-/**
- * What senders of telemetry show at the OTLP receiver, and good for nothing else: a token is found by its hash among
- * ingest tokens alone, and no API accepts it. It is kept sealed too, since `get_ingest_config` shows it again.
- */
+/** Found by hash among ingest tokens alone, and no API accepts one. Kept sealed too: `get_ingest_config` shows it. */
 export interface IngestTokens {
   /** The organization's token; the first one is made when there is none. */
   ensure(organizationId: OrganizationId): Promise<string>;

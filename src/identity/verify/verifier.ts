@@ -38,10 +38,7 @@ interface VerifierOptions extends Pick<IssuerHost, 'resource' | 'now' | 'logger'
   readonly markUsed: (organizationId: OrganizationId, used: KeyId | GrantId) => void;
 }
 
-/**
- * Identifies the caller. Never throws. Rejects with `invalid_token`, or with `unavailable` where nothing can be said about the token now.
- * @param about under whose id the log has why a token is refused.
- */
+/** Never throws. Rejects with `invalid_token`, or `unavailable` where nothing can be said. `about` is for the log. */
 export type Verifier = (request: Pick<IncomingMessage, 'headers'>, about?: Identified) => Promise<Principal>;
 
 interface Identified {

@@ -28,17 +28,8 @@ const minute = 60_000;
 
 export function planDistractions(
   random: Random,
-  {
-    start,
-    onset,
-    end,
-    guilty,
-  }: {
-    readonly start: number;
-    readonly onset: number;
-    readonly end: number;
-    readonly guilty: readonly (ServiceName | undefined)[];
-  },
+  { start, onset, end }: Readonly<Record<'start' | 'onset' | 'end', number>>,
+  guilty: readonly (ServiceName | undefined)[],
 ): Distractions {
   const innocent = <Name extends ServiceName>(names: readonly [Name, ...Name[]]): Name => {
     const [first = names[0], ...rest] = names.filter((name) => !guilty.includes(name));

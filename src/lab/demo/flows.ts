@@ -79,28 +79,10 @@ export function visit(world: World, at: number): void {
 function visitor(random: Random): Traits {
   return {
     userId: `u-${random.integer(1000, 9999)}`,
-    tier: random.weighted([
-      ['free', 50],
-      ['plus', 28],
-      ['enterprise', 22],
-    ]),
-    card: random.weighted([
-      ['visa', 48],
-      ['mastercard', 34],
-      ['amex', 18],
-    ]),
-    currency: random.weighted([
-      ['EUR', 55],
-      ['USD', 25],
-      ['CHF', 12],
-      ['GBP', 8],
-    ]),
-    country: random.weighted([
-      ['DE', 45],
-      ['CH', 15],
-      ['US', 25],
-      ['GB', 15],
-    ]),
+    tier: random.named({ free: 50, plus: 28, enterprise: 22 }),
+    card: random.named({ visa: 48, mastercard: 34, amex: 18 }),
+    currency: random.named({ EUR: 55, USD: 25, CHF: 12, GBP: 8 }),
+    country: random.named({ DE: 45, CH: 15, US: 25, GB: 15 }),
     userAgent: random.pick([
       'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
       'Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 Version/19.1 Mobile/15E148 Safari/604.1',

@@ -76,6 +76,15 @@ export class Random {
     return items[0][0];
   }
 
+  /** A name, by the weights of all. */
+  named<Weights extends Readonly<Record<string, number>>>(weights: Weights): Extract<keyof Weights, string> {
+    const items: [Extract<keyof Weights, string>, number][] = [];
+    for (const name in weights) items.push([name, weights[name] ?? 0]);
+    const [first, ...rest] = items;
+    if (first === undefined) throw new TypeError('there is no name');
+    return this.weighted([first, ...rest]);
+  }
+
   hex(bytes: number): string {
     let text = '';
     while (text.length < bytes * 2) text += this.#next().toString(16).padStart(8, '0');

@@ -63,7 +63,7 @@ export function planTimeline(options: DemoOptions): Timeline {
   const onset = end - faulty * minute;
 
   const guilty = [scenario.service, scenario.alert.service, ...(scenario.restarted?.services ?? [])];
-  const distractions = planDistractions(random, { start, onset, end, guilty });
+  const distractions = planDistractions(random, { start, onset, end }, guilty);
   const { harmlessRelease } = distractions;
   const build = buildOf(random);
 

@@ -332,16 +332,7 @@ export class Frame {
   }
 
   /** A server span, at the root of a trace or below a client span. */
-  static serve(
-    run: Run,
-    opening: Omit<Opening, 'kind'>,
-    server: {
-      readonly metric: DurationMetric;
-      readonly dimensions: Values;
-      readonly status: (failure: Failure | undefined) => Values;
-      readonly body: (frame: Frame) => void;
-    },
-  ): Frame {
+  static serve(run: Run, opening: Omit<Opening, 'kind'>, server: Omit<Call, 'client' | 'server'>): Frame {
     const frame = new Frame(run, { ...opening, kind: 'SERVER' });
     frame.#endure('serve', server.body);
     const status = server.status(frame.failure);

@@ -9,10 +9,7 @@ import type { ClientMetadata } from './metadata.ts';
 import { clientMetadata, displayName, keyAuthentication, readClaims, type Claims } from './coercion.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 
-/**
- * Makes a client of a Client ID Metadata Document (draft-ietf-oauth-client-id-metadata-document §4). Redirect URIs that
- * may not be used are left out; a document without any, like every other misfit, throws.
- */
+/** draft-ietf-oauth-client-id-metadata-document §4. Redirect URIs that may not be used are left out; misfits throw. */
 function clientOfDocument(id: string, document: unknown, mayFetch: UrlRules): ClientMetadata {
   const claims = readClaims(document);
   if (!hasId(document, id)) {
@@ -76,11 +73,7 @@ interface DocumentsOptions extends Pick<IssuerHost, 'now' | 'logger'> {
   readonly pinned: ReadonlyMap<string, unknown>;
 }
 
-/**
- * The client whose id is the URL of its metadata; undefined where the id is no URL that is fetched here. Rejects with an
- * error of oidc-provider: `invalid_client_metadata` and the reason where the document is no good, `temporarily_unavailable`
- * without one where it cannot be had.
- */
+/** Undefined unless the id is a URL fetched here. Rejects with `invalid_client_metadata`, `temporarily_unavailable`. */
 type Documents = (id: string) => Promise<ClientMetadata | undefined>;
 
 interface Kept {

@@ -10,10 +10,7 @@ const notPrivate = new Set(
   ).split(' '),
 );
 
-/**
- * Why answers may not be sent to this URI, or undefined if they may: https to anywhere but this machine, http to this
- * machine only (RFC 8252 §7.3; the port is free then), or an application's own scheme (§7.1).
- */
+/** What is wrong with it. Good are https elsewhere, http to this machine (RFC 8252 §7.3) and own schemes (§7.1). */
 export function redirectUriFault(uri: string): string | undefined {
   if (uri.length > longest) return `must be at most ${longest} characters long`;
   // Whatever a URL parser drops or turns around, so that what is compared is what the browser is sent to.

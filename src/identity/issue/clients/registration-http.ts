@@ -44,10 +44,7 @@ async function read(request: IncomingMessage): Promise<Buffer> {
   throw new RegistrationRefused(413, 'invalid_client_metadata', `client metadata has at most ${maxBodyBytes} bytes`);
 }
 
-/**
- * Lets a page of any origin call, since no cookie is involved; true where it was the preflight, which is answered then. With
- * the header set, oidc-provider leaves out its own rule, which refuses an Origin that a client did not register.
- */
+/** Any origin may call: no cookie is involved. The header turns off oidc-provider's rule of registered origins. */
 export function answersPreflight(request: IncomingMessage, response: ServerResponse, method: string): boolean {
   response.setHeader('Access-Control-Allow-Origin', '*');
   if (request.method !== 'OPTIONS') {
