@@ -23,54 +23,18 @@ export const organizationTables: readonly string[] = [
   'kept_results' satisfies OrganizationTable,
 ];
 
-export type OrganizationRow = RowOf<Unowned['organizations']>;
-export type UserRow = RowOf<Unowned['users']>;
-export type IdentityRow = RowOf<Unowned['identities']>;
-export type ClientRow = RowOf<Unowned['oauth_clients']>;
-export type SigningKeyRow = RowOf<Unowned['signing_keys']>;
-export type ArtifactRow = RowOf<Unowned['artifacts']>;
+/** Every table that statements name. */
+export type Tables = OrganizationTables & { [Name in keyof Unowned]: RowOf<Unowned[Name]> } & {
+  sessions: {
+    hash: string;
+    user_id: string;
+    organization_id: string | null;
+    created_at: DbInteger;
+    expires_at: DbInteger;
+  };
+  gateways: { id: string; host: string; telemetry_in: string | null; seen_at: DbInteger };
+  buckets: { name: string; empty_at: DbInteger };
+  locks: { name: string; taken: DbInteger };
+};
 
-export type MemberRow = OrganizationTables['members'];
-export type InvitationRow = OrganizationTables['invitations'];
-export type GrantRow = OrganizationTables['grants'];
-export type ApiKeyRow = OrganizationTables['api_keys'];
-export type ApiKeySecretRow = OrganizationTables['api_key_secrets'];
-export type IngestTokenRow = OrganizationTables['ingest_tokens'];
-export type IncidentRow = OrganizationTables['incidents'];
-export type AlertSourceRow = OrganizationTables['alert_sources'];
-export type AlertRow = OrganizationTables['alerts'];
-export type IncidentDocumentRow = OrganizationTables['incident_documents'];
-export type IncidentTimelineRow = OrganizationTables['incident_timeline'];
-export type ChatRow = OrganizationTables['chats'];
-export type ChatMessageRow = OrganizationTables['chat_messages'];
-export type InvestigationRow = OrganizationTables['investigations'];
-export type AuditRow = OrganizationTables['audit'];
-export type AuditChainRow = OrganizationTables['audit_chains'];
-export type KeptResultRow = OrganizationTables['kept_results'];
-export type WebhookRow = OrganizationTables['webhooks'];
-export type WebhookMessageRow = OrganizationTables['webhook_messages'];
-
-export interface SessionRow {
-  hash: string;
-  user_id: string;
-  organization_id: string | null;
-  created_at: DbInteger;
-  expires_at: DbInteger;
-}
-
-export interface GatewayRow {
-  id: string;
-  host: string;
-  telemetry_in: string | null;
-  seen_at: DbInteger;
-}
-
-export interface BucketRow {
-  name: string;
-  empty_at: DbInteger;
-}
-
-export interface LockRow {
-  name: string;
-  taken: DbInteger;
-}
+export type RowIn<Table extends keyof Tables> = Tables[Table];

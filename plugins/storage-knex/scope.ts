@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { OrganizationId } from '../../src/contract/core/index.ts';
 import { integer } from './columns.ts';
-import type { ArtifactRow, GrantRow, OrganizationTable, OrganizationTables } from './rows.ts';
+import type { OrganizationTable, OrganizationTables, RowIn } from './rows.ts';
 import type { ColumnValue } from './tables.ts';
 import type { Statements } from './transact.ts';
 
@@ -76,8 +76,8 @@ export class Scope {
   }
 
   /** What the issuer keeps of these grants. Artifacts name no organization; their grants do. */
-  artifactsOf(grants: Partial<Pick<GrantRow, 'id' | 'user_id'>>) {
-    return this.#knex<ArtifactRow>('artifacts').whereIn('grant_id', this.from('grants').where(grants).select('id'));
+  artifactsOf(grants: Partial<Pick<RowIn<'grants'>, 'id' | 'user_id'>>) {
+    return this.#knex('artifacts').whereIn('grant_id', this.from('grants').where(grants).select('id'));
   }
 
   /** For a condition of a raw kind on one column, e.g. LIKE with its escape character. */

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Tables } from './rows.ts';
 import { discard, isDiscarded } from './knex-private.ts';
 
 /**
@@ -70,6 +71,7 @@ async function rollBack(client: Knex.Client, connection: object): Promise<void> 
 
 /** What is said to a database between the beginning and the end of a transaction. A whole knex is such a thing, too. */
 export interface Statements {
+  <Name extends keyof Tables>(table: Name | `${Name} as ${string}`): ReturnType<typeof rowsOf<Tables[Name]>>;
   <Row extends object>(table: string): ReturnType<typeof rowsOf<Row>>;
   into(table: string): Knex.QueryBuilder;
   raw(sql: string, bindings?: Knex.RawBinding[]): Knex.Raw;

@@ -1,6 +1,6 @@
 import type { Artifact, ArtifactRepository } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
-import type { ArtifactRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
 
@@ -11,7 +11,7 @@ export class Artifacts extends DirectoryRepository implements ArtifactRepository
   upsert(artifact: Artifact): Promise<void> {
     const { consumed_at, ...row } = toRow(artifact);
     return this.database.write(async (knex) => {
-      await knex<ArtifactRow>('artifacts')
+      await knex('artifacts')
         .insert({ ...row, consumed_at })
         .onConflict(['model', 'id'])
         // Saving a code again must not make it usable again.
@@ -38,24 +38,24 @@ export class Artifacts extends DirectoryRepository implements ArtifactRepository
   }
 
   async destroy(model: string, id: string): Promise<void> {
-    await this.database.write((knex) => knex<ArtifactRow>('artifacts').where({ model, id }).delete());
+    await this.database.write((knex) => knex('artifacts').where({ model, id }).delete());
   }
 
   async revokeGrant(grantId: string): Promise<void> {
-    await this.database.write((knex) => knex<ArtifactRow>('artifacts').where({ grant_id: grantId }).delete());
+    await this.database.write((knex) => knex('artifacts').where({ grant_id: grantId }).delete());
   }
 
   /** In small transactions, so that a large backlog does not block writers. */
   async removeExpired(before: Date): Promise<number> {
     for (let removed = 0; ;) {
       const batch = await this.database.write(async (knex) => {
-        const expired = await knex<ArtifactRow>('artifacts')
+        const expired = await knex('artifacts')
           .where('expires_at', '<=', before.getTime())
           .limit(expiredAtOnce)
           .select('model', 'id');
         if (expired.length === 0) return 0;
         return (
-          knex<ArtifactRow>('artifacts')
+          knex('artifacts')
             .whereIn(
               ['model', 'id'],
               expired.map(({ model, id }) => [model, id]),
@@ -70,19 +70,17 @@ export class Artifacts extends DirectoryRepository implements ArtifactRepository
     }
   }
 
-  #first(match: Partial<ArtifactRow>): Promise<Artifact | undefined> {
+  #first(match: Partial<RowIn<'artifacts'>>): Promise<Artifact | undefined> {
     return this.one((knex) => this.#alive(knex).where(match).first(), toArtifact);
   }
 
   #alive(knex: Statements) {
     const now = this.now().getTime();
-    return knex<ArtifactRow>('artifacts').where(
-      (alive) => void alive.whereNull('expires_at').orWhere('expires_at', '>', now),
-    );
+    return knex('artifacts').where((alive) => void alive.whereNull('expires_at').orWhere('expires_at', '>', now));
   }
 }
 
-function toRow(artifact: Artifact): ArtifactRow {
+function toRow(artifact: Artifact): RowIn<'artifacts'> {
   return {
     model: artifact.model,
     id: artifact.id,
@@ -95,7 +93,7 @@ function toRow(artifact: Artifact): ArtifactRow {
   };
 }
 
-function toArtifact(row: ArtifactRow): Artifact {
+function toArtifact(row: RowIn<'artifacts'>): Artifact {
   return {
     model: row.model,
     id: row.id,

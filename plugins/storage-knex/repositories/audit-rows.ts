@@ -6,7 +6,7 @@ import type {
   SealedPlace,
 } from '../../../src/contract/storage/index.ts';
 import { auditEventColumn, boolean, date, integer, optional } from '../columns.ts';
-import type { AuditChainRow, AuditRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 
 export const auditColumns = [
@@ -47,7 +47,7 @@ export function auditValues(chain: number, { seq, hash, record }: ChainedRecord)
   ];
 }
 
-export function toRecord(row: AuditRow): AuditRecord {
+export function toRecord(row: RowIn<'audit'>): AuditRecord {
   return {
     at: date(row.at),
     event: auditEventColumn.parse(row.event),
@@ -64,11 +64,11 @@ export function toRecord(row: AuditRow): AuditRecord {
   };
 }
 
-export function toChained(row: AuditRow): ChainedRecord {
+export function toChained(row: RowIn<'audit'>): ChainedRecord {
   return { seq: integer(row.seq), hash: row.hash, record: toRecord(row) };
 }
 
-export function toChain(row: AuditChainRow): AuditChainState {
+export function toChain(row: RowIn<'audit_chains'>): AuditChainState {
   const { cut_seq: seq, cut_hash: hash, cut_seal: seal } = row;
   return {
     number: integer(row.number),

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { BucketRepository } from '../../../src/contract/storage/index.ts';
 import { date, pageSize } from '../columns.ts';
-import type { BucketRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
 
@@ -38,13 +38,13 @@ export class Buckets extends DirectoryRepository implements BucketRepository {
     const amounts = names.toSorted().map((name) => [name, amountOf(milliseconds.get(name))] as const);
     const time = now.getTime();
     return this.database.write(async (knex) => {
-      await knex<BucketRow>('buckets')
+      await knex('buckets')
         .insert(amounts.map(([name]) => ({ name, empty_at: 0 })))
         .onConflict('name')
         .ignore();
       // Numbers stand in the text, since PostgreSQL takes parameters of a CASE for texts; amountOf let nothing else through.
       const cases = amounts.map(([, amount]) => `when ? then ${amount}`).join(' ');
-      await knex<BucketRow>('buckets')
+      await knex('buckets')
         .whereIn('name', names)
         .update({
           empty_at: knex.raw(
@@ -59,12 +59,12 @@ export class Buckets extends DirectoryRepository implements BucketRepository {
   async empty(names: readonly string[]): Promise<void> {
     checkNames(names);
     if (names.length === 0) return;
-    await this.database.write((knex) => knex<BucketRow>('buckets').whereIn('name', names).delete());
+    await this.database.write((knex) => knex('buckets').whereIn('name', names).delete());
   }
 
   async emptyAll(prefix: string): Promise<void> {
     checkNames([prefix]);
-    await this.database.write((knex) => startingWith(knex<BucketRow>('buckets'), prefix).delete());
+    await this.database.write((knex) => startingWith(knex('buckets'), prefix).delete());
   }
 
   /** In small transactions, so that a large backlog does not block writers. */
@@ -72,12 +72,12 @@ export class Buckets extends DirectoryRepository implements BucketRepository {
     const time = before.getTime();
     for (;;) {
       const names = await this.database.read((knex) =>
-        knex<BucketRow>('buckets').where('empty_at', '<', time).orderBy('empty_at').limit(emptyAtOnce).pluck('name'),
+        knex('buckets').where('empty_at', '<', time).orderBy('empty_at').limit(emptyAtOnce).pluck('name'),
       );
       // One that was filled again meanwhile stays.
       if (names.length > 0) {
         await this.database.write((knex) =>
-          knex<BucketRow>('buckets').whereIn('name', names).where('empty_at', '<', time).delete(),
+          knex('buckets').whereIn('name', names).where('empty_at', '<', time).delete(),
         );
       }
       if (names.length < emptyAtOnce) return;
@@ -86,7 +86,7 @@ export class Buckets extends DirectoryRepository implements BucketRepository {
 }
 
 function full(knex: Statements, now: Date) {
-  return knex<BucketRow>('buckets').where('empty_at', '>', now.getTime()).select('name', 'empty_at');
+  return knex('buckets').where('empty_at', '>', now.getTime()).select('name', 'empty_at');
 }
 
 /** Names order by their code points, and `~` comes after all that they may have. */
@@ -94,7 +94,7 @@ function startingWith<Query extends Knex.QueryBuilder>(query: Query, prefix: str
   return query.where('name', '>=', prefix).where('name', '<', `${prefix}~`);
 }
 
-function emptyAt(rows: readonly Pick<BucketRow, 'name' | 'empty_at'>[]): ReadonlyMap<string, Date> {
+function emptyAt(rows: readonly Pick<RowIn<'buckets'>, 'name' | 'empty_at'>[]): ReadonlyMap<string, Date> {
   return new Map(rows.map(({ name, empty_at }) => [name, date(empty_at)]));
 }
 

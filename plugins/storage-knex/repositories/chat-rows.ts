@@ -12,11 +12,11 @@ import { chatStatusColumn, date, integer, messageRoleColumn, optional } from '..
 import { actorJson, partsJson } from '../json.ts';
 import { newestFirst, page } from '../paging.ts';
 import { matchesWords } from '../search.ts';
-import type { ChatMessageRow, ChatRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { announceChat } from './webhook-outbox.ts';
 
-export function toChat(row: ChatRow): Chat {
+export function toChat(row: RowIn<'chats'>): Chat {
   return {
     id: toId('chat', row.id),
     organizationId: toId('org', row.organization_id),
@@ -30,7 +30,7 @@ export function toChat(row: ChatRow): Chat {
   };
 }
 
-export function toMessage(row: ChatMessageRow): ChatMessage {
+export function toMessage(row: RowIn<'chat_messages'>): ChatMessage {
   return {
     id: toId('msg', row.id),
     seq: row.seq,
@@ -102,7 +102,7 @@ export async function insertMessage(
   return { id, seq, role, author, time: at, content, parts };
 }
 
-export function updatedAt(row: Pick<ChatRow, 'updated_at'>): number {
+export function updatedAt(row: Pick<RowIn<'chats'>, 'updated_at'>): number {
   return integer(row.updated_at);
 }
 

@@ -11,7 +11,7 @@ import type {
 } from '../../../src/contract/storage/index.ts';
 import { sha256, pageSize } from '../columns.ts';
 import { actorJson } from '../json.ts';
-import type { ChatRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { searchText } from '../search.ts';
 import {
@@ -48,7 +48,7 @@ export class Chats extends OrganizationRepository implements ChatRepository {
       if (incidentId !== undefined) await requireIncident(scope, incidentId);
       const waiting = incidentId === undefined ? undefined : await takeWaiting(scope, incidentId);
       const question = waiting?.question ?? undefined;
-      const row: Omit<ChatRow, 'organization_id'> = {
+      const row: Omit<RowIn<'chats'>, 'organization_id'> = {
         id: ids.chat,
         title: input.title,
         search_text: searchText(input.title, input.message.slice(0, searchedCharacters)),

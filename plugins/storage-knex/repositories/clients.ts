@@ -1,7 +1,6 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { ClientRepository, RegisteredClient } from '../../../src/contract/storage/index.ts';
 import { date, integer } from '../columns.ts';
-import type { ClientRow, LockRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
 
@@ -14,9 +13,9 @@ export class Clients extends DirectoryRepository implements ClientRepository {
     return this.database.write(
       async (knex) => {
         // What is counted stays so until the end.
-        await knex<LockRow>('locks').where({ name: 'oauth_clients' }).increment('taken', 1);
+        await knex('locks').where({ name: 'oauth_clients' }).increment('taken', 1);
         if (!(await this.#makeRoom(knex, mostUnused))) return false;
-        await knex<ClientRow>('oauth_clients').insert({ id, metadata, created_at: createdAt.getTime(), used_at: null });
+        await knex('oauth_clients').insert({ id, metadata, created_at: createdAt.getTime(), used_at: null });
         return true;
       },
       { duplicate: new SightlineError('conflict', 'A client with this id is registered already.') },
@@ -25,7 +24,7 @@ export class Clients extends DirectoryRepository implements ClientRepository {
 
   find(id: string): Promise<RegisteredClient | undefined> {
     return this.database.read(async (knex) => {
-      const row = await knex<ClientRow>('oauth_clients').where({ id }).first();
+      const row = await knex('oauth_clients').where({ id }).first();
       return row === undefined ? undefined : { id: row.id, metadata: row.metadata, createdAt: date(row.created_at) };
     });
   }
@@ -53,5 +52,5 @@ export class Clients extends DirectoryRepository implements ClientRepository {
 }
 
 function unused(knex: Statements) {
-  return knex<ClientRow>('oauth_clients').whereNull('used_at');
+  return knex('oauth_clients').whereNull('used_at');
 }

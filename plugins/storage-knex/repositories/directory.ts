@@ -11,16 +11,7 @@ import {
 import type { ApiKeyWithHashes, Directory, Organization, User } from '../../../src/contract/storage/index.ts';
 import { scopesJson } from '../json.ts';
 import { comparable, shortText } from '../columns.ts';
-import type {
-  ApiKeyRow,
-  ApiKeySecretRow,
-  ArtifactRow,
-  GrantRow,
-  IngestTokenRow,
-  LockRow,
-  OrganizationRow,
-  UserRow,
-} from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import { liveAlertSource } from './alerts/alert-sources.ts';
 import { Artifacts } from './artifacts.ts';
 import { Buckets } from './buckets.ts';
@@ -78,7 +69,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
       name_key: comparable("The organization's name", name, 400),
       created_at: createdAt.getTime(),
     };
-    await this.database.write((knex) => knex<OrganizationRow>('organizations').insert(row), {
+    await this.database.write((knex) => knex('organizations').insert(row), {
       duplicate: new SightlineError('conflict', `There is an organization named ${name} already.`),
     });
     return { id, name, createdAt };
@@ -86,7 +77,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
 
   organizations(): Promise<readonly Organization[]> {
     return this.database.read(async (knex) => {
-      const rows = await knex<OrganizationRow>('organizations').orderBy(['created_at', 'id']);
+      const rows = await knex('organizations').orderBy(['created_at', 'id']);
       return rows.map(toOrganization);
     });
   }
@@ -94,14 +85,14 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   findOrganization(idOrName: string): Promise<Organization | undefined> {
     return this.database.read(async (knex) => {
       const match = isId('org', idOrName) ? { id: idOrName } : { name_key: foldCase(idOrName.trim()) };
-      const row = await knex<OrganizationRow>('organizations').where(match).first();
+      const row = await knex('organizations').where(match).first();
       return row === undefined ? undefined : toOrganization(row);
     });
   }
 
   async createUser(input: { readonly email: string; readonly name: string }): Promise<User> {
     const row = newUserRow(input, this.now());
-    await this.database.write((knex) => knex<UserRow>('users').insert(row), {
+    await this.database.write((knex) => knex('users').insert(row), {
       duplicate: new SightlineError('conflict', `There is a user with the e-mail address ${row.email} already.`),
     });
     return toUser(row);
@@ -109,7 +100,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
 
   users(): Promise<readonly User[]> {
     return this.database.read(async (knex) => {
-      const rows = await knex<UserRow>('users').orderBy(['created_at', 'id']);
+      const rows = await knex('users').orderBy(['created_at', 'id']);
       return rows.map(toUser);
     });
   }
@@ -117,7 +108,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   findUser(idOrEmail: string): Promise<User | undefined> {
     return this.database.read(async (knex) => {
       const match = isId('usr', idOrEmail) ? { id: idOrEmail } : { email_key: foldCase(idOrEmail.trim()) };
-      const row = await knex<UserRow>('users').where(match).first();
+      const row = await knex('users').where(match).first();
       return row === undefined ? undefined : toUser(row);
     });
   }
@@ -125,16 +116,16 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   revokeGrant(id: GrantId): Promise<void> {
     return this.database.write(async (knex) => {
       // Not a change, but the lock that two who end one grant take in turn, before what hangs on it.
-      await knex<GrantRow>('grants').where({ id }).update({ id });
-      await knex<ArtifactRow>('artifacts').where({ grant_id: id }).delete();
-      await knex<GrantRow>('grants').where({ id }).delete();
+      await knex('grants').where({ id }).update({ id });
+      await knex('artifacts').where({ grant_id: id }).delete();
+      await knex('grants').where({ id }).delete();
     });
   }
 
   keyForExchange(keyId: string): Promise<ApiKeyWithHashes | undefined> {
     return this.database.read(async (knex) => {
-      const rows: readonly (ApiKeyRow & { secret_id: string; hash: string })[] = await knex<ApiKeyRow>('api_keys')
-        .join<ApiKeySecretRow>('api_key_secrets', 'api_key_secrets.key_id', 'api_keys.id')
+      const rows: readonly (RowIn<'api_keys'> & { secret_id: string; hash: string })[] = await knex('api_keys')
+        .join<RowIn<'api_key_secrets'>>('api_key_secrets', 'api_key_secrets.key_id', 'api_keys.id')
         .where('api_keys.id', keyId)
         .orderBy('api_key_secrets.position')
         .select('api_keys.*', 'api_key_secrets.hash', { secret_id: 'api_key_secrets.id' });
@@ -153,7 +144,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
     hash: string,
   ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined> {
     return this.database.read(async (knex) => {
-      const row = await knex<IngestTokenRow>('ingest_tokens').where({ hash }).first('id', 'organization_id');
+      const row = await knex('ingest_tokens').where({ hash }).first('id', 'organization_id');
       return row === undefined
         ? undefined
         : { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
@@ -163,8 +154,8 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   takeTurn(name: string, now: Date, everyMs: number): Promise<boolean> {
     const time = now.getTime();
     return this.database.write(async (knex) => {
-      await knex<LockRow>('locks').insert({ name, taken: 0 }).onConflict('name').ignore();
-      const taken = await knex<LockRow>('locks')
+      await knex('locks').insert({ name, taken: 0 }).onConflict('name').ignore();
+      const taken = await knex('locks')
         .where({ name })
         // A time to come is of a clock that was wrong.
         .where((due) => void due.where('taken', '<=', time - everyMs).orWhere('taken', '>', time + everyMs))

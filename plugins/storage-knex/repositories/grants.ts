@@ -2,7 +2,7 @@ import { SightlineError, toId, type GrantId, type UserId } from '../../../src/co
 import type { Grant, GrantRepository, NewGrant } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
 import { scopesJson } from '../json.ts';
-import type { GrantRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { OrganizationRepository } from './repository.ts';
 
@@ -49,7 +49,10 @@ export class Grants extends OrganizationRepository implements GrantRepository {
 }
 
 /** Deletes grants with every artifact of theirs, and tells how many. */
-export async function endGrants(scope: Scope, grants: Partial<Pick<GrantRow, 'id' | 'user_id'>>): Promise<number> {
+export async function endGrants(
+  scope: Scope,
+  grants: Partial<Pick<RowIn<'grants'>, 'id' | 'user_id'>>,
+): Promise<number> {
   // Not a change, but the lock that two who end one grant take in turn; each would read it below, and wait for the other.
   const found = await scope
     .from('grants')
@@ -60,7 +63,7 @@ export async function endGrants(scope: Scope, grants: Partial<Pick<GrantRow, 'id
   return scope.from('grants').where(grants).delete();
 }
 
-interface GrantWithUser extends GrantRow {
+interface GrantWithUser extends RowIn<'grants'> {
   readonly email: string;
   readonly name: string;
 }

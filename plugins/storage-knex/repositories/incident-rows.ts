@@ -23,10 +23,10 @@ import {
 import { alertsJson, labelsJson, stringsJson } from '../json.ts';
 import { newestFirst, page } from '../paging.ts';
 import { matchesWords, searchText } from '../search.ts';
-import type { IncidentRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 
-export function toIncidentRow(incident: Incident): Omit<IncidentRow, 'organization_id'> {
+export function toIncidentRow(incident: Incident): Omit<RowIn<'incidents'>, 'organization_id'> {
   const { waitingOn, fingerprint } = incident;
   return {
     id: incident.id,
@@ -60,7 +60,7 @@ export function toIncidentRow(incident: Incident): Omit<IncidentRow, 'organizati
   };
 }
 
-export function toIncident(row: IncidentRow): Incident {
+export function toIncident(row: RowIn<'incidents'>): Incident {
   const number = integer(row.number);
   return {
     id: toId('inc', row.id),
@@ -99,14 +99,14 @@ export function incidentNumber(key: string | undefined): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-function toResolution(kind: string, row: IncidentRow): Resolution {
+function toResolution(kind: string, row: RowIn<'incidents'>): Resolution {
   return {
     kind: resolutionColumn.parse(kind),
     ...optional('duplicateOf', row.duplicate_of, (number) => incidentKey(integer(number))),
   };
 }
 
-function toWaitingOn(row: IncidentRow): WaitingOn {
+function toWaitingOn(row: RowIn<'incidents'>): WaitingOn {
   return {
     party: waitingPartyColumn.parse(row.waiting_party),
     ...optional('name', row.waiting_name, String),

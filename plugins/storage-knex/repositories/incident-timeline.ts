@@ -9,7 +9,7 @@ import {
 import { SightlineError, type IncidentId } from '../../../src/contract/core/index.ts';
 import { date, integer, optional } from '../columns.ts';
 import { actorJson } from '../json.ts';
-import type { IncidentTimelineRow, IncidentDocumentRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import type { Change } from './incident-changes.ts';
 import { announceIncident } from './webhook-outbox.ts';
@@ -36,7 +36,9 @@ export function versions(scope: Scope, id: IncidentId, version?: number) {
     .orderBy('version', 'desc');
 }
 
-export function toVersion(row: Pick<IncidentDocumentRow, 'version' | 'author' | 'updated_at'>): DocumentVersion {
+export function toVersion(
+  row: Pick<RowIn<'incident_documents'>, 'version' | 'author' | 'updated_at'>,
+): DocumentVersion {
   return { version: row.version, author: actorJson.read(row.author), updatedAt: date(row.updated_at) };
 }
 
@@ -65,7 +67,7 @@ export async function addDocument(
   return { markdown, version, author, updatedAt: now };
 }
 
-export function toEntry(row: IncidentTimelineRow): TimelineEntry {
+export function toEntry(row: RowIn<'incident_timeline'>): TimelineEntry {
   return {
     at: date(row.at),
     actor: actorJson.read(row.actor),

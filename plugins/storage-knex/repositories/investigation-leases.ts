@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { toId, type InvestigationId } from '../../../src/contract/core/index.ts';
 import type { ClaimedInvestigation, Lease } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
-import type { InvestigationRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
 
@@ -58,7 +58,7 @@ export class InvestigationLeases extends DirectoryRepository {
 
   renew(id: InvestigationId, lease: Lease): Promise<boolean> {
     return this.database.write(async (knex) => {
-      const kept = await knex<InvestigationRow>('investigations')
+      const kept = await knex('investigations')
         .where({ id, status: 'running', lease_holder: lease.holder })
         .update({ lease_until: lease.until.getTime() });
       return kept === 1;
@@ -66,7 +66,7 @@ export class InvestigationLeases extends DirectoryRepository {
   }
 }
 
-function claimable(query: Knex.QueryBuilder<InvestigationRow>, now: Date) {
+function claimable(query: Knex.QueryBuilder<RowIn<'investigations'>>, now: Date) {
   return query
     .where('investigations.status', 'queued')
     .orWhere(
@@ -77,11 +77,11 @@ function claimable(query: Knex.QueryBuilder<InvestigationRow>, now: Date) {
 
 /** A queued one whose chat still has one running is left until that ends. */
 function claimableRows(knex: Statements, now: Date) {
-  const runningInChat = knex<InvestigationRow>('investigations as other')
+  const runningInChat = knex('investigations as other')
     .where('other.chat_id', knex.ref('investigations.chat_id'))
     .where('other.status', 'running')
     .whereNot('other.id', knex.ref('investigations.id'));
-  return knex<InvestigationRow>('investigations')
+  return knex('investigations')
     .where((free) => void claimable(free, now))
     .whereNotExists(runningInChat);
 }

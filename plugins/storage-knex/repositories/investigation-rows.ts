@@ -2,10 +2,10 @@ import { newId, SightlineError, toId, type ChatId, type IncidentId } from '../..
 import type { Investigation } from '../../../src/contract/storage/index.ts';
 import { date, investigationStatusColumn, optional } from '../columns.ts';
 import { conclusionJson } from '../json.ts';
-import type { InvestigationRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 
-export function toInvestigation(row: InvestigationRow): Investigation {
+export function toInvestigation(row: RowIn<'investigations'>): Investigation {
   return {
     id: toId('inv', row.id),
     organizationId: toId('org', row.organization_id),
@@ -24,7 +24,10 @@ export function toInvestigation(row: InvestigationRow): Investigation {
 }
 
 /** Others of the organization write before or after, so who holds it now holds it until the end of the transaction. */
-export function requireHeld(row: InvestigationRow | undefined, holder: string | undefined): InvestigationRow {
+export function requireHeld(
+  row: RowIn<'investigations'> | undefined,
+  holder: string | undefined,
+): RowIn<'investigations'> {
   if (row === undefined) throw new SightlineError('not_found', 'There is no such investigation.');
   if (holder === undefined || row.lease_holder === holder) return row;
   throw new SightlineError('conflict', 'The investigation was cancelled or taken over.');
@@ -83,7 +86,7 @@ export async function queueForChat(
  * Takes the investigation that an alert began and that waits on a person, if the incident has one, for a chat to answer it.
  * Of two chats at once one gets it.
  */
-export async function takeWaiting(scope: Scope, incidentId: IncidentId): Promise<InvestigationRow | undefined> {
+export async function takeWaiting(scope: Scope, incidentId: IncidentId): Promise<RowIn<'investigations'> | undefined> {
   const waiting = await scope
     .from('investigations')
     .where({ incident_id: incidentId, status: 'waiting' })
@@ -101,7 +104,7 @@ export async function takeWaiting(scope: Scope, incidentId: IncidentId): Promise
 /** Queues again, with its evidence, what waited for an answer that this chat has given: as if asked at that moment. */
 export async function resume(
   scope: Scope,
-  row: InvestigationRow,
+  row: RowIn<'investigations'>,
   { chatId, engine }: { readonly chatId: ChatId; readonly engine: string },
   now: Date,
 ): Promise<Investigation> {

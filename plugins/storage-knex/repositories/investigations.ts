@@ -11,7 +11,7 @@ import type {
   InvestigationStep,
 } from '../../../src/contract/storage/index.ts';
 import { conclusionJson, stepJson } from '../json.ts';
-import type { InvestigationRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { advanceChat, lockChat, type NewMessage } from './chat-rows.ts';
 import {
@@ -134,7 +134,7 @@ function finishable(scope: Scope, id: InvestigationId) {
     );
 }
 
-function outcome(result: InvestigationResult, now: Date): Partial<InvestigationRow> {
+function outcome(result: InvestigationResult, now: Date): Partial<RowIn<'investigations'>> {
   const released = { status: result.status, doing: null, lease_holder: null, lease_until: null };
   const finished_at = now.getTime();
   switch (result.status) {

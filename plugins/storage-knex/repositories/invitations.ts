@@ -9,7 +9,7 @@ import type {
 } from '../../../src/contract/storage/index.ts';
 import { date, roleColumn } from '../columns.ts';
 import type { EnterScope } from '../database.ts';
-import type { InvitationRow, UserRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { giveMembership } from './members.ts';
 import { emailColumns, insertIdentity, joinedUser, newUserRow, toUser, userColumns, type JoinedUser } from './users.ts';
@@ -71,7 +71,7 @@ export class Invitations extends OrganizationRepository implements InvitationRep
   }
 }
 
-function toInvitation(row: InvitationRow): Invitation {
+function toInvitation(row: RowIn<'invitations'>): Invitation {
   return {
     id: toId('invt', row.id),
     organizationId: toId('org', row.organization_id),
@@ -115,21 +115,26 @@ export async function acceptInvitation(
   return user;
 }
 
-async function invitedUser(knex: Statements, { email, email_key }: InvitationRow, account: InvitedAccount, now: Date) {
+async function invitedUser(
+  knex: Statements,
+  { email, email_key }: RowIn<'invitations'>,
+  account: InvitedAccount,
+  now: Date,
+) {
   if (account.kind === 'existing') {
-    const row = await knex<UserRow>('users').where({ id: account.userId, email_key, enabled: true }).first();
+    const row = await knex('users').where({ id: account.userId, email_key, enabled: true }).first();
     if (row === undefined) throw new SightlineError('forbidden', 'The invitation is for another account.');
     return toUser(row);
   }
   const row = newUserRow({ email, name: account.name }, now);
-  await knex<UserRow>('users').insert(account.kind === 'password' ? { ...row, password_hash: account.hash } : row);
+  await knex('users').insert(account.kind === 'password' ? { ...row, password_hash: account.hash } : row);
   const user = toUser(row);
   if (account.kind === 'identity') await insertIdentity(knex, user.id, account.issuer, account.subject, now);
   return user;
 }
 
 function open(knex: Statements, hash: string, now: Date) {
-  return knex<InvitationRow>('invitations').where({ hash }).where('expires_at', '>', now.getTime());
+  return knex('invitations').where({ hash }).where('expires_at', '>', now.getTime());
 }
 
-type FoundInvitation = InvitationRow & JoinedOrganization & (JoinedUser | { readonly account_id: null });
+type FoundInvitation = RowIn<'invitations'> & JoinedOrganization & (JoinedUser | { readonly account_id: null });

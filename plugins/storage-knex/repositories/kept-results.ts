@@ -2,11 +2,11 @@ import { toId } from '../../../src/contract/core/index.ts';
 import type { KeptResultBounds, KeptResultRecord, KeptResultRepository } from '../../../src/contract/storage/index.ts';
 import { integer, shortText } from '../columns.ts';
 import type { Database } from '../database.ts';
-import type { KeptResultRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import { OrganizationRepository } from './repository.ts';
 
 /** What is told of a result without reading it. */
-type Listed = Pick<KeptResultRow, 'id' | 'holder' | 'bytes' | 'expires_at'>;
+type Listed = Pick<RowIn<'kept_results'>, 'id' | 'holder' | 'bytes' | 'expires_at'>;
 
 export class KeptResults extends OrganizationRepository implements KeptResultRepository {
   async keep({ id, holder, sealed, expiresAt }: KeptResultRecord, bounds: KeptResultBounds, now: Date): Promise<void> {
@@ -48,7 +48,7 @@ export class KeptResults extends OrganizationRepository implements KeptResultRep
 export async function removeExpiredResults(database: Database, before: Date): Promise<void> {
   const expired = (column: 'expires_at') => [column, '<=', before.getTime()] as const;
   const owners = await database.read((knex) =>
-    knex<KeptResultRow>('kept_results')
+    knex('kept_results')
       .where(...expired('expires_at'))
       .distinct()
       .pluck('organization_id'),

@@ -2,7 +2,7 @@ import { SightlineError, toId, type KeyId } from '../../../src/contract/core/ind
 import type { ApiKey, KeyRepository, NewKey, NewSecret } from '../../../src/contract/storage/index.ts';
 import { date, optional, shortText } from '../columns.ts';
 import { scopesJson } from '../json.ts';
-import type { ApiKeyRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { DbInteger } from '../tables.ts';
 import type { Scope } from '../scope.ts';
 import { OrganizationRepository } from './repository.ts';
@@ -106,7 +106,7 @@ async function lockSecrets(scope: Scope, id: KeyId) {
   return scope.from('api_key_secrets').where({ key_id: id }).orderBy('position').select('id', 'position');
 }
 
-interface KeyWithSecret extends ApiKeyRow {
+interface KeyWithSecret extends RowIn<'api_keys'> {
   secret_id: string;
   secret_created_at: DbInteger;
 }
@@ -124,7 +124,7 @@ async function read(scope: Scope, id?: KeyId): Promise<readonly ApiKey[]> {
   });
 }
 
-function toKey(row: ApiKeyRow, secrets: readonly KeyWithSecret[]): ApiKey {
+function toKey(row: RowIn<'api_keys'>, secrets: readonly KeyWithSecret[]): ApiKey {
   return {
     id: toId('ak', row.id),
     organizationId: toId('org', row.organization_id),

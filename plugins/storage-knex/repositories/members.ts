@@ -3,7 +3,6 @@ import type { Role } from '../../../src/contract/issuer/index.ts';
 import type { AdminGuard, MemberRepository, User } from '../../../src/contract/storage/index.ts';
 import { roleColumn } from '../columns.ts';
 import type { EnterScope } from '../database.ts';
-import type { MemberRow, UserRow } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import type { Statements } from '../transact.ts';
 import { endGrants } from './grants.ts';
@@ -86,12 +85,10 @@ export async function syncMemberships(
   now: Date,
 ): Promise<void> {
   // Not a change, but the lock under which two sign-ins of one person follow each other.
-  const found = await knex<UserRow>('users').where({ id: userId }).update({ id: userId });
+  const found = await knex('users').where({ id: userId }).update({ id: userId });
   if (found === 0) throw new SightlineError('not_found', 'There is no such user.');
   const wanted = new Set<string>(memberships.map(({ organizationId }) => organizationId));
-  const provided = await knex<MemberRow>('members')
-    .where({ user_id: userId, source: 'provider' })
-    .select('organization_id');
+  const provided = await knex('members').where({ user_id: userId, source: 'provider' }).select('organization_id');
   for (const { organization_id } of provided) {
     if (!wanted.has(organization_id)) await endMembership(await enter(toId('org', organization_id)), userId);
   }

@@ -1,10 +1,10 @@
 import { toId } from '../../../src/contract/core/index.ts';
 import type { Membership, Organization } from '../../../src/contract/storage/index.ts';
 import { date, roleColumn } from '../columns.ts';
-import type { OrganizationRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { DbInteger } from '../tables.ts';
 
-export function toOrganization(row: Pick<OrganizationRow, 'id' | 'name' | 'created_at'>): Organization {
+export function toOrganization(row: Pick<RowIn<'organizations'>, 'id' | 'name' | 'created_at'>): Organization {
   return { id: toId('org', row.id), name: row.name, createdAt: date(row.created_at) };
 }
 

@@ -9,7 +9,6 @@ import type {
   User,
 } from '../../../src/contract/storage/index.ts';
 import { optional } from '../columns.ts';
-import type { MemberRow, SessionRow, UserRow } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { findIdentity, findIdentityOf, identityTaken, insertIdentity, newUserRow, toUser } from './users.ts';
 import { organizationColumns, toMembership } from './organizations.ts';
@@ -20,7 +19,7 @@ import { DirectoryRepository } from './repository.ts';
 export class People extends DirectoryRepository implements PeopleRepository {
   credentials(email: string): Promise<{ readonly user: User; readonly hash?: string } | undefined> {
     return this.database.read(async (knex) => {
-      const row = await knex<UserRow>('users')
+      const row = await knex('users')
         .where({ email_key: foldCase(email.trim()) })
         .first();
       return row === undefined ? undefined : { user: toUser(row), ...optional('hash', row.password_hash, String) };
@@ -29,7 +28,7 @@ export class People extends DirectoryRepository implements PeopleRepository {
 
   setPassword(userId: UserId, hash: string): Promise<void> {
     return this.database.write(async (knex) => {
-      const found = await knex<UserRow>('users').where({ id: userId }).update({ password_hash: hash });
+      const found = await knex('users').where({ id: userId }).update({ password_hash: hash });
       if (found === 0) throw noSuchUser();
       await endSessions(knex, userId);
     });
@@ -37,7 +36,7 @@ export class People extends DirectoryRepository implements PeopleRepository {
 
   replacePassword(userId: UserId, before: string, hash: string): Promise<boolean> {
     return this.database.write(async (knex) => {
-      const user = knex<UserRow>('users').where({ id: userId, password_hash: before });
+      const user = knex('users').where({ id: userId, password_hash: before });
       if ((await user.update({ password_hash: hash })) === 0) return false;
       await endSessions(knex, userId);
       return true;
@@ -46,7 +45,7 @@ export class People extends DirectoryRepository implements PeopleRepository {
 
   setEnabled(userId: UserId, enabled: boolean): Promise<boolean> {
     return this.database.write(async (knex) => {
-      const found = await knex<UserRow>('users').where({ id: userId }).update({ enabled });
+      const found = await knex('users').where({ id: userId }).update({ enabled });
       if (!enabled) await endSessions(knex, userId);
       return found > 0;
     });
@@ -55,7 +54,7 @@ export class People extends DirectoryRepository implements PeopleRepository {
   memberships(userId: UserId): Promise<readonly Membership[]> {
     return this.all(
       (knex) =>
-        knex<MemberRow>('members')
+        knex('members')
           .join('organizations', 'organizations.id', 'members.organization_id')
           .where('members.user_id', userId)
           .orderBy('organizations.name_key')
@@ -83,7 +82,7 @@ export class People extends DirectoryRepository implements PeopleRepository {
     const row = newUserRow({ email, name }, now);
     return this.database.write(
       async (knex) => {
-        await knex<UserRow>('users').insert(row);
+        await knex('users').insert(row);
         await insertIdentity(knex, toId('usr', row.id), issuer, subject, now);
         return toUser(row);
       },
@@ -96,7 +95,7 @@ export class People extends DirectoryRepository implements PeopleRepository {
       async (knex) => {
         if (which === 'first') {
           // Not a change, but the lock under which two that would be the first follow each other.
-          await knex<UserRow>('users').where({ id: userId }).update({ id: userId });
+          await knex('users').where({ id: userId }).update({ id: userId });
           if ((await findIdentityOf(knex, userId)) !== undefined) throw identityTaken();
         }
         await insertIdentity(knex, userId, issuer, subject, this.now());
@@ -120,7 +119,7 @@ export class People extends DirectoryRepository implements PeopleRepository {
 }
 
 async function endSessions(knex: Statements, userId: UserId): Promise<void> {
-  await knex<SessionRow>('sessions').where({ user_id: userId }).delete();
+  await knex('sessions').where({ user_id: userId }).delete();
 }
 
 function noSuchUser(): SightlineError {

@@ -1,7 +1,6 @@
 import { SightlineError, type OrganizationId, type UserId } from '../../../src/contract/core/index.ts';
 import type { LiveSession, NewSession, SessionRepository } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
-import type { SessionRow } from '../rows.ts';
 import type { DbInteger } from '../tables.ts';
 import { joinedUser, type JoinedUser, userColumns } from './users.ts';
 import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
@@ -11,7 +10,7 @@ export class Sessions extends DirectoryRepository implements SessionRepository {
   create({ hash, userId, organizationId, expiresAt }: NewSession): Promise<void> {
     return this.database.write(
       async (knex) => {
-        await knex<SessionRow>('sessions').insert({
+        await knex('sessions').insert({
           hash,
           user_id: userId,
           organization_id: organizationId ?? null,
@@ -29,7 +28,7 @@ export class Sessions extends DirectoryRepository implements SessionRepository {
   find(hash: string): Promise<LiveSession | undefined> {
     return this.one(
       (knex) =>
-        knex<SessionRow>('sessions')
+        knex('sessions')
           .join('users', 'users.id', 'sessions.user_id')
           .leftJoin(
             'members',
@@ -54,7 +53,7 @@ export class Sessions extends DirectoryRepository implements SessionRepository {
 
   choose(hash: string, organizationId: OrganizationId): Promise<boolean> {
     return this.database.write(async (knex) => {
-      const chosen = await knex<SessionRow>('sessions')
+      const chosen = await knex('sessions')
         .where({ hash })
         .where('expires_at', '>', this.now().getTime())
         .whereExists(
@@ -69,17 +68,15 @@ export class Sessions extends DirectoryRepository implements SessionRepository {
   }
 
   async remove(hash: string): Promise<void> {
-    await this.database.write((knex) => knex<SessionRow>('sessions').where({ hash }).delete());
+    await this.database.write((knex) => knex('sessions').where({ hash }).delete());
   }
 
   async removeOf(userId: UserId): Promise<void> {
-    await this.database.write((knex) => knex<SessionRow>('sessions').where({ user_id: userId }).delete());
+    await this.database.write((knex) => knex('sessions').where({ user_id: userId }).delete());
   }
 
   removeExpired(before: Date): Promise<number> {
-    return this.database.write((knex) =>
-      knex<SessionRow>('sessions').where('expires_at', '<=', before.getTime()).delete(),
-    );
+    return this.database.write((knex) => knex('sessions').where('expires_at', '<=', before.getTime()).delete());
   }
 }
 

@@ -1,6 +1,6 @@
 import type { SigningKeyRecord } from '../../../src/contract/storage/index.ts';
 import { date, signingStateColumn } from '../columns.ts';
-import type { LockRow, SigningKeyRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
 
@@ -12,21 +12,21 @@ export class SigningKeys extends DirectoryRepository {
   replace(expected: readonly string[], keys: readonly SigningKeyRecord[]): Promise<boolean> {
     return this.database.write(async (knex) => {
       // Two instances at their first start both see no keys; this row is what one of them waits for.
-      await knex<LockRow>('locks').where({ name: 'signing_keys' }).increment('taken', 1);
+      await knex('locks').where({ name: 'signing_keys' }).increment('taken', 1);
       const present = (await ordered(knex)).map(({ kid }) => kid);
       if (present.length !== expected.length || present.some((kid, index) => kid !== expected[index])) return false;
-      await knex<SigningKeyRow>('signing_keys').delete();
-      if (keys.length > 0) await knex<SigningKeyRow>('signing_keys').insert(keys.map(toRow));
+      await knex('signing_keys').delete();
+      if (keys.length > 0) await knex('signing_keys').insert(keys.map(toRow));
       return true;
     });
   }
 }
 
 function ordered(knex: Statements) {
-  return knex<SigningKeyRow>('signing_keys').orderBy('position');
+  return knex('signing_keys').orderBy('position');
 }
 
-function toRow(key: SigningKeyRecord, position: number): SigningKeyRow {
+function toRow(key: SigningKeyRecord, position: number): RowIn<'signing_keys'> {
   return {
     kid: key.kid,
     position,
@@ -39,7 +39,7 @@ function toRow(key: SigningKeyRecord, position: number): SigningKeyRow {
   };
 }
 
-function toRecord(row: SigningKeyRow): SigningKeyRecord {
+function toRecord(row: RowIn<'signing_keys'>): SigningKeyRecord {
   if (row.algorithm !== 'ES256') throw new TypeError(`signing key ${row.kid} has an unknown algorithm`);
   return {
     kid: row.kid,

@@ -1,11 +1,11 @@
 import { SightlineError, newId, toId, type UserId } from '../../../src/contract/core/index.ts';
 import type { User } from '../../../src/contract/storage/index.ts';
 import { boolean, date, sha256, comparable, shortText } from '../columns.ts';
-import type { IdentityRow, UserRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { DbBoolean, DbInteger } from '../tables.ts';
 import type { Statements } from '../transact.ts';
 
-export function toUser(row: Pick<UserRow, 'id' | 'email' | 'name' | 'enabled' | 'created_at'>): User {
+export function toUser(row: Pick<RowIn<'users'>, 'id' | 'email' | 'name' | 'enabled' | 'created_at'>): User {
   return {
     id: toId('usr', row.id),
     email: row.email,
@@ -43,7 +43,7 @@ export function joinedUser(row: JoinedUser): User {
 }
 
 /** A new, enabled account. Throws `invalid_argument` for an address or name that cannot be one. */
-export function newUserRow(input: { readonly email: string; readonly name: string }, now: Date): UserRow {
+export function newUserRow(input: { readonly email: string; readonly name: string }, now: Date): RowIn<'users'> {
   return {
     id: newId('usr', now.getTime()),
     ...emailColumns(input.email),
@@ -55,7 +55,7 @@ export function newUserRow(input: { readonly email: string; readonly name: strin
 }
 
 /** The address as it is shown and as it is compared. Throws `invalid_argument` for what is not written like one. */
-export function emailColumns(text: string): Pick<UserRow, 'email' | 'email_key'> {
+export function emailColumns(text: string): Pick<RowIn<'users'>, 'email' | 'email_key'> {
   const email = shortText('The e-mail address', text.trim(), 320);
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
     throw new SightlineError('invalid_argument', 'The e-mail address is not written like one.');
@@ -63,16 +63,19 @@ export function emailColumns(text: string): Pick<UserRow, 'email' | 'email_key'>
   return { email, email_key: comparable('The e-mail address', email, 640) };
 }
 
-export function findIdentity(knex: Statements, issuer: string, subject: string): Promise<UserRow | undefined> {
-  return knex<UserRow>('users')
+export function findIdentity(knex: Statements, issuer: string, subject: string): Promise<RowIn<'users'> | undefined> {
+  return knex('users')
     .join('identities', 'identities.user_id', 'users.id')
     .where('identities.hash', identityHash(issuer, subject))
     .first('users.*');
 }
 
 /** One of an account's, if it has any. */
-export function findIdentityOf(knex: Statements, userId: UserId): Promise<Pick<IdentityRow, 'hash'> | undefined> {
-  return knex<IdentityRow>('identities').where({ user_id: userId }).first('hash');
+export function findIdentityOf(
+  knex: Statements,
+  userId: UserId,
+): Promise<Pick<RowIn<'identities'>, 'hash'> | undefined> {
+  return knex('identities').where({ user_id: userId }).first('hash');
 }
 
 export async function insertIdentity(
@@ -82,7 +85,7 @@ export async function insertIdentity(
   subject: string,
   now: Date,
 ): Promise<void> {
-  await knex<IdentityRow>('identities').insert({
+  await knex('identities').insert({
     hash: identityHash(issuer, subject),
     issuer: shortText('The issuer', issuer, 2_000),
     subject: shortText('The subject', subject, 2_000),

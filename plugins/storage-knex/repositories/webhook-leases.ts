@@ -2,11 +2,11 @@ import type { Knex } from 'knex';
 import { toId } from '../../../src/contract/core/index.ts';
 import type { ClaimedWebhookMessage, Lease, WebhookOutcome } from '../../../src/contract/storage/index.ts';
 import { date, webhookEventColumn } from '../columns.ts';
-import type { WebhookMessageRow, WebhookRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
 
-type Candidate = WebhookMessageRow & Pick<WebhookRow, 'url' | 'sealed_secret'>;
+type Candidate = RowIn<'webhook_messages'> & Pick<RowIn<'webhooks'>, 'url' | 'sealed_secret'>;
 
 /** Hands the messages of all organizations to gateways, each to one at a time. */
 export class WebhookLeases extends DirectoryRepository {
@@ -54,29 +54,29 @@ export class WebhookLeases extends DirectoryRepository {
  * more. An organization to which nothing is being sent comes first: another one's slow receivers hold it up for an attempt.
  */
 async function next(knex: Statements, now: Date): Promise<Candidate | undefined> {
-  const underWay = await knex<WebhookRow>('webhooks')
-    .join<WebhookMessageRow>('webhook_messages', 'webhook_messages.webhook_id', 'webhooks.id')
+  const underWay = await knex('webhooks')
+    .join<RowIn<'webhook_messages'>>('webhook_messages', 'webhook_messages.webhook_id', 'webhooks.id')
     .where('webhook_messages.lease_until', '>', now.getTime())
-    .select<Pick<WebhookMessageRow, 'organization_id' | 'webhook_id'>[]>(
+    .select<Pick<RowIn<'webhook_messages'>, 'organization_id' | 'webhook_id'>[]>(
       'webhook_messages.organization_id',
       'webhook_messages.webhook_id',
     );
   const due = (column: 'organization_id' | 'webhook_id') =>
-    knex<WebhookMessageRow>('webhook_messages')
+    knex('webhook_messages')
       .where('webhook_messages.next_at', '<=', now.getTime())
       .where((free) => void unleased(free, now))
       .whereNotIn(
         `webhook_messages.${column}`,
         underWay.map((row) => row[column]),
       )
-      .join<WebhookRow>('webhooks', 'webhooks.id', 'webhook_messages.webhook_id')
+      .join<RowIn<'webhooks'>>('webhooks', 'webhooks.id', 'webhook_messages.webhook_id')
       .orderBy(['webhook_messages.next_at', 'webhook_messages.id'].map((order) => ({ column: order })))
       .first<Candidate | undefined>('webhook_messages.*', 'webhooks.url', 'webhooks.sealed_secret');
   const first = await due('organization_id');
   return first ?? (underWay.length === 0 ? undefined : due('webhook_id'));
 }
 
-function unleased(query: Knex.QueryBuilder<WebhookMessageRow>, now: Date) {
+function unleased(query: Knex.QueryBuilder<RowIn<'webhook_messages'>>, now: Date) {
   return query.whereNull('webhook_messages.lease_until').orWhere('webhook_messages.lease_until', '<=', now.getTime());
 }
 

@@ -2,7 +2,7 @@ import { SightlineError, toId } from '../../../src/contract/core/index.ts';
 import type { NewWebhook, Webhook, WebhookId, WebhookRepository } from '../../../src/contract/storage/index.ts';
 import { date, optional } from '../columns.ts';
 import { webhookEventsJson } from '../json.ts';
-import type { WebhookRow } from '../rows.ts';
+import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { OrganizationRepository } from './repository.ts';
 
@@ -52,12 +52,12 @@ export class Webhooks extends OrganizationRepository implements WebhookRepositor
   }
 }
 
-async function withWaiting(scope: Scope, row: WebhookRow): Promise<Webhook> {
+async function withWaiting(scope: Scope, row: RowIn<'webhooks'>): Promise<Webhook> {
   const [counted] = await scope.from('webhook_messages').where({ webhook_id: row.id }).count({ messages: '*' });
   return toWebhook(row, Number(counted?.messages ?? 0));
 }
 
-function toWebhook(row: WebhookRow, waiting: number): Webhook {
+function toWebhook(row: RowIn<'webhooks'>, waiting: number): Webhook {
   return {
     id: toId('whk', row.id),
     organizationId: toId('org', row.organization_id),

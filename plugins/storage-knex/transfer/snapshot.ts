@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import { toId, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type { StorageSnapshot, TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
-import type { OrganizationRow } from '../rows.ts';
 import { directoryTables, movedOfOrganization, type Kind, type Table } from '../tables.ts';
 
 const pageRows = 200;
@@ -21,7 +20,7 @@ export async function lookAt(knex: Knex, artifacts: readonly string[]): Promise<
     const [counted] = await of(name)().count({ rows: '*' });
     counts[name] = Number(counted?.['rows'] ?? 0);
   }
-  const organizations = await knex<OrganizationRow>('organizations').orderBy('id').select('id');
+  const organizations = await knex('organizations').orderBy('id').select('id');
   return {
     counts,
     async *batches() {

@@ -3,7 +3,7 @@ import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
 import { alertRules, type Actor, type Alert, type AlertSource } from '../../../../src/contract/storage/index.ts';
 import { alertStatusColumn, date, integer, optional, severityColumn, sha256 } from '../../columns.ts';
 import { labelsJson, actorJson } from '../../json.ts';
-import type { AlertRow } from '../../rows.ts';
+import type { RowIn } from '../../rows.ts';
 import type { Scope } from '../../scope.ts';
 
 /** The incidents that alerts of this source came into within the window, the newest first; no more than the bound. */
@@ -91,7 +91,7 @@ export const alertColumns = [
   'starts_at',
   'ends_at',
   'updated_at',
-] as const satisfies readonly (keyof AlertRow)[];
+] as const satisfies readonly (keyof RowIn<'alerts'>)[];
 
 /** Values of `alertColumns`. */
 export function toAlertValues(alert: KeptAlert): readonly (string | number | null)[] {
@@ -113,7 +113,7 @@ export function toAlertValues(alert: KeptAlert): readonly (string | number | nul
   ];
 }
 
-export function toKeptAlert(row: AlertRow): KeptAlert {
+export function toKeptAlert(row: RowIn<'alerts'>): KeptAlert {
   return {
     position: integer(row.position),
     sourceId: toId('als', row.source_id),
@@ -124,7 +124,7 @@ export function toKeptAlert(row: AlertRow): KeptAlert {
   };
 }
 
-export function toAlert(row: AlertRow): Alert {
+export function toAlert(row: RowIn<'alerts'>): Alert {
   return {
     fingerprint: row.fingerprint,
     title: row.title,

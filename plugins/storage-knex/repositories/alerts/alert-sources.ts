@@ -2,7 +2,7 @@ import { SightlineError, toId, type AlertSourceId } from '../../../../src/contra
 import type { AlertSource, AlertSourceRepository, NewAlertSource } from '../../../../src/contract/storage/index.ts';
 import { date, comparable, shortText } from '../../columns.ts';
 import type { Database } from '../../database.ts';
-import type { AlertSourceRow } from '../../rows.ts';
+import type { RowIn } from '../../rows.ts';
 import { OrganizationRepository } from '../repository.ts';
 
 const mostSources = 100;
@@ -69,7 +69,7 @@ export function liveAlertSource(database: Database): (id: string) => Promise<Ale
   );
 }
 
-function toSource(row: Omit<AlertSourceRow, 'name_key'>): AlertSource {
+function toSource(row: Omit<RowIn<'alert_sources'>, 'name_key'>): AlertSource {
   return {
     id: toId('als', row.id),
     organizationId: toId('org', row.organization_id),

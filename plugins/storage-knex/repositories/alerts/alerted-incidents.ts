@@ -11,7 +11,7 @@ import {
 } from '../../../../src/contract/storage/index.ts';
 import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
 import type { IncidentId } from '../../../../src/contract/core/index.ts';
-import type { IncidentRow } from '../../rows.ts';
+import type { RowIn } from '../../rows.ts';
 import type { Scope } from '../../scope.ts';
 import { applyPatch } from '../incident-changes.ts';
 import { toIncident } from '../incident-rows.ts';
@@ -150,7 +150,7 @@ export class AlertedIncidents {
   }
 
   /** The first that is open, else the first. */
-  #newest(rows: readonly IncidentRow[]): Incident | undefined {
+  #newest(rows: readonly RowIn<'incidents'>[]): Incident | undefined {
     const found = rows.map(toIncident).map((incident) => this.#read.get(incident.id) ?? this.#keep(incident));
     return found.find(isOpen) ?? found[0];
   }
