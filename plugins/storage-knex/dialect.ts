@@ -66,6 +66,21 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** Also shows the pools beneath it. */
+export interface PooledConnection extends Connection {
+  readonly writer: Knex;
+  readonly reader: Knex;
+}
+
+/** Closes the pool when the work is done. */
+export async function closing<Result>(knex: Knex, work: (knex: Knex) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(knex);
+  } finally {
+    await knex.destroy();
+  }
+}
+
 export interface SchemaSession {
   readonly knex: Knex;
   /** Runs one migration and records it. A migration interrupted by a crash is finished the next time. */

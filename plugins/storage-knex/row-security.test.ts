@@ -4,7 +4,8 @@ import type { Storage } from '../../src/contract/storage/index.ts';
 import { rejection } from '../../test/contract/runner.ts';
 import { silentLogger } from '../../test/contract/host.ts';
 import { postgresServers } from '../../test/support/postgres.ts';
-import { type PostgresConnection, postgres } from './postgres/dialect.ts';
+import { postgres } from './postgres/dialect.ts';
+import type { PooledConnection } from './dialect.ts';
 import { organizationTables } from './rows.ts';
 import type { Statements } from './transact.ts';
 import { settingsOf } from './server/settings.ts';
@@ -19,7 +20,7 @@ for (const server of servers) {
   describe(`row-level security on ${server.name}`, () => {
     let store: ServerStore;
     let storage: Storage;
-    let connection: PostgresConnection;
+    let connection: PooledConnection;
     let acme: OrganizationId;
     let globex: OrganizationId;
 

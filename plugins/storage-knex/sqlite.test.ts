@@ -23,7 +23,8 @@ import {
 } from '../../test/contract/storage/stage.ts';
 import plugin from './index.ts';
 import { migrations } from './migrations/run.ts';
-import { sqlite, type SqliteConnection } from './sqlite/dialect.ts';
+import { sqlite } from './sqlite/dialect.ts';
+import type { PooledConnection } from './dialect.ts';
 import { explain } from './sqlite/errors.ts';
 import { openDatabase } from './sqlite/open.ts';
 import { KnexStorage } from './storage.ts';
@@ -55,8 +56,8 @@ async function start(filename = file): Promise<KnexStorage> {
 }
 
 /** A storage whose connection the test can look into. */
-async function startSeen(): Promise<{ readonly storage: KnexStorage; readonly connection: SqliteConnection }> {
-  let seen: SqliteConnection | undefined;
+async function startSeen(): Promise<{ readonly storage: KnexStorage; readonly connection: PooledConnection }> {
+  let seen: PooledConnection | undefined;
   const storage = new KnexStorage({ connect: () => (seen = sqlite(file).connect()) }, testHost(directory));
   opened.push(storage);
   await storage.start(AbortSignal.timeout(20_000));

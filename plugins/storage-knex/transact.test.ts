@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rejection } from '../../test/contract/runner.ts';
-import { type SqliteConnection, sqlite } from './sqlite/dialect.ts';
+import { sqlite } from './sqlite/dialect.ts';
+import type { PooledConnection } from './dialect.ts';
 import { type Statements, transact } from './transact.ts';
 
 let directory: string;
-let connection: SqliteConnection;
+let connection: PooledConnection;
 
 interface Row {
   readonly id: number;

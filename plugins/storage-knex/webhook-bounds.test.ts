@@ -6,12 +6,13 @@ import { newId } from '../../src/contract/core/index.ts';
 import { webhookEvents, type Lease } from '../../src/contract/storage/index.ts';
 import { testHost } from '../../test/contract/host.ts';
 import { ada, newIncident } from '../../test/contract/storage/stage.ts';
-import { sqlite, type SqliteConnection } from './sqlite/dialect.ts';
+import { sqlite } from './sqlite/dialect.ts';
+import type { PooledConnection } from './dialect.ts';
 import { KnexStorage } from './storage.ts';
 
 let directory: string;
 let storage: KnexStorage;
-let connection: SqliteConnection;
+let connection: PooledConnection;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sightline-webhooks-'));

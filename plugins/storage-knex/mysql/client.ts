@@ -99,19 +99,15 @@ export function connectKnex(settings: ServerSettings, { max, session, collate = 
       max,
       idleTimeoutMillis: session === 'writer' ? writerIdleMs : idleMs,
       createTimeoutMillis: schema ? schemaSeconds * 1_000 + connectMs : 2 * connectMs,
-      afterCreate: callbackify((raw: Connection) => prepareOrEnd(raw, session, settings)),
+      afterCreate: callbackify((raw: Connection) =>
+        prepareSession(raw, session, settings).catch((error: unknown) => {
+          raw.destroy();
+          throw told(error);
+        }),
+      ),
     },
   };
   return knex(config);
-}
-
-async function prepareOrEnd(connection: Connection, session: SessionKind, settings: ServerSettings): Promise<void> {
-  try {
-    await prepareSession(connection, session, settings);
-  } catch (error) {
-    connection.destroy();
-    throw told(error);
-  }
 }
 
 export function driverOptions(settings: ServerSettings): ConnectionOptions {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { z } from 'zod';
-import type { Connection, SchemaSession } from '../dialect.ts';
+import { closing, type PooledConnection, type SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import { transact, type Statements } from '../transact.ts';
@@ -8,7 +8,7 @@ import { Turns } from '../turns.ts';
 import { connectKnex } from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
 import { openLink } from './lookups.ts';
-import { isMariaDb } from './session.ts';
+import { isMariaDb, type SessionKind } from './session.ts';
 import { member, textMember } from '../errors.ts';
 
 /*
@@ -76,16 +76,11 @@ function wasDone(error: unknown): boolean {
   return doneBefore.has(member(error, 'errno')) || textMember(error, 'message')?.includes('errno: 121') === true;
 }
 
-export interface MysqlConnection extends Connection {
-  readonly writer: Knex;
-  readonly reader: Knex;
-}
-
 /**
  * MySQL and MariaDB. Write transactions of an organization first lock its row, so they are serialized as in a database with one
  * write lock; different organizations do not wait for each other.
  */
-export function mysql(settings: ServerSettings): { connect(): MysqlConnection } {
+export function mysql(settings: ServerSettings): { connect(): PooledConnection } {
   const { connections, acquireMs } = settings;
   return {
     connect() {
@@ -108,8 +103,9 @@ export function mysql(settings: ServerSettings): { connect(): MysqlConnection } 
         },
         claim: lockOrganization,
         exclusively: (work) => exclusively(settings, writer, work),
-        snapshot: (work) => snapshot(settings, work),
-        fill: (work) => fill(settings, work),
+        snapshot: (work) => apart(settings, 'reader', work, { isolationLevel: 'repeatable read' }),
+        // With the lock of the schema, which every starting process asks for.
+        fill: (work) => apart(settings, 'schema', work),
         inspect: (work) => work(reader),
         lookup: (sql) => lookups.prepare(sql),
         fault: constraintFault,
@@ -141,8 +137,8 @@ async function exclusively<Result>(
     collate: await collationOf(writer),
     around: (sql, run) => (change === undefined || /^(?:select|show)\b/i.test(sql) ? run() : change(run)),
   });
-  try {
-    return await work({
+  return closing(knex, () =>
+    work({
       knex,
       async apply(name, up, record) {
         const migration = async (next: Change): Promise<void> => {
@@ -156,10 +152,8 @@ async function exclusively<Result>(
         await journaled(writer, name, migration, record);
       },
       secure: async () => {},
-    });
-  } finally {
-    await knex.destroy();
-  }
+    }),
+  );
 }
 
 /**
@@ -171,23 +165,14 @@ async function collationOf(knex: Knex): Promise<string> {
   return isMariaDb(rows) ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
 }
 
-async function snapshot<Result>(settings: ServerSettings, work: (db: Knex) => Promise<Result>): Promise<Result> {
-  const knex = connectKnex(settings, { max: 1, session: 'reader' });
-  try {
-    return await knex.transaction(work, { isolationLevel: 'repeatable read' });
-  } finally {
-    await knex.destroy();
-  }
-}
-
-/** With the lock of the schema, which every starting process asks for. */
-async function fill<Result>(settings: ServerSettings, work: (transaction: Knex) => Promise<Result>): Promise<Result> {
-  const knex = connectKnex(settings, { max: 1, session: 'schema' });
-  try {
-    return await knex.transaction(work);
-  } finally {
-    await knex.destroy();
-  }
+/** One transaction on a connection of its own. */
+function apart<Result>(
+  settings: ServerSettings,
+  session: SessionKind,
+  work: (transaction: Knex) => Promise<Result>,
+  config?: Knex.TransactionConfig,
+): Promise<Result> {
+  return closing(connectKnex(settings, { max: 1, session }), (knex) => knex.transaction(work, config));
 }
 
 async function concerns(knex: Knex): Promise<readonly string[]> {

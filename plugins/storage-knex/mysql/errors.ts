@@ -5,38 +5,25 @@ import { connectionTrouble, innermost, lostCodes, unusableServer } from '../serv
 import type { ServerSettings } from '../server/settings.ts';
 
 /** The server's numbers (mariadb.com/kb/en/mariadb-error-codes, dev.mysql.com/doc/mysql-errors). */
-const number = {
-  deadlock: 1213,
-  changedSinceRead: 1020,
-  shutdown: 1053,
-  killed: 1927,
-  duplicate: 1062,
-  noParent: 1452,
-  hasChildren: 1451,
-} as const;
+const number = { deadlock: 1213, changedSinceRead: 1020, shutdown: 1053, killed: 1927 } as const;
+
+const faults: ReadonlyMap<unknown, Fault> = new Map([
+  [1062, 'duplicate'],
+  // No parent; there are children.
+  [1452, 'foreign_key'],
+  [1451, 'foreign_key'],
+]);
 
 /** What kind of refusal a constraint gave, if it was one. */
 export function constraintFault(error: unknown): Fault | undefined {
-  switch (member(error, 'errno')) {
-    case number.duplicate:
-      return 'duplicate';
-    case number.noParent:
-    case number.hasChildren:
-      return 'foreign_key';
-    default:
-      return undefined;
-  }
+  return faults.get(member(error, 'errno'));
 }
 
 /** A wait for a lock that took too long undid nothing and is no setback: trying again would wait as long. */
 export function setback(error: unknown): Setback | undefined {
-  switch (member(error, 'errno')) {
-    case number.deadlock:
-    case number.changedSinceRead:
-      return 'undone';
-    default:
-      return isLost(error) ? 'lost' : undefined;
-  }
+  const errno = member(error, 'errno');
+  if (errno === number.deadlock || errno === number.changedSinceRead) return 'undone';
+  return isLost(error) ? 'lost' : undefined;
 }
 
 /** The server ended the connection, or it broke. */

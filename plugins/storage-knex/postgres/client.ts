@@ -88,18 +88,14 @@ export function connectKnex(settings: ServerSettings, { max, statementMs }: Pool
       min: 0,
       max,
       idleTimeoutMillis: idleMs,
-      afterCreate: callbackify((connection: Client) => prepareOrEnd(connection, statementMs)),
+      afterCreate: callbackify((client: Client) =>
+        prepareSession(client, statementMs).catch((error: unknown) => {
+          client.connection.stream.destroy();
+          throw told(error);
+        }),
+      ),
     },
   });
-}
-
-async function prepareOrEnd(connection: Client, statementMs: number | undefined): Promise<void> {
-  try {
-    await prepareSession(connection, statementMs);
-  } catch (error) {
-    connection.connection.stream.destroy();
-    throw told(error);
-  }
 }
 
 export function clientConfig(settings: ServerSettings, statementMs: number | undefined) {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { z } from 'zod';
-import type { Connection, SchemaSession } from '../dialect.ts';
+import { closing, type PooledConnection, type SchemaSession } from '../dialect.ts';
 import { Lookups } from '../server/lookups.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import { transact } from '../transact.ts';
@@ -45,16 +45,11 @@ const unsecured = `
     and relname = any(?)
   order by relname`;
 
-export interface PostgresConnection extends Connection {
-  readonly writer: Knex;
-  readonly reader: Knex;
-}
-
 /**
  * PostgreSQL. Write transactions of an organization first take its advisory lock, so they are serialized as in a database with
  * one write lock; different organizations do not wait for each other.
  */
-export function postgres(settings: ServerSettings): { connect(): PostgresConnection } {
+export function postgres(settings: ServerSettings): { connect(): PooledConnection } {
   const { connections, statementMs, acquireMs } = settings;
   return {
     connect() {
@@ -77,7 +72,7 @@ export function postgres(settings: ServerSettings): { connect(): PostgresConnect
           await transaction.raw(`select ${lockOf(organizationId)}`);
         },
         exclusively: (work) => exclusively(settings, work),
-        snapshot: (work) => snapshot(settings, work),
+        snapshot: (work) => apart(settings, { isolationLevel: 'repeatable read', readOnly: true }, work),
         fill: (work) => exclusively(settings, ({ knex }) => work(knex)),
         inspect,
         lookup: (sql) => lookups.prepare(sql),
@@ -94,33 +89,28 @@ export function postgres(settings: ServerSettings): { connect(): PostgresConnect
   };
 }
 
-/** Schema changes are part of the transaction, so a crash in the middle leaves the old schema. They take as long as they take. */
-async function exclusively<Result>(
+/** Schema changes are part of the transaction, so a crash in the middle leaves the old schema. */
+function exclusively<Result>(
   settings: ServerSettings,
   work: (session: SchemaSession) => Promise<Result>,
 ): Promise<Result> {
-  const knex = connectKnex(settings, { max: 1, statementMs: undefined });
-  try {
-    return await overAll(knex, { isolationLevel: 'read committed' }, async (transaction) => {
-      await transaction.raw(`select ${lockOf('sightline migrations')}`);
-      return work({
-        knex: transaction,
-        apply: (_name, up, record) => up(transaction).then(record),
-        secure: () => secureRows(transaction),
-      });
+  return apart(settings, { isolationLevel: 'read committed' }, async (transaction) => {
+    await transaction.raw(`select ${lockOf('sightline migrations')}`);
+    return work({
+      knex: transaction,
+      apply: (_name, up, record) => up(transaction).then(record),
+      secure: () => secureRows(transaction),
     });
-  } finally {
-    await knex.destroy();
-  }
+  });
 }
 
-async function snapshot<Result>(settings: ServerSettings, work: (db: Knex) => Promise<Result>): Promise<Result> {
-  const knex = connectKnex(settings, { max: 1, statementMs: undefined });
-  try {
-    return await overAll(knex, { isolationLevel: 'repeatable read', readOnly: true }, work);
-  } finally {
-    await knex.destroy();
-  }
+/** One transaction on a connection of its own, whose statements take as long as they take. */
+function apart<Result>(
+  settings: ServerSettings,
+  config: Knex.TransactionConfig,
+  work: (transaction: Knex) => Promise<Result>,
+): Promise<Result> {
+  return closing(connectKnex(settings, { max: 1, statementMs: undefined }), (knex) => overAll(knex, config, work));
 }
 
 /** A transaction of knex's own, which sees the rows of all organizations. */

@@ -4,26 +4,19 @@ import { reasons, textMember, type Reason } from '../errors.ts';
 import { connectionTrouble, innermost, lostCodes, unusableServer } from '../server/errors.ts';
 import type { ServerSettings } from '../server/settings.ts';
 
+const faults: ReadonlyMap<string, Fault> = new Map([
+  ['23505', 'duplicate'],
+  ['23503', 'foreign_key'],
+]);
+
 /** What kind of refusal a constraint gave, if it was one. */
 export function constraintFault(error: unknown): Fault | undefined {
-  switch (textMember(error, 'code')) {
-    case '23505':
-      return 'duplicate';
-    case '23503':
-      return 'foreign_key';
-    default:
-      return undefined;
-  }
+  return faults.get(textMember(error, 'code') ?? '');
 }
 
 export function setback(error: unknown): Setback | undefined {
-  switch (textMember(error, 'code')) {
-    case '40001':
-    case '40P01':
-      return 'undone';
-    default:
-      return isLost(error) ? 'lost' : undefined;
-  }
+  if (['40001', '40P01'].includes(textMember(error, 'code') ?? '')) return 'undone';
+  return isLost(error) ? 'lost' : undefined;
 }
 
 /** The server ended the connection, or it broke. */

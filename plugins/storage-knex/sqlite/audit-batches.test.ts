@@ -9,7 +9,8 @@ import { rejection } from '../../../test/contract/runner.ts';
 import { KnexStorage } from '../storage.ts';
 import { NodeSqliteClient } from './client.ts';
 import { openDatabase } from './open.ts';
-import { sqlite, type SqliteConnection } from './dialect.ts';
+import { sqlite } from './dialect.ts';
+import type { PooledConnection } from '../dialect.ts';
 import { WriterEnded } from './writer.ts';
 
 const record = (requestId: string): AuditRecord => ({
@@ -26,7 +27,7 @@ const some = (count: number, more: Partial<AuditRecord> = {}) =>
 describe('audit chains of several organizations', () => {
   let directory: string;
   let filename: string;
-  let connection: SqliteConnection;
+  let connection: PooledConnection;
   let storage: KnexStorage;
   let organizations: OrganizationId[];
   let transactions: number[];

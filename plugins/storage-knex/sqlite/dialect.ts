@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import knex, { type Knex } from 'knex';
-import { quietly, type Connection } from '../dialect.ts';
+import { closing, quietly, type PooledConnection } from '../dialect.ts';
 import { transact } from '../transact.ts';
 import { Turns } from '../turns.ts';
 import { AuditBatches } from './audit-batches.ts';
@@ -12,16 +12,11 @@ import { WriterEnded } from './writer.ts';
 /** As long as knex waits for a connection. */
 const patienceMs = 60_000;
 
-export interface SqliteConnection extends Connection {
-  readonly writer: Knex;
-  readonly reader: Knex;
-}
-
 /**
  * SQLite in a file, through the driver that is part of Node: nothing to install and nothing to compile. Every transaction that
  * writes holds the one write lock from its start, and so needs no other.
  */
-export function sqlite(filename: string): { readonly inDataDirectory: true; connect(): SqliteConnection } {
+export function sqlite(filename: string): { readonly inDataDirectory: true; connect(): PooledConnection } {
   return {
     inDataDirectory: true,
     connect() {
@@ -65,24 +60,16 @@ export function sqlite(filename: string): { readonly inDataDirectory: true; conn
 /** A file that does not exist is inspected as an empty database, and not created. */
 async function inspect<Result>(filename: string, reader: Knex, work: (db: Knex) => Promise<Result>): Promise<Result> {
   if (existsSync(filename)) return work(reader);
-  const empty = connectKnex(':memory:', true);
-  try {
-    return await work(empty);
-  } finally {
-    await empty.destroy();
-  }
+  return closing(connectKnex(':memory:', true), work);
 }
 
 /** On a connection of its own: readers of the pool see what is written meanwhile. */
-async function snapshot<Result>(filename: string, work: (db: Knex) => Promise<Result>): Promise<Result> {
-  const knex = connectKnex(filename, true);
-  try {
+function snapshot<Result>(filename: string, work: (db: Knex) => Promise<Result>): Promise<Result> {
+  return closing(connectKnex(filename, true), async (knex) => {
     // Not by knex's own transaction, which asks for the write lock.
     await knex.raw('BEGIN DEFERRED');
-    return await work(knex);
-  } finally {
-    await knex.destroy();
-  }
+    return work(knex);
+  });
 }
 
 /**

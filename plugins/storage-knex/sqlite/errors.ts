@@ -12,11 +12,15 @@ const result = {
   corrupt: 11,
   full: 13,
   cantOpen: 14,
-  constraint: 19,
   notADatabase: 26,
 } as const;
 
-const extended = { foreignKey: 787, primaryKey: 1555, unique: 2067 } as const;
+/** By extended code: of a foreign key, a primary key, a unique index. */
+const faults: ReadonlyMap<number | undefined, Fault> = new Map([
+  [787, 'foreign_key'],
+  [1555, 'duplicate'],
+  [2067, 'duplicate'],
+]);
 
 export function isBusy(error: unknown): boolean {
   const code = resultCode(error);
@@ -25,16 +29,10 @@ export function isBusy(error: unknown): boolean {
 
 /** What kind of refusal a constraint gave, if it was one. */
 export function constraintFault(error: unknown): Fault | undefined {
-  const code = resultCode(error);
-  if (code === extended.foreignKey) return 'foreign_key';
-  if (code === extended.primaryKey || code === extended.unique) return 'duplicate';
-  return undefined;
+  return faults.get(resultCode(error));
 }
 
-/**
- * The file and the cause are for the operator alone. The engine's own words stay in `cause`. Undefined for
- * what neither SQLite nor the operating system said.
- */
+/** Undefined for what neither SQLite nor the operating system said. */
 export function explain(error: unknown, filename: string): SightlineError | undefined {
   if (resultCode(error) === undefined && textMember(error, 'code') === undefined) return undefined;
   const reason =
