@@ -9,7 +9,7 @@ import {
   type AuditRegister,
 } from '../../src/contract/storage/index.ts';
 import type { Host, OrganizationId } from '../../src/contract/core/index.ts';
-import { boolean, integer } from './columns.ts';
+import { boolean, countOf, integer } from './columns.ts';
 import type { ScopedDatabase } from './database.ts';
 import type { Scope } from './scope.ts';
 
@@ -135,8 +135,7 @@ async function registerOf(
   const [found] = await scope.from('audit_chains').max({ most: 'number' });
   const most = Number(found?.['most'] ?? 0);
   if (row === undefined) {
-    const [counted] = await scope.from('audit').where({ chain: 0 }).count({ rows: '*' });
-    return { chains: most, unchained: Number(counted?.['rows'] ?? 0), damaged: most > 0 };
+    return { chains: most, unchained: await countOf(scope.from('audit').where({ chain: 0 })), damaged: most > 0 };
   }
   const register = {
     chains: integer(row.chains),

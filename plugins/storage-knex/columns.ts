@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
 import { z } from 'zod';
 import {
   alertStatuses,
@@ -16,6 +17,12 @@ import { foldCase, SightlineError } from '../../src/contract/core/index.ts';
 export function pageSize(limit: number): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit;
   throw new SightlineError('invalid_argument', 'limit must be a whole number from 1 to 1000.');
+}
+
+/** How many rows there are. */
+export async function countOf(query: Knex.QueryBuilder): Promise<number> {
+  const [counted] = await query.count<{ readonly rows: DbInteger }[]>({ rows: '*' });
+  return integer(counted?.rows ?? 0);
 }
 
 /** A short text of a column with a length. Throws `invalid_argument` when it is blank, too long or has control characters. */

@@ -5,6 +5,9 @@ import type { OrganizationTable, OrganizationTables, RowIn } from './rows.ts';
 import type { ColumnValue } from './tables.ts';
 import type { Statements } from './transact.ts';
 
+/** A row before it is owned. */
+export type NewRow<Table extends OrganizationTable> = Omit<OrganizationTables[Table], 'organization_id'>;
+
 /**
  * The only way to an organization's tables: every statement that begins here carries the organization, so one without it
  * cannot be written. Conditions are only ever added with `where` and grouped alternatives, never with a bare `orWhere`.
@@ -25,24 +28,23 @@ export class Scope {
 
   async insert<Table extends OrganizationTable>(
     table: Table,
-    rows:
-      | Omit<OrganizationTables[Table], 'organization_id'>
-      | readonly Omit<OrganizationTables[Table], 'organization_id'>[],
+    rows: NewRow<Table> | readonly NewRow<Table>[],
   ): Promise<void> {
     await this.#knex.into(table).insert(this.#owned(rows));
   }
 
   /**
-   * Many rows, each the values of `columns`. The statement's end is written by the dialect's client, since knex spends more on
-   * making a statement of rows than a database on carrying it out.
+   * Many rows, all with the columns of the first. The statement's end is written by the dialect's client, since knex spends
+   * more on making a statement of rows than a database on carrying it out.
    */
   async insertMany<Table extends OrganizationTable>(
     table: Table,
-    columns: readonly (keyof OrganizationTables[Table] & string)[],
-    rows: readonly (readonly ColumnValue[])[],
+    rows: readonly (NewRow<Table> & Readonly<Record<string, ColumnValue>>)[],
   ): Promise<void> {
-    if (rows.length === 0) return;
-    const owned = rows.map((row) => [this.organizationId, ...row]);
+    const [first] = rows;
+    if (first === undefined) return;
+    const columns = Object.keys(first);
+    const owned = rows.map((row) => [this.organizationId, ...columns.map((column) => row[column])]);
     await this.#knex
       .raw('insert into ?? (??) values', [table, ['organization_id', ...columns]])
       .options({ rows: owned });
@@ -51,7 +53,7 @@ export class Scope {
   /** Leaves an existing row with the same key columns as it is. */
   async insertIfAbsent<Table extends OrganizationTable>(
     table: Table,
-    row: Omit<OrganizationTables[Table], 'organization_id'>,
+    row: NewRow<Table>,
     key: readonly (keyof OrganizationTables[Table] & string)[],
   ): Promise<void> {
     await this.#knex
@@ -64,7 +66,7 @@ export class Scope {
   /** Where there is a row with the same key columns already, it gets the values of `changed`. */
   async upsert<Table extends OrganizationTable>(
     table: Table,
-    row: Omit<OrganizationTables[Table], 'organization_id'>,
+    row: NewRow<Table>,
     key: readonly (keyof OrganizationTables[Table] & string)[],
     changed: readonly (keyof OrganizationTables[Table] & string)[],
   ): Promise<void> {

@@ -9,42 +9,24 @@ import { auditEventColumn, boolean, date, integer, optional } from '../columns.t
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 
-export const auditColumns = [
-  'chain',
-  'seq',
-  'hash',
-  'at',
-  'event',
-  'subject',
-  'request_id',
-  'target',
-  'outcome',
-  'arguments_hash',
-  'duration_ms',
-  'row_count',
-  'bytes',
-  'truncated',
-  'statement',
-] as const;
-
-export function auditValues(chain: number, { seq, hash, record }: ChainedRecord) {
-  return [
+export function auditRow(chain: number, { seq, hash, record }: ChainedRecord) {
+  return {
     chain,
     seq,
     hash,
-    record.at.getTime(),
-    record.event,
-    record.subject,
-    record.requestId,
-    record.target,
-    record.outcome,
-    record.argumentsHash ?? null,
-    record.durationMs ?? null,
-    record.rows ?? null,
-    record.bytes ?? null,
-    record.truncated ?? null,
-    record.statement ?? null,
-  ];
+    at: record.at.getTime(),
+    event: record.event,
+    subject: record.subject,
+    request_id: record.requestId,
+    target: record.target,
+    outcome: record.outcome,
+    arguments_hash: record.argumentsHash ?? null,
+    duration_ms: record.durationMs ?? null,
+    row_count: record.rows ?? null,
+    bytes: record.bytes ?? null,
+    truncated: record.truncated ?? null,
+    statement: record.statement ?? null,
+  };
 }
 
 export function toRecord(row: RowIn<'audit'>): AuditRecord {
@@ -96,8 +78,7 @@ export async function advanceChain(scope: Scope, { chain, from, to, records }: C
   if (changed === 0) return false;
   await scope.insertMany(
     'audit',
-    auditColumns,
-    records.map((each) => auditValues(chain, each)),
+    records.map((each) => auditRow(chain, each)),
   );
   return true;
 }

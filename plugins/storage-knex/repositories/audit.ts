@@ -5,7 +5,7 @@ import type {
   AuditRepository,
   ChainedRecord,
 } from '../../../src/contract/storage/index.ts';
-import { boolean, integer, pageSize } from '../columns.ts';
+import { boolean, countOf, integer, pageSize } from '../columns.ts';
 import { toChain, toChained, toRecord } from './audit-rows.ts';
 import { OrganizationRepository } from './repository.ts';
 
@@ -15,22 +15,19 @@ export class Audit extends OrganizationRepository implements AuditRepository {
   }
 
   list({ limit, before }: { readonly limit: number; readonly before?: Date }): Promise<readonly AuditRecord[]> {
-    return this.database.read(async (scope) => {
+    return this.all(async (scope) => {
       const query = scope.from('audit').orderBy(['at', 'id'].map((column) => ({ column, order: 'desc' })));
       if (before !== undefined) query.where('at', '<', before.getTime());
-      return (await query.limit(pageSize(limit))).map(toRecord);
-    });
+      return query.limit(pageSize(limit));
+    }, toRecord);
   }
 
   census(): Promise<AuditCensus> {
     return this.database.read(async (scope) => {
       const row = await scope.from('audit_registers').first();
-      const [unchained] = await scope.from('audit').where({ chain: 0 }).count({ rows: '*' });
-      const [astray] = await scope
-        .from('audit')
-        .whereNot({ chain: 0 })
-        .whereNotIn('chain', scope.from('audit_chains').select('number'))
-        .count({ rows: '*' });
+      const unchained = scope.from('audit').where({ chain: 0 });
+      const known = scope.from('audit_chains').select('number');
+      const astray = scope.from('audit').whereNot({ chain: 0 }).whereNotIn('chain', known);
       return {
         register: row && {
           chains: integer(row.chains),
@@ -38,17 +35,16 @@ export class Audit extends OrganizationRepository implements AuditRepository {
           damaged: boolean(row.damaged),
           seal: row.seal,
         },
-        unchained: Number(unchained?.['rows'] ?? 0),
-        astray: Number(astray?.['rows'] ?? 0),
+        unchained: await countOf(unchained),
+        astray: await countOf(astray),
       };
     });
   }
 
   chains({ after, limit }: { readonly after: number; readonly limit: number }): Promise<readonly AuditChainState[]> {
-    return this.database.read(async (scope) =>
-      (await scope.from('audit_chains').where('number', '>', after).orderBy('number').limit(pageSize(limit))).map(
-        toChain,
-      ),
+    return this.all(
+      (scope) => scope.from('audit_chains').where('number', '>', after).orderBy('number').limit(pageSize(limit)),
+      toChain,
     );
   }
 
@@ -56,16 +52,10 @@ export class Audit extends OrganizationRepository implements AuditRepository {
     return this.one((scope) => scope.from('audit_chains').where({ number }).first(), toChain);
   }
 
-  records(options: {
-    readonly chain: number;
-    readonly after: number;
-    readonly limit: number;
-  }): Promise<readonly ChainedRecord[]> {
-    const { chain, after, limit } = options;
-    return this.database.read(async (scope) =>
-      (await scope.from('audit').where({ chain }).where('seq', '>', after).orderBy('seq').limit(pageSize(limit))).map(
-        toChained,
-      ),
+  records({ chain, after, limit }: Parameters<AuditRepository['records']>[0]): Promise<readonly ChainedRecord[]> {
+    return this.all(
+      (scope) => scope.from('audit').where({ chain }).where('seq', '>', after).orderBy('seq').limit(pageSize(limit)),
+      toChained,
     );
   }
 }

@@ -1,6 +1,6 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { ClientRepository, RegisteredClient } from '../../../src/contract/storage/index.ts';
-import { date, integer } from '../columns.ts';
+import { countOf, date } from '../columns.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
 
@@ -23,10 +23,10 @@ export class Clients extends DirectoryRepository implements ClientRepository {
   }
 
   find(id: string): Promise<RegisteredClient | undefined> {
-    return this.database.read(async (knex) => {
-      const row = await knex('oauth_clients').where({ id }).first();
-      return row === undefined ? undefined : { id: row.id, metadata: row.metadata, createdAt: date(row.created_at) };
-    });
+    return this.one(
+      (knex) => knex('oauth_clients').where({ id }).first(),
+      ({ metadata, created_at }) => ({ id, metadata, createdAt: date(created_at) }),
+    );
   }
 
   /** Only the first use is written, for that is all a registration has to know. */
@@ -37,8 +37,7 @@ export class Clients extends DirectoryRepository implements ClientRepository {
   }
 
   async #makeRoom(knex: Statements, mostUnused: number): Promise<boolean> {
-    const [counted] = await unused(knex).count({ kept: 'id' });
-    const kept = integer(counted?.['kept'] ?? 0);
+    const kept = await countOf(unused(knex));
     if (kept < mostUnused) return true;
     const old = await unused(knex)
       .where('created_at', '<=', this.now().getTime() - keptUnusedMs)

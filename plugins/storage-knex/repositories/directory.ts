@@ -76,18 +76,12 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   }
 
   organizations(): Promise<readonly Organization[]> {
-    return this.database.read(async (knex) => {
-      const rows = await knex('organizations').orderBy(['created_at', 'id']);
-      return rows.map(toOrganization);
-    });
+    return this.all((knex) => knex('organizations').orderBy(['created_at', 'id']), toOrganization);
   }
 
   findOrganization(idOrName: string): Promise<Organization | undefined> {
-    return this.database.read(async (knex) => {
-      const match = isId('org', idOrName) ? { id: idOrName } : { name_key: foldCase(idOrName.trim()) };
-      const row = await knex('organizations').where(match).first();
-      return row === undefined ? undefined : toOrganization(row);
-    });
+    const match = isId('org', idOrName) ? { id: idOrName } : { name_key: foldCase(idOrName.trim()) };
+    return this.one((knex) => knex('organizations').where(match).first(), toOrganization);
   }
 
   async createUser(input: { readonly email: string; readonly name: string }): Promise<User> {
@@ -99,18 +93,12 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   }
 
   users(): Promise<readonly User[]> {
-    return this.database.read(async (knex) => {
-      const rows = await knex('users').orderBy(['created_at', 'id']);
-      return rows.map(toUser);
-    });
+    return this.all((knex) => knex('users').orderBy(['created_at', 'id']), toUser);
   }
 
   findUser(idOrEmail: string): Promise<User | undefined> {
-    return this.database.read(async (knex) => {
-      const match = isId('usr', idOrEmail) ? { id: idOrEmail } : { email_key: foldCase(idOrEmail.trim()) };
-      const row = await knex('users').where(match).first();
-      return row === undefined ? undefined : toUser(row);
-    });
+    const match = isId('usr', idOrEmail) ? { id: idOrEmail } : { email_key: foldCase(idOrEmail.trim()) };
+    return this.one((knex) => knex('users').where(match).first(), toUser);
   }
 
   revokeGrant(id: GrantId): Promise<void> {
@@ -145,9 +133,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   ): Promise<{ readonly id: IngestTokenId; readonly organizationId: OrganizationId } | undefined> {
     return this.database.read(async (knex) => {
       const row = await knex('ingest_tokens').where({ hash }).first('id', 'organization_id');
-      return row === undefined
-        ? undefined
-        : { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
+      return row && { id: toId('it', row.id), organizationId: toId('org', row.organization_id) };
     });
   }
 

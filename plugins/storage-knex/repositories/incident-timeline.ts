@@ -7,7 +7,7 @@ import {
   type IncidentDocument,
 } from '../../../src/contract/storage/index.ts';
 import { SightlineError, type IncidentId } from '../../../src/contract/core/index.ts';
-import { date, integer, optional } from '../columns.ts';
+import { countOf, date, optional } from '../columns.ts';
 import { actorJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
@@ -111,8 +111,7 @@ const droppedAtOnce = 500;
 /** Drops the oldest entries, of alerts and agents first; keeps the first entry and the last change of status. */
 async function dropOldest(scope: Scope, id: IncidentId): Promise<void> {
   const entries = () => scope.from('incident_timeline').where({ incident_id: id });
-  const [counted] = await entries().count({ entries: '*' });
-  const over = integer(counted?.['entries'] ?? 0) - incidentRules.timelineEntries;
+  const over = (await countOf(entries())) - incidentRules.timelineEntries;
   if (over <= 0) return;
   const status = await entries().where({ change: 'status' }).orderBy('seq', 'desc').first('seq');
   const dropped = await entries()

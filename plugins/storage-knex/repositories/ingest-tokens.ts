@@ -15,11 +15,10 @@ export class IngestTokens extends OrganizationRepository implements IngestTokenR
   }
 
   current(): Promise<IngestToken | undefined> {
-    return this.database.read(async (scope) => {
-      const row = await scope.from('ingest_tokens').orderBy('position', 'desc').first();
-      if (row === undefined) return undefined;
-      return { id: toId('it', row.id), hash: row.hash, sealed: row.sealed, createdAt: date(row.created_at) };
-    });
+    return this.one(
+      (scope) => scope.from('ingest_tokens').orderBy('position', 'desc').first(),
+      (row) => ({ id: toId('it', row.id), hash: row.hash, sealed: row.sealed, createdAt: date(row.created_at) }),
+    );
   }
 
   revoke(id: IngestTokenId): Promise<boolean> {

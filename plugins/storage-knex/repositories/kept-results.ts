@@ -34,32 +34,22 @@ export class KeptResults extends OrganizationRepository implements KeptResultRep
 
   find(id: string, holder: string, now: Date): Promise<string | undefined> {
     return this.database.read(async (scope) => {
-      const found = await scope
-        .from('kept_results')
-        .where({ id, holder })
-        .where('expires_at', '>', now.getTime())
-        .first('sealed');
-      return found?.sealed;
+      const alive = scope.from('kept_results').where({ id, holder }).where('expires_at', '>', now.getTime());
+      return (await alive.first('sealed'))?.sealed;
     });
   }
 }
 
 /** Of all organizations. */
 export async function removeExpiredResults(database: Database, before: Date): Promise<void> {
-  const expired = (column: 'expires_at') => [column, '<=', before.getTime()] as const;
+  const time = before.getTime();
   const owners = await database.read((knex) =>
-    knex('kept_results')
-      .where(...expired('expires_at'))
-      .distinct()
-      .pluck('organization_id'),
+    knex('kept_results').where('expires_at', '<=', time).distinct().pluck('organization_id'),
   );
   for (const owner of owners) {
-    await database.scoped(toId('org', owner)).write((scope) =>
-      scope
-        .from('kept_results')
-        .where(...expired('expires_at'))
-        .delete(),
-    );
+    await database
+      .scoped(toId('org', owner))
+      .write((scope) => scope.from('kept_results').where('expires_at', '<=', time).delete());
   }
 }
 

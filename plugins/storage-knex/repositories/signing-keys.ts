@@ -6,7 +6,7 @@ import { DirectoryRepository } from './repository.ts';
 
 export class SigningKeys extends DirectoryRepository {
   list(): Promise<readonly SigningKeyRecord[]> {
-    return this.database.read(async (knex) => (await ordered(knex)).map(toRecord));
+    return this.all(ordered, toRecord);
   }
 
   replace(expected: readonly string[], keys: readonly SigningKeyRecord[]): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { newId, type IncidentId } from '../../../src/contract/core/index.ts';
 import type { Actor, Chat, WebhookEvent } from '../../../src/contract/storage/index.ts';
-import { integer } from '../columns.ts';
+import { countOf } from '../columns.ts';
 import { webhookEventsJson } from '../json.ts';
 import type { Scope } from '../scope.ts';
 import type { Change } from './incident-changes.ts';
@@ -59,8 +59,7 @@ const noteMs = 60_000;
 async function withRoom(scope: Scope, webhooks: readonly string[], at: Date): Promise<readonly string[]> {
   const room: string[] = [];
   for (const id of webhooks) {
-    const [counted] = await scope.from('webhook_messages').where({ webhook_id: id }).count({ messages: '*' });
-    if (integer(counted?.['messages'] ?? 0) < mostWaiting) {
+    if ((await countOf(scope.from('webhook_messages').where({ webhook_id: id }))) < mostWaiting) {
       room.push(id);
       continue;
     }

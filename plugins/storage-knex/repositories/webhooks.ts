@@ -1,6 +1,6 @@
 import { SightlineError, toId } from '../../../src/contract/core/index.ts';
 import type { NewWebhook, Webhook, WebhookId, WebhookRepository } from '../../../src/contract/storage/index.ts';
-import { date, optional } from '../columns.ts';
+import { countOf, date, optional } from '../columns.ts';
 import { webhookEventsJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
@@ -53,8 +53,7 @@ export class Webhooks extends OrganizationRepository implements WebhookRepositor
 }
 
 async function withWaiting(scope: Scope, row: RowIn<'webhooks'>): Promise<Webhook> {
-  const [counted] = await scope.from('webhook_messages').where({ webhook_id: row.id }).count({ messages: '*' });
-  return toWebhook(row, Number(counted?.messages ?? 0));
+  return toWebhook(row, await countOf(scope.from('webhook_messages').where({ webhook_id: row.id })));
 }
 
 function toWebhook(row: RowIn<'webhooks'>, waiting: number): Webhook {

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../../src/contract/core/index.ts';
-import { type ChainAdvance, auditColumns, auditValues } from '../repositories/audit-rows.ts';
+import { type ChainAdvance, auditRow } from '../repositories/audit-rows.ts';
 import type { NodeSqliteClient } from './client.ts';
 import type { Append, Appended } from './execute.ts';
 import { errorOf } from './failure.ts';
@@ -15,7 +15,6 @@ const rowsAtOnce = 2_000;
 
 const moveSql =
   'update audit_chains set seq = ?, hash = ?, seal = ? where organization_id = ? and number = ? and seq = ? and hash = ?';
-const insertSql = `insert into audit (${['organization_id', ...auditColumns].join(', ')}) values`;
 
 /**
  * Group commit of the audit: appends of all organizations that arrive during one commit share the next. One commit each would
@@ -32,9 +31,11 @@ export class AuditBatches {
 
   /** Durable when it resolves; see advanceChain. */
   add(organizationId: OrganizationId, { chain, from, to, records }: ChainAdvance): Promise<boolean> {
+    const rows = records.map((each) => Object.assign({ organization_id: organizationId }, auditRow(chain, each)));
+    const columns = Object.keys(rows[0] ?? {}).join(', ');
     const append = {
       move: { sql: moveSql, bindings: [to.seq, to.hash, to.seal, organizationId, chain, from.seq, from.hash] },
-      insert: { sql: insertSql, rows: records.map((each) => [organizationId, ...auditValues(chain, each)]) },
+      insert: { sql: `insert into audit (${columns}) values`, rows: rows.map((row) => Object.values(row)) },
     };
     return new Promise((resolve, reject) => {
       this.#waiting.push({ append, resolve, reject });

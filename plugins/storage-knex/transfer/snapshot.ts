@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import { toId, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type { StorageSnapshot, TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
+import { countOf } from '../columns.ts';
+import type { RowIn } from '../rows.ts';
 import { directoryTables, movedOfOrganization, type Kind, type Table } from '../tables.ts';
 
 const pageRows = 200;
@@ -17,10 +19,9 @@ export async function lookAt(knex: Knex, artifacts: readonly string[]): Promise<
   };
   const counts: Record<string, number> = {};
   for (const name of [...directoryTables.keys(), ...movedOfOrganization.keys()]) {
-    const [counted] = await of(name)().count({ rows: '*' });
-    counts[name] = Number(counted?.['rows'] ?? 0);
+    counts[name] = await countOf(of(name)());
   }
-  const organizations = await knex('organizations').orderBy('id').select('id');
+  const organizations = await knex<RowIn<'organizations'>>('organizations').orderBy('id').select('id');
   return {
     counts,
     async *batches() {

@@ -76,41 +76,23 @@ export function sourceActor({ id, name }: Pick<AlertSource, 'id' | 'name'>): Act
   return { kind: 'alert', id, name };
 }
 
-export const alertColumns = [
-  'position',
-  'source_id',
-  'key_hash',
-  'incident_id',
-  'fingerprint',
-  'title',
-  'description',
-  'status',
-  'severity',
-  'labels',
-  'url',
-  'starts_at',
-  'ends_at',
-  'updated_at',
-] as const satisfies readonly (keyof RowIn<'alerts'>)[];
-
-/** Values of `alertColumns`. */
-export function toAlertValues(alert: KeptAlert): readonly (string | number | null)[] {
-  return [
-    alert.position,
-    alert.sourceId,
-    alert.key ?? null,
-    alert.incidentId ?? null,
-    alert.fingerprint,
-    alert.title,
-    alert.description ?? '',
-    alert.status,
-    alert.severity,
-    labelsJson.write(alert.labels),
-    alert.url ?? null,
-    alert.startsAt.getTime(),
-    alert.endsAt?.getTime() ?? null,
-    alert.updatedAt.getTime(),
-  ];
+export function toAlertRow(alert: KeptAlert) {
+  return {
+    position: alert.position,
+    source_id: alert.sourceId,
+    key_hash: alert.key ?? null,
+    incident_id: alert.incidentId ?? null,
+    fingerprint: alert.fingerprint,
+    title: alert.title,
+    description: alert.description ?? '',
+    status: alert.status,
+    severity: alert.severity,
+    labels: labelsJson.write(alert.labels),
+    url: alert.url ?? null,
+    starts_at: alert.startsAt.getTime(),
+    ends_at: alert.endsAt?.getTime() ?? null,
+    updated_at: alert.updatedAt.getTime(),
+  };
 }
 
 export function toKeptAlert(row: RowIn<'alerts'>): KeptAlert {

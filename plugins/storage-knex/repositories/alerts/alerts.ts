@@ -7,8 +7,7 @@ import {
   type RecordedAlerts,
 } from '../../../../src/contract/storage/index.ts';
 import { OrganizationRepository } from '../repository.ts';
-import { integer } from '../../columns.ts';
-import type { Scope } from '../../scope.ts';
+import { countOf } from '../../columns.ts';
 import { alertsJson } from '../../json.ts';
 import { toAlert } from './alert-rows.ts';
 import { takeAlerts } from './take-alerts.ts';
@@ -23,27 +22,17 @@ export class Alerts extends OrganizationRepository implements AlertRepository {
       const row = await scope.from('incidents').where({ id }).first('alerts');
       const made = row === undefined ? [] : alertsJson.read(row.alerts);
       // In the order of the alphabet, what fires stands before what is resolved.
-      const received = await scope
-        .from('alerts')
-        .where({ incident_id: id })
+      const kept = () => scope.from('alerts').where({ incident_id: id });
+      const received = await kept()
         .orderBy(['status', 'position'].map((column) => ({ column })))
         .limit(alertRules.listed);
       const all = [...made, ...received.map(toAlert)];
       const isActive = ({ status }: { readonly status: string }): boolean => status !== 'resolved';
       return {
         listed: [...all.filter(isActive), ...all.filter((alert) => !isActive(alert))].slice(0, alertRules.listed),
-        total: made.length + (await count(scope, id, ['acknowledged', 'firing', 'resolved'])),
-        active: made.filter(isActive).length + (await count(scope, id, ['acknowledged', 'firing'])),
+        total: made.length + (await countOf(kept())),
+        active: made.filter(isActive).length + (await countOf(kept().whereNot({ status: 'resolved' }))),
       };
     });
   }
-}
-
-async function count(scope: Scope, id: IncidentId, statuses: readonly string[]): Promise<number> {
-  const [counted] = await scope
-    .from('alerts')
-    .where({ incident_id: id })
-    .whereIn('status', [...statuses])
-    .count({ alerts: '*' });
-  return integer(counted?.['alerts'] ?? 0);
 }

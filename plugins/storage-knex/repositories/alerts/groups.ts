@@ -1,6 +1,6 @@
 import { foldCase, type IncidentId } from '../../../../src/contract/core/index.ts';
 import { alertRules, type AlertSource } from '../../../../src/contract/storage/index.ts';
-import { integer, sha256 } from '../../columns.ts';
+import { countOf, sha256 } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
 
 /** What a sender calls a group is its own. */
@@ -48,14 +48,10 @@ export class Groups {
   async join(group: string, id: IncidentId): Promise<void> {
     if (this.#joined.get(group) === id) return;
     this.#joined.set(group, id);
-    const count = this.#counts.get(id) ?? (await this.#count(id));
+    const kept = this.#scope.from('alert_groups').where({ incident_id: id });
+    const count = this.#counts.get(id) ?? (await countOf(kept));
     if (count >= alertRules.groups) return;
     await joinGroup(this.#scope, group, id, this.#now);
     this.#counts.set(id, count + 1);
-  }
-
-  async #count(id: IncidentId): Promise<number> {
-    const [counted] = await this.#scope.from('alert_groups').where({ incident_id: id }).count({ groups: '*' });
-    return integer(counted?.['groups'] ?? 0);
   }
 }

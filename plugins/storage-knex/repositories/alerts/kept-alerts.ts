@@ -1,8 +1,8 @@
 import { alertRules } from '../../../../src/contract/storage/index.ts';
 import type { IncidentId } from '../../../../src/contract/core/index.ts';
-import { integer } from '../../columns.ts';
+import { countOf } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
-import { alertColumns, toAlertValues, toKeptAlert, type KeptAlert } from './alert-rows.ts';
+import { toAlertRow, toKeptAlert, type KeptAlert } from './alert-rows.ts';
 
 const keysAStatement = 500;
 
@@ -59,7 +59,7 @@ export class KeptAlerts {
       const some = replaced.slice(start, start + keysAStatement);
       await this.#scope.from('alerts').whereIn('position', some).delete();
     }
-    await this.#scope.insertMany('alerts', alertColumns, [...this.#changed.values()].map(toAlertValues));
+    await this.#scope.insertMany('alerts', [...this.#changed.values()].map(toAlertRow));
     if (this.#last !== undefined) await this.#scope.setCounter('alert', this.#last);
     const added = [...this.#changed.values()].filter(({ position }) => !this.#stored.has(position));
     for (const id of new Set(added.flatMap(({ incidentId = [] }) => incidentId))) await this.#dropOldest(id);
@@ -68,8 +68,7 @@ export class KeptAlerts {
   /** An incident keeps so many: the first, and of the others those that fire before those that are resolved, the newest. */
   async #dropOldest(id: IncidentId): Promise<void> {
     const all = () => this.#scope.from('alerts').where({ incident_id: id });
-    const [counted] = await all().count({ alerts: '*' });
-    const over = integer(counted?.['alerts'] ?? 0) - alertRules.kept;
+    const over = (await countOf(all())) - alertRules.kept;
     if (over <= 0) return;
     const first = await all().orderBy('position').first('position');
     const dropped = await all()

@@ -8,7 +8,7 @@ import {
   type RecordedAlerts,
 } from '../../../../src/contract/storage/index.ts';
 import type { Scope } from '../../scope.ts';
-import { alertKey, sourceActor, toAlertValues, type KeptAlert } from './alert-rows.ts';
+import { alertKey, sourceActor, toAlertRow, type KeptAlert } from './alert-rows.ts';
 import { AlertedIncidents } from './alerted-incidents.ts';
 import { KeptAlerts } from './kept-alerts.ts';
 
@@ -140,7 +140,7 @@ class Intake {
 
 function sameButTime(one: KeptAlert, other: KeptAlert): boolean {
   const { updatedAt } = other;
-  return JSON.stringify(toAlertValues({ ...one, updatedAt })) === JSON.stringify(toAlertValues(other));
+  return JSON.stringify(toAlertRow({ ...one, updatedAt })) === JSON.stringify(toAlertRow(other));
 }
 
 /** What a notice says about an alert: that it begins to fire, goes on, ended, or nothing that is not known already. */
