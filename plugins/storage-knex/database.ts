@@ -80,12 +80,11 @@ export class Database {
   }
 
   scoped(organizationId: OrganizationId): ScopedDatabase {
-    return new ScopedDatabase(
-      organizationId,
-      (work) => this.#read(organizationId, work),
-      (work, refused) => this.#write(organizationId, work, refused),
-      (advance, refused) => this.#advance(organizationId, advance, refused),
-    );
+    return new ScopedDatabase(organizationId, {
+      read: (work) => this.#read(organizationId, work),
+      write: (work, refused) => this.#write(organizationId, work, refused),
+      advance: (advance, refused) => this.#advance(organizationId, advance, refused),
+    });
   }
 
   close(): Promise<void> {
@@ -176,36 +175,37 @@ const unknownOrganization = {
   foreign_key: new SightlineError('not_found', 'The organization does not exist.'),
 } as const satisfies Refusals;
 
+/** The rows of one organization. */
+interface Reached {
+  read<Result>(work: (db: Statements) => Promise<Result>): Promise<Result>;
+  write<Result>(work: (db: Statements) => Promise<Result>, refused: Refusals): Promise<Result>;
+  advance(advance: ChainAdvance, refused: Refusals): Promise<boolean>;
+}
+
 /** The database as an organization's repositories see it: only through a Scope. */
 export class ScopedDatabase {
   readonly organizationId: OrganizationId;
-  readonly #read: <Result>(work: (db: Statements) => Promise<Result>) => Promise<Result>;
-  readonly #write: <Result>(work: (db: Statements) => Promise<Result>, refused: Refusals) => Promise<Result>;
-  readonly #advance: (advance: ChainAdvance, refused: Refusals) => Promise<boolean>;
+  readonly #reached: Reached;
 
-  constructor(
-    organizationId: OrganizationId,
-    read: <Result>(work: (db: Statements) => Promise<Result>) => Promise<Result>,
-    write: <Result>(work: (db: Statements) => Promise<Result>, refused: Refusals) => Promise<Result>,
-    advance: (advance: ChainAdvance, refused: Refusals) => Promise<boolean>,
-  ) {
+  constructor(organizationId: OrganizationId, reached: Reached) {
     this.organizationId = organizationId;
-    this.#read = read;
-    this.#write = write;
-    this.#advance = advance;
+    this.#reached = reached;
   }
 
   read<Result>(work: (scope: Scope) => Promise<Result>): Promise<Result> {
-    return this.#read((knex) => work(new Scope(knex, this.organizationId)));
+    return this.#reached.read((knex) => work(new Scope(knex, this.organizationId)));
   }
 
   /** The only transaction that writes for the organization. One that does not exist is `not_found`. See Database.write. */
   write<Result>(work: (scope: Scope) => Promise<Result>, refused: Refusals = {}): Promise<Result> {
-    return this.#write((knex) => work(new Scope(knex, this.organizationId)), { ...unknownOrganization, ...refused });
+    return this.#reached.write((knex) => work(new Scope(knex, this.organizationId)), {
+      ...unknownOrganization,
+      ...refused,
+    });
   }
 
   /** See advanceChain. Durable when it resolves. */
   advance(advance: ChainAdvance): Promise<boolean> {
-    return this.#advance(advance, unknownOrganization);
+    return this.#reached.advance(advance, unknownOrganization);
   }
 }

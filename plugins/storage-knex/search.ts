@@ -3,8 +3,9 @@ import type { Scope } from './scope.ts';
 
 const maximumWords = 16;
 const maximumLength = 500;
-/** Conditions for a `search_text` column (see `searchText`), one for each word of the query; all must hold. */
-export function matchesWords(scope: Scope, column: string, query: string) {
+
+/** Conditions for the column `search_text` (see `searchText`), one for each word of the query; all must hold. */
+export function matchesWords(scope: Scope, query = '') {
   const words = foldCase(query)
     .split(/\s+/u)
     .filter((word) => word !== '');
@@ -15,7 +16,7 @@ export function matchesWords(scope: Scope, column: string, query: string) {
     );
   }
   // `!` and not the usual backslash, which MySQL reads as an escape within the literal as well.
-  return words.map((word) => scope.raw(`${column} like ? escape '!'`, [`%${word.replace(/[!%_]/g, '!$&')}%`]));
+  return words.map((word) => scope.raw(`search_text like ? escape '!'`, [`%${word.replace(/[!%_]/g, '!$&')}%`]));
 }
 
 export function searchText(...parts: readonly string[]): string {

@@ -22,16 +22,19 @@ interface Held {
 
 export type Kind = keyof Held;
 
-const kinds = [
-  'text',
-  'text?',
-  'small',
-  'integer',
-  'integer?',
-  'real?',
-  'boolean',
-  'boolean?',
-] as const satisfies Kind[];
+/** What each kind is in an export. */
+export const kept = {
+  text: 'string',
+  'text?': 'string',
+  small: 'integer',
+  integer: 'integer',
+  'integer?': 'integer',
+  'real?': 'number',
+  boolean: 'boolean',
+  'boolean?': 'boolean',
+} as const satisfies Record<Kind, string>;
+
+const kinds = Object.keys(kept).filter((name): name is Kind => name in kept);
 
 /** The names of a table's columns, separated by spaces, for each kind. `key` and `within`: see Table. */
 interface Description<Parent extends string = string> extends Readonly<Partial<Record<Kind, string>>> {

@@ -127,9 +127,7 @@ function matching(scope: Scope, filter: Filter) {
   if (filter.statuses !== undefined) query.whereIn('status', [...filter.statuses]);
   if (filter.createdBy !== undefined) query.where('created_by_id', filter.createdBy);
   if (filter.incidentId !== undefined) query.where('incident_id', filter.incidentId);
-  for (const word of filter.query === undefined ? [] : matchesWords(scope, 'search_text', filter.query)) {
-    query.where(word);
-  }
+  for (const word of matchesWords(scope, filter.query)) query.where(word);
   return query;
 }
 

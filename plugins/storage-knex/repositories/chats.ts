@@ -24,6 +24,7 @@ import {
   type NewMessage,
   updatedAt,
 } from './chat-rows.ts';
+import { requireIncident } from './incident-rows.ts';
 import { insertQueued, queueForChat, resume, takeWaiting } from './investigation-rows.ts';
 import { announceChat } from './webhook-outbox.ts';
 import { OrganizationRepository } from './repository.ts';
@@ -67,10 +68,7 @@ export class Chats extends OrganizationRepository implements ChatRepository {
       }
       const message = await insertMessage(scope, ids.chat, row.last_seq, now, first);
       if (waiting !== undefined) await resume(scope, waiting, { chatId: ids.chat, engine }, now);
-      else {
-        const reason = incidentId === undefined ? {} : { incidentId };
-        await insertQueued(scope, { chatId: ids.chat, engine, ...reason }, now);
-      }
+      else await insertQueued(scope, { chatId: ids.chat, engine, incidentId }, now);
       const chat = toChat({ ...row, organization_id: scope.organizationId });
       await announceChat(scope, 'chat.created', chat, now);
       return { chat, message };
@@ -94,8 +92,7 @@ export class Chats extends OrganizationRepository implements ChatRepository {
 
       const added = { id: messageId, role: 'user', author, content: input.message, parts: [] } as const;
       const next = await advanceChat(scope, chat, 'running', now, added);
-      const reason = chat.incidentId === undefined ? {} : { incidentId: chat.incidentId };
-      await queueForChat(scope, { chatId: id, engine, ...reason }, now);
+      await queueForChat(scope, { chatId: id, engine, incidentId: chat.incidentId }, now);
       return { chat: next, message: { ...added, seq: next.lastSeq, time: now } };
     });
     this.parts.changes.notify(id);
@@ -169,11 +166,6 @@ export class Chats extends OrganizationRepository implements ChatRepository {
 function asked(question: string, engine: string): NewMessage {
   const author = { kind: 'agent', id: engine, name: engine } as const;
   return { role: 'agent', author, content: question, parts: [{ type: 'question', text: question }] };
-}
-
-async function requireIncident(scope: Scope, id: string): Promise<void> {
-  const row = await scope.from('incidents').where({ id }).first('id');
-  if (row === undefined) throw new SightlineError('not_found', 'There is no such incident.');
 }
 
 async function readMessage(scope: Scope, chatId: ChatId, messageId: string): Promise<ChatMessage | undefined> {

@@ -1,4 +1,4 @@
-import { foldCase, toId } from '../../../src/contract/core/index.ts';
+import { foldCase, SightlineError, toId, type IncidentId } from '../../../src/contract/core/index.ts';
 import {
   openStatuses,
   waitingParties,
@@ -115,6 +115,11 @@ function toWaitingOn(row: RowIn<'incidents'>): WaitingOn {
   };
 }
 
+export async function requireIncident(scope: Scope, id: IncidentId): Promise<void> {
+  const row = await scope.from('incidents').where({ id }).first('id');
+  if (row === undefined) throw new SightlineError('not_found', 'There is no such incident.');
+}
+
 /** How a service is looked for: by name, whatever its case. */
 export function serviceHash(name: string): string {
   return sha256(foldCase(name));
@@ -157,9 +162,7 @@ function matching(scope: Scope, filter: Filter) {
       .select('incident_id');
     query.whereIn('incidents.id', having);
   }
-  for (const word of filter.query === undefined ? [] : matchesWords(scope, 'search_text', filter.query)) {
-    query.where(word);
-  }
+  for (const word of matchesWords(scope, filter.query)) query.where(word);
   if (filter.since !== undefined) query.where('started_at', '>=', filter.since.getTime());
   if (filter.until !== undefined) query.where('started_at', '<', filter.until.getTime());
   return query;

@@ -34,8 +34,8 @@ export function requireHeld(
 }
 
 export interface NewInvestigation {
-  readonly chatId?: ChatId;
-  readonly incidentId?: IncidentId;
+  readonly chatId?: ChatId | undefined;
+  readonly incidentId?: IncidentId | undefined;
   readonly engine: string;
 }
 
@@ -76,9 +76,7 @@ export async function queueForChat(
     .whereIn('status', ['queued', 'waiting'])
     .orderBy(['status', { column: 'position', order: 'desc' }])
     .first();
-  if (present === undefined) {
-    return insertQueued(scope, { chatId, engine, ...(incidentId === undefined ? {} : { incidentId }) }, now);
-  }
+  if (present === undefined) return insertQueued(scope, { chatId, engine, incidentId }, now);
   return present.status === 'queued' ? toInvestigation(present) : resume(scope, present, { chatId, engine }, now);
 }
 

@@ -1,9 +1,4 @@
-import {
-  SightlineError,
-  type ChatId,
-  type IncidentId,
-  type InvestigationId,
-} from '../../../src/contract/core/index.ts';
+import type { ChatId, IncidentId, InvestigationId } from '../../../src/contract/core/index.ts';
 import type {
   Investigation,
   InvestigationRepository,
@@ -14,6 +9,7 @@ import { conclusionJson, stepJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { advanceChat, lockChat, type NewMessage } from './chat-rows.ts';
+import { requireIncident } from './incident-rows.ts';
 import {
   insertQueued,
   type NewInvestigation,
@@ -47,12 +43,11 @@ export class Investigations extends OrganizationRepository implements Investigat
     const { chatId, incidentId, engine } = input;
     const investigation = await this.database.write(async (scope) => {
       const now = this.now();
-      if (incidentId !== undefined) await requireRow(scope, 'incidents', incidentId, 'incident');
+      if (incidentId !== undefined) await requireIncident(scope, incidentId);
       if (chatId === undefined) return insertQueued(scope, input, now);
       const chat = await lockChat(scope, chatId);
       await advanceChat(scope, chat, 'running', now);
-      const about = incidentId ?? chat.incidentId;
-      return queueForChat(scope, { chatId, engine, ...(about === undefined ? {} : { incidentId: about }) }, now);
+      return queueForChat(scope, { chatId, engine, incidentId: incidentId ?? chat.incidentId }, now);
     });
     if (chatId !== undefined) this.parts.changes.notify(chatId);
     return investigation;
@@ -87,8 +82,7 @@ export class Investigations extends OrganizationRepository implements Investigat
         ...outcome(result, now),
         started_at: row.started_at ?? now.getTime(),
       });
-      if (ended === 0) return undefined;
-      if (chat === undefined) return undefined;
+      if (ended === 0 || chat === undefined) return undefined;
       const open: readonly string[] = await scope
         .from('investigations')
         .where({ chat_id: chat.id })
@@ -105,20 +99,6 @@ export class Investigations extends OrganizationRepository implements Investigat
   #of(match: { readonly incident_id: IncidentId } | { readonly chat_id: ChatId }): Promise<readonly Investigation[]> {
     return this.all((scope) => scope.from('investigations').where(match).orderBy('position', 'desc'), toInvestigation);
   }
-}
-
-function notFound(what: string): SightlineError {
-  return new SightlineError('not_found', `There is no such ${what}.`);
-}
-
-async function requireRow(
-  scope: Scope,
-  table: 'incidents' | 'investigations',
-  id: string,
-  what: string,
-): Promise<void> {
-  const row = await scope.from(table).where({ id }).first('id');
-  if (row === undefined) throw notFound(what);
 }
 
 /** Running, or queued and never begun: one that a reply took up again is not ended by a late repetition of its first end. */

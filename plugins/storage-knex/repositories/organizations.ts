@@ -2,9 +2,10 @@ import { toId } from '../../../src/contract/core/index.ts';
 import type { Membership, Organization } from '../../../src/contract/storage/index.ts';
 import { date, roleColumn } from '../columns.ts';
 import type { RowIn } from '../rows.ts';
-import type { DbInteger } from '../tables.ts';
 
-export function toOrganization(row: Pick<RowIn<'organizations'>, 'id' | 'name' | 'created_at'>): Organization {
+type Shown = Pick<RowIn<'organizations'>, 'id' | 'name' | 'created_at'>;
+
+export function toOrganization(row: Shown): Organization {
   return { id: toId('org', row.id), name: row.name, createdAt: date(row.created_at) };
 }
 
@@ -15,11 +16,7 @@ export const organizationColumns = {
   organization_created_at: 'organizations.created_at',
 } as const;
 
-export interface JoinedOrganization {
-  readonly organization_id: string;
-  readonly organization_name: string;
-  readonly organization_created_at: DbInteger;
-}
+export type JoinedOrganization = { readonly [Column in keyof Shown as `organization_${Column}`]: Shown[Column] };
 
 export function joinedOrganization(row: JoinedOrganization): Organization {
   return toOrganization({

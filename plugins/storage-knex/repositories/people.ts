@@ -18,12 +18,11 @@ import { DirectoryRepository } from './repository.ts';
 
 export class People extends DirectoryRepository implements PeopleRepository {
   credentials(email: string): Promise<{ readonly user: User; readonly hash?: string } | undefined> {
-    return this.database.read(async (knex) => {
-      const row = await knex('users')
-        .where({ email_key: foldCase(email.trim()) })
-        .first();
-      return row === undefined ? undefined : { user: toUser(row), ...optional('hash', row.password_hash, String) };
-    });
+    const email_key = foldCase(email.trim());
+    return this.one(
+      (knex) => knex('users').where({ email_key }).first(),
+      (row) => ({ user: toUser(row), ...optional('hash', row.password_hash, String) }),
+    );
   }
 
   setPassword(userId: UserId, hash: string): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { auditSeals, type RetentionRepository } from '../../../src/contract/storage/index.ts';
 import { integer } from '../columns.ts';
 import type { Scope } from '../scope.ts';
@@ -55,13 +56,11 @@ export class Retention extends OrganizationRepository implements RetentionReposi
 
   async removeChats(before: Date): Promise<number> {
     return this.database.write(async (scope) => {
-      const old: string[] = await scope
-        .from('chats')
-        .whereIn('status', ['completed', 'failed', 'cancelled'])
-        .where('updated_at', '<', before.getTime())
-        .orderBy('updated_at')
-        .limit(chatsAtOnce)
-        .pluck('id');
+      const old = await oldest(
+        scope.from('chats').whereIn('status', ['completed', 'failed', 'cancelled']),
+        before,
+        chatsAtOnce,
+      );
       if (old.length === 0) return 0;
       const investigations = () => scope.from('investigations').whereIn('chat_id', old);
       await investigations().whereNotNull('incident_id').update({ chat_id: null });
@@ -73,13 +72,11 @@ export class Retention extends OrganizationRepository implements RetentionReposi
 
   async removeIncidents(before: Date): Promise<number> {
     return this.database.write(async (scope) => {
-      const old: string[] = await scope
-        .from('incidents')
-        .whereIn('status', ['resolved', 'dismissed'])
-        .where('updated_at', '<', before.getTime())
-        .orderBy('updated_at')
-        .limit(incidentsAtOnce)
-        .pluck('id');
+      const old = await oldest(
+        scope.from('incidents').whereIn('status', ['resolved', 'dismissed']),
+        before,
+        incidentsAtOnce,
+      );
       if (old.length === 0) return 0;
       const investigations = () => scope.from('investigations').whereIn('incident_id', old);
       await investigations().whereNotNull('chat_id').update({ incident_id: null });
@@ -88,4 +85,9 @@ export class Retention extends OrganizationRepository implements RetentionReposi
       return scope.from('incidents').whereIn('id', old).delete();
     });
   }
+}
+
+/** Ids of those that were not changed since, the oldest first. */
+async function oldest(query: Knex.QueryBuilder, before: Date, most: number): Promise<readonly string[]> {
+  return query.where('updated_at', '<', before.getTime()).orderBy('updated_at').limit(most).pluck('id');
 }

@@ -2,10 +2,11 @@ import { SightlineError, newId, toId, type UserId } from '../../../src/contract/
 import type { User } from '../../../src/contract/storage/index.ts';
 import { boolean, date, sha256, comparable, shortText } from '../columns.ts';
 import type { RowIn } from '../rows.ts';
-import type { DbBoolean, DbInteger } from '../tables.ts';
 import type { Statements } from '../transact.ts';
 
-export function toUser(row: Pick<RowIn<'users'>, 'id' | 'email' | 'name' | 'enabled' | 'created_at'>): User {
+type Shown = Pick<RowIn<'users'>, 'id' | 'email' | 'name' | 'enabled' | 'created_at'>;
+
+export function toUser(row: Shown): User {
   return {
     id: toId('usr', row.id),
     email: row.email,
@@ -24,13 +25,7 @@ export const userColumns = {
   account_created_at: 'users.created_at',
 } as const;
 
-export interface JoinedUser {
-  readonly account_id: string;
-  readonly account_email: string;
-  readonly account_name: string;
-  readonly account_enabled: DbBoolean;
-  readonly account_created_at: DbInteger;
-}
+export type JoinedUser = { readonly [Column in keyof Shown as `account_${Column}`]: Shown[Column] };
 
 export function joinedUser(row: JoinedUser): User {
   return toUser({

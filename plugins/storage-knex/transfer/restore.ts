@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
-import { directoryTables, movedOfOrganization, type Kind } from '../tables.ts';
+import { directoryTables, movedOfOrganization, kept, type Kind } from '../tables.ts';
 
 /** knex writes the rows for SQLite as one compound SELECT, which may have 500 parts. */
 const rowsAStatement = 200;
@@ -64,20 +64,8 @@ function checkRow(row: TransferRow, table: string, columns: Readonly<Record<stri
 
 function fitsKind(value: TransferRow[string] | undefined, kind: Kind): boolean {
   if (value === null) return kind.endsWith('?');
-  switch (kind) {
-    case 'text?':
-    case 'text':
-      return typeof value === 'string';
-    case 'integer?':
-    case 'integer':
-    case 'small':
-      return Number.isSafeInteger(value);
-    case 'real?':
-      return typeof value === 'number';
-    case 'boolean?':
-    case 'boolean':
-      return typeof value === 'boolean';
-  }
+  const held = kept[kind];
+  return held === 'integer' ? Number.isSafeInteger(value) : typeof value === held;
 }
 
 function notOurs(what: string): SightlineError {

@@ -3,7 +3,7 @@ import { toId, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type { StorageSnapshot, TransferBatch, TransferRow } from '../../../src/contract/storage/index.ts';
 import { countOf } from '../columns.ts';
 import type { RowIn } from '../rows.ts';
-import { directoryTables, movedOfOrganization, type Kind, type Table } from '../tables.ts';
+import { directoryTables, movedOfOrganization, kept, type Kind, type Table } from '../tables.ts';
 
 const pageRows = 200;
 
@@ -90,17 +90,7 @@ function toTransfer(row: Row, columns: Readonly<Record<string, Kind>>): Transfer
 
 function valueOf(value: TransferRow[string] | undefined, kind: Kind): TransferRow[string] {
   if (value === null || value === undefined) return null;
-  switch (kind) {
-    case 'text':
-    case 'text?':
-      return String(value);
-    case 'boolean':
-    case 'boolean?':
-      return value === true || value === 1;
-    case 'integer':
-    case 'small':
-    case 'integer?':
-    case 'real?':
-      return Number(value);
-  }
+  const held = kept[kind];
+  if (held === 'string') return String(value);
+  return held === 'boolean' ? value === true || value === 1 : Number(value);
 }
