@@ -87,20 +87,14 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
 
 async function* answer(
   call: ToolCall,
-  {
-    desk,
-    budget,
-    state,
-    last,
-    tooMany,
-    reply,
-  }: Pick<Conversation, 'desk' | 'budget'> & {
+  turn: Pick<Conversation, 'desk' | 'budget'> & {
     readonly state: { planned: boolean; rejections: number };
     readonly last: boolean;
     readonly tooMany: boolean;
     readonly reply: LlmReply;
   },
 ): Doing<ToolResult | Outcome> {
+  const { desk, budget, state, last, tooMany, reply } = turn;
   const say = (text: string, failed = true): ToolResult => ({ callId: call.id, text, failed });
   if (call.name === submitConclusion.spec.name) {
     const read = submitConclusion.read(call.input);

@@ -9,7 +9,8 @@ import {
   type AuditRegister,
 } from '../../src/contract/storage/index.ts';
 import type { Host, OrganizationId } from '../../src/contract/core/index.ts';
-import { boolean, countOf, integer } from './columns.ts';
+import { countOf, integer } from './columns.ts';
+import { toRegister } from './repositories/audit-rows.ts';
 import type { ScopedDatabase } from './database.ts';
 import type { Scope } from './scope.ts';
 
@@ -137,11 +138,7 @@ async function registerOf(
   if (row === undefined) {
     return { chains: most, unchained: await countOf(scope.from('audit').where({ chain: 0 })), damaged: most > 0 };
   }
-  const register = {
-    chains: integer(row.chains),
-    unchained: integer(row.unchained),
-    damaged: boolean(row.damaged),
-  };
+  const register = toRegister(row);
   const sound = fits(row.seal, register) && register.chains >= most;
   return { ...register, chains: Math.max(register.chains, most), damaged: register.damaged || !sound };
 }

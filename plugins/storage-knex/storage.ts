@@ -4,9 +4,7 @@ import type {
   MigrationPlan,
   MigrationReport,
   Storage,
-  StorageSnapshot,
   Transfer,
-  TransferBatch,
   Workspace,
 } from '../../src/contract/storage/index.ts';
 import { AuditChains } from './audit-chains.ts';
@@ -20,26 +18,6 @@ import { lookAt } from './transfer/snapshot.ts';
 import { UsageMarks } from './usage-marks.ts';
 import type { OrganizationParts } from './repositories/repository.ts';
 import { KnexWorkspace } from './workspace.ts';
-
-class KnexTransfer implements Transfer {
-  readonly schema = schemaVersion;
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  snapshot<Result>(
-    artifacts: readonly string[],
-    work: (snapshot: StorageSnapshot) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#database.snapshot(async (knex) => work(await lookAt(knex, artifacts)));
-  }
-
-  restore(batches: AsyncIterable<TransferBatch>): Promise<void> {
-    return this.#database.fill((knex) => fill(knex, batches), refusals);
-  }
-}
 
 /** What lives from the first use to `stop`: what all organizations' repositories are made of, before their scope. */
 interface Session extends Omit<OrganizationParts, 'database'> {
@@ -107,7 +85,12 @@ export class KnexStorage implements Storage {
   }
 
   get transfer(): Transfer {
-    return new KnexTransfer(this.#require().database);
+    const { database } = this.#require();
+    return {
+      schema: schemaVersion,
+      snapshot: (artifacts, work) => database.snapshot(async (knex) => work(await lookAt(knex, artifacts))),
+      restore: (batches) => database.fill((knex) => fill(knex, batches), refusals),
+    };
   }
 
   workspace(organizationId: OrganizationId): Workspace {

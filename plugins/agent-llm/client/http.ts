@@ -35,15 +35,8 @@ export async function postJson(endpoint: ModelEndpoint, body: unknown, signal: A
     logger.warn({ host: url.host, attempt, problem: answer.problem }, 'the model API did not answer as it should');
     if (!answer.passing || attempt === attempts)
       throw new LlmFailure(`The model API at ${url.host} ${answer.problem}.`);
-    await waitFor(answer.waitMs ?? firstWaitMs * 2 ** (attempt - 1) * (0.75 + Math.random() / 2), signal);
-  }
-}
-
-async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(milliseconds, undefined, { signal });
-  } catch {
-    signal.throwIfAborted();
+    const wait = answer.waitMs ?? firstWaitMs * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
+    await sleep(wait, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 

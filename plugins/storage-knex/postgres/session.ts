@@ -32,15 +32,10 @@ export function beginWriting(reach: Reach): string {
 
 /** Held until the transaction ends. Two names that share a number only wait for each other. */
 export function lockOf(name: string): string {
-  return `pg_advisory_xact_lock(hashtextextended(${literal(name)}, 5174))`;
+  return `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(name)}, 5174))`;
 }
 
 /** For the rest of the transaction. */
 export function reaching(reach: Reach): string {
-  return `set_config('${reachSetting}', ${literal(reach === 'directory' ? everyone : reach)}, true)`;
-}
-
-/** A text as PostgreSQL reads it, whatever is in it. */
-function literal(text: string): string {
-  return pg.escapeLiteral(text);
+  return `set_config('${reachSetting}', ${pg.escapeLiteral(reach === 'directory' ? everyone : reach)}, true)`;
 }

@@ -2,6 +2,7 @@ import type {
   AuditChainState,
   AuditPlace,
   AuditRecord,
+  AuditRegister,
   ChainedRecord,
   SealedPlace,
 } from '../../../src/contract/storage/index.ts';
@@ -48,6 +49,10 @@ export function toRecord(row: RowIn<'audit'>): AuditRecord {
 
 export function toChained(row: RowIn<'audit'>): ChainedRecord {
   return { seq: integer(row.seq), hash: row.hash, record: toRecord(row) };
+}
+
+export function toRegister(row: RowIn<'audit_registers'>): AuditRegister {
+  return { chains: integer(row.chains), unchained: integer(row.unchained), damaged: boolean(row.damaged) };
 }
 
 export function toChain(row: RowIn<'audit_chains'>): AuditChainState {

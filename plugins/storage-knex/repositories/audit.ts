@@ -5,8 +5,8 @@ import type {
   AuditRepository,
   ChainedRecord,
 } from '../../../src/contract/storage/index.ts';
-import { boolean, countOf, integer, pageSize } from '../columns.ts';
-import { toChain, toChained, toRecord } from './audit-rows.ts';
+import { countOf, pageSize } from '../columns.ts';
+import { toChain, toChained, toRecord, toRegister } from './audit-rows.ts';
 import { OrganizationRepository } from './repository.ts';
 
 export class Audit extends OrganizationRepository implements AuditRepository {
@@ -29,12 +29,7 @@ export class Audit extends OrganizationRepository implements AuditRepository {
       const known = scope.from('audit_chains').select('number');
       const astray = scope.from('audit').whereNot({ chain: 0 }).whereNotIn('chain', known);
       return {
-        register: row && {
-          chains: integer(row.chains),
-          unchained: integer(row.unchained),
-          damaged: boolean(row.damaged),
-          seal: row.seal,
-        },
+        register: row && { ...toRegister(row), seal: row.seal },
         unchained: await countOf(unchained),
         astray: await countOf(astray),
       };

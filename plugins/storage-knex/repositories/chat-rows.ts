@@ -8,7 +8,7 @@ import type {
   MessagePart,
   Page,
 } from '../../../src/contract/storage/index.ts';
-import { chatStatusColumn, date, integer, messageRoleColumn, optional } from '../columns.ts';
+import { chatStatusColumn, date, messageRoleColumn, optional } from '../columns.ts';
 import { actorJson, partsJson } from '../json.ts';
 import { newestFirst, page } from '../paging.ts';
 import { matchesWords } from '../search.ts';
@@ -100,10 +100,6 @@ export async function insertMessage(
     parts: partsJson.write(parts),
   });
   return { id, seq, role, author, time: at, content, parts };
-}
-
-export function updatedAt(row: Pick<RowIn<'chats'>, 'updated_at'>): number {
-  return integer(row.updated_at);
 }
 
 /** Most recently changed first. */

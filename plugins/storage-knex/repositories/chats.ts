@@ -9,21 +9,12 @@ import type {
   NewReply,
   Page,
 } from '../../../src/contract/storage/index.ts';
-import { sha256, pageSize } from '../columns.ts';
+import { integer, sha256, pageSize } from '../columns.ts';
 import { actorJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { searchText } from '../search.ts';
-import {
-  advanceChat,
-  insertMessage,
-  listChats,
-  lockChat,
-  toChat,
-  toMessage,
-  type NewMessage,
-  updatedAt,
-} from './chat-rows.ts';
+import { advanceChat, insertMessage, listChats, lockChat, toChat, toMessage, type NewMessage } from './chat-rows.ts';
 import { requireIncident } from './incident-rows.ts';
 import { insertQueued, queueForChat, resume, takeWaiting } from './investigation-rows.ts';
 import { announceChat } from './webhook-outbox.ts';
@@ -156,7 +147,7 @@ export class Chats extends OrganizationRepository implements ChatRepository {
     return this.parts.changes.wait(id, signal, () =>
       this.database.read(async (scope) => {
         const row = await scope.from('chats').where({ id }).first('updated_at');
-        return row === undefined || updatedAt(row) > seen.getTime();
+        return row === undefined || integer(row.updated_at) > seen.getTime();
       }),
     );
   }
