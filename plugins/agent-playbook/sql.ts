@@ -3,7 +3,6 @@ import type { Focus } from './question/asks.ts';
 import type { TimeRange } from './question/time-range.ts';
 import { lengthOf, usual, type Windows } from './notebook.ts';
 import { ofKinds, type Template } from './templates/drain.ts';
-
 import { code } from '../../src/contract/core/index.ts';
 
 export { code, fenced } from '../../src/contract/core/index.ts';
@@ -69,9 +68,7 @@ function scope(write: DialectWriter, column: string, ranges: readonly TimeRange[
 
 /** True for rows of what is compared with; never true where there is nothing. */
 export function isBefore(write: DialectWriter, column: string, windows: Windows): string {
-  const ranges = usual(windows);
-  if (ranges.length === 0) return '1 = 0';
-  const [first = '', ...rest] = ranges.map((range) => within(write, column, range));
+  const [first = '1 = 0', ...rest] = usual(windows).map((range) => within(write, column, range));
   return rest.length === 0 ? first : `(${[first, ...rest].join(' OR ')})`;
 }
 

@@ -1,5 +1,5 @@
 import { code, percent, eitherWindow, isBefore, onlyFocus, ownWork, within } from '../sql.ts';
-import type { Finding, Row } from '../notebook.ts';
+import { listed, type Finding, type Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
 import { rate, twoProportionZ, type Proportion } from '../statistics.ts';
 
@@ -40,14 +40,10 @@ LIMIT 50`;
     window: windows.now,
     judge(rows) {
       const worse = rows.map(readChange).filter((change) => change.worse);
-      if (worse.length > 0)
-        return { observation: `${worse.slice(0, 5).map(describe).join('; ')}.`, verdict: 'supports' };
-      const errorsNow = rows.reduce((sum, row) => sum + row.number('errors'), 0);
-      return {
-        observation:
-          errorsNow === 0 ? 'No span has failed.' : `${errorsNow} spans failed, no more than before at any operation.`,
-        verdict: 'refutes',
-      };
+      const failures = rows.reduce((sum, row) => sum + row.number('errors'), 0);
+      const none =
+        failures === 0 ? 'No span has failed.' : `${failures} spans failed, no more than before at any operation.`;
+      return listed(worse.slice(0, 5).map(describe), none);
     },
   });
   return { ...finding, changes: answer.map(readChange) };

@@ -40,9 +40,7 @@ LIMIT 5`;
     question: `Which traces show the ${suspect.by} of ${whose} best?`,
     sql,
     window: windows.now,
-    judge(rows) {
-      return listed(rows.slice(0, 3).map(readExemplar).map(describe), 'There is no such trace.', 'neutral');
-    },
+    judge: (rows) => listed(rows.slice(0, 3).map(readExemplar).map(describe), 'There is no such trace.', 'neutral'),
   });
   return { ...finding, traces: answer.map(readExemplar) };
 }

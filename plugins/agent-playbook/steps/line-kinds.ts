@@ -63,8 +63,8 @@ LIMIT 50`;
     window: windows.now,
     judge(rows) {
       const found = templatesIn(rows).map((template) => code(template.join(' ')));
-      if (found.length === 0) return { observation: 'None do.', verdict: 'neutral' };
-      return { observation: `Counted as one: ${found.slice(0, 5).join('; ')}.`, verdict: 'neutral' };
+      const observation = found.length === 0 ? 'None do.' : `Counted as one: ${found.slice(0, 5).join('; ')}.`;
+      return { observation, verdict: 'neutral' };
     },
   });
   return templatesIn(answer);
