@@ -28,13 +28,9 @@ export class Artifacts extends DirectoryRepository implements ArtifactRepository
   }
 
   consume(model: string, id: string, at: Date): Promise<boolean> {
-    return this.database.write(async (knex) => {
-      const used = await this.#alive(knex)
-        .where({ model, id })
-        .whereNull('consumed_at')
-        .update({ consumed_at: at.getTime() });
-      return used === 1;
-    });
+    return this.some((knex) =>
+      this.#alive(knex).where({ model, id }).whereNull('consumed_at').update({ consumed_at: at.getTime() }),
+    );
   }
 
   async destroy(model: string, id: string): Promise<void> {

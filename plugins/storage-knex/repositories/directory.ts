@@ -139,14 +139,15 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
 
   takeTurn(name: string, now: Date, everyMs: number): Promise<boolean> {
     const time = now.getTime();
-    return this.database.write(async (knex) => {
+    return this.some(async (knex) => {
       await knex('locks').insert({ name, taken: 0 }).onConflict('name').ignore();
-      const taken = await knex('locks')
-        .where({ name })
-        // A time to come is of a clock that was wrong.
-        .where((due) => void due.where('taken', '<=', time - everyMs).orWhere('taken', '>', time + everyMs))
-        .update({ taken: time });
-      return taken === 1;
+      return (
+        knex('locks')
+          .where({ name })
+          // A time to come is of a clock that was wrong.
+          .where((due) => void due.where('taken', '<=', time - everyMs).orWhere('taken', '>', time + everyMs))
+          .update({ taken: time })
+      );
     });
   }
 }

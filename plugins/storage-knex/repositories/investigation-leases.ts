@@ -57,12 +57,11 @@ export class InvestigationLeases extends DirectoryRepository {
   }
 
   renew(id: InvestigationId, lease: Lease): Promise<boolean> {
-    return this.database.write(async (knex) => {
-      const kept = await knex('investigations')
+    return this.some((knex) =>
+      knex('investigations')
         .where({ id, status: 'running', lease_holder: lease.holder })
-        .update({ lease_until: lease.until.getTime() });
-      return kept === 1;
-    });
+        .update({ lease_until: lease.until.getTime() }),
+    );
   }
 }
 

@@ -64,10 +64,8 @@ export class Invitations extends OrganizationRepository implements InvitationRep
   }
 
   revoke(id: InvitationId): Promise<boolean> {
-    return this.database.write(async (scope) => {
-      const open = scope.from('invitations').where({ id }).where('expires_at', '>', this.now().getTime());
-      return (await open.delete()) > 0;
-    });
+    const now = this.now().getTime();
+    return this.some((scope) => scope.from('invitations').where({ id }).where('expires_at', '>', now).delete());
   }
 }
 

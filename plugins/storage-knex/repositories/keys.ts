@@ -68,9 +68,9 @@ export class Keys extends OrganizationRepository implements KeyRepository {
   }
 
   revoke(id: KeyId): Promise<boolean> {
-    return this.database.write(async (scope) => {
+    return this.some(async (scope) => {
       await scope.from('api_key_secrets').where({ key_id: id }).delete();
-      return (await scope.from('api_keys').where({ id }).delete()) > 0;
+      return scope.from('api_keys').where({ id }).delete();
     });
   }
 

@@ -52,18 +52,16 @@ export class Sessions extends DirectoryRepository implements SessionRepository {
   }
 
   choose(hash: string, organizationId: OrganizationId): Promise<boolean> {
-    return this.database.write(async (knex) => {
-      const chosen = await knex('sessions')
+    return this.some((knex) => {
+      const membership = knex('members')
+        .where('members.organization_id', organizationId)
+        .where('members.user_id', knex.ref('sessions.user_id'))
+        .select('members.user_id');
+      return knex('sessions')
         .where({ hash })
         .where('expires_at', '>', this.now().getTime())
-        .whereExists(
-          knex('members')
-            .where('members.organization_id', organizationId)
-            .where('members.user_id', knex.ref('sessions.user_id'))
-            .select('members.user_id'),
-        )
+        .whereExists(membership)
         .update({ organization_id: organizationId });
-      return chosen > 0;
     });
   }
 
