@@ -8,7 +8,6 @@ export interface Callee {
   readonly service: string;
   /** A database or host, from the caller's attributes. */
   readonly dependency: string;
-  readonly calls: number;
 }
 
 export interface Callees extends Finding {
@@ -70,6 +69,5 @@ function read(row: Row): Callee {
   return {
     service: row.text('callee'),
     dependency: names.find((name) => name !== '') ?? '',
-    calls: row.number('calls'),
   };
 }

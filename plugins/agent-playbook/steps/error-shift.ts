@@ -8,7 +8,6 @@ export interface ErrorChange {
   readonly operation: string;
   readonly now: Proportion;
   readonly before: Proportion;
-  readonly z: number;
   /** Failures beyond what the rate of before would have made. */
   readonly excess: number;
   /** Whether it stands out, by size and by chance. */
@@ -62,7 +61,6 @@ function readChange(row: Row): ErrorChange {
     operation: row.text('name'),
     now,
     before,
-    z,
     excess: row.number('excess_errors'),
     worse: now.hits >= 5 && significant,
   };

@@ -12,8 +12,6 @@ export interface Shift {
   readonly p95Before: number;
   /** Share now slower than 95 % of those before. */
   readonly slowShare: number;
-  /** Of that share, over the twentieth that it was. */
-  readonly z: number;
   /** Stands out by size and by chance. */
   readonly worse: boolean;
 }
@@ -44,7 +42,7 @@ function shiftOf(row: Row, slow: Proportion, countBefore: number): Shift {
   // A real slowdown is large beside what was usual and long enough for someone to notice.
   const larger = (now: number, before: number) => now >= 1.4 * before && now - before >= 2e6;
   const worse = z >= 5 && rate(slow) >= 0.12 && (larger(median, medianBefore) || larger(p95, p95Before));
-  return { count: slow.total, median, medianBefore, p95, p95Before, slowShare: rate(slow), z, worse };
+  return { count: slow.total, median, medianBefore, p95, p95Before, slowShare: rate(slow), worse };
 }
 
 export interface LatencyChange extends Shift {

@@ -7,7 +7,6 @@ export interface LogPattern {
   readonly service: string;
   readonly pattern: string;
   readonly example: string;
-  readonly severity: number;
   readonly count: number;
   readonly before: number;
   /** Not seen before, and more than once or twice now. */
@@ -61,7 +60,6 @@ function readPattern(row: Row, scale: number): LogPattern {
     service: row.text('service_name'),
     pattern: row.text('pattern'),
     example: row.text('example'),
-    severity: row.number('severity_number'),
     count,
     before,
     isNew,

@@ -18,7 +18,6 @@ export interface SelfTimeChange extends Shift {
 export interface SelfTime extends Finding {
   /** Most added time first; only what was added. */
   readonly changes: readonly SelfTimeChange[];
-  readonly added: number;
   /** Total duration of all requests in nanoseconds, as their callers saw it, without background jobs. */
   readonly waited: number;
 }
@@ -85,13 +84,7 @@ LIMIT 50`;
       };
     },
   });
-  const changes = readAdded(answer);
-  return {
-    ...finding,
-    changes,
-    added: changes.reduce((sum, change) => sum + change.added, 0),
-    waited: answer[0]?.number('waited_nano') ?? 0,
-  };
+  return { ...finding, changes: readAdded(answer), waited: answer[0]?.number('waited_nano') ?? 0 };
 }
 
 function readAdded(rows: readonly Row[]): readonly SelfTimeChange[] {
