@@ -87,7 +87,7 @@ export class Retention extends OrganizationRepository implements RetentionReposi
   }
 }
 
-/** Ids of those that were not changed since, the oldest first. */
+/** Ids of rows last changed before then, the oldest first. */
 async function oldest(query: Knex.QueryBuilder, before: Date, most: number): Promise<readonly string[]> {
   return query.where('updated_at', '<', before.getTime()).orderBy('updated_at').limit(most).pluck('id');
 }
