@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../../src/contract/core/index.ts';
 import type { Workspace } from '../../src/contract/storage/index.ts';
 import { AlertSources } from './repositories/alerts/alert-sources.ts';
 import { Audit } from './repositories/audit.ts';
@@ -11,27 +12,80 @@ import { Keys } from './repositories/keys.ts';
 import { Members } from './repositories/members.ts';
 import { Retention } from './repositories/retention.ts';
 import { Webhooks } from './repositories/webhooks.ts';
-import { OrganizationRepository } from './repositories/repository.ts';
+import type { OrganizationParts } from './repositories/repository.ts';
 import { Alerts } from './repositories/alerts/alerts.ts';
 import { Scans } from './repositories/scans.ts';
 import { IngestTokens } from './repositories/ingest-tokens.ts';
 
-/** The only place that makes an organization's repositories. They hold no state. */
-export class KnexWorkspace extends OrganizationRepository implements Workspace {
-  readonly organizationId = this.database.organizationId;
-  readonly keys = new Keys(this.parts);
-  readonly members = new Members(this.parts);
-  readonly invitations = new Invitations(this.parts);
-  readonly grants = new Grants(this.parts);
-  readonly ingestTokens = new IngestTokens(this.parts);
-  readonly alertSources = new AlertSources(this.parts);
-  readonly alerts = new Alerts(this.parts);
-  readonly incidents = new Incidents(this.parts);
-  readonly investigations = new Investigations(this.parts);
-  readonly chats = new Chats(this.parts);
-  readonly audit = new Audit(this.parts);
-  readonly scans = new Scans(this.parts);
-  readonly keptResults = new KeptResults(this.parts);
-  readonly retention = new Retention(this.parts);
-  readonly webhooks = new Webhooks(this.parts);
+/** The only place that makes an organization's repositories. Each is made on access: they hold no state. */
+export class KnexWorkspace implements Workspace {
+  readonly #parts: OrganizationParts;
+
+  constructor(parts: OrganizationParts) {
+    this.#parts = parts;
+  }
+
+  get organizationId(): OrganizationId {
+    return this.#parts.database.organizationId;
+  }
+
+  get keys(): Keys {
+    return new Keys(this.#parts);
+  }
+
+  get members(): Members {
+    return new Members(this.#parts);
+  }
+
+  get invitations(): Invitations {
+    return new Invitations(this.#parts);
+  }
+
+  get grants(): Grants {
+    return new Grants(this.#parts);
+  }
+
+  get ingestTokens(): IngestTokens {
+    return new IngestTokens(this.#parts);
+  }
+
+  get alertSources(): AlertSources {
+    return new AlertSources(this.#parts);
+  }
+
+  get alerts(): Alerts {
+    return new Alerts(this.#parts);
+  }
+
+  get incidents(): Incidents {
+    return new Incidents(this.#parts);
+  }
+
+  get investigations(): Investigations {
+    return new Investigations(this.#parts);
+  }
+
+  get chats(): Chats {
+    return new Chats(this.#parts);
+  }
+
+  get audit(): Audit {
+    return new Audit(this.#parts);
+  }
+
+  get scans(): Scans {
+    return new Scans(this.#parts);
+  }
+
+  get keptResults(): KeptResults {
+    return new KeptResults(this.#parts);
+  }
+
+  get retention(): Retention {
+    return new Retention(this.#parts);
+  }
+
+  get webhooks(): Webhooks {
+    return new Webhooks(this.#parts);
+  }
 }

@@ -41,7 +41,7 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
   readonly #webhookLeases = new WebhookLeases(this.parts);
   readonly #live = new LiveAccess(this.database);
 
-  readonly liveKey: Directory['liveKey'] = (keyId, secretId) => this.#live.key(secretId, keyId);
+  readonly liveKey: Directory['liveKey'] = this.#live.key;
   readonly liveGrant: Directory['liveGrant'] = this.#live.grant;
   readonly liveMember: Directory['liveMember'] = this.#live.member;
   readonly alertSource: Directory['alertSource'] = liveAlertSource(this.database);

@@ -7,7 +7,7 @@ import { scopesJson } from '../json.ts';
 
 /** Asked on every request: what a token stands for now. Prepared once. */
 export class LiveAccess {
-  readonly key: (secretId: string, keyId: string) => Promise<LiveKey | undefined>;
+  readonly key: (keyId: string, secretId: string) => Promise<LiveKey | undefined>;
   readonly grant: (id: GrantId) => Promise<LiveGrant | undefined>;
   readonly member: (userId: string, organizationId: OrganizationId) => Promise<LiveMember | undefined>;
   readonly #scopes = new Map<string, readonly Scope[]>();
@@ -15,7 +15,7 @@ export class LiveAccess {
   constructor(database: Database) {
     this.key = database.lookup(
       'select k.organization_id, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
-        ' where s.id = ? and s.key_id = ?',
+        ' where s.key_id = ? and s.id = ?',
       (row) => ({
         organizationId: toId('org', row['organization_id']),
         scopes: this.#parseScopes(String(row['scopes'])),

@@ -31,7 +31,7 @@ export function sqlite(filename: string): { readonly inDataDirectory: true; conn
         read: (_reach, work) => work(reader),
         // One at a time asks for the connection, so that audit records do not stand in line behind all who write.
         write: (_reach, work) => turns.take('writer', () => transact(writer, 'BEGIN;', work)),
-        advance: (organizationId, advance) => batches.add(organizationId, advance),
+        advance: batches.add.bind(batches),
         claim: async () => {},
         // Its schema changes are part of the transaction too, so a crash in the middle leaves the old schema.
         exclusively: (work) =>
