@@ -7,7 +7,7 @@ const mostTablesNamed = 50;
 /** Throws unless BigQuery's dry run agrees with the gate: a second check, by the engine's own parser. */
 export function checkDryRun(found: DryRun, allowed: ReadonlySet<string>, helpers: SqlHelpers): void {
   if (found.statementType !== 'SELECT') {
-    throw helpers.refuse('sql_not_read_only', 'Only a single SELECT is let through.');
+    throw helpers.refuse('sql_not_read_only', 'Only a single SELECT is allowed.');
   }
   const foreign = found.tables.some((table) => !allowed.has(table));
   if (foreign || found.tables.length >= mostTablesNamed) {

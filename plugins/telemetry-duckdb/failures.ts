@@ -29,7 +29,7 @@ export function explain(error: unknown, helpers: SqlHelpers, tables: readonly Ta
     case 'busy':
       return told(busy, error);
     case 'not_select':
-      return told({ code: 'sql_not_read_only', message: 'Only a single SELECT is let through.' }, error);
+      return told({ code: 'sql_not_read_only', message: 'Only a single SELECT is allowed.' }, error);
     case 'bad_batch':
     case 'engine':
       return engineError(message, helpers, tables, error);

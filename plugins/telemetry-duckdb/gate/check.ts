@@ -26,13 +26,17 @@ export class Checker {
   /** Queries and telemetry tables, in the order of the tree. */
   readonly reads: Node[] = [];
   readonly columns: Node[] = [];
-  readonly refusals: Refusals;
   readonly #helpers: SqlHelpers;
+  readonly #position: (location: Json | undefined) => number | undefined;
 
   /** @param position where a position of the tree lies in the caller's SQL. */
   constructor(helpers: SqlHelpers, position: (location: Json | undefined) => number | undefined) {
     this.#helpers = helpers;
-    this.refusals = new Refusals(helpers, position);
+    this.#position = position;
+  }
+
+  get refusals(): Refusals {
+    return new Refusals(this.#helpers, this.#position);
   }
 
   /** Lets the tree through if all of it is known. Throws otherwise, saying what to write instead. */
@@ -43,7 +47,7 @@ export class Checker {
 
 type Walk = TreeWalk<Checker>;
 
-/** Names that the engine's own views have: a CTE may not be called so, lest a gap in the scoping rules opens one. */
+/** Names that the engine's own views have: a CTE may not have them, in case the scoping rules have a gap. */
 function isSystemName(name: string): boolean {
   return /^(duckdb_|pragma_|sqlite_|pg_|information_schema|show_|otel$|sightline$)/.test(fold(name));
 }
@@ -89,7 +93,7 @@ function enterCall({ state }: Walk, node: Node): undefined {
   const name = fold(text(node['function_name']));
   if (!isOwnSchema(node['schema'])) {
     const schema = text(node['schema']);
-    const message = `${shownName(`${schema}.${name}`)} is not a function call that is let through.`;
+    const message = `${shownName(`${schema}.${name}`)} is not a function call that is allowed.`;
     throw state.refusals.refuse(message, node, `Write ${shownName(name)}(${shownName(schema)}).`);
   }
   if (!functions.has(name)) throw state.refusals.unknownFunction(name, node);

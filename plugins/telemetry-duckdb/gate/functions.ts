@@ -78,7 +78,7 @@ export const typeNames: ReadonlySet<string> = new Set([
   'TIME WITH TIME ZONE',
 ]);
 
-/** What to write instead of a function that is not there, or not let through. */
+/** What to write instead of a function that is not there, or not allowed. */
 export const functionHints = byNames(
   Object.entries({
     'Settings are not readable.': 'current_setting',

@@ -28,7 +28,7 @@ export class Refusals {
 
   construct(what: string, node: Node | undefined): SightlineError {
     return this.refuse(
-      `The statement uses a construct that is not let through (${shownName(what)}).`,
+      `The statement uses a construct that is not allowed (${shownName(what)}).`,
       node,
       'Write it as a plain SELECT over otel.spans, otel.metrics and otel.logs.',
     );

@@ -123,7 +123,7 @@ function columnDefinitions(item: Json): readonly Json[] {
 
 type Walk = TreeWalk<Checker>;
 
-/** A CTE may not be called so: lest a gap in the scoping rules opens a relation of the system. */
+/** A CTE may not be called so, in case the scoping rules have a gap. */
 function isSystemName(name: string): boolean {
   return /^(?:pg_|information_schema$|otel)/i.test(name);
 }

@@ -7,7 +7,7 @@ import { collations, fields, operators, types } from './tokens.ts';
 /** Elements that a value or a relation made of constants may have. What is not constant meets the server's limits. */
 const maxElements = 1_000_000;
 
-/** Whether a name behind a dot could be a call of something that is not let through. */
+/** Whether a name behind a dot could be a call of something that is not allowed. */
 export function mayBeCall(name: string): boolean {
   return !fields.has(name);
 }

@@ -20,7 +20,7 @@ const statementHints: Readonly<Record<string, string>> = {
 /** Statements that write nothing, so that "read-only" would be the wrong complaint. */
 const readingStatements: ReadonlySet<string> = new Set(['ExplainStmt', 'VariableShowStmt']);
 
-/** What to write instead of a construct that is not let through, by node type or `Type.field`. */
+/** What to write instead of a construct that is not allowed, by node type or `Type.field`. */
 const constructHints: Readonly<Record<string, string>> = {
   ParamRef: 'Parameters are not available: write the value into the SQL.',
   RangeTableSample: 'Sample by hand: WHERE random() < 0.1.',
@@ -74,7 +74,7 @@ export class Refusals {
 
   construct(what: string, node?: Node): SightlineError {
     const hint = constructHints[what] ?? constructHints[what.split('.')[0] ?? ''];
-    return this.#refused(`The statement uses a construct that is not let through (${what}).`, node, {
+    return this.#refused(`The statement uses a construct that is not allowed (${what}).`, node, {
       hint: hint ?? 'Write it as a plain SELECT over otel.spans, otel.metrics and otel.logs.',
     });
   }

@@ -6,7 +6,7 @@ const nodesOrNothing = { own: 'nodes or nothing' } as const;
 const at = { location: 'plain' } as const;
 const value = { ival: 'plain', fval: 'plain', sval: 'plain', bsval: 'plain', boolval: 'plain' } as const;
 
-/** Node types that are let through, and their fields. What is missing here is refused. */
+/** Node types that are allowed, and their fields. What is missing here is refused. */
 export const shapes = {
   SelectStmt: {
     distinctClause: nodesOrNothing,

@@ -22,7 +22,7 @@ export function text(value: Json | undefined): string {
 export type Part =
   /** A string, number or boolean that names nothing, or a name whose place makes it harmless. */
   | 'plain'
-  /** Null, '', false or an empty list: a construct that is not let through. */
+  /** Null, '', false or an empty list: a construct that is not allowed. */
   | 'absent'
   /** A list of names, as the dialect writes them. */
   | 'names'
@@ -56,7 +56,7 @@ export interface NodeHook<State> {
   readonly leave?: (walk: TreeWalk<State>, node: Node, scope: CteScope, depth: number) => void;
 }
 
-/** Node types that are let through. */
+/** Node types that are allowed. */
 export interface NodeTypes<State> {
   readonly shapes: Readonly<Record<string, Shape>>;
   readonly hooks: Readonly<Record<string, NodeHook<State>>>;
@@ -102,7 +102,7 @@ export interface TreeGrammar<State> {
   unknown(state: State, what: Unknown): Error;
 }
 
-/** One pass over one tree. Hooks continue it with these; each throws what is not let through. */
+/** One pass over one tree. Hooks continue it with these; each throws what is not allowed. */
 export interface TreeWalk<State> {
   readonly state: State;
   /** Each counts the value at that depth. */
