@@ -78,20 +78,30 @@ export interface CallsAtOnce {
  * Calls at once by principal, and by organization and tool: what a rate a minute does not bound is how many slow calls stand
  * beside each other.
  */
-export function limitCallsAtOnce({ each, tools: most }: CallLimits): CallsAtOnce {
-  const calls = new Counts();
+export function limitCallsAtOnce({ each, tools }: CallLimits): CallsAtOnce {
+  const principals = new Counts();
+  const limited = new Map(Object.entries(tools).map(([tool, most]) => [tool, { most, organizations: new Counts() }]));
+  // A principal is the same object with each request while its token says the same.
+  const keys = new WeakMap<Caller, string>();
+  const keyOf = (caller: Caller): string => {
+    const known = keys.get(caller);
+    if (known !== undefined) return known;
+    const key = `${caller.organizationId} ${caller.subject}`;
+    keys.set(caller, key);
+    return key;
+  };
   return {
-    enter({ organizationId, subject }, tool) {
-      const ofTool = Object.hasOwn(most, tool) ? (most[tool] ?? Infinity) : Infinity;
-      const [own, all] = [`${organizationId} ${subject}`, `${organizationId} tool:${tool}`];
-      if (calls.of(own) >= each || calls.of(all) >= ofTool) return false;
-      calls.add(own, 1);
-      calls.add(all, 1);
+    enter(caller, tool) {
+      const [key, ofTool] = [keyOf(caller), limited.get(tool)];
+      if (principals.of(key) >= each) return false;
+      if (ofTool !== undefined && ofTool.organizations.of(caller.organizationId) >= ofTool.most) return false;
+      principals.add(key, 1);
+      ofTool?.organizations.add(caller.organizationId, 1);
       return true;
     },
-    leave({ organizationId, subject }, tool) {
-      calls.add(`${organizationId} ${subject}`, -1);
-      calls.add(`${organizationId} tool:${tool}`, -1);
+    leave(caller, tool) {
+      principals.add(keyOf(caller), -1);
+      limited.get(tool)?.organizations.add(caller.organizationId, -1);
     },
   };
 }
