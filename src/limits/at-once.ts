@@ -1,4 +1,4 @@
-import type { Principal } from '../contract/issuer/index.ts';
+import { keyOf, type Caller } from './rate-limit.ts';
 
 /** Numbers by name, and their sum. A name whose number is 0 again is forgotten. */
 export class Counts {
@@ -14,9 +14,9 @@ export class Counts {
   }
 
   add(name: string, by: number): void {
-    this.#total += by;
     const count = this.of(name) + by;
     if (count < 0) throw new Error(`'${name}' was left, and nobody entered`);
+    this.#total += by;
     if (count === 0) this.#of.delete(name);
     else this.#of.set(name, count);
   }
@@ -65,8 +65,6 @@ export interface CallLimits {
   readonly tools: Readonly<Record<string, number>>;
 }
 
-export type Caller = Pick<Principal, 'organizationId' | 'subject'>;
-
 /** Tool calls in progress. Each admitted call leaves once, with the same arguments. */
 export interface CallsAtOnce {
   /** False where as many are under way as may be. */
@@ -83,16 +81,15 @@ export function limitCallsAtOnce({ each, tools }: CallLimits): CallsAtOnce {
   const limited = new Map(Object.entries(tools).map(([tool, most]) => [tool, { most, organizations: new Counts() }]));
   // A principal is the same object with each request while its token says the same.
   const keys = new WeakMap<Caller, string>();
-  const keyOf = (caller: Caller): string => {
-    const known = keys.get(caller);
-    if (known !== undefined) return known;
-    const key = `${caller.organizationId} ${caller.subject}`;
-    keys.set(caller, key);
+  const keyFor = (caller: Caller): string => {
+    let key = keys.get(caller);
+    if (key === undefined) keys.set(caller, (key = keyOf(caller)));
     return key;
   };
   return {
     enter(caller, tool) {
-      const [key, ofTool] = [keyOf(caller), limited.get(tool)];
+      const key = keyFor(caller);
+      const ofTool = limited.get(tool);
       if (principals.of(key) >= each) return false;
       if (ofTool !== undefined && ofTool.organizations.of(caller.organizationId) >= ofTool.most) return false;
       principals.add(key, 1);
@@ -100,7 +97,7 @@ export function limitCallsAtOnce({ each, tools }: CallLimits): CallsAtOnce {
       return true;
     },
     leave(caller, tool) {
-      principals.add(keyOf(caller), -1);
+      principals.add(keyFor(caller), -1);
       limited.get(tool)?.organizations.add(caller.organizationId, -1);
     },
   };

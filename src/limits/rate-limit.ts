@@ -59,7 +59,9 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
   const asked: TokenBucket[] = [];
   const tallies: { readonly counts: Tally; readonly begun: (() => void) | undefined }[] = [];
 
-  function count(key: string, requests: number, from?: Tally): void {
+  function count(caller: Caller, requests: number, from?: Tally): void {
+    if (tallies.length === 0) return;
+    const key = caller.key ?? keyOf(caller);
     for (const { counts, begun } of tallies) {
       if (counts === from) continue;
       if (counts.size === 0) begun?.();
@@ -85,7 +87,7 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
       const { wait } = bucket;
       if (wait > 0) return wait;
       bucket.take();
-      count(caller.key ?? keyOf(caller), 1);
+      count(caller, 1);
       return 0;
     },
     takeAll(callers) {
@@ -100,7 +102,7 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
       }
       if (wait > 0) return wait;
       while (index > 0) asked[(index -= 1)]?.take();
-      if (tallies.length > 0) for (const caller of callers) count(caller.key ?? keyOf(caller), 1);
+      for (const caller of callers) count(caller, 1);
       return 0;
     },
     tally(begun) {
@@ -112,7 +114,7 @@ export function createRateLimit(options: RateLimitOptions): PartialRateLimiter {
       const caller = callerOf(key);
       if (caller === undefined) return;
       filled(caller, now()).take(requests);
-      count(key, requests, from);
+      count(caller, requests, from);
     },
   };
 }

@@ -59,6 +59,7 @@ export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admi
 export type McpListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface McpLimits {
+  /** 1 MiB. */
   readonly maxBodyBytes: number;
   /** Levels of JSON nesting: 64. */
   readonly maxDepth: number;

@@ -24,7 +24,6 @@ export class AuditBatches {
   readonly #client: NodeSqliteClient;
   readonly #waiting: Waiting[] = [];
   #writing = false;
-  #insert: string | undefined;
 
   constructor(client: NodeSqliteClient) {
     this.#client = client;
@@ -33,10 +32,10 @@ export class AuditBatches {
   /** Durable when it resolves; see advanceChain. */
   add(organizationId: OrganizationId, { chain, from, to, records }: ChainAdvance): Promise<boolean> {
     const rows = records.map((each) => Object.assign(auditRow(chain, each), { organization_id: organizationId }));
-    const insert = (this.#insert ??= `insert into audit (${Object.keys(rows[0] ?? {}).join(', ')}) values`);
+    const columns = Object.keys(rows[0] ?? {}).join(', ');
     const append = {
       move: { sql: moveSql, bindings: [to.seq, to.hash, to.seal, organizationId, chain, from.seq, from.hash] },
-      insert: { sql: insert, rows: rows.map((row) => Object.values(row)) },
+      insert: { sql: `insert into audit (${columns}) values`, rows: rows.map((row) => Object.values(row)) },
     };
     return new Promise((resolve, reject) => {
       this.#waiting.push({ append, resolve, reject });

@@ -102,7 +102,7 @@ export interface TreeGrammar<State> {
   unknown(state: State, what: Unknown): Error;
 }
 
-/** One pass over one tree. Hooks continue it with these; each throws what is not allowed. */
+/** One pass over one tree. Hooks continue it with these; each throws for what is not allowed. */
 export interface TreeWalk<State> {
   readonly state: State;
   /** Each counts the value at that depth. */

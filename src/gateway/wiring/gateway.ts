@@ -36,6 +36,7 @@ export interface Gateway {
   readonly url: string;
   /** Whether telemetry can be sent to it; false where a warehouse is fed by another way. Known once started. */
   readonly receives: boolean;
+  /** The config file in use, if there is one. */
   readonly configFile: string | undefined;
   readonly dataDirectory: string;
   /** For the first start: what the workspace is set up with. Known once started. */

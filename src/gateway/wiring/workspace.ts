@@ -120,6 +120,7 @@ export async function openWorkspace(settings: Settings): Promise<OpenWorkspace> 
   };
 }
 
+/** What its start had to migrate. */
 async function opened(storage: Storage): Promise<MigrationReport> {
   try {
     const migrations = await storage.migrate();

@@ -44,6 +44,7 @@ export const fromPrimary = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stop') }),
   /** This worker ends, and another takes its place. */
   z.object({ kind: z.literal('retire') }),
+  /** Sets up an empty workspace. */
   z.object({ kind: z.literal('greet') }),
   z.object({ kind: z.literal('reload') }),
   /** Without an id the result was too large. */
