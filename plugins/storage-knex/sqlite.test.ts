@@ -132,6 +132,14 @@ describe('the file', () => {
   });
 });
 
+describe('the workspace of an organization', () => {
+  it('makes the repository that is asked for, and no other: one audit batch would pay for fifteen', async () => {
+    const workspace = (await start()).workspace(newId('org'));
+    expect(Object.values(workspace)).toEqual([]);
+    expect(workspace.audit).not.toBe(workspace.audit);
+  });
+});
+
 describe('a file that cannot be used', () => {
   const failure = async (filename: string): Promise<SightlineError> => {
     const error = await rejection(make(filename).start(AbortSignal.timeout(20_000)));
