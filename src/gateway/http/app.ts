@@ -12,6 +12,7 @@ import { inRequest } from '../process/request-context.ts';
 import { livez, readyz, type HealthReport } from './health.ts';
 import { sendError, sendJson } from './json.ts';
 import { landingPage } from './landing.ts';
+import { adoptMessages, type Messages } from './messages.ts';
 import { admitted, timed, withoutBasePath } from './middleware.ts';
 import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
 
@@ -55,6 +56,8 @@ export interface AppOptions extends Pick<Urls, 'publicUrl' | 'authUrl' | 'basePa
   readonly ready: () => boolean;
   /** Reverse proxies to believe about the client's address: none, all, or so many. */
   readonly trustProxy: boolean | number;
+  /** Of the server that the app answers for, where that is known. */
+  readonly messages?: Messages | undefined;
   /** Of the request that is answered, as the log has it. */
   readonly requestId: () => string;
   readonly instruments: Instruments | undefined;
@@ -74,6 +77,7 @@ export interface Lanes {
 export function createApp(options: AppOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const { mcp, issuer, admission, instruments, authUrl, resource, publicUrl, trustProxy, logger } = options;
   const app = express();
+  if (options.messages) adoptMessages(app, options.messages);
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');

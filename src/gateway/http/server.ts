@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Messages } from './messages.ts';
 
 export interface ServerLimits {
   /** For the headers of a request, from the connection or the answer before. */
@@ -24,8 +25,13 @@ export const serverLimits: ServerLimits = {
 };
 
 /** Without its listener. `silentMs`, asked at each look: how long a request's connection may be without a byte. */
-export function createHttpServer(silentMs: () => number, limits: ServerLimits = serverLimits): Server {
+export function createHttpServer(
+  silentMs: () => number,
+  limits: ServerLimits = serverLimits,
+  messages?: Messages,
+): Server {
   const server = createServer({
+    ...messages,
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.lookMs,

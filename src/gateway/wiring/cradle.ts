@@ -13,6 +13,7 @@ import type { RecordsParts } from '../../records/wiring.ts';
 import type { TelemetryParts } from '../../telemetry/wiring.ts';
 import type { IngestSource } from '../../tools/index.ts';
 import type { createPages } from '../../web/pages.ts';
+import type { Messages } from '../http/messages.ts';
 import type { LoadedPlugin } from '../process/registry.ts';
 import type { Replicas } from '../process/replicas.ts';
 import type { Seat } from '../workers/seat.ts';
@@ -28,6 +29,8 @@ export interface Given {
   readonly foundation: Foundation;
   readonly urls: Urls;
   readonly serving: Serving;
+  /** Undefined where somebody else's server is answered for. */
+  readonly messages: Messages | undefined;
   /** Undefined where nothing is recorded. */
   readonly instruments: Instruments | undefined;
   readonly plugins: LoadedPlugins;

@@ -99,8 +99,9 @@ export const frontWiring: Wiring<FrontParts> = {
       now,
     });
   },
-  app: ({ mcp, receiver, alertReceiver, issuer, pages, serving, instruments, urls, foundation: { config, logger } }) =>
+  app: ({ mcp, receiver, alertReceiver, issuer, pages, serving, messages, instruments, urls, foundation }) =>
     createApp({
+      messages,
       mcp,
       receiver,
       alerts: alertReceiver,
@@ -109,8 +110,8 @@ export const frontWiring: Wiring<FrontParts> = {
       admission: {
         telemetry: new Admission(sentAtOnce),
         alerts: new Admission(sentAtOnce),
-        forms: new Admission(config.limits.requestsAtOnce),
-        pages: new Admission(config.limits.requestsAtOnce),
+        forms: new Admission(foundation.config.limits.requestsAtOnce),
+        pages: new Admission(foundation.config.limits.requestsAtOnce),
       },
       ...urls,
       instruments,
@@ -127,8 +128,8 @@ export const frontWiring: Wiring<FrontParts> = {
         return { ok: Object.values(components).every(({ ok }) => ok), components };
       },
       ready: () => serving.ready,
-      trustProxy: config.trustProxy,
+      trustProxy: foundation.config.trustProxy,
       requestId: currentRequestId,
-      logger,
+      logger: foundation.logger,
     }),
 };

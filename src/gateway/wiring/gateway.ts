@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SightlineError, type Component, type Logger } from '../../contract/core/index.ts';
-import { createHttpServer } from '../http/server.ts';
+import { createMessages, type Messages } from '../http/messages.ts';
+import { createHttpServer, serverLimits } from '../http/server.ts';
 import { holdExclusively, joinHold, type Exclusive } from '../process/exclusive.ts';
 import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
 import type { OwnTelemetry } from '../own-telemetry/index.ts';
@@ -105,14 +106,15 @@ class RunningGateway implements Gateway {
     const { config, dataDirectory, file, logger } = this.#foundation;
     const seat = this.#seat;
     const plugins = await this.#prepare();
-    const server = createHttpServer(() => silentMs(this.#foundation.config));
+    const messages = createMessages();
+    const server = createHttpServer(() => silentMs(this.#foundation.config), serverLimits, messages);
     const connections = new Connections(server);
     this.#connections = connections;
     if (seat) leaveToOthers(server);
     // Listen first: the chosen port is part of the issuer's URL, and a port in use fails at once. A worker gets its port from
     // the primary and accepts connections only when it is ready.
     const port = seat ? seat.port : await listen(server, config.listen);
-    const cradle = await this.#run(plugins, port);
+    const cradle = await this.#run(plugins, port, messages);
     connections.listener = cradle.app;
     this.#serving.ready = true;
     if (seat) {
@@ -146,7 +148,7 @@ class RunningGateway implements Gateway {
     return loadPlugins(this.#foundation);
   }
 
-  async #run(plugins: LoadedPlugins, port: number): Promise<Cradle> {
+  async #run(plugins: LoadedPlugins, port: number, messages?: Messages): Promise<Cradle> {
     const { config } = this.#foundation;
     const seat = this.#seat;
     const urls = deriveUrls(config, port);
@@ -155,6 +157,7 @@ class RunningGateway implements Gateway {
       foundation: this.#foundation,
       urls,
       serving: this.#serving,
+      messages,
       instruments: this.#own?.instruments,
       plugins,
       baseline: await loadPlugin('agent', { plugin: 'playbook' }),
