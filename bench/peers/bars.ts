@@ -1,11 +1,11 @@
 import type { Contender } from './contender.ts';
 import { titleOf, type Line } from './lines.ts';
-import type { Measured, Sample } from './measure.ts';
+import { median, type Measured, type Sample } from './measure.ts';
 import type { Roles } from './table.ts';
 
 type Others = Readonly<Record<keyof Roles, Sample>>;
 
-/** What must hold of one line's figures, beside those of the same rounds. */
+/** What must hold of one line's figures: the median of what each round says, whose servers found the machine alike. */
 interface Bar {
   readonly of: Pick<Line, 'name' | 'connections'>;
   readonly what: string;
@@ -54,20 +54,27 @@ export function judge(
   results: ReadonlyMap<Contender, Measured>,
   { toolbox, dbhub, limit }: Roles,
   ours: readonly Contender[],
+  rounds: number,
 ): readonly string[] {
-  const sampleOf = (contender: Contender): Sample => {
+  const sampleOf = (contender: Contender, round: number): Sample => {
     const result = results.get(contender);
     // What did not answer rightly has no figures, and what is compared with it neither.
-    return result === undefined || 'wrong' in result ? nothing : result;
+    return (result === undefined || 'wrong' in result ? undefined : result.rounds[round]) ?? nothing;
   };
-  const others = { toolbox: sampleOf(toolbox), dbhub: sampleOf(dbhub), limit: sampleOf(limit) };
+  const othersOf = (round: number): Others => ({
+    toolbox: sampleOf(toolbox, round),
+    dbhub: sampleOf(dbhub, round),
+    limit: sampleOf(limit, round),
+  });
   return bars
     .filter(({ of }) => of.name === line.name && of.connections === line.connections)
     .map(({ what, value, bar }) => {
       const figures = ours
         .filter((contender) => results.has(contender))
         .map((contender) => {
-          const figure = value(sampleOf(contender), others);
+          const figure = median(
+            Array.from({ length: rounds }, (_, round) => value(sampleOf(contender, round), othersOf(round))),
+          );
           const holds = 'least' in bar ? figure >= bar.least : figure <= bar.most;
           return `${contender.name} ${figure.toFixed(2)} ${holds ? 'holds' : 'DOES NOT HOLD'}`;
         });

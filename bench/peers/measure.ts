@@ -14,8 +14,8 @@ export interface Sample {
   readonly residentMb: number;
 }
 
-/** Medians of all rounds; or why there are none. */
-export type Measured = Sample | { readonly wrong: string };
+/** Medians of all rounds, and each round; or why there are none. */
+export type Measured = (Sample & { readonly rounds: readonly Sample[] }) | { readonly wrong: string };
 
 export interface Course {
   readonly generator: Generator;
@@ -55,7 +55,7 @@ export async function race(
       taken.push({ ...load, cpu: each(0), databaseCpu: each(1), residentMb: await treeResidentMb(pid) });
     }
   }
-  for (const [contender, taken] of samples) results.set(contender, medians(taken));
+  for (const [contender, taken] of samples) results.set(contender, { ...medians(taken), rounds: taken });
   return results;
 }
 
@@ -72,9 +72,12 @@ async function warm(pid: number, load: () => Promise<Load>): Promise<void> {
   }
 }
 
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
 function medians(samples: readonly Sample[]): Sample {
-  const of = (figure: keyof Sample) =>
-    samples.map((sample) => sample[figure]).toSorted((a, b) => a - b)[samples.length >> 1] ?? Number.NaN;
+  const of = (figure: keyof Sample) => median(samples.map((sample) => sample[figure]));
   return {
     rate: of('rate'),
     p50: of('p50'),
