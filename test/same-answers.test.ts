@@ -6,6 +6,7 @@ import { sqlGates } from '../src/telemetry/gate/index.ts';
 import { sqlHelpers } from '../src/telemetry/query/helpers.ts';
 import { callTool, countRows } from './support/call.ts';
 import { createKey, exchange, startGateway, type RunningGateway } from './support/gateway.ts';
+import { mistakes, type Mistake } from './support/mistakes.ts';
 import { questions, type Engine } from './support/questions.ts';
 import {
   clickhousePlace,
@@ -113,6 +114,47 @@ describe('the twelve questions', () => {
     for (const { sql } of questions) {
       const { tables } = await gate.admit(textFor('bigquery', sql), AbortSignal.timeout(1_000));
       expect(tables.length).toBeGreaterThan(0);
+    }
+  });
+});
+
+const failure = z.object({
+  message: z.string(),
+  hint: z.string(),
+  retry: z.object({ sql: z.string() }).partial().optional(),
+});
+const warned = z.object({ warnings: z.array(z.string()) });
+
+/** The next call of somebody who does what the answer says, to the letter; undefined where it says nothing to do. */
+function followed({ sql }: Mistake, text: string): string | undefined {
+  const { message, hint, retry } = failure.parse(JSON.parse(text));
+  if (retry?.sql !== undefined) return retry.sql;
+  const wrong = /"([^"]+)"/.exec(message)?.[1];
+  const right = /[Dd]id you mean ([\w.]+)/.exec(hint)?.[1];
+  return wrong === undefined || right === undefined
+    ? undefined
+    : sql.replaceAll(new RegExp(String.raw`\b${wrong.replaceAll('.', '[.]')}\b`, 'gi'), right);
+}
+
+describe('mistakes of models', () => {
+  it.each(mistakes)('$sql', async (mistake) => {
+    for (const [engine, { gateway, token }] of gateways) {
+      if (mistake.engines?.includes(engine) === false) continue;
+      const call = (sql: string) => callTool(gateway.url, token, 'query_otel', { sql, ...window });
+      const first = await call(mistake.sql);
+      if (mistake.silent) {
+        expect([engine, first.isError]).toEqual([engine, false]);
+        expect([engine, warned.parse(first.structured).warnings]).toEqual([
+          engine,
+          expect.arrayContaining([expect.stringMatching(/\. Write |: write /)]),
+        ]);
+        continue;
+      }
+      if (!first.isError) throw new Error(`${engine} takes it: it is no mistake there`);
+      const next = followed(mistake, first.text);
+      if (next === undefined) throw new Error(`${engine}: ${first.text}`);
+      const second = await call(next);
+      if (second.isError) throw new Error(`${engine}: ${first.text}\n${next}\n${second.text}`);
     }
   });
 });

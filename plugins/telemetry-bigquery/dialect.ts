@@ -38,6 +38,13 @@ function writerOf(style: KeyStyle): DialectWriter {
     replaceRegexp: (text, pattern, replacement) =>
       // RE2 takes \1 in the replacement for a group.
       `REGEXP_REPLACE(${text}, ${textLiteral(pattern)}, ${textLiteral(replacement.replaceAll('\\', '\\\\'))})`,
+    matches: (text, pattern) => `REGEXP_CONTAINS(${text}, ${textLiteral(pattern)})`,
+    number: (text) => `SAFE_CAST(${text} AS FLOAT64)`,
+    // TIMESTAMP_SUB knows no weeks.
+    ago: (count, unit) =>
+      unit === 'week'
+        ? `TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL ${count * 7} DAY)`
+        : `TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL ${count} ${unit.toUpperCase()})`,
     unnestMap: (map, alias) =>
       `UNNEST(ARRAY(SELECT AS STRUCT name AS key, LAX_STRING(${valueAt(map, style)}) AS value ` +
       `FROM UNNEST(${namesOf(map, style)}) AS name${leavesOnly(map, style)})) AS ${alias}`,

@@ -52,6 +52,9 @@ function writer(attribute: DialectWriter['attribute'], json: boolean): DialectWr
     ratio: (a, b) => `(toFloat64(${a}) / nullIf(toFloat64(${b}), 0))`,
     replaceRegexp: (text, pattern, replacement) =>
       `replaceRegexpAll(${text}, ${literal(pattern)}, ${literal(replacement)})`,
+    matches: (text, pattern) => `match(${text}, ${literal(pattern)})`,
+    number: (text) => `toFloat64OrNull(${text})`,
+    ago: (count, unit) => `now() - INTERVAL ${count} ${unit.toUpperCase()}`,
     unnestMap(map, alias) {
       const entries = `CAST(${json ? jsonToMap(map) : map}, 'Array(Tuple(key String, value String))')`;
       return `(SELECT 1 AS one) AS ${identifier(`${alias}_one`)} ARRAY JOIN ${entries} AS ${identifier(alias)}`;

@@ -82,6 +82,9 @@ const write: DialectWriter = {
   ratio: (a, b) => `(CAST(${a} AS DOUBLE) / nullif(CAST(${b} AS DOUBLE), 0))`,
   replaceRegexp: (text, pattern, replacement) =>
     `regexp_replace(${text}, ${write.literal(pattern)}, ${write.literal(replacement)}, 'g')`,
+  matches: (text, pattern) => `regexp_matches(${text}, ${write.literal(pattern)})`,
+  number: (text) => `TRY_CAST(${text} AS DOUBLE)`,
+  ago: (count, unit) => `now() - INTERVAL '${count} ${unit}'`,
   unnestMap: (map, alias) =>
     `(SELECT entry.key AS "key", entry.value AS "value" FROM (SELECT unnest(map_entries(${map})) AS entry)) AS ${alias}("key", "value")`,
 };

@@ -22,6 +22,10 @@ const write: DialectWriter = {
   ratio: (a, b) => `((${a})::double precision / nullif((${b})::double precision, 0))`,
   replaceRegexp: (text, pattern, replacement) =>
     `regexp_replace(${text}, ${quoteText(pattern)}, ${quoteText(replacement)}, 'g')`,
+  matches: (text, pattern) => `${text} ~ ${quoteText(pattern)}`,
+  // A cast alone fails on the first text that is no number.
+  number: (text) => `(CASE WHEN ${text} ~ '^-?[0-9]+(\\.[0-9]+)?$' THEN ${text}::numeric END)`,
+  ago: (count, unit) => `now() - interval '${count} ${unit}'`,
   unnestMap: (map, alias) => `jsonb_each_text(${map}) AS ${alias}("key", "value")`,
 };
 

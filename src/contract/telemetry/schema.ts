@@ -24,6 +24,8 @@ export interface LogicalColumn {
   readonly type: ColumnType;
   /** NULL where the point or record has no such field; every other column is never NULL ('' or 0 stand for absent). */
   readonly nullable?: true;
+  /** All that the column may hold. */
+  readonly values?: readonly string[];
   /** Written by the sender of telemetry: it may hold a prompt injection. */
   readonly untrusted?: true;
   readonly description: string;
@@ -57,6 +59,11 @@ const context = [
   { name: 'scope_version', type: 'string', untrusted: true, description: 'instrumentation scope version' },
 ] as const satisfies readonly LogicalColumn[];
 
+function oneOf<const Name extends string>(name: Name, values: readonly string[]) {
+  const description = values.map((value) => (value === '' ? "''" : value)).join(' ');
+  return { name, type: 'string', values, description } as const satisfies LogicalColumn;
+}
+
 export const otelTables = {
   spans: {
     name: 'spans',
@@ -72,8 +79,8 @@ export const otelTables = {
       { name: 'trace_state', type: 'string', untrusted: true, description: 'W3C tracestate' },
       { name: 'flags', type: 'int64', description: 'OTLP flags' },
       { name: 'name', type: 'string', untrusted: true, description: 'operation name' },
-      { name: 'kind', type: 'string', description: 'INTERNAL SERVER CLIENT PRODUCER CONSUMER UNSPECIFIED' },
-      { name: 'status_code', type: 'string', description: 'UNSET OK ERROR' },
+      oneOf('kind', ['INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER', 'UNSPECIFIED']),
+      oneOf('status_code', ['UNSET', 'OK', 'ERROR']),
       { name: 'status_message', type: 'string', untrusted: true, description: '' },
       ...service,
       ...context,
@@ -93,10 +100,10 @@ export const otelTables = {
       { name: 'time', type: 'timestamp', description: 'of the point' },
       { name: 'start_time', type: 'timestamp', nullable: true, description: 'start of the interval' },
       { name: 'name', type: 'string', untrusted: true, description: 'metric name' },
-      { name: 'type', type: 'string', description: 'gauge sum histogram exponential_histogram summary' },
+      oneOf('type', ['gauge', 'sum', 'histogram', 'exponential_histogram', 'summary']),
       { name: 'unit', type: 'string', untrusted: true, description: 'UCUM' },
       { name: 'description', type: 'string', untrusted: true, description: '' },
-      { name: 'aggregation_temporality', type: 'string', description: "delta cumulative ''" },
+      oneOf('aggregation_temporality', ['delta', 'cumulative', '']),
       { name: 'is_monotonic', type: 'boolean', description: 'of a sum' },
       { name: 'value', type: 'float64', nullable: true, description: 'gauge and sum' },
       { name: 'count', type: 'int64', nullable: true, description: 'histograms and summary' },

@@ -115,7 +115,7 @@ export function examplesOf(sqlByQuestion: Readonly<Record<string, string>>): Dia
 }
 
 /**
- * The dozen things the investigator's SQL needs that dialects spell differently. `literal`'s value, a `key`, a `pattern`, a
+ * What the investigator's SQL and the repair of a statement need that dialects spell differently. `literal`'s value, a `key`, a `pattern`, a
  * `replacement` and an `alias` are plain text, which the writer quotes; all other arguments are SQL.
  */
 export interface DialectWriter {
@@ -128,6 +128,12 @@ export interface DialectWriter {
   /** `a / b` as a float, NULL when b is 0. */
   ratio(numerator: string, denominator: string): string;
   replaceRegexp(text: string, pattern: string, replacement: string): string;
+  /** Whether the pattern occurs in the text; it may begin with `(?i)`. */
+  matches(text: string, pattern: string): string;
+  /** A text's number, NULL where it is none. */
+  number(text: string): string;
+  /** So long before now. */
+  ago(count: number, unit: 'second' | 'minute' | 'hour' | 'day' | 'week'): string;
   /** A FROM item giving `key` and `value` for each entry of the map: `unnestMap('s.attributes', 'a')` → `… AS a(key, value)`. */
   unnestMap(map: string, alias: string): string;
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { otelTables, tableNames } from '../../contract/telemetry/index.ts';
 import { sqlHelpers } from './helpers.ts';
-import { nearest, snakeCase } from './nearest.ts';
+import { snakeCase } from '../../contract/core/spelling.ts';
+import { nearest } from './nearest.ts';
 
 const columnsOf = (table: (typeof tableNames)[number]): string[] =>
   otelTables[table].columns.map((column) => column.name);

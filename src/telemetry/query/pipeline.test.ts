@@ -39,6 +39,9 @@ const dialect: Dialect = {
     countIf: (condition) => condition,
     ratio: (a, b) => `${a}/${b}`,
     replaceRegexp: (text) => text,
+    matches: (text) => text,
+    number: (text) => text,
+    ago: () => 'now()',
     unnestMap: (map, alias) => `unnest(${map}) AS ${alias}(key, value)`,
   },
 };

@@ -67,6 +67,7 @@ interface Run extends Preparing {
   readonly rules: ReadRules | undefined;
   readonly returned: QueryLimits;
   place: Place | undefined;
+  cautions: readonly string[];
   /** When it had its place; 0 until then. */
   sentAt: number;
 }
@@ -119,14 +120,27 @@ class Pipeline {
         return serviceResult(await this.#answers.answer(command, own, rules), { ...facts, window: asked });
       }
       const context = { organizationId, signal: deadline.signal, label: request.label };
-      run = { request, rules, returned: limits, context, deadline, progress, remember, place: undefined, sentAt: 0 };
+      run = {
+        request,
+        rules,
+        returned: limits,
+        context,
+        deadline,
+        progress,
+        remember,
+        place: undefined,
+        cautions: [],
+        sentAt: 0,
+      };
       const read = await this.#read(run);
       progress.step = 'result';
       const result = shapeResult(read, { ...facts, window: progress.window });
       this.#record(run, { rows: result.rowCount });
-      if (progress.window?.source !== 'default') return result;
-      const warning = defaultWindowWarning(progress.window, this.#limits.defaultWindowMs);
-      return { ...result, warnings: [warning, ...result.warnings] };
+      const { window } = progress;
+      const { cautions } = run;
+      if (window?.source !== 'default' && cautions.length === 0) return result;
+      const unasked = window?.source === 'default' ? [defaultWindowWarning(window, this.#limits.defaultWindowMs)] : [];
+      return { ...result, warnings: [...cautions, ...unasked, ...result.warnings] };
     } catch (error) {
       const failure = explainFailure(error, {
         ...progress,
@@ -156,6 +170,7 @@ class Pipeline {
     run.sentAt = performance.now();
     const statement = this.#unprepared(run);
     const prepared = this.#preparation.known(statement) ?? (await this.#preparation.prepare(statement, run));
+    run.cautions = prepared.cautions;
     const execution = this.#execution(run, prepared);
     const admission = this.#costGuard && (await this.#admit(run, statement.now, prepared.rendered, this.#costGuard));
     const read = await execute(execution, place);

@@ -7,6 +7,7 @@ import type {
   TableName,
   Telemetry,
 } from '../../contract/telemetry/index.ts';
+import { cautionsOf } from './cautions.ts';
 import type { Deadline } from './deadline.ts';
 import type { Progress } from './execute.ts';
 import { statementWindow, type StatementWindow, type TimeBounds } from './window.ts';
@@ -38,6 +39,7 @@ interface CachedStatement {
   /** What it was rendered under. */
   readonly binding: Binding;
   readonly rendered: string;
+  readonly cautions: readonly string[];
 }
 
 /** All that a rendering depends on beside the statement. */
@@ -113,6 +115,8 @@ export interface Prepared {
   readonly rendered: string;
   readonly tables: readonly TableName[];
   readonly shown: StatementWindow | undefined;
+  /** For the caller: what in the statement yields nothing. */
+  readonly cautions: readonly string[];
 }
 
 interface Bound {
@@ -138,7 +142,7 @@ export class Preparation {
     if (cached === undefined) return undefined;
     const { checked, shown, binding } = this.#bind(statement, cached.checked);
     if (!isSameBinding(cached.binding, binding)) return undefined;
-    return { rendered: cached.rendered, tables: checked.tables, shown };
+    return { rendered: cached.rendered, tables: checked.tables, shown, cautions: cached.cautions };
   }
 
   async prepare(statement: Unprepared, preparing: Preparing): Promise<Prepared> {
@@ -153,8 +157,9 @@ export class Preparation {
     progress.window = shown?.window;
     const bound = { ...(shown && { window: shown.bound }), ...(rules && { rules }) };
     const rendered = await deadline.race(this.#telemetry.render(checked, bound, context));
-    if (remember) this.#statements.set(organizationId, sql, { checked, binding, rendered });
-    return { rendered, tables, shown };
+    const cautions = cached?.cautions ?? cautionsOf(sql, tables, this.#telemetry.dialect).map(({ text }) => text);
+    if (remember) this.#statements.set(organizationId, sql, { checked, binding, rendered, cautions });
+    return { rendered, tables, shown, cautions };
   }
 
   async #check(sql: string, { context, deadline, progress }: Preparing): Promise<CheckedStatement> {

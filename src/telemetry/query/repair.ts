@@ -1,7 +1,9 @@
 import { SightlineError, type ErrorDetails } from '../../contract/core/index.ts';
 import type { Dialect, ReadRules, TableName } from '../../contract/telemetry/index.ts';
 import { attributeAdvice } from './catalog.ts';
+import { cautionsOf, heed } from './cautions.ts';
 import { isDenied } from './governance.ts';
+import { cureHabits } from './habits.ts';
 import { columnHint, lastPart, quoteName, sqlHelpers, unknownColumnOf } from './helpers.ts';
 import type { QueryWindow } from './result.ts';
 
@@ -28,17 +30,17 @@ export function repair(error: SightlineError, query: FailedQuery): SightlineErro
     case 'query_memory':
       return withLessTime(error, query);
     case 'unknown_table':
-      return error.hint === undefined ? placed(error, query, sqlHelpers.unknownTable('').hint) : placed(error, query);
+      return cured(error, query, error.hint ?? sqlHelpers.unknownTable('').hint);
     case 'unknown_column':
       return unknownColumn(error, query);
     case 'unknown_function':
     case 'sql_syntax':
     case 'sql_failed':
-      return placed(error, query, error.hint ?? `Write ${query.dialect.name} ${query.dialect.version} SQL.`);
+      return cured(error, query, error.hint ?? `Write ${query.dialect.name} ${query.dialect.version} SQL.`);
     case 'sql_refused':
     case 'sql_not_read_only':
     case 'sql_multiple_statements':
-      return placed(
+      return cured(
         error,
         query,
         error.hint ?? 'Send one SELECT (WITH is allowed) that reads otel.spans, otel.metrics or otel.logs.',
@@ -46,6 +48,22 @@ export function repair(error: SightlineError, query: FailedQuery): SightlineErro
     default:
       return error;
   }
+}
+
+/** What to write instead, where the statement has something in it that is known to fail, or to yield nothing once it does not. */
+function cured(error: SightlineError, query: FailedQuery, otherwise: string | undefined): SightlineError {
+  const { dialect, tables = dialect.tables.map(({ name }) => name) } = query;
+  const cure = cureHabits(query.sql, dialect);
+  const sql = cure?.sql ?? query.sql;
+  const cautions = cautionsOf(sql, tables, dialect);
+  const advice = [...(cure === undefined ? [] : [cure.advice]), ...cautions.map(({ text }) => text)].join(' ');
+  if (advice === '') return placed(error, query, otherwise);
+  const failure = placed(error, query, advice);
+  const mended = cure === undefined || cure.sql !== undefined ? heed(sql, cautions) : query.sql;
+  if (mended === query.sql || failure.retry !== undefined) return failure;
+  const { message, hint, position } = failure;
+  const place = position === undefined ? {} : { position };
+  return copy(failure, { message, details: { ...(hint !== undefined && { hint }), ...place, retry: { sql: mended } } });
 }
 
 /** The statement ran longer than `timeoutMs`. */
@@ -68,6 +86,7 @@ function unknownColumn(error: SightlineError, query: FailedQuery): SightlineErro
     });
     return placed(denied, query, `Leave it out. ${columnHint('', tables, rules)}`);
   }
+  if (cureHabits(query.sql, dialect) !== undefined) return cured(error, query, undefined);
   const listed = name === undefined && error.hint !== undefined ? error.hint : columnHint(name ?? '', tables, rules);
   return placed(error, query, `${listed} ${attributes}`);
 }

@@ -4,7 +4,12 @@ import { StatementCache } from './prepare.ts';
 
 const acme = newId('org');
 const binding = { minute: 0, start: undefined, end: undefined, rules: undefined };
-const statement = (rendered = 'r') => ({ checked: { tree: {}, tables: [], reaches: [] }, binding, rendered });
+const statement = (rendered = 'r') => ({
+  checked: { tree: {}, tables: [], reaches: [] },
+  binding,
+  rendered,
+  cautions: [],
+});
 
 describe('StatementCache', () => {
   it('gives up the statement that was not asked for the longest', () => {

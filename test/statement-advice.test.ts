@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { dialect } from '../plugins/telemetry-duckdb/dialect.ts';
+import { cautionsOf, heed } from '../src/telemetry/query/cautions.ts';
+import { cureHabits } from '../src/telemetry/query/habits.ts';
+import { mistakes } from './support/mistakes.ts';
+
+const cautions = (sql: string) => cautionsOf(sql, ['spans', 'logs', 'metrics'], dialect);
+
+describe('cautions', () => {
+  it.each([
+    "SELECT count(*) FROM otel.spans WHERE status_code = 'ERROR' AND kind IN ('SERVER', 'CLIENT')",
+    "SELECT count(*) FROM otel.spans WHERE lower(status_code) = 'error'",
+    "SELECT attributes['kind'] AS kind, count(*) FROM otel.spans GROUP BY 1 HAVING kind = 'cat'",
+    "SELECT count(*) FROM otel.metrics WHERE aggregation_temporality = ''",
+    'SELECT a.trace_id FROM otel.spans a LEFT JOIN otel.spans b ON b.parent_span_id = a.span_id WHERE b.span_id IS NULL',
+    'SELECT count(*) FROM otel.metrics WHERE value IS NULL',
+    "SELECT count(*) FROM otel.logs WHERE body = 'status_code = 2' -- kind = 2",
+    "SELECT count(*) FROM otel.logs WHERE severity_text = 'ERROR'",
+  ])('has nothing to say of %s', (sql) => {
+    expect(cautions(sql)).toEqual([]);
+  });
+
+  it.each([
+    ["SELECT 1 FROM otel.spans WHERE 'error' = status_code", "SELECT 1 FROM otel.spans WHERE 'ERROR' = status_code"],
+    [
+      "SELECT 1 FROM otel.spans AS s WHERE s.kind NOT IN ('SPAN_KIND_SERVER', 3)",
+      "SELECT 1 FROM otel.spans AS s WHERE s.kind NOT IN ('SERVER', 'CLIENT')",
+    ],
+    [
+      'SELECT 1 FROM otel.spans WHERE parent_span_id IS NOT NULL',
+      "SELECT 1 FROM otel.spans WHERE parent_span_id <> ''",
+    ],
+  ])('mends %s', (sql, mended) => {
+    expect(heed(sql, cautions(sql))).toBe(mended);
+  });
+});
+
+describe('advice', () => {
+  it('is given of nothing that is longer than it is worth, and throws at nothing', () => {
+    const pieces = [
+      'kind',
+      ' in (',
+      "'",
+      '"',
+      '`',
+      '/*',
+      '--\n',
+      'unnest(',
+      'quantile(',
+      '.',
+      'attributes',
+      '~*',
+      '1',
+      ')',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string()), { maxLength: 60 }), (parts) => {
+        const sql = parts.join(' ');
+        cautions(sql);
+        cureHabits(sql, dialect);
+      }),
+    );
+    for (const piece of pieces) {
+      expect(cureHabits(piece.repeat(20_000), dialect)).toBeUndefined();
+      expect(cautions(piece.repeat(20_000))).toEqual([]);
+    }
+  });
+
+  it('comes to an end: what is mended needs no more of it', () => {
+    for (const { sql } of mistakes) {
+      const cure = cureHabits(sql, dialect);
+      if (cure?.sql !== undefined) expect(cureHabits(cure.sql, dialect)).toBeUndefined();
+      expect(cautions(heed(sql, cautions(sql))).filter(({ edit }) => edit !== undefined)).toEqual([]);
+    }
+  });
+});
