@@ -1,38 +1,49 @@
 import { hash } from 'node:crypto';
 import type { z } from 'zod';
 import { SightlineError, isObject, type JsonObject } from '../contract/core/index.ts';
+import { nearestName } from '../contract/core/spelling.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { quote } from './protocol.ts';
+import { isAbsent, widen } from './wide-arguments.ts';
 
-/** The arguments under their own names. Throws when one is sent under both its names. */
-export function renameAliases({ aliases }: CatalogEntry, args: JsonObject): JsonObject {
-  if (aliases.size === 0) return args;
-  const keys = Object.keys(args);
-  if (!keys.some((key) => aliases.has(key))) return args;
-  for (const key of keys) {
-    const target = aliases.get(key);
-    if (target !== undefined && Object.hasOwn(args, target)) {
-      throw new SightlineError('invalid_argument', `${key} is another name for ${target}: send one of them.`);
+/** The arguments under their own names and in the types of the schema. Throws when one is sent under two names. */
+export function readArguments({ aliases, kinds }: CatalogEntry, args: JsonObject): JsonObject {
+  return widen(kinds, renameAliases(aliases, args));
+}
+
+function renameAliases(aliases: CatalogEntry['aliases'], args: JsonObject): JsonObject {
+  if (aliases.size === 0 || !Object.keys(args).some((key) => aliases.has(key))) return args;
+  const renamed = new Map<string, unknown>();
+  const sent = new Map<string, string>();
+  for (const [key, value] of Object.entries(args)) {
+    const name = aliases.get(key) ?? key;
+    if (isAbsent(value, undefined)) continue;
+    const other = sent.get(name);
+    if (other !== undefined) {
+      const alias = aliases.has(key) ? key : other;
+      throw new SightlineError('invalid_argument', `${alias} is another name for ${name}: send one of them.`);
     }
+    sent.set(name, key);
+    renamed.set(name, value);
   }
   // fromEntries defines own properties, so a key `__proto__` stays a key.
-  return Object.fromEntries(Object.entries(args).map(([key, value]) => [aliases.get(key) ?? key, value]));
+  return Object.fromEntries(renamed);
 }
 
 /** Each of them may cost an issue of its own; no call has need of so many. */
 const maxValues = 10_000;
 
 /** Checks the arguments against the tool's schema. Throws invalid_argument in words a model can act on. */
-export function parseArguments({ tool, argumentNames }: CatalogEntry, args: JsonObject): unknown {
-  const unknown = Object.keys(args).filter((key) => !argumentNames.has(key));
+export function parseArguments({ tool, kinds }: CatalogEntry, args: JsonObject): unknown {
+  const unknown = Object.keys(args).filter((key) => !kinds.has(key));
   // Only where it is told: each call comes by here.
   const valid = () =>
-    argumentNames.size === 0
-      ? `${tool.name} takes no arguments.`
-      : `Valid arguments: ${[...argumentNames].join(', ')}.`;
+    kinds.size === 0 ? `${tool.name} takes no arguments.` : `Valid arguments: ${[...kinds.keys()].join(', ')}.`;
   if (unknown.length > 0) {
     const named = unknown.slice(0, 5).map(quote).join(', ');
-    throw new SightlineError('invalid_argument', `There is no argument ${named}.`, { hint: valid() });
+    const near = nearestName(unknown[0] ?? '', kinds.keys());
+    const hint = near === undefined ? valid() : `Did you mean ${near}? ${valid()}`;
+    throw new SightlineError('invalid_argument', `There is no argument ${named}.`, { hint });
   }
   if (countValues(args, maxValues) > maxValues) {
     throw new SightlineError('invalid_argument', `The arguments hold more than ${maxValues} values.`, {

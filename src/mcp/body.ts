@@ -109,7 +109,7 @@ function checkContentType(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding'];
   const json =
     type === 'application/json' ||
-    (type !== undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type.trim()));
+    (type !== undefined && /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?$/i.test(type.trim()));
   if (json && (encoding === undefined || encoding.toLowerCase() === 'identity')) return;
   throw new RequestFailure(415, 415, 'The body must be application/json in UTF-8, uncompressed.', { close: true });
 }

@@ -2,7 +2,7 @@ import { SightlineError, type Logger, type ToolResult, isObject, type JsonObject
 import type { Principal, Scope } from '../contract/issuer/index.ts';
 import type { AuditLog, AuditRecord } from '../contract/storage/index.ts';
 import type { CallsAtOnce } from '../limits/at-once.ts';
-import { hashArguments, parseArguments, renameAliases } from './arguments.ts';
+import { hashArguments, parseArguments, readArguments } from './arguments.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
 import { HeldAnswers } from '../limits/held-answers.ts';
@@ -99,7 +99,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
     let kept: AuditRecord | undefined;
     let answer: ToolResult | string | RequestFailure;
     try {
-      const input = parseArguments(entry, renameAliases(entry, sent));
+      const input = parseArguments(entry, readArguments(entry, sent));
       answer = await tool.run(input, new CallContext(call, controller.signal, log));
       const bytes = checkResult(answer);
       kept = record('ok', { ...answer.facts, bytes });
@@ -134,7 +134,8 @@ function tooManyAtOnce(): RequestFailure {
 }
 
 function findTool(catalog: Catalog, { params }: RpcMessage): { entry: CatalogEntry; args: JsonObject } {
-  const { name, arguments: args = {} } = params;
+  const { name } = params;
+  const args = params['arguments'] ?? {};
   if (typeof name !== 'string') throw new RequestFailure(200, rpcCode.invalidParams, 'params.name must name a tool.');
   const entry = catalog.entries.get(name);
   if (entry === undefined) throw new RequestFailure(200, rpcCode.invalidParams, `There is no tool ${quote(name)}.`);
@@ -145,7 +146,7 @@ function findTool(catalog: Catalog, { params }: RpcMessage): { entry: CatalogEnt
 /** An argument sent under two names is refused later, as the mistake in the arguments that it is. */
 function canonicalOrSent(entry: CatalogEntry, args: JsonObject): JsonObject {
   try {
-    return renameAliases(entry, args);
+    return readArguments(entry, args);
   } catch {
     return args;
   }

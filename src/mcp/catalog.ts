@@ -1,14 +1,15 @@
 import type { DiscoverResult, Implementation, ListToolsResult } from '@modelcontextprotocol/client';
-import { isObject, type JsonObject, type Tool } from '../contract/core/index.ts';
+import type { JsonObject, Tool } from '../contract/core/index.ts';
 import { paramHeaders, type ParamHeader } from './param-headers.ts';
 import { PreparedResult } from './prepared.ts';
 import { meta } from './protocol.ts';
 import { jsonSchema } from './schema.ts';
+import { argumentKinds, type ArgumentKind } from './wide-arguments.ts';
 
 export interface CatalogEntry {
   readonly tool: Tool;
-  /** Names a caller may send, aliases aside. */
-  readonly argumentNames: ReadonlySet<string>;
+  /** By the name a caller may send, aliases aside. */
+  readonly kinds: ReadonlyMap<string, ArgumentKind>;
   readonly aliases: ReadonlyMap<string, string>;
   readonly paramHeaders: readonly ParamHeader[];
 }
@@ -40,7 +41,7 @@ export function createCatalog(tools: readonly Tool[], serverInfo: Implementation
     try {
       const inputSchema = jsonSchema(tool.input, 'input');
       const outputSchema = jsonSchema(tool.output, 'output');
-      listed.push({ name, title, description, inputSchema, outputSchema, annotations });
+      listed.push({ name, title, description, inputSchema, outputSchema, annotations, ...showing(tool) });
       entries.set(name, compile(tool, inputSchema));
     } catch (error) {
       throw new Error(`tool ${name} cannot be served: ${error instanceof Error ? error.message : 'unknown'}`, {
@@ -61,14 +62,18 @@ export function createCatalog(tools: readonly Tool[], serverInfo: Implementation
   };
 }
 
+/** Claude Code saves a longer result to a file and shows 2 kB of it, unless the tool says so. */
+function showing({ maxResultChars }: Tool): Pick<ListToolsResult['tools'][number], '_meta'> {
+  return maxResultChars === undefined ? {} : { _meta: { 'anthropic/maxResultSizeChars': maxResultChars } };
+}
+
 function compile(tool: Tool, inputSchema: JsonObject): CatalogEntry {
-  const { properties } = inputSchema;
-  const argumentNames = new Set(isObject(properties) ? Object.keys(properties) : []);
+  const kinds = argumentKinds(inputSchema);
   const aliases = new Map(Object.entries(tool.aliases ?? {}));
   for (const [alias, target] of aliases) {
-    if (argumentNames.has(alias) || !argumentNames.has(target)) {
+    if (kinds.has(alias) || !kinds.has(target)) {
       throw new Error(`alias ${alias} must be a new name of an argument`);
     }
   }
-  return { tool, argumentNames, aliases, paramHeaders: paramHeaders(inputSchema) };
+  return { tool, kinds, aliases, paramHeaders: paramHeaders(inputSchema) };
 }

@@ -26,7 +26,7 @@ import { cacheHints, createCatalog } from './catalog.ts';
 import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
-import { createGate } from './host-check.ts';
+import { createGate, noteRefusedHosts } from './host-check.ts';
 import { peekId, readRpcMessage, type RpcMessage } from './message.ts';
 import { latestLegacyVersion, legacyVersions, meta, modernVersion, quote, rpcCode, type Era } from './protocol.ts';
 import { createRunningCalls, type RunningCalls } from './running.ts';
@@ -88,7 +88,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
   const limits: McpLimits = { ...defaultLimits, ...options.limits };
 
   const catalog = createCatalog(tools, serverInfo);
-  const gate = createGate(allowedHosts, allowedOrigins);
+  const gate = createGate(allowedHosts, allowedOrigins, noteRefusedHosts(logger));
   const running = options.running ?? createRunningCalls();
   const modernTail = `,"resultType":"complete","_meta":${JSON.stringify({ [meta.serverInfo]: serverInfo })}`;
   const discovery = JSON.stringify({
@@ -100,7 +100,8 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     _meta: { [meta.serverInfo]: serverInfo },
   } satisfies DiscoverResult);
   const preflight = {
-    'access-control-allow-methods': 'POST',
+    // SDKs end a session by DELETE; the answer is a 405 that they understand, where a browser lets it through.
+    'access-control-allow-methods': 'POST, DELETE',
     'access-control-allow-headers': [
       'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name',
       ...catalog.paramHeaderNames.map((name) => `Mcp-Param-${name}`),
@@ -128,7 +129,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     if (error.code !== 'invalid_token') return requestFailure(error);
     const kind = /^bearer /i.test(exchange.request.headers.authorization ?? '') ? 'invalid_token' : 'missing';
     return new RequestFailure(401, 401, error.message, {
-      data: { code: 'invalid_token' },
+      data: { code: 'invalid_token', ...(error.hint !== undefined && { hint: error.hint }) },
       headers: { 'www-authenticate': challenge(kind) },
     });
   }
@@ -141,9 +142,6 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
         exchange.empty(204, { allow: 'POST', ...(exchange.origin === undefined ? {} : preflight) });
         return;
       }
-      if (request.method !== 'POST') {
-        throw new RequestFailure(405, 405, 'Only POST is served here.', { headers: { allow: 'POST' } });
-      }
       // Under overload most are refused: without the work of authenticating them, though only who is known is counted.
       if (admission?.hasRoom(request.socket) === false) throw overloaded;
       let principal;
@@ -151,6 +149,10 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
         principal = await authenticate(request, exchange);
       } catch (error) {
         throw unidentified(error, exchange);
+      }
+      // After the token: a client that asks by GET learns from the challenge that it has to sign in.
+      if (request.method !== 'POST') {
+        throw new RequestFailure(405, 405, 'Only POST is served here.', { headers: { allow: 'POST' } });
       }
       if (admission !== undefined) {
         if (!admission.admit(request.socket, exchange.response)) throw overloaded;
@@ -219,9 +221,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
   function answer(exchange: Exchange, message: RpcMessage, era: Era): void {
     const { method, params } = message;
     if (method === 'tools/list') {
-      if (params['cursor'] !== undefined) {
-        throw new RequestFailure(200, rpcCode.invalidParams, 'The cursor is unknown: the list has one page.');
-      }
+      refuseCursor(params);
       exchange.prepared(era === 'modern' ? catalog.modernList : catalog.legacyList);
     } else if (era === 'modern' && method === 'server/discover') {
       exchange.result(discovery);
@@ -231,6 +231,9 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       initialize(exchange, message);
     } else if (era === 'legacy' && method === 'ping') {
       exchange.result('{}');
+    } else if (era === 'legacy' && emptyLists.has(method)) {
+      refuseCursor(params);
+      exchange.result(`{"${emptyLists.get(method) ?? ''}":[]}`);
     } else {
       // A 404 would tell a 2025 client that its session is gone.
       throw new RequestFailure(
@@ -291,6 +294,19 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     const since = instruments === undefined ? 0 : performance.now();
     void serve(new Exchange(request, response, limits), since);
   };
+}
+
+/** What is not offered, by the member that lists it: older clients ask all the same, and take an error for a broken server. */
+const emptyLists: ReadonlyMap<string, string> = new Map([
+  ['prompts/list', 'prompts'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'],
+]);
+
+/** Some clients send a cursor that is none with the first page. */
+function refuseCursor({ cursor }: RpcMessage['params']): void {
+  if (cursor === undefined || cursor === null || cursor === '') return;
+  throw new RequestFailure(200, rpcCode.invalidParams, 'The cursor is unknown: the list has one page.');
 }
 
 /** Made once: under overload it is thrown thousands of times a second. */

@@ -1,7 +1,24 @@
 import type { IncomingMessage } from 'node:http';
+import type { Logger } from '../contract/core/index.ts';
 import { RequestFailure } from './failure.ts';
 
 export const ambiguous = 'The request has more than one Host field, or an empty Transfer-Encoding.';
+
+export const hostHint = 'Use the address in publicUrl, or add the name to allowedHosts in the configuration.';
+
+/** Names beyond these are not logged: strangers choose them. */
+const loggedHosts = 100;
+
+/** Logs each name once, for the operator who forgot to allow it. */
+export function noteRefusedHosts(logger: Logger): (host: string | undefined) => void {
+  const seen = new Set<string>();
+  return (host = '') => {
+    const name = host.slice(0, 255);
+    if (seen.size >= loggedHosts || seen.has(name)) return;
+    seen.add(name);
+    logger.warn({ host: name }, `A request for another host was refused. ${hostHint}`);
+  };
+}
 
 export interface Gate {
   /** The browser origin to answer with CORS headers, or undefined where there is none. Throws 403. */
@@ -12,7 +29,11 @@ export interface Gate {
  * Host and Origin allow-list, against DNS rebinding (MCP transports, "Security warning"). A host without a port stands for
  * that name at any port: rebinding changes the name. Origins are compared whole; `null` is refused like any stranger.
  */
-export function createGate(allowedHosts: readonly string[], allowedOrigins: readonly string[]): Gate {
+export function createGate(
+  allowedHosts: readonly string[],
+  allowedOrigins: readonly string[],
+  onRefused: (host: string | undefined) => void,
+): Gate {
   const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
   /** Most requests name the same one. */
@@ -30,7 +51,9 @@ export function createGate(allowedHosts: readonly string[], allowedOrigins: read
         throw new RequestFailure(400, 400, ambiguous, { data: { code: 'invalid_argument' } });
       if (host === undefined || host !== admitted) {
         if (!isAllowed(host)) {
-          throw new RequestFailure(403, 403, 'This Host is not served here.', { data: { code: 'forbidden' } });
+          onRefused(host);
+          const data = { code: 'forbidden', hint: hostHint };
+          throw new RequestFailure(403, 403, 'This Host is not served here.', { data });
         }
         admitted = host;
       }

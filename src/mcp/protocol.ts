@@ -2,7 +2,7 @@
 export const modernVersion = '2026-07-28';
 
 /** Revisions with an `initialize` handshake, newest first. */
-export const legacyVersions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
+export const legacyVersions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 export const latestLegacyVersion = '2025-11-25';
 
 export type { ProtocolEra as Era } from '@modelcontextprotocol/client';

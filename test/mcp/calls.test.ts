@@ -417,7 +417,7 @@ describe('audit', () => {
     const token = await mint(['telemetry:read'], subject);
     await call(url, { token, name: 'echo', args: { text: 'a', times: 2 } });
     await call(url, { token, name: 'echo', args: { times: 2, text: 'a' } });
-    await call(url, { token, name: 'echo', args: { text: 7 } });
+    await call(url, { token, name: 'echo', args: { text: [7] } });
     await call(url, { token, name: 'write_note' });
     await call(url, { token, name: 'no_such_tool' });
     expect(audited).toMatchObject([

@@ -128,9 +128,12 @@ describe('tool schemas', () => {
 
 describe('HTTP', () => {
   it.each(['GET', 'DELETE', 'PUT', 'PATCH'])(
-    'answers %s with 405 and Allow, before asking who it is',
+    'answers %s with 405 and Allow, but first asks who it is',
     async (method) => {
-      const answer = await rawRequest(server.url, { method });
+      const stranger = await rawRequest(server.url, { method });
+      expect(stranger.status).toBe(401);
+      expect(stranger.headers['www-authenticate']).toContain('resource_metadata=');
+      const answer = await send({ method });
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
       expect(answer.json).toEqual({ jsonrpc: '2.0', error: { code: 405, message: 'Only POST is served here.' } });
     },
@@ -148,7 +151,10 @@ describe('HTTP', () => {
   });
 
   it('takes a charset of UTF-8', async () => {
-    expect((await legacy('ping', {}, { 'content-type': 'Application/JSON; charset="UTF-8"' })).status).toBe(200);
+    for (const charset of ['"UTF-8"', 'utf8', 'utf-8']) {
+      const headers = { 'content-type': `Application/JSON; charset=${charset}` };
+      expect((await legacy('ping', {}, headers)).status).toBe(200);
+    }
   });
 
   it.each([
@@ -166,6 +172,15 @@ describe('HTTP', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
+  it('names the setting where a Host is refused, to the caller and once in the log', async () => {
+    for (let turn = 0; turn < 2; turn += 1) {
+      const { json } = await legacy('ping', {}, { host: 'host.docker.internal' });
+      expect(json).toMatchObject({ error: { data: { hint: expect.stringContaining('allowedHosts') } } });
+    }
+    const lines = server.logger.lines.filter(({ fields }) => fields['host'] === 'host.docker.internal');
+    expect(lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('allowedHosts') }]);
+  });
+
   it('lets an allowed browser origin in, on preflight and on the call', async () => {
     const preflight = await rawRequest(server.url, {
       method: 'OPTIONS',
@@ -173,7 +188,7 @@ describe('HTTP', () => {
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers['access-control-allow-origin']).toBe(server.origin);
-    expect(preflight.headers['access-control-allow-methods']).toBe('POST');
+    expect(preflight.headers['access-control-allow-methods']).toBe('POST, DELETE');
     for (const name of [
       'Authorization',
       'Content-Type',
@@ -222,6 +237,14 @@ describe('who is asking', () => {
       );
     },
   );
+
+  it('tells an API key from a token, and to exchange it', async () => {
+    const answer = await legacy('ping', {}, { authorization: `Bearer aks_${'A'.repeat(43)}` });
+    expect(answer.status).toBe(401);
+    expect(answer.json).toMatchObject({
+      error: { message: expect.stringContaining('API key'), data: { hint: expect.stringContaining('/oauth2/token') } },
+    });
+  });
 
   it('never reads a token from the query', async () => {
     const answer = await rawRequest(`${server.url}?access_token=${token}`, { body: '{}' });
@@ -288,7 +311,7 @@ describe('2025 era', () => {
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
     ['2025-03-26', '2025-03-26'],
-    ['2024-11-05', '2025-11-25'],
+    ['2024-11-05', '2024-11-05'],
     ['2026-07-28', '2025-11-25'],
     ['nonsense', '2025-11-25'],
   ])('negotiates %s to %s', async (requested, agreed) => {
@@ -314,23 +337,42 @@ describe('2025 era', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it.each(['2024-11-05', '1.0', ''])('refuses the version header %j', async (named) => {
+  it.each(['2024-10-07', '1.0', ''])('refuses the version header %j', async (named) => {
     const answer = await legacy('ping', {}, { 'mcp-protocol-version': named });
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ id: 1, error: { code: -32600 } });
   });
 
-  it.each(['2025-11-25', '2025-06-18', '2025-03-26'])('takes the version header %s', async (named) => {
+  it.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])('takes the version header %s', async (named) => {
     expect((await legacy('ping', {}, { 'mcp-protocol-version': named })).status).toBe(200);
   });
 
-  it.each(['resources/list', 'prompts/list', 'logging/setLevel', 'server/discover', 'toString', '__proto__'])(
+  it.each(['resources/read', 'prompts/get', 'logging/setLevel', 'server/discover', 'toString', '__proto__'])(
     'has no method %s, and says so with 200',
     async (method) => {
       const answer = await legacy(method);
       expect([answer.status, answer.json]).toMatchObject([200, { id: 1, error: { code: -32601 } }]);
     },
   );
+
+  it.each([
+    ['prompts/list', 'prompts'],
+    ['resources/list', 'resources'],
+    ['resources/templates/list', 'resourceTemplates'],
+  ])('has an empty %s', async (method, member) => {
+    expect((await legacy(method)).json).toEqual({ jsonrpc: '2.0', id: 1, result: { [member]: [] } });
+  });
+
+  it.each([null, ''])('takes the cursor %j for none', async (cursor) => {
+    expect(listed((await legacy('tools/list', { cursor })).json)).toHaveLength(served.length);
+  });
+
+  it('takes arguments of null for none', async () => {
+    const answer = await legacy('tools/call', { name: 'echo', arguments: null });
+    expect(answer.json).toMatchObject({
+      result: { isError: true, content: [{ text: expect.stringContaining('text') }] },
+    });
+  });
 
   it('refuses a cursor that it never gave', async () => {
     expect((await legacy('tools/list', { cursor: 'x' })).json).toMatchObject({ error: { code: -32602 } });
@@ -485,7 +527,6 @@ describe('tools/call', () => {
     ['a tool called __proto__', {}, '__proto__'],
     ['no tool', {}, 7],
     ['arguments that are a list', [], 'echo'],
-    ['arguments that are null', null, 'echo'],
   ])('answers %s with -32602', async (_name, args, name) => {
     const answer = await call(args, name);
     expect([answer.status, answer.json]).toMatchObject([200, { id: 1, error: { code: -32602 } }]);
@@ -493,10 +534,9 @@ describe('tools/call', () => {
 
   it.each<[string, unknown, string]>([
     ['an unknown argument', { text: 'a', tex: 1 }, 'There is no argument "tex".'],
-    ['__proto__', JSON.parse('{"text":"a","__proto__":{"times":5}}'), 'There is no argument "__proto__".'],
     ['constructor', { text: 'a', constructor: 1 }, 'There is no argument "constructor".'],
     ['a missing argument', {}, 'text: Invalid input: expected string, received undefined'],
-    ['a wrong type', { text: 1 }, 'text: Invalid input: expected string, received number'],
+    ['a wrong type', { text: [1] }, 'text: Invalid input: expected string, received array'],
     ['a wrong value of several kinds', { text: 'a', tag: 7 }, 'tag: Invalid option'],
     ['both names of one argument', { text: 'a', message: 'b' }, 'message is another name for text: send one of them.'],
   ])('lets the model repair %s', async (_name, args, message) => {
@@ -506,7 +546,7 @@ describe('tools/call', () => {
     const said = errorOf(json);
     expect(said).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining(message) });
     if (!message.startsWith('message'))
-      expect(said).toMatchObject({ hint: 'Valid arguments: text, times, tag, extra.' });
+      expect(said).toMatchObject({ hint: expect.stringMatching(/(^|\? )Valid arguments: text, times, tag, extra\.$/) });
   });
 
   it('takes an alias silently', async () => {

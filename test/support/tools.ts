@@ -15,7 +15,7 @@ import {
 import { scopes, type Principal } from '../../src/contract/issuer/index.ts';
 import type { Actor, Storage, Workspace } from '../../src/contract/storage/index.ts';
 import type { Telemetry } from '../../src/contract/telemetry/index.ts';
-import { parseArguments, renameAliases } from '../../src/mcp/arguments.ts';
+import { parseArguments, readArguments } from '../../src/mcp/arguments.ts';
 import { createCatalog, type Catalog } from '../../src/mcp/catalog.ts';
 import { telemetryHost } from '../../src/gateway/wiring/telemetry-host.ts';
 import { cancelChat } from '../../src/incidents/investigation/worker.ts';
@@ -30,6 +30,8 @@ export const alert: Actor = { kind: 'alert', id: 'test', name: 'test alerts' };
 
 export interface Called {
   readonly structured: Record<string, unknown>;
+  /** The same as it goes over the wire. */
+  readonly raw: string;
   readonly text: string;
   readonly facts: ToolResult['facts'];
 }
@@ -130,7 +132,7 @@ export class Toolbox {
   ): Promise<Called> {
     const entry = this.catalog.entries.get(name);
     if (entry === undefined) throw new Error(`no tool ${name}`);
-    const input = parseArguments(entry, renameAliases(entry, args));
+    const input = parseArguments(entry, readArguments(entry, args));
     const result = await entry.tool.run(input, {
       principal,
       signal: new AbortController().signal,
@@ -140,8 +142,9 @@ export class Toolbox {
       progress: () => {},
       ...context,
     });
-    const structured = z.record(z.string(), z.unknown()).parse(JSON.parse(structuredText(result.structured)));
+    const raw = structuredText(result.structured);
+    const structured = z.record(z.string(), z.unknown()).parse(JSON.parse(raw));
     entry.tool.output.parse(structured);
-    return { structured, text: JSON.parse(`"${textInString(result.text)}"`), facts: result.facts };
+    return { structured, raw, text: JSON.parse(`"${textInString(result.text)}"`), facts: result.facts };
   }
 }

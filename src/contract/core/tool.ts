@@ -16,6 +16,8 @@ export const toolNames = [
   'send_chat_reply',
 ] as const;
 
+export type ToolName = (typeof toolNames)[number];
+
 /** One of the eight tools, or a fixture of the conformance tests: what the MCP layer lists, validates and calls. */
 export interface Tool<Input extends z.ZodType = z.ZodType> {
   readonly name: string;
@@ -29,6 +31,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   /** Other names models send for an argument: `{ query: 'sql' }`. Taken silently, not listed. */
   readonly aliases?: Readonly<Record<string, string>>;
   readonly output: z.ZodType;
+  /** For a tool that can be asked for results over 40,000 characters: what a client should show without spilling them. */
+  readonly maxResultChars?: number;
   /** The argument that is SQL, which the audit keeps where the config says so. */
   readonly statement?: string;
   /** Capabilities of the client that the tool cannot do without; a caller that did not declare them is refused (-32021). */

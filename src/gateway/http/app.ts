@@ -4,7 +4,7 @@ import { SightlineError, type Instruments, type Logger } from '../../contract/co
 import { pagePaths, type Issuer } from '../../contract/issuer/index.ts';
 import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
 import { expectsContinue, type Admission } from '../../limits/admission.ts';
-import { ambiguous, isUnambiguous } from '../../mcp/host-check.ts';
+import { ambiguous, isUnambiguous, noteRefusedHosts } from '../../mcp/host-check.ts';
 import type { McpListener } from '../../mcp/handler.ts';
 import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
 import type { Urls } from '../wiring/urls.ts';
@@ -96,7 +96,7 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
     if (!options.receiver.handle(request, response, expectsContinue(request))) next();
   };
   const alerts: RequestHandler = (request, response) => options.alerts(request, response, expectsContinue(request));
-  const isOurs = hostCheck(options.allowedHosts);
+  const isOurs = hostCheck(options.allowedHosts, noteRefusedHosts(logger));
   const ours: RequestHandler = (request, response, next) => {
     if (!isOurs(request, response)) return;
     if (expectsContinue(request)) response.writeContinue();
@@ -145,6 +145,10 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   );
   const token = issuer.handle ? { tokenUrl: `${authUrl}/oauth2/token` } : {};
   const signInUrl = `${authUrl}${pagePaths.signIn}`;
+  app.post('/', (_request, response) => {
+    response.setHeader('Allow', 'GET, HEAD');
+    sendError(response, 405, 'invalid_argument', 'This address is a page.', `The MCP endpoint is ${resource}.`);
+  });
   app.all('/', onlyGet, landingPage({ name: options.resourceName, resource, signInUrl, ...token }));
   app.use(options.pages);
   app.use((_request, response) => sendError(response, 404, 'not_found', 'There is nothing at this address.'));

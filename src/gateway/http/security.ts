@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
+import { hostHint } from '../../mcp/host-check.ts';
 import { sendError } from './json.ts';
 
 /** For every answer; a page loosens the policy by what it needs and no more. */
@@ -28,13 +29,16 @@ export const onlyOfPages: ReadonlySet<string> = new Set([
  * rebinding) sends its own name as Host. Answers true for a good request, else it has answered.
  * @param allowed lower-case `host[:port]`. One without a port stands for that name at any port, as at the MCP endpoint.
  */
-export function hostCheck(allowed: readonly string[]): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function hostCheck(
+  allowed: readonly string[],
+  onRefused: (host: string | undefined) => void,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
   const names = new Set(allowed);
   return (request, response) => {
     const host = (request.headers.host ?? '').toLowerCase();
     if (names.has(host) || names.has(host.replace(/:\d+$/, ''))) return true;
-    const hint = 'Use the address in publicUrl, or add the name to allowedHosts in the configuration.';
-    sendError(response, 403, 'forbidden', 'This server does not answer under the host name of the request.', hint);
+    onRefused(request.headers.host);
+    sendError(response, 403, 'forbidden', 'This server does not answer under the host name of the request.', hostHint);
     return false;
   };
 }

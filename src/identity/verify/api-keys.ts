@@ -36,9 +36,12 @@ export interface ApiKeys {
   list(organizationId: OrganizationId): Promise<readonly ApiKey[]>;
 }
 
+/** By which a secret is told from an access token. */
+export const keySecretPrefix = 'aks';
+
 export function createApiKeys({ storage, now }: Pick<IssuerHost, 'storage' | 'now'>): ApiKeys {
   const newSecret = () => {
-    const secret = generateSecret('aks');
+    const secret = generateSecret(keySecretPrefix);
     return { secret, stored: { id: newId('sec'), hash: hashSecret(secret) } };
   };
 

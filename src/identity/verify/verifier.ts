@@ -22,6 +22,7 @@ import {
 } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { BoundedWork } from '../../limits/bounded-work.ts';
+import { keySecretPrefix } from './api-keys.ts';
 import { isBearerToken, readBearer } from './bearer.ts';
 import { createIntrospection } from './introspection.ts';
 import { createTokenCache } from './token-cache.ts';
@@ -95,6 +96,11 @@ export function createVerifier(options: VerifierOptions): Verifier {
   async function verify(token: string, about?: Identified): Promise<{ value: Known; expiresAt: number }> {
     // Here and not with each request: what is known was looked at.
     if (!isBearerToken(token)) throw invalid(tokenRequired);
+    if (token.startsWith(`${keySecretPrefix}_`)) {
+      throw new SightlineError('invalid_token', 'This is the secret of an API key, not an access token.', {
+        hint: 'Exchange it: POST grant_type=client_credentials with the client id and this secret to /oauth2/token. The token lives an hour.',
+      });
+    }
     const named = readUnchecked(token);
     if (named === undefined && introspect !== undefined) {
       const { claims, expiresAt } = await introspect(token);
