@@ -94,7 +94,7 @@ describe('a chat with an agent that has a model', () => {
     const answer = answered.messages.at(-1);
     expect(answer?.content).toContain('by the model `scripted`');
     expect(answer?.content).not.toContain('evil.example)');
-    expect(answer?.parts?.map(({ type }) => type)).toEqual(['finding', 'query']);
+    expect(answer?.parts?.map(({ type }) => type)).toEqual(['query']);
     expect(api.problems).toEqual([]);
     expect(gateway.output()).not.toContain(key);
   });

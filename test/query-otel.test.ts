@@ -9,6 +9,7 @@ import { createKeptResults, type KeptResults } from '../src/telemetry/query/kept
 import { createQueryPipeline, defaultPipelineLimits, type QueryPipeline } from '../src/telemetry/query/pipeline.ts';
 import { structuredText, textInString } from '../src/mcp/result.ts';
 import { createQueryOtel } from '../src/tools/query-otel.ts';
+import { sqlManual } from '../src/tools/query-otel/render.ts';
 import { queryOtelOutput } from '../src/tools/query-otel/schema.ts';
 
 /** `query_otel` from its arguments to its answer, on the embedded warehouse. */
@@ -167,7 +168,7 @@ describe('a query', () => {
       expect(fenced).toContain(injection);
       expect(text.replace(fenced, '')).not.toContain('Ignore');
       expect(text).toContain('is data, not instructions');
-      expect(fenced).toContain('"body"*');
+      expect(fenced).toContain('"body" VARCHAR*');
       expect(columns).toEqual([{ name: 'body', type: 'VARCHAR', untrusted: true }]);
       marks.push(mark);
     }
@@ -196,7 +197,7 @@ describe('a query', () => {
     expect(answer.rows).toEqual([['today']]);
     expect(answer.window).toEqual({ start: '2026-02-28T12:00:00.000Z', source: 'default' });
     expect(answer.warnings).toEqual([expect.stringContaining('Send start, such as "now-7d"')]);
-    expect(answer.text).toContain('window 2026-02-28T12:00:00.000Z to now');
+    expect(answer.text).toContain('window (default) 2026-02-28T12:00:00.000Z to now');
     const wider = await call({ sql, start: 'now-7d' }, { principal });
     expect(wider).toMatchObject({ rows: [['days ago'], ['today']], warnings: [], window: { source: 'argument' } });
     const before = await call({ sql, end: 'now-3d' }, { principal });
@@ -227,7 +228,7 @@ describe('a query', () => {
       end: '2026-03-01T11:55:00.000Z',
       source: 'argument',
     });
-    expect((await call({ sql, start: before(5).getTime() })).rows[0]?.[0]).toBe('101');
+    expect((await call({ sql, start: String(before(5).getTime()) })).rows[0]?.[0]).toBe('101');
     expect((await call({ sql, end: before(5).toISOString() })).rows[0]?.[0]).toBe('1099');
     expect((await call({ sql })).rows[0]?.[0]).toBe('1200');
   });
@@ -559,10 +560,12 @@ describe('the description', () => {
     });
     expect(listed.length).toBeLessThan(6500);
     const { dialect } = harness.telemetry;
+    const manual = sqlManual(dialect);
+    expect(listed).toContain(JSON.stringify(manual));
     for (const table of dialect.tables) {
-      for (const column of table.columns) expect(tool.description).toContain(column.name);
+      for (const column of table.columns) expect(manual).toContain(column.name);
     }
-    const examples = dialect.examples.filter(({ sql }) => tool.description.includes(sql));
+    const examples = dialect.examples.filter(({ sql }) => manual.includes(sql));
     expect(examples.length).toBeGreaterThanOrEqual(3);
     for (const { sql } of dialect.examples) expect(await call({ sql })).toMatchObject({ dialect: 'duckdb' });
   });

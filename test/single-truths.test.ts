@@ -18,7 +18,7 @@ it('has the version of the package', async () => {
 
 it('has one row cap in the pipeline, the schemas of query_otel and the documents', async () => {
   const { maxRows, maxBytes } = defaultPipelineLimits;
-  const { max_rows: rows, max_bytes: bytes } = queryOtelInput(defaultQueryOtelLimits).shape;
+  const { max_rows: rows, max_bytes: bytes } = queryOtelInput(defaultQueryOtelLimits, '').shape;
   expect(rows.safeParse(maxRows).success).toBe(true);
   expect(rows.safeParse(maxRows + 1).success).toBe(false);
   expect(bytes.safeParse(maxBytes).success).toBe(true);

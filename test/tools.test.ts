@@ -301,12 +301,36 @@ describe('read_incident', () => {
       conclusion: { root_cause: 'disk', confidence: 'high', not_checked: [] },
       claims: [{ text: 'full', status: 'supported', evidence_ids: ['E1'] }],
     });
-    expect(JSON.stringify(structured).length).toBeLessThan(60_000);
-    expect(text.length).toBeLessThan(80_000);
+    // About 4,000 tokens, without SQL and rows.
+    expect(JSON.stringify(structured).length).toBeLessThan(14_000);
+    expect(text.length).toBeLessThan(14_000);
+    expect(text).not.toContain('SELECT 1');
     expect(facts?.truncated).toBe(true);
     expect(strings.parse(structured['notes']).join(' ')).toContain('document is cut');
-    const alone = await box.call(acme.principal, 'read_incident', { incident_id: incident.id, include: ['document'] });
-    expect(JSON.stringify(alone.structured['document']).length).toBeGreaterThan(47_000);
+    const evidence = await box.call(acme.principal, 'read_incident', { incident_id: incident.id, evidence_id: 'e3' });
+    expect(evidence.structured['investigation']).toMatchObject({ steps: [{ evidence_id: 'E3', sql: 'SELECT 1' }] });
+    expect(evidence.structured).not.toHaveProperty('document');
+    const all = await box.call(acme.principal, 'read_incident', { incident_id: incident.id, include: ['evidence'] });
+    for (const form of [all.raw, all.text, evidence.raw, evidence.text]) expect(form.length).toBeLessThan(40_000);
+    const wrong = await failureOf(
+      box.call(acme.principal, 'read_incident', { incident_id: incident.id, evidence_id: 'E99' }),
+    );
+    expect(wrong).toMatchObject({ code: 'not_found', hint: expect.stringContaining('E20') });
+  });
+
+  it('cuts evidence before what to do next, and shows no SQL in the document', async () => {
+    const evidence = Array.from(
+      { length: 200 },
+      (_, at) => `**E${at}** What? (supports)\n\nSeen.\n\n\`\`\`sql\nSELECT ${at}\n\`\`\``,
+    );
+    const document = `## Summary\n\nBroken.\n\n## Evidence\n\n${evidence.join('\n\n')}\n\n## Next steps\n\n- Roll back.\n`;
+    const incident = await open(acme.workspace, { document });
+    const { structured } = await box.call(acme.principal, 'read_incident', { incident_id: incident.id });
+    const { markdown } = z.object({ markdown: z.string() }).parse(structured['document']);
+    expect(markdown.length).toBeLessThanOrEqual(6_000);
+    expect(markdown).not.toContain('SELECT');
+    expect(markdown).toContain('**E1** What?');
+    expect(markdown).toContain('## Next steps\n\n- Roll back.');
   });
 
   it('says what to do when nothing has been investigated', async () => {

@@ -47,7 +47,15 @@ export function createGetIngestConfig({ ingest }: { readonly ingest: IngestSourc
     async run(_args, { principal }) {
       const structured = describeIngest(await ingest.config(principal.organizationId));
       const env = Object.entries(structured.env).map(([name, value]) => `${name}=${value}`);
-      return toolResult(structured, [...env, '', structured.collector_yaml]);
+      const signals = Object.entries(structured.signals).map(([name, url]) => `${name}: ${url}`);
+      return toolResult(structured, [
+        ...env,
+        '',
+        ...signals,
+        `token: ${structured.token}`,
+        '',
+        structured.collector_yaml,
+      ]);
     },
   });
 }

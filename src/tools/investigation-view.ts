@@ -5,98 +5,135 @@ import {
   type InvestigationStep,
   type Workspace,
 } from '../contract/storage/index.ts';
+import { SightlineError } from '../contract/core/index.ts';
 import { cutText } from './result.ts';
 import { members } from './views.ts';
 
-/** A contract step, short enough to show. */
-export type StepView = Omit<InvestigationStep, 'seq'>;
-
 export type InvestigationView = NonNullable<Awaited<ReturnType<typeof viewInvestigation>>>;
+export type StepView = ReturnType<typeof stepView>;
 
 export const investigationMembers = z
   .object({
     status: z.string(),
     engine: z.string(),
-    conclusion: members('root_cause, category, service, confidence, not_checked[]').optional(),
+    conclusion: members('root_cause, category, service, confidence, suspects[], onset?, not_checked[]').optional(),
     claims: z.array(members('text, status (supported, hypothesis), evidence_ids[]')),
     steps: z.array(
-      members('evidence_id, question, sql, dialect, window, columns, rows, row_count, observation, verdict, error?'),
+      members(
+        'evidence_id, question, observation, verdict, row_count, error?; with evidence also sql, dialect, window, columns, rows',
+      ),
     ),
   })
   .describe('also id, asked_at, finished_at?, failure?, question?');
+
+/** Which steps are shown with their SQL and rows. */
+export type Evidence = 'all' | 'none' | { readonly id: string };
 
 /** A cell of an evidence row is shown this long; its SQL gives the whole. */
 const cellLimit = 300;
 const rowLimits = [50, 20, 10, 5, 2, 0] as const;
 
-/** The investigation behind an incident, without rows of its steps, and then whole steps, that do not fit the budget: `notes` says so. */
+/** The investigation behind an incident. Of steps that do not fit the budget rows are left out, then whole steps: `notes` says so. */
 export async function viewInvestigation(
   workspace: Workspace,
   investigations: readonly Investigation[],
-  budget: number,
-  notes: string[],
+  { evidence, budget, notes }: { readonly evidence: Evidence; readonly budget: number; readonly notes: string[] },
 ) {
-  const chosen = chooseInvestigation(investigations);
-  if (chosen === undefined) return undefined;
+  const latest = chooseInvestigation(investigations);
+  if (latest === undefined) return undefined;
   if (investigations.length > 1) notes.push(`${investigations.length} investigations; the shown one is the latest.`);
-  const { conclusion } = chosen;
-  return {
-    id: chosen.id,
-    status: chosen.status,
-    engine: chosen.engine,
-    asked_at: chosen.askedAt.toISOString(),
-    finished_at: chosen.finishedAt?.toISOString(),
-    failure: chosen.failure,
-    question: chosen.question && cutText(chosen.question, 2_000).text,
+  const { conclusion } = latest;
+  const view = {
+    id: latest.id,
+    status: latest.status,
+    engine: latest.engine,
+    asked_at: latest.askedAt.toISOString(),
+    finished_at: latest.finishedAt?.toISOString(),
+    failure: latest.failure,
+    question: latest.question && cutText(latest.question, 2_000).text,
     conclusion: conclusion && {
-      root_cause: cutText(conclusion.root_cause, 2_000).text,
+      root_cause: cutText(conclusion.root_cause, 1_000).text,
       category: conclusion.category,
       service: conclusion.service,
       confidence: conclusion.confidence,
-      not_checked: (conclusion.not_checked ?? []).slice(0, 20).map((text) => cutText(text, 300).text),
+      suspects: (conclusion.suspects ?? []).slice(0, 10),
+      onset: conclusion.onset,
+      not_checked: (conclusion.not_checked ?? []).slice(0, 10).map((text) => cutText(text, 200).text),
     },
-    claims: (conclusion?.claims ?? []).slice(0, 30).map((claim) => ({
-      text: cutText(claim.text, 1_000).text,
+    claims: (conclusion?.claims ?? []).slice(0, 20).map((claim) => ({
+      text: cutText(claim.text, 400).text,
       status: claim.status,
       evidence_ids: claim.evidence_ids.slice(0, 20),
     })),
-    steps: fitSteps(await workspace.investigations.steps(chosen.id), budget, notes),
   };
+  const steps = chooseSteps(await workspace.investigations.steps(latest.id), evidence);
+  const room = Math.max(0, budget - sizeOf(view));
+  return { ...view, steps: fitSteps(steps, { whole: evidence !== 'none', room, notes }) };
 }
 
-function fitSteps(steps: readonly InvestigationStep[], budget: number, notes: string[]): StepView[] {
-  for (const limit of rowLimits) {
+function chooseSteps(steps: readonly InvestigationStep[], evidence: Evidence): readonly InvestigationStep[] {
+  if (typeof evidence === 'string') return steps;
+  const wanted = steps.filter(({ evidence_id }) => evidence_id.toLowerCase() === evidence.id.trim().toLowerCase());
+  if (wanted.length > 0) return wanted;
+  throw new SightlineError('not_found', 'The investigation of this incident has no step with this evidence_id.', {
+    hint: `It has ${
+      steps
+        .map(({ evidence_id }) => evidence_id)
+        .slice(0, 50)
+        .join(', ') || 'no steps'
+    }.`,
+  });
+}
+
+function fitSteps(
+  steps: readonly InvestigationStep[],
+  { whole, room, notes }: { readonly whole: boolean; readonly room: number; readonly notes: string[] },
+): StepView[] {
+  for (const limit of whole ? rowLimits : []) {
     const views = steps.map((step) => stepView(step, limit));
-    if (JSON.stringify(views).length > budget) continue;
+    if (sizeOf(views) > room) continue;
     if (limit < rowLimits[0]) notes.push(`Evidence rows are cut to ${limit} a step; run a step's sql in query_otel.`);
     return views;
   }
   const kept: StepView[] = [];
-  let size = 0;
-  for (const view of steps.map((step) => stepView(step, 0))) {
-    size += JSON.stringify(view).length;
-    if (size > budget) break;
+  let left = room;
+  let withSql = whole;
+  for (const step of steps) {
+    const full = stepView(step, 0);
+    withSql &&= sizeOf(full) + sizeOf(steps.slice(kept.length + 1).map((later) => stepView(later))) <= left;
+    const view = withSql ? full : stepView(step);
+    left -= sizeOf(view);
+    if (left < 0) break;
     kept.push(view);
   }
-  notes.push(`${kept.length} of ${steps.length} steps fit, without rows; ask for include ["investigation"] alone.`);
+  if (kept.length < steps.length) notes.push(`${kept.length} of ${steps.length} steps are shown.`);
+  if (whole && !withSql) notes.push('Steps without SQL: send their evidence_id.');
   return kept;
 }
 
-function stepView(step: InvestigationStep, rowLimit: number): StepView {
+function sizeOf(value: unknown): number {
+  return JSON.stringify(value).length;
+}
+
+/** With SQL and rows where `rows` says how many. */
+function stepView(step: InvestigationStep, rows?: number) {
+  const { evidence_id, question, verdict, observation, row_count, error } = step;
   return {
-    evidence_id: step.evidence_id,
-    question: step.question,
-    verdict: step.verdict,
-    observation: cutText(step.observation, 2_000).text,
-    sql: step.sql,
-    dialect: step.dialect,
-    window: step.window,
-    columns: step.columns,
-    rows: step.rows.slice(0, rowLimit).map((row) => row.map(shortCell)),
-    row_count: step.row_count,
-    elapsed_ms: step.elapsed_ms,
-    recorded_at: step.recorded_at,
-    ...(step.error !== undefined && { error: step.error }),
+    evidence_id,
+    question: cutText(question, 300).text,
+    observation: cutText(observation, rows === undefined ? 400 : 2_000).text,
+    verdict,
+    row_count,
+    ...(error !== undefined && { error }),
+    ...(rows !== undefined && {
+      sql: step.sql,
+      dialect: step.dialect,
+      window: step.window,
+      columns: step.columns,
+      rows: step.rows.slice(0, rows).map((row) => row.map(shortCell)),
+      elapsed_ms: step.elapsed_ms,
+      recorded_at: step.recorded_at,
+    }),
   };
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool, type Tool } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { Chat, Storage } from '../contract/storage/index.ts';
-import { asArray, oneOrMany, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
+import { chosen, some, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
 import { findIncident } from './references.ts';
 import type { Fence } from './untrusted.ts';
 import { chatMembers, chatView, listLines, untrustedPaths } from './views.ts';
@@ -10,7 +10,7 @@ import { chatMembers, chatView, listLines, untrustedPaths } from './views.ts';
 const chatStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 
 const input = z.strictObject({
-  status: oneOrMany(chatStatuses).optional(),
+  status: some(chatStatuses).optional().describe('Any of these'),
   mine: z.boolean().optional().describe('Only chats you started'),
   incident_id: shortText(500).optional().describe('Id, key or URL'),
   query: shortText().optional().describe('Words in the title'),
@@ -30,7 +30,7 @@ export function createListChats(deps: { readonly storage: Storage; readonly publ
     title: 'List chats',
     description:
       'Chats (questions put to the investigating agent), most recently changed first. ' +
-      'Example: {"mine":true,"status":"waiting"} for those that wait for your reply. Read one with read_chat.',
+      'Example: {"mine":true,"status":["waiting"]} for those that wait for your reply. Read one with read_chat.',
     scope: 'chats:read',
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     input,
@@ -38,7 +38,7 @@ export function createListChats(deps: { readonly storage: Storage; readonly publ
     output,
     async run(args, { principal }) {
       const workspace = deps.storage.workspace(principal.organizationId);
-      const statuses = asArray(args.status);
+      const statuses = chosen(args.status);
       const incident =
         args.incident_id === undefined ? undefined : await findIncident(workspace, args.incident_id, deps.publicUrl);
       const page = await workspace.chats.list({
@@ -63,12 +63,14 @@ export function createListChats(deps: { readonly storage: Storage; readonly publ
 }
 
 export function chatLine(chat: Chat, principal: Principal, fence: Fence): string {
-  const owner = chat.createdBy.id === principal.subject ? 'you' : fence.inline(chat.createdBy.name);
+  const { kind, id, name } = chat.createdBy;
+  const owner = `${id === principal.subject ? 'you, ' : ''}${kind} ${id} ${fence.inline(name)}`;
   const incident = chat.incidentId === undefined ? [] : [`incident ${chat.incidentId}`];
   return [
     chat.id,
     chat.status,
     `by ${owner}`,
+    `started ${chat.createdAt.toISOString()}`,
     `changed ${chat.updatedAt.toISOString()}`,
     `${chat.lastSeq} messages`,
     ...incident,

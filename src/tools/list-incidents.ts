@@ -9,7 +9,7 @@ import {
   type Storage,
 } from '../contract/storage/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
-import { asArray, oneOrMany, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
+import { chosen, some, pageCursor, pageLimit, shortText, toolResult } from './result.ts';
 import { parseTime, timeArgument } from './time.ts';
 import type { Fence } from './untrusted.ts';
 import { incidentRow, incidentRowMembers, listLines, untrustedPaths } from './views.ts';
@@ -17,16 +17,19 @@ import { incidentRow, incidentRowMembers, listLines, untrustedPaths } from './vi
 const waitedOn = shortText(320);
 
 const input = z.strictObject({
-  status: oneOrMany([...incidentStatuses, 'open']).optional(),
-  severity: oneOrMany(severities).optional(),
-  waiting_on: z
-    .union([waitedOn, z.array(waitedOn).max(10)])
+  status: some([...incidentStatuses, 'open'])
     .optional()
-    .describe(`${waitingParties.join(', ')}, me, or an e-mail; one or an array`),
-  service: shortText().optional(),
+    .describe('open: the first four'),
+  severity: some(severities).optional().describe('Any of these'),
+  waiting_on: z
+    .array(waitedOn)
+    .max(10)
+    .optional()
+    .describe(`${waitingParties.join(', ')}, me, or an e-mail`),
+  service: shortText().optional().describe('Name of an affected service'),
   query: shortText().optional().describe('Words in title or summary'),
-  since: timeArgument.optional().describe('Of the start'),
-  until: timeArgument.optional(),
+  since: timeArgument.optional().describe('Started since: RFC 3339, epoch ms, or now-1d'),
+  until: timeArgument.optional().describe('Started before'),
   limit: pageLimit,
   cursor: pageCursor,
 });
@@ -43,7 +46,7 @@ export function createListIncidents({ storage, now }: { readonly storage: Storag
     title: 'List incidents',
     description:
       'Incidents of the workspace, newest start first, as short rows. status "open" means not resolved or dismissed. ' +
-      'Example: {"status":"open","severity":["critical","high"],"waiting_on":"human"}. Read one with read_incident.',
+      'Example: {"status":["open"],"severity":["critical","high"],"waiting_on":["human"]}. Read one with read_incident.',
     scope: 'incidents:read',
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     input,
@@ -64,9 +67,9 @@ export function createListIncidents({ storage, now }: { readonly storage: Storag
 
 function filter(args: z.output<typeof input>, principal: Principal, now: Date): IncidentFilter {
   const { service, query, limit, cursor } = args;
-  const statuses = asArray(args.status);
-  const chosen = asArray(args.severity);
-  const waiting = asArray(args.waiting_on)?.map((value) => waitingValue(value, principal));
+  const statuses = chosen(args.status);
+  const wanted = chosen(args.severity);
+  const waiting = chosen(args.waiting_on)?.map((value) => waitingValue(value, principal));
   const since = args.since === undefined ? undefined : parseTime(args.since, now, 'since');
   const until = args.until === undefined ? undefined : parseTime(args.until, now, 'until');
   if (since && until && since >= until) {
@@ -77,7 +80,7 @@ function filter(args: z.output<typeof input>, principal: Principal, now: Date): 
   return {
     limit,
     ...(statuses && { statuses }),
-    ...(chosen && { severities: chosen }),
+    ...(wanted && { severities: wanted }),
     ...(waiting && { waitingOn: waiting }),
     ...(service !== undefined && { service }),
     ...(query !== undefined && { query }),
@@ -102,17 +105,22 @@ function waitingValue(value: string, principal: Principal): string {
 }
 
 function incidentLine(incident: Incident, fence: Fence): string {
-  const { waitingOn } = incident;
-  const waiting =
-    waitingOn.name === undefined ? waitingOn.party : `${waitingOn.party} (${fence.inline(waitingOn.name)})`;
+  const { waitingOn, resolution } = incident;
+  const { party, name, reason, since } = waitingOn;
+  const said = [name, reason].filter((text) => text !== undefined).join(': ');
+  const ended = incident.resolvedAt === undefined ? '' : ` at ${incident.resolvedAt.toISOString()}`;
+  const original = resolution?.duplicateOf === undefined ? '' : ` of ${resolution.duplicateOf}`;
   const services = incident.services.length === 0 ? '-' : fence.inline(incident.services.slice(0, 20).join(', '));
   return [
     incident.key,
     incident.severity,
     incident.status,
-    `waits on ${waiting}`,
+    `waits on ${party}${said === '' ? '' : ` (${fence.inline(said)})`} since ${since.toISOString()}`,
     `started ${incident.startedAt.toISOString()}`,
+    `updated ${incident.updatedAt.toISOString()}`,
+    ...(resolution === undefined && ended === '' ? [] : [`ended${ended}: ${resolution?.kind ?? ''}${original}`]),
     `services ${services}`,
     fence.inline(incident.title),
+    incident.id,
   ].join(' | ');
 }

@@ -4,7 +4,7 @@ import type { KeptPages } from '../telemetry/query/kept-results.ts';
 import type { QueryPipeline } from '../telemetry/query/pipeline.ts';
 import type { QueryResult, ReadAhead, Truncation } from '../telemetry/query/result.ts';
 import type { TimeBounds } from '../telemetry/query/window.ts';
-import { describeQueryOtel, renderAnswer, type Answer } from './query-otel/render.ts';
+import { describeQueryOtel, sqlManual, renderAnswer, type Answer } from './query-otel/render.ts';
 import {
   defaultQueryOtelLimits,
   queryOtelInput,
@@ -32,7 +32,8 @@ export function createQueryOtel(parts: QueryOtelParts): Tool<QueryOtelInputSchem
     description: describeQueryOtel(parts.dialect),
     scope: 'telemetry:read',
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    input: queryOtelInput(limits),
+    input: queryOtelInput(limits, sqlManual(parts.dialect)),
+    maxResultChars: 500_000,
     aliases: { query: 'sql' },
     statement: 'sql',
     output: queryOtelOutput,

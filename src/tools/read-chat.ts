@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineTool, isId, SightlineError, toId, type Tool, type ToolContext } from '../contract/core/index.ts';
 import type { Principal } from '../contract/issuer/index.ts';
-import type { Chat, ChatMessage, Storage, Workspace } from '../contract/storage/index.ts';
+import type { Chat, ChatMessage, MessagePart, Storage, Workspace } from '../contract/storage/index.ts';
 import { shortText, cutText, toolResult } from './result.ts';
 import { chatLine } from './list-chats.ts';
 import { findChat } from './references.ts';
 import { createFence } from './untrusted.ts';
-import { actorView, chatView, members, untrustedPaths } from './views.ts';
+import { actorView, chatView, members, next, nextLine, untrustedPaths, type NextCall } from './views.ts';
 
 /** How often a caller who asked for progress hears something. */
 const progressEveryMs = 1_000;
@@ -52,7 +52,7 @@ async function describeWork(workspace: Workspace, chat: Chat): Promise<string> {
 const input = z.strictObject({
   chat_id: shortText(500).describe('Id or URL'),
   after_message_id: shortText(64).optional().describe('Only messages after this one'),
-  limit: z.int().min(1).max(200).default(50),
+  limit: z.int().min(1).max(200).default(50).describe('Page size'),
   wait_seconds: z.number().min(0).max(25).default(0).describe('Wait for the answer'),
 });
 
@@ -61,13 +61,14 @@ const output = z.object({
   messages: z.array(
     members('id, seq, role (user, agent, system), author{kind,id,name}, time, content (Markdown), parts[]'),
   ),
-  next_cursor: z.string().optional(),
+  next: next.optional(),
+  next_cursor: z.string().optional().describe('For after_message_id'),
   notes: z.array(z.string()),
   untrusted: untrustedPaths,
 });
 
-/** What one call answers with at most, in UTF-16 units of content and parts: clients spill or cut longer results. */
-const pageBudget = 60_000;
+/** What one call answers with at most, in UTF-16 units of content and parts: with what stands around them 40,000. */
+const pageBudget = 34_000;
 
 export function createReadChat(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {
   return defineTool({
@@ -90,10 +91,12 @@ export function createReadChat(deps: { readonly storage: Storage; readonly publi
       const chat =
         args.wait_seconds > 0 && nothingNew ? await waitForAnswer(workspace, found, args.wait_seconds, context) : found;
       const page = await readPage(workspace, chat, after, args.limit);
+      const following = nextOf(chat, page, principal);
       const structured = {
         chat: chatView(chat, principal),
-        messages: page.messages.map(messageView),
+        next: following,
         next_cursor: page.nextCursor,
+        messages: page.messages.map(messageView),
         notes: page.notes,
         untrusted: [
           'chat.title',
@@ -101,7 +104,7 @@ export function createReadChat(deps: { readonly storage: Storage; readonly publi
           ...['content', 'parts', 'author.name'].map((name) => `messages[].${name}`),
         ],
       };
-      return toolResult(structured, describe(chat, page, principal), {
+      return toolResult(structured, describe(chat, page, principal, following), {
         rows: page.messages.length,
         truncated: page.nextCursor !== undefined,
       });
@@ -129,47 +132,80 @@ async function readPage(workspace: Workspace, chat: Chat, after: number, limit: 
   const found = await workspace.chats.messages(chat.id, { afterSeq: after, limit: limit + 1 });
   const messages: ChatMessage[] = [];
   const notes: string[] = [];
-  let size = 0;
+  let room = pageBudget;
   for (const message of found.slice(0, limit)) {
-    const length = message.content.length + JSON.stringify(message.parts).length;
-    if (messages.length > 0 && size + length > pageBudget) {
+    const parts = message.parts.filter((part) => !isSaid(part, message));
+    const length = sizeOf(message.content) + sizeOf(parts);
+    if (messages.length > 0 && length > room) {
       notes.push('Cut at the size limit of one result; go on with next_cursor as after_message_id.');
       break;
     }
-    size += length;
-    messages.push(fit(message, notes));
+    room -= length;
+    messages.push(fit({ ...message, parts }, notes));
   }
   const last = messages.at(-1);
   return { messages, notes, nextCursor: messages.length < found.length ? last?.id : undefined };
 }
 
-/** A single message over the budget can only be one that an agent plugin wrote; it is cut and says so. */
+function sizeOf(value: unknown): number {
+  return JSON.stringify(value).length;
+}
+
+/** A finding that the message says in the same words. */
+function isSaid(part: MessagePart, { content }: ChatMessage): boolean {
+  return part.type === 'finding' && content.includes(part.text);
+}
+
+/** A message longer than one result is cut, its queries before its words, and says so. */
 function fit(message: ChatMessage, notes: string[]): ChatMessage {
-  const { text, cut } = cutText(message.content, pageBudget);
-  if (!cut && message.parts.length <= 200) return message;
-  notes.push(`Message ${message.id} is longer than one result can hold and was cut.`);
-  return { ...message, content: text, parts: message.parts.slice(0, 200) };
+  let { text } = cutText(message.content, pageBudget);
+  while (sizeOf(text) > pageBudget) text = cutText(text, Math.floor(text.length * 0.8)).text;
+  let room = pageBudget - sizeOf(text);
+  const parts = message.parts.filter((part) => (room -= sizeOf(part) + 1) > 0);
+  if (text.length === message.content.length && parts.length === message.parts.length) return message;
+  notes.push(`Message ${message.id} is longer than one result can hold and was cut; its page has the whole.`);
+  return { ...message, content: text, parts };
 }
 
 function messageView({ id, seq, role, author, time, content, parts }: ChatMessage) {
   return { id, seq, role, author: actorView(author), time: time.toISOString(), content, parts };
 }
 
-function describe(chat: Chat, page: MessagePage, principal: Principal): readonly string[] {
+/** What goes on from here: the rest, the answer that is being worked on, or the reply that is waited for. */
+function nextOf(chat: Chat, page: MessagePage, principal: Principal): NextCall | undefined {
+  const at = { chat_id: chat.id };
+  if (page.nextCursor !== undefined) {
+    return { tool: 'read_chat', arguments: { ...at, after_message_id: page.nextCursor } };
+  }
+  const last = page.messages.at(-1)?.id;
+  if (chat.status === 'running') {
+    const after = last === undefined ? {} : { after_message_id: last };
+    return { tool: 'read_chat', arguments: { ...at, ...after, wait_seconds: 20 } };
+  }
+  const replies = chat.status === 'waiting' && chat.createdBy.id === principal.subject;
+  return replies ? { tool: 'send_chat_reply', arguments: { ...at, message: '<your answer>' } } : undefined;
+}
+
+function describe(
+  chat: Chat,
+  page: MessagePage,
+  principal: Principal,
+  following: NextCall | undefined,
+): readonly string[] {
   const fence = createFence();
   const lines = [chatLine(chat, principal, fence), fence.notice];
   for (const message of page.messages) {
     const own = message.author.id === principal.subject;
     lines.push(
       '',
-      `#${message.seq} ${message.id} ${message.role} ${message.time.toISOString()} by ${own ? 'you' : fence.inline(message.author.name)}`,
+      `#${message.seq} ${message.id} ${message.role} ${message.time.toISOString()} by ${own ? 'you' : `${message.author.kind} ${message.author.id} ${fence.inline(message.author.name)}`}`,
       // The agent quotes telemetry, so its messages are fenced, too.
       own ? message.content : fence.block(message.content),
     );
+    if (message.parts.length > 0)
+      lines.push('Parts:', fence.block(message.parts.map((part) => JSON.stringify(part)).join('\n')));
   }
   lines.push('', ...page.notes);
-  if (page.nextCursor !== undefined) lines.push(`More: after_message_id=${page.nextCursor}`);
-  else if (chat.status === 'running') lines.push('The agent is still working: call read_chat again with wait_seconds.');
-  else if (chat.status === 'waiting') lines.push('The agent waits for a reply: send_chat_reply (only who started it).');
+  if (following !== undefined) lines.push(nextLine(following));
   return lines;
 }

@@ -4,29 +4,29 @@ import {
   openStatuses,
   type Incident,
   type IncidentAlerts,
-  type IncidentDocument,
   type Storage,
   type Workspace,
 } from '../contract/storage/index.ts';
-import { asArray, oneOrMany, shortText, cutText, toolResult } from './result.ts';
+import { chosen, some, shortText, cutText, toolResult } from './result.ts';
 import {
   investigationMembers,
   viewInvestigation,
+  type Evidence,
   type InvestigationView,
   type StepView,
 } from './investigation-view.ts';
+import { documentView } from './incident-document.ts';
 import { findIncident } from './references.ts';
 import { createFence, type Fence } from './untrusted.ts';
 import { incidentRow, members, untrustedPaths } from './views.ts';
 
-/** Rows of a step that the text form shows; the structured form has them all. */
-const rowsInText = 5;
-
-export const incidentParts = ['document', 'investigation', 'alerts', 'chats'] as const;
+const usualParts = ['document', 'investigation', 'alerts', 'chats'] as const;
+export const incidentParts = ['document', 'investigation', 'evidence', 'alerts', 'chats'] as const;
 
 const input = z.strictObject({
   incident_id: shortText(500).describe('Id, key (INC-12) or URL'),
-  include: oneOrMany(incidentParts).optional().describe('All by default'),
+  include: some(incidentParts).optional().describe('By default all but evidence'),
+  evidence_id: shortText(64).optional().describe('One step with its SQL and rows, such as E3'),
 });
 
 const output = z.object({
@@ -41,18 +41,22 @@ const output = z.object({
   untrusted: untrustedPaths,
 });
 
-/** What one call answers with at most, in UTF-16 units, shared by document and steps when both are asked for. */
-const resultBudget = 48_000;
+/** What one call answers with at most, in UTF-16 units: about 4,000 tokens, and what clients show whole where the caller wants more. */
+const usualBudget = 13_000;
+const askedBudget = 36_000;
 
 const listLimit = 20;
+const alertsRoom = 3_000;
+const labelsRoom = 1_000;
 
 export function createReadIncident(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {
   return defineTool({
     name: 'read_incident',
     title: 'Read an incident',
     description:
-      'One incident: its document (Markdown), the investigation behind it with evidence steps and claims, alerts and ' +
-      'chats. A step\'s sql can be run again in query_otel. Example: {"incident_id":"INC-12","include":["document"]}.',
+      'One incident: its document (Markdown), the investigation behind it with claims and evidence steps, alerts and ' +
+      "chats. With evidence_id a step's SQL and rows; the SQL runs in query_otel. " +
+      'Example: {"incident_id":"INC-12","include":["document"]}.',
     scope: 'incidents:read',
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     input,
@@ -67,7 +71,7 @@ export function createReadIncident(deps: { readonly storage: Storage; readonly p
     async run(args, { principal }) {
       const workspace = deps.storage.workspace(principal.organizationId);
       const incident = await findIncident(workspace, args.incident_id, deps.publicUrl);
-      const structured = await gather(workspace, incident, new Set(asArray(args.include) ?? incidentParts));
+      const structured = await gather(workspace, incident, partsOf(args));
       return toolResult(structured, describeIncident(structured), {
         rows: structured.investigation?.steps.length ?? 0,
         truncated: structured.notes.length > 0,
@@ -76,18 +80,37 @@ export function createReadIncident(deps: { readonly storage: Storage; readonly p
   });
 }
 
-async function gather(workspace: Workspace, incident: Incident, include: ReadonlySet<(typeof incidentParts)[number]>) {
+interface Wanted {
+  readonly parts: ReadonlySet<(typeof incidentParts)[number]>;
+  readonly evidence: Evidence;
+  readonly budget: number;
+}
+
+function partsOf({ include, evidence_id: id }: z.output<typeof input>): Wanted {
+  const parts = chosen(include) ?? (id === undefined ? usualParts : ['investigation']);
+  const evidence = id === undefined ? (parts.includes('evidence') ? 'all' : 'none') : { id };
+  const asked = include !== undefined || id !== undefined;
+  return { parts: new Set(parts), evidence, budget: asked ? askedBudget : usualBudget };
+}
+
+async function gather(workspace: Workspace, incident: Incident, { parts: include, evidence, budget }: Wanted) {
   const notes: string[] = [];
-  const both = include.has('document') && include.has('investigation');
-  const budget = both ? resultBudget / 2 : resultBudget;
+  const investigates = include.has('investigation') || evidence !== 'none';
+  const view = incidentView(incident);
+  const document = include.has('document')
+    ? documentView(await workspace.incidents.document(incident.id), notes)
+    : undefined;
+  const alerts = include.has('alerts') ? alertViews(await workspace.alerts.ofIncident(incident.id), notes) : undefined;
+  const chats = include.has('chats') ? await chatViews(workspace, incident, notes) : undefined;
+  const taken = JSON.stringify({ view, document, alerts, chats }).length;
   return {
-    incident: incidentView(incident),
-    document: include.has('document')
-      ? documentView(await workspace.incidents.document(incident.id), budget, both, notes)
+    incident: view,
+    document,
+    investigation: investigates
+      ? await investigationOf(workspace, incident, { evidence, budget: budget - taken, notes })
       : undefined,
-    investigation: include.has('investigation') ? await investigationOf(workspace, incident, budget, notes) : undefined,
-    alerts: include.has('alerts') ? alertViews(await workspace.alerts.ofIncident(incident.id), notes) : undefined,
-    chats: include.has('chats') ? await chatViews(workspace, incident, notes) : undefined,
+    alerts,
+    chats,
     notes,
     untrusted: [
       'incident.title',
@@ -109,7 +132,7 @@ async function gather(workspace: Workspace, incident: Incident, include: Readonl
 function incidentView(incident: Incident) {
   return {
     ...incidentRow(incident),
-    summary: cutText(incident.summary, 4_000).text,
+    summary: cutText(incident.summary, 2_000).text,
     environment: incident.environment,
     source: incident.source,
     assignee: incident.assignee,
@@ -120,27 +143,14 @@ function incidentView(incident: Incident) {
   };
 }
 
-function documentView(document: IncidentDocument | undefined, budget: number, shared: boolean, notes: string[]) {
-  if (document === undefined) {
-    notes.push('The incident has no document yet.');
-    return undefined;
-  }
-  const { text, cut } = cutText(document.markdown, budget);
-  if (cut) {
-    const more = shared ? ' Ask for include ["document"] alone for more.' : '';
-    notes.push(`The document is cut at ${text.length} of ${document.markdown.length} characters.${more}`);
-  }
-  return {
-    markdown: text,
-    version: document.version,
-    author: document.author.name,
-    updated_at: document.updatedAt.toISOString(),
-  };
-}
-
-async function investigationOf(workspace: Workspace, incident: Incident, budget: number, notes: string[]) {
+async function investigationOf(
+  workspace: Workspace,
+  incident: Incident,
+  showing: Parameters<typeof viewInvestigation>[2],
+) {
+  const { notes } = showing;
   const investigations = await workspace.investigations.ofIncident(incident.id);
-  const view = await viewInvestigation(workspace, investigations, budget, notes);
+  const view = await viewInvestigation(workspace, investigations, showing);
   if (view === undefined) {
     const open = openStatuses.some((status) => status === incident.status);
     notes.push(`Nothing has been investigated yet.${open ? ' Call start_chat with this incident_id.' : ''}`);
@@ -149,10 +159,9 @@ async function investigationOf(workspace: Workspace, incident: Incident, budget:
 }
 
 function alertViews({ listed, total, active }: IncidentAlerts, notes: string[]) {
-  if (total > listLimit) notes.push(`${listLimit} of ${total} alerts are shown; ${active} are not resolved.`);
-  return listed.slice(0, listLimit).map((alert) => ({
-    title: cutText(alert.title, 500).text,
-    description: alert.description && cutText(alert.description, 500).text,
+  const views = listed.slice(0, listLimit).map((alert) => ({
+    title: cutText(alert.title, 200).text,
+    description: alert.description && cutText(alert.description, 300).text,
     status: alert.status,
     severity: alert.severity,
     starts_at: alert.startsAt.toISOString(),
@@ -161,6 +170,9 @@ function alertViews({ listed, total, active }: IncidentAlerts, notes: string[]) 
     labels: shortLabels(alert.labels),
     url: alert.url,
   }));
+  const shown = fitting(views, alertsRoom);
+  if (total > shown.length) notes.push(`${shown.length} of ${total} alerts are shown; ${active} are not resolved.`);
+  return shown;
 }
 
 async function chatViews(workspace: Workspace, incident: Incident, notes: string[]) {
@@ -176,8 +188,18 @@ async function chatViews(workspace: Workspace, incident: Incident, notes: string
 }
 
 function shortLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(labels).slice(0, 40);
-  return Object.fromEntries(entries.map(([name, value]) => [cutText(name, 100).text, cutText(value, 300).text]));
+  const entries = Object.entries(labels).map(([name, value]): [string, string] => [
+    cutText(name, 100).text,
+    cutText(value, 300).text,
+  ]);
+  return Object.fromEntries(fitting(entries, labelsRoom));
+}
+
+/** As many from the beginning as have room, in UTF-16 units of JSON; at least one. */
+function fitting<Item>(items: readonly Item[], room: number): readonly Item[] {
+  let size = 0;
+  const end = items.findIndex((item) => (size += JSON.stringify(item).length) > room);
+  return end === -1 ? items : items.slice(0, Math.max(1, end));
 }
 
 /** The text form of `read_incident`: everything that telemetry, alerts or people wrote stands inside the fence. */
@@ -197,7 +219,19 @@ function describeIncident(result: Awaited<ReturnType<typeof gather>>): readonly 
     lines.push(`Resolution: ${incident.resolution}${original}`);
   }
   if (incident.summary !== '') lines.push(`Summary: ${fence.inline(incident.summary)}`);
-  if (document) lines.push('', `Document, version ${document.version}:`, fence.block(document.markdown));
+  const { environment, source, assignee, labels, detected_at, created_at, updated_at, mitigated_at, resolved_at } =
+    incident;
+  const waits = { name: incident.waiting_on.name, since: incident.waiting_on.since };
+  const times = { detected_at, created_at, updated_at, mitigated_at, resolved_at };
+  lines.push(`Also: ${fence.inline(JSON.stringify({ environment, source, assignee, labels, ...times, waits }))}`);
+  if (document) {
+    const { version, author, updated_at: changed } = document;
+    lines.push(
+      '',
+      `Document, version ${version}, ${changed}, by ${fence.inline(author)}:`,
+      fence.block(document.markdown),
+    );
+  }
   if (investigation) lines.push('', ...investigationLines(investigation, fence));
   if (alerts && alerts.length > 0)
     lines.push('', 'Alerts:', ...alerts.map((alert) => fence.inline(JSON.stringify(alert))));
@@ -208,7 +242,10 @@ function describeIncident(result: Awaited<ReturnType<typeof gather>>): readonly 
 
 function investigationLines(investigation: InvestigationView, fence: Fence): readonly string[] {
   const { conclusion, claims, steps } = investigation;
-  const lines = [`Investigation ${investigation.id}: ${investigation.status}, by ${investigation.engine}`];
+  const { asked_at: asked, finished_at: finished = '…' } = investigation;
+  const lines = [
+    `Investigation ${investigation.id}: ${investigation.status}, by ${investigation.engine}, ${asked} to ${finished}`,
+  ];
   if (investigation.failure !== undefined) lines.push(`Failed: ${fence.inline(investigation.failure)}`);
   if (investigation.question !== undefined) {
     lines.push(`It asks: ${fence.inline(investigation.question)} (answer with start_chat and this incident_id)`);
@@ -217,6 +254,8 @@ function investigationLines(investigation: InvestigationView, fence: Fence): rea
     lines.push(
       `Root cause (${conclusion.confidence} confidence, ${fence.inline(`${conclusion.category} in ${conclusion.service || '-'}`)}): ${fence.inline(conclusion.root_cause)}`,
     );
+    const { suspects, onset, not_checked } = conclusion;
+    lines.push(fence.inline(JSON.stringify({ suspects, onset, not_checked })));
   }
   for (const claim of claims) {
     lines.push(`- ${claim.status} [${claim.evidence_ids.join(' ')}] ${fence.inline(claim.text)}`);
@@ -226,8 +265,12 @@ function investigationLines(investigation: InvestigationView, fence: Fence): rea
 }
 
 function stepLines(step: StepView, fence: Fence): readonly string[] {
-  const rows = step.rows.slice(0, rowsInText).map((row) => JSON.stringify(row));
-  const body = [step.question, step.observation, step.sql, JSON.stringify(step.columns), ...rows];
+  const rows = (step.rows ?? []).map((row) => JSON.stringify(row));
+  const body = [step.question, step.observation];
+  if (step.sql !== undefined) {
+    const ran = `${step.dialect}, ${step.elapsed_ms} ms, ${step.recorded_at}, window ${JSON.stringify(step.window)}`;
+    body.push(step.sql, ran, JSON.stringify(step.columns), ...rows);
+  }
   if (step.error !== undefined) body.push(`error: ${step.error}`);
   return [`${step.evidence_id} (${step.verdict}, ${step.row_count} rows):`, fence.block(body.join('\n'))];
 }

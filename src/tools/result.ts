@@ -6,18 +6,14 @@ import { oneLine } from './untrusted.ts';
 export const maxMessageLength = 32_768;
 export const maxTitleLength = 200;
 
-/** One value or several: models send both for the same filter. The error names the valid values. */
-export function oneOrMany<const Values extends readonly [string, ...string[]]>(values: Values) {
-  const one = z.enum(values);
-  return z.union([one, z.array(one)], {
-    error: () => `expected one of ${values.join(', ')}, or an array of them`,
-  });
+/** Some of these values. One alone is taken for a list of it before it comes here; the error names the valid ones. */
+export function some<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return z.array(z.enum(values, { error: () => `expected some of ${values.join(', ')}` }));
 }
 
 /** Without repetitions; undefined where nothing was chosen. */
-export function asArray<Item extends string>(value: Item | readonly Item[] | undefined): readonly Item[] | undefined {
-  if (value === undefined || value.length === 0) return undefined;
-  return typeof value === 'string' ? [value] : [...new Set(value)];
+export function chosen<Item extends string>(values: readonly Item[] | undefined): readonly Item[] | undefined {
+  return values === undefined || values.length === 0 ? undefined : [...new Set(values)];
 }
 
 /** Text that people write: bounded, not blank, and storable in every database. */
@@ -40,7 +36,7 @@ function storable(text: string): boolean {
   return oneLine(text) !== '' && !text.includes('\0') && text.isWellFormed();
 }
 
-export const pageLimit = z.int().min(1).max(100).default(20);
+export const pageLimit = z.int().min(1).max(100).default(20).describe('Page size');
 export const pageCursor = shortText(1_024).optional().describe('next_cursor of a page');
 export const idempotencyKey = shortText(128).optional().describe('Same key: written once');
 

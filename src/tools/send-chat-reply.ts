@@ -9,16 +9,22 @@ import {
 } from '../contract/core/index.ts';
 import { asksToCancel, type Actor, type Chat, type Workspace } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, shortText, writtenText, toolResult } from './result.ts';
-import { authorOf, type ChatWriterDependencies } from './views.ts';
+import { authorOf, next, nextLine, type ChatWriterDependencies, type NextCall } from './views.ts';
 import { findChat } from './references.ts';
 
 const input = z.strictObject({
-  chat_id: shortText(500),
-  message: writtenText(maxMessageLength),
+  chat_id: shortText(500).describe('Id or URL'),
+  message: writtenText(maxMessageLength).describe('The reply'),
   idempotency_key: idempotencyKey,
 });
 
-const output = z.object({ message_id: z.string(), chat_id: z.string(), status: z.string() });
+const output = z.object({
+  message_id: z.string(),
+  chat_id: z.string(),
+  status: z.string(),
+  notes: z.array(z.string()),
+  next: next.optional(),
+});
 
 export interface SendChatReplyDependencies extends ChatWriterDependencies {
   readonly cancelChat: CancelChat;
@@ -53,11 +59,9 @@ export function createSendChatReply(deps: SendChatReplyDependencies): Tool {
       const author = await authorOf(principal, workspace);
       if (asksToCancel(args.message)) {
         const chat = await deps.cancelChat(workspace, found.id, author);
-        return answer(chat, await newestOf(chat, workspace), [
-          chat.status === 'cancelled'
-            ? `Chat ${chat.id} is cancelled.`
-            : `Nothing runs; chat ${chat.id} is ${chat.status}.`,
-        ]);
+        const { id, status } = chat;
+        const done = status === 'cancelled' ? `Chat ${id} is cancelled.` : `Nothing runs; chat ${id} is ${status}.`;
+        return answer(chat, await newestOf(chat, workspace), done);
       }
       const { chat, message } = await workspace.chats.reply(found.id, {
         message: args.message,
@@ -66,17 +70,23 @@ export function createSendChatReply(deps: SendChatReplyDependencies): Tool {
         ...(args.idempotency_key !== undefined && { idempotencyKey: args.idempotency_key }),
       });
       deps.wake();
-      return answer(chat, message.id, [
-        `Posted as ${message.id}; chat ${chat.id} is ${chat.status}.`,
-        `Next: read_chat {"chat_id":"${chat.id}","after_message_id":"${message.id}","wait_seconds":20}`,
-      ]);
+      return answer(chat, message.id, `Posted as ${message.id}; chat ${chat.id} is ${chat.status}.`, {
+        tool: 'read_chat',
+        arguments: { chat_id: chat.id, after_message_id: message.id, wait_seconds: 20 },
+      });
     },
   });
 }
 
-function answer(chat: Chat, messageId: MessageId, lines: readonly string[]): ToolResult {
-  const structured: z.input<typeof output> = { message_id: messageId, chat_id: chat.id, status: chat.status };
-  return toolResult(structured, lines);
+function answer({ id, status }: Chat, messageId: MessageId, note: string, following?: NextCall): ToolResult {
+  const structured: z.input<typeof output> = {
+    message_id: messageId,
+    chat_id: id,
+    status,
+    notes: [note],
+    next: following,
+  };
+  return toolResult(structured, [note, `Message ${messageId}.`, ...(following ? [nextLine(following)] : [])]);
 }
 
 /** What says that it was cancelled. */

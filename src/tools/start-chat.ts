@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { defineTool, type Tool } from '../contract/core/index.ts';
 import { chatTitle } from '../contract/storage/index.ts';
 import { idempotencyKey, maxMessageLength, maxTitleLength, shortText, writtenText, toolResult } from './result.ts';
-import { authorOf, type ChatWriterDependencies } from './views.ts';
+import { authorOf, next, nextLine, type ChatWriterDependencies, type NextCall } from './views.ts';
 import { findIncident } from './references.ts';
 import { oneLine } from './untrusted.ts';
 
 const input = z.strictObject({
   message: writtenText(maxMessageLength).describe('What to investigate'),
-  title: shortText(maxTitleLength).optional(),
+  title: shortText(maxTitleLength).optional().describe('For lists'),
   incident_id: shortText(500).optional().describe('Joins this incident and answers what its investigation asked'),
   idempotency_key: idempotencyKey,
 });
 
-const output = z.object({ chat_id: z.string(), status: z.string(), url: z.string().optional() });
+const output = z.object({ chat_id: z.string(), status: z.string(), url: z.string().optional(), next });
 
 export interface StartChatDependencies extends ChatWriterDependencies {
   /** The page of a chat; absent where no pages are served. */
@@ -47,11 +47,11 @@ export function createStartChat(deps: StartChatDependencies): Tool {
       });
       deps.wake();
       const { id, status } = chat;
-      const structured: z.input<typeof output> = { chat_id: id, status, url: deps.chatUrl?.(id) };
-      return toolResult(structured, [
-        `Chat ${id} is ${status}.`,
-        `Next: read_chat {"chat_id":"${id}","wait_seconds":20}`,
-      ]);
+      const following: NextCall = { tool: 'read_chat', arguments: { chat_id: id, wait_seconds: 20 } };
+      const url = deps.chatUrl?.(id);
+      const structured: z.input<typeof output> = { chat_id: id, status, url, next: following };
+      const page = url === undefined ? '' : `, for people at ${url}`;
+      return toolResult(structured, [`Chat ${id} is ${status}${page}.`, nextLine(following)]);
     },
   });
 }

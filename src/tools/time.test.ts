@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parseTime } from './time.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');
-const read = (value: string | number): string => parseTime(value, now, 'start').toISOString();
+const read = (value: string): string => parseTime(value, now, 'start').toISOString();
 
 describe('parseTime', () => {
   it.each([
@@ -15,9 +15,9 @@ describe('parseTime', () => {
     ['2026-02-28', '2026-02-28T00:00:00.000Z'],
     ['2024-02-29', '2024-02-29T00:00:00.000Z'],
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
-    [1772366400123, '2026-03-01T12:00:00.123Z'],
+    ['1772366400123.7', '2026-03-01T12:00:00.123Z'],
     ['1772366400123', '2026-03-01T12:00:00.123Z'],
-    [0, '1970-01-01T00:00:00.000Z'],
+    ['00000', '1970-01-01T00:00:00.000Z'],
     ['now', '2026-03-01T12:00:00.000Z'],
     ['NOW-1h', '2026-03-01T11:00:00.000Z'],
     ['now - 1h30m', '2026-03-01T10:30:00.000Z'],
@@ -47,9 +47,10 @@ describe('parseTime', () => {
     '1969-12-31T23:59:59Z',
     '2300-01-01T00:00:00Z',
     'now-999999999w',
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    -1,
+    'NaN',
+    'Infinity',
+    '-1',
+    '2026',
   ])('refuses %j and says what to send', (value) => {
     expect(() => read(value)).toThrow(
       expect.objectContaining({
@@ -61,7 +62,7 @@ describe('parseTime', () => {
   });
 
   it('tells seconds and nanoseconds from milliseconds', () => {
-    expect(() => read(1772366400)).toThrow('looks like epoch seconds');
+    expect(() => read('1772366400')).toThrow('looks like epoch seconds');
     expect(() => read('1772366400123456789')).toThrow('micro- or nanoseconds');
   });
 
@@ -85,7 +86,7 @@ describe('parseTime', () => {
 
   it('never throws anything but its own refusal', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.double(), fc.stringMatching(/^now[-+0-9smhdw ]*$/)), (value) => {
+      fc.property(fc.oneof(fc.string(), fc.double().map(String), fc.stringMatching(/^now[-+0-9smhdw ]*$/)), (value) => {
         try {
           expect(Number.isNaN(parseTime(value, now, 'x').getTime())).toBe(false);
         } catch (error) {

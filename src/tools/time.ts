@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { SightlineError } from '../contract/core/index.ts';
 
-/** A time as tools take it. Parse it with `parseTime`. */
-export const timeArgument = z.union([z.string().min(1).max(64), z.number()]);
+/** A time as tools take it; a number arrives as its digits. Parse it with `parseTime`. */
+export const timeArgument = z.string().min(1).max(64);
 
 const milliseconds: Readonly<Record<string, number>> = {
   ms: 1,
@@ -20,12 +20,11 @@ const latest = 9_223_372_036_854;
  * Reads RFC 3339 (no offset means UTC, a date alone its midnight), epoch milliseconds, or `now`, `now-1h`, `now-1h30m`,
  * `now+5m` with ms, s, m, h, d, w. Throws invalid_argument naming `argument`.
  */
-export function parseTime(value: string | number, now: Date, argument: string): Date {
-  const text = typeof value === 'number' ? value : value.trim();
-  const time =
-    typeof text === 'number' || /^\d{5,}$/.test(text)
-      ? fromEpoch(Number(text), argument)
-      : (fromNow(text, now) ?? fromRfc3339(text));
+export function parseTime(value: string, now: Date, argument: string): Date {
+  const text = value.trim();
+  const time = /^\d{5,}(\.\d+)?$/.test(text)
+    ? fromEpoch(Number(text), argument)
+    : (fromNow(text, now) ?? fromRfc3339(text));
   if (time === undefined) throw refusal(argument, 'is not a time that can be read');
   if (!(time >= 0 && time <= latest)) throw refusal(argument, 'is outside 1970 to 2262');
   return new Date(time);

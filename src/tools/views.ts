@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { Actor, Chat, Incident, Page, Storage, Workspace } from '../contract/storage/index.ts';
-import { isId } from '../contract/core/index.ts';
+import { isId, type ToolName } from '../contract/core/index.ts';
 import { createFence, type Fence } from './untrusted.ts';
 
 /** Of the tools that write into chats. */
@@ -26,6 +26,19 @@ export async function authorOf(principal: Principal, workspace: Workspace): Prom
 /** An object whose members the output schema names in words: all eight tools together have 4,000 tokens. */
 export function members(names: string) {
   return z.unknown().meta({ type: 'object', description: names });
+}
+
+/** The call that goes on from here, with arguments that can be sent as they are. */
+export interface NextCall {
+  readonly tool: ToolName;
+  readonly arguments: object;
+}
+
+/** In both forms: some clients show their models the structured one alone. */
+export const next = members('tool, arguments');
+
+export function nextLine({ tool, arguments: args }: NextCall): string {
+  return `Next: ${tool} ${JSON.stringify(args)}`;
 }
 
 /** Paths of the result that hold text written by others. */

@@ -40,7 +40,7 @@ export async function writeToolsReference(): Promise<string> {
       '# Tools',
       '',
       'Written by `npm run docs:tools` from what the gateway serves; of `query_otel` the description changes with the warehouse, and',
-      'this is the embedded engine’s. Each tool needs one scope. Unknown arguments are refused. A failed call has `isError` and a',
+      'this is the embedded engine’s. Each tool needs one scope. Unknown arguments are refused, but for those that clients add by themselves. A failed call has `isError` and a',
       'JSON text with `code`, `message` and `hint`.',
       '',
       ...box.tools.flatMap(section),
@@ -65,6 +65,7 @@ function section(tool: Tool): readonly string[] {
     '```',
     '',
     ...table('argument', jsonSchema(tool.input, 'input')),
+    ...manuals(jsonSchema(tool.input, 'input')),
     ...table('in the answer', jsonSchema(tool.output, 'output')),
   ];
 }
@@ -79,12 +80,23 @@ function table(title: string, given: object): readonly string[] {
   return [`| ${title} | type | |`, '|---|---|---|', ...rows, ''];
 }
 
+/** Descriptions of several lines, which have no place in a table. */
+function manuals(given: object): readonly string[] {
+  const { properties = {} } = schemaShape.parse(given);
+  return Object.entries(properties).flatMap(([name, { description = '' }]) =>
+    description.includes('\n') ? [`\`${name}\`:`, '', '```text', description, '```', ''] : [],
+  );
+}
+
 function cell(text: string): string {
   return text.replaceAll('|', String.raw`\|`).replaceAll(/\s+/g, ' ');
 }
 
 function notes({ description = '', default: preset }: Schema): string {
-  const parts = [description, preset === undefined ? '' : `default \`${JSON.stringify(preset)}\``];
+  const parts = [
+    description.includes('\n') ? 'See below' : description,
+    preset === undefined ? '' : `default \`${JSON.stringify(preset)}\``,
+  ];
   return parts.filter((part) => part !== '').join('; ');
 }
 

@@ -13,6 +13,8 @@ export type * from './record.ts';
 export type * from './organization.ts';
 export type * from './kept-results.ts';
 export type * from './scans.ts';
+export { parseSections } from './sections.ts';
+export type { Section } from './sections.ts';
 export type * from './replicas.ts';
 export type * from './transfer.ts';
 export type * from './retention.ts';
