@@ -4,7 +4,7 @@ import type { Operation } from '../contract/core/index.ts';
 import { answerEarly } from '../limits/early-answer.ts';
 import { acceptsGzip, type Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
-import { giveBack, type Borrowed } from './answer-memory.ts';
+import { giveBack, type Borrowed } from './result.ts';
 import type { RequestId } from './message.ts';
 import type { PreparedResult } from './prepared.ts';
 
@@ -80,13 +80,20 @@ export class Exchange {
   }
 
   /** A JSON-RPC error; `status` is lost where the stream has begun. */
-  failure({ status, code, message, data, headers, close }: Omit<RequestFailure, 'name'>): void {
-    const error = { code, message, ...(data === undefined ? {} : { data }) };
-    const id = this.id === undefined ? '' : `"id":${JSON.stringify(this.id)},`;
-    const body = `{"jsonrpc":"2.0",${id}"error":${JSON.stringify(error)}}`;
+  failure(failure: Omit<RequestFailure, 'name'>): void {
+    const { status, headers, close } = failure;
+    const body = failureText(this.id, failure);
     if (this.#streaming) this.#endStream(eventText(body));
     else if (status === 200 && !this.accepted.json) this.#write(200, asEvents, eventText(body), headers);
     else this.#write(status, asJson, body, headers, close || this.#hasUnboundedRest());
+  }
+
+  /** The answers to the requests of a batch; none where it had none. */
+  batch(answers: readonly string[]): void {
+    if (answers.length === 0) return this.empty(202);
+    const text = `[${answers.join(',')}]`;
+    if (this.accepted.json) this.#write(200, asJson, text);
+    else this.#write(200, asEvents, eventText(text));
   }
 
   /** 202, 204: no body. */
@@ -198,6 +205,19 @@ export class Exchange {
 /** A short text goes out in one write with its headers; of a long one the bytes are made once. */
 function whole(json: string): string | Buffer {
   return json.length < shortAnswer ? json : Buffer.from(json);
+}
+
+export function resultText(id: RequestId | undefined, json: string | Buffer | Borrowed): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${textOf(json)}}`;
+}
+
+export function failureText(
+  id: RequestId | undefined,
+  { code, message, data }: Pick<RequestFailure, 'code' | 'message' | 'data'>,
+): string {
+  const error = { code, message, ...(data === undefined ? {} : { data }) };
+  const known = id === undefined ? '' : `"id":${JSON.stringify(id)},`;
+  return `{"jsonrpc":"2.0",${known}"error":${JSON.stringify(error)}}`;
 }
 
 function textOf(json: string | Buffer | Borrowed): string {

@@ -21,6 +21,7 @@ import {
 import { expectsContinue, type Admission } from '../limits/admission.ts';
 import { readMessage } from './body.ts';
 import { readAccept } from './accept.ts';
+import { BatchPart, checkBatch, checkRoom, takesBatches } from './batch.ts';
 import { createCaller, type CallerOptions } from './call.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import { readEra } from './era.ts';
@@ -160,7 +161,11 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       }
       exchange.accepted = readAccept(request.headers.accept);
       const body = readMessage(request, limits);
-      const called = dispatch(exchange, principal, body instanceof Promise ? await body : body, since);
+      const sent = body instanceof Promise ? await body : body;
+      const called =
+        Array.isArray(sent) && takesBatches(request.headers)
+          ? dispatchBatch(exchange, principal, sent, since)
+          : dispatch(exchange, principal, sent, since);
       if (called !== undefined) await called;
       exchange.operation?.end();
     } catch (error) {
@@ -191,6 +196,30 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     admit(principal);
     answer(exchange, message, era);
     return undefined;
+  }
+
+  /** One after another: a batch is one request to those who count requests at once. */
+  async function dispatchBatch(
+    exchange: Exchange,
+    principal: Principal,
+    messages: readonly unknown[],
+    since: number,
+  ): Promise<void> {
+    checkBatch(messages);
+    const answers: string[] = [];
+    for (const message of messages) {
+      const part = new BatchPart(exchange.request, exchange.response, limits);
+      try {
+        checkRoom(answers);
+        const called = dispatch(part, principal, message, since);
+        if (called !== undefined) await called;
+        part.operation?.end();
+      } catch (error) {
+        fail(part, error);
+      }
+      if (part.text !== undefined) answers.push(part.text);
+    }
+    exchange.batch(answers);
   }
 
   function begin(

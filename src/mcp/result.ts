@@ -1,5 +1,4 @@
 import type { AroundRows, SightlineError, ToolResult } from '../contract/core/index.ts';
-import { borrow, giveBack, type Borrowed } from './answer-memory.ts';
 import { backslash, closeBracket, comma, endOfCell, openBrace, openBracket, quote } from '../contract/core/json.ts';
 
 const space = 0x20;
@@ -112,6 +111,27 @@ function lineBreak(rows: Uint8Array, at: number): number {
   if (rows[at] === 0xc2) return rows[at + 1] === 0x85 ? 2 : 0;
   const last = rows[at + 1] === 0x80 ? rows[at + 2] : 0;
   return last === 0xa8 || last === 0xa9 ? 3 : 0;
+}
+
+const smallest = 64 * 1024;
+const largestKept = 8 * 1024 * 1024;
+/** The used part of borrowed memory. The sender gives it back once the kernel has taken it. */
+export interface Borrowed {
+  readonly memory: Buffer;
+  readonly length: number;
+}
+
+let free: Buffer | undefined;
+/** At least `bytes`, uninitialized, the borrower's until `giveBack`: off-heap garbage triggers full collections. */
+export function borrow(bytes: number): Buffer {
+  const memory = free !== undefined && free.length >= bytes ? free : Buffer.allocUnsafeSlow(Math.max(bytes, smallest));
+  free = undefined;
+  return memory;
+}
+
+/** Only when neither the caller nor a socket reads it any more. */
+export function giveBack(memory: Buffer): void {
+  if (memory.length <= largestKept) free = memory;
 }
 
 /** 5 MB of rows, with room for what surrounds them. */

@@ -267,7 +267,6 @@ describe('JSON-RPC', () => {
     ['not JSON', '{"jsonrpc":', -32700],
     ['nothing', '', -32700],
     ['a byte order mark', '\ufeff{"jsonrpc":"2.0","id":1,"method":"ping"}', -32700],
-    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
     ['an empty batch', '[]', -32600],
     ['a string', '"ping"', -32600],
     ['null', 'null', -32600],
@@ -303,6 +302,58 @@ describe('JSON-RPC', () => {
   it('accepts notifications without a body', async () => {
     const answer = await send({ body: '{"jsonrpc":"2.0","method":"notifications/initialized"}' });
     expect([answer.status, answer.text]).toEqual([202, '']);
+  });
+});
+
+describe('a batch of 2025-03-26', () => {
+  const batch = (messages: readonly object[], headers: Headers = {}) =>
+    send({ headers, body: JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message }))) });
+  const messages = [
+    { id: 1, method: 'ping' },
+    { method: 'notifications/initialized' },
+    { id: 'two', method: 'tools/call', params: { name: 'echo', arguments: { text: 'a' } } },
+    { id: 3, method: 'no/such' },
+    { id: 4, method: 'tools/list' },
+  ];
+
+  it.each([undefined, '2025-03-26', '2024-11-05'])('has one answer for each request (%s)', async (named) => {
+    const answer = await batch(messages, named === undefined ? {} : { 'mcp-protocol-version': named });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject([
+      { id: 1, result: {} },
+      { id: 'two', result: { structuredContent: { text: 'a' } } },
+      { id: 3, error: { code: -32601 } },
+      { id: 4, result: { tools: expect.any(Array) } },
+    ]);
+  });
+
+  it('has none where it holds notifications alone', async () => {
+    const answer = await batch([{ method: 'notifications/initialized' }]);
+    expect([answer.status, answer.text]).toEqual([202, '']);
+  });
+
+  it.each(['2025-06-18', '2025-11-25', version])('is refused in %s, which has none', async (named) => {
+    const answer = await batch(messages, { 'mcp-protocol-version': named });
+    expect([answer.status, answer.json]).toMatchObject([400, { error: { code: -32600 } }]);
+  });
+
+  it('has an end', async () => {
+    const answer = await batch(Array.from({ length: 21 }, (_, id) => ({ id, method: 'ping' })));
+    expect([answer.status, answer.json]).toMatchObject([400, { error: { message: expect.stringContaining('20') } }]);
+  });
+
+  it('counts each of its calls against the rate', async () => {
+    const limited = await startMcpServer({ tools: served, rate: { perMinute: 1, burst: 2 } });
+    try {
+      const bearer = await limited.mint(['telemetry:read']);
+      const { json } = await rawRequest(limited.url, {
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+        body: JSON.stringify([1, 2, 3].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }))),
+      });
+      expect(json).toMatchObject([{ result: {} }, { result: {} }, { error: { data: { code: 'rate_limited' } } }]);
+    } finally {
+      await limited.stop();
+    }
   });
 });
 
