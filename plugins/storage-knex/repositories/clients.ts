@@ -4,7 +4,8 @@ import { countOf, date } from '../columns.ts';
 import type { Statements } from '../transact.ts';
 import { DirectoryRepository } from './repository.ts';
 
-const keptUnusedMs = 24 * 3_600_000;
+/** As long as somebody may take to sign in. */
+const keptUnusedMs = 15 * 60_000;
 /** A limit that was lowered is reached in steps, so that no registration holds the write lock for long. */
 const removedAtOnce = 500;
 

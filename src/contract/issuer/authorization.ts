@@ -23,8 +23,10 @@ export const clientsSchema = z
       .strictObject({
         enabled: flag.default(true),
         unusedClients: wholeNumber(1, 100_000)
-          .default(1_000)
-          .describe('Registrations kept that nobody has used; used ones are never removed'),
+          .default(10_000)
+          .describe(
+            'Registrations kept that nobody has used: the oldest make room after 15 minutes; used ones are never removed',
+          ),
       })
       .prefault({})
       .describe('Dynamic client registration (RFC 7591)'),

@@ -159,7 +159,7 @@ export interface LiveSession {
 export interface ClientRepository {
   /**
    * False when `mostUnused` registrations that nobody used are kept already. Of those, the oldest make room once they are
-   * a day old; one that was ever used is never removed, since its client could not get in again.
+   * a quarter of an hour old; one that was ever used is never removed, since its client could not get in again.
    */
   register(client: RegisteredClient, mostUnused: number): Promise<boolean>;
   find(id: string): Promise<RegisteredClient | undefined>;

@@ -46,12 +46,12 @@ export function clientPromises(runner: Runner, make: MakeStorage): void {
       expect(await areKept([one, two, three, four])).toEqual([true, true, true, false]);
     });
 
-    it('make room, the oldest first, once they are a day old and were never used', async () => {
+    it('make room, the oldest first, once they are a quarter of an hour old and were never used', async () => {
       const [used, oldest, old, young, ...next] = [
         client(9 * dayMs),
         client(3 * dayMs),
         client(2 * dayMs),
-        client(dayMs - 60_000),
+        client(14 * 60_000),
         client(),
         client(),
         client(),

@@ -74,7 +74,7 @@ export function createRegistration(options: RegistrationOptions): Register {
       !(await repository.register({ id: client.client_id, metadata: JSON.stringify(kept), createdAt }, unusedClients))
     ) {
       logger.warn({ unusedClients }, 'No more OAuth clients can register: too many registrations were never used.');
-      throw new RegistrationRefused(503, 'temporarily_unavailable', 'too many clients have registered lately', 3_600);
+      throw new RegistrationRefused(503, 'temporarily_unavailable', 'too many clients have registered lately', 900);
     }
     logger.info({ clientId: client.client_id, clientName: client.client_name, address }, 'An OAuth client registered.');
     return {
