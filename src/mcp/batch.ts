@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Exchange, failureText, resultText } from './exchange.ts';
 import { RequestFailure } from './failure.ts';
-import type { PreparedResult } from './prepared.ts';
+import type { PreparedResult } from './catalog.ts';
 import { rpcCode } from './protocol.ts';
 import { giveBack, maxResultBytes, type Borrowed } from './result.ts';
 

@@ -1,7 +1,8 @@
+import { gzipSync } from 'node:zlib';
 import type { DiscoverResult, Implementation, ListToolsResult } from '@modelcontextprotocol/client';
 import type { JsonObject, Tool } from '../contract/core/index.ts';
 import { paramHeaders, type ParamHeader } from './param-headers.ts';
-import { PreparedResult } from './prepared.ts';
+import type { RequestId } from './message.ts';
 import { meta } from './protocol.ts';
 import { jsonSchema } from './schema.ts';
 import { argumentKinds, type ArgumentKind } from './wide-arguments.ts';
@@ -76,4 +77,25 @@ function compile(tool: Tool, inputSchema: JsonObject): CatalogEntry {
     }
   }
   return { tool, kinds, aliases, paramHeaders: paramHeaders(inputSchema) };
+}
+
+/** Ids below are the ones that official clients give to `tools/list`: it is among their first requests. */
+const keptIds = 64;
+
+/** A result that is the same for every caller, serialized once and compressed once for each small request id. */
+export class PreparedResult {
+  readonly json: Buffer;
+  readonly #text: string;
+  readonly #packed: Buffer[] = [];
+
+  constructor(result: object) {
+    this.#text = JSON.stringify(result);
+    this.json = Buffer.from(this.#text);
+  }
+
+  /** The whole message as gzip; undefined for an id for which none is kept. */
+  compressed(id: RequestId): Buffer | undefined {
+    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= keptIds) return undefined;
+    return (this.#packed[id] ??= gzipSync(`{"jsonrpc":"2.0","id":${id},"result":${this.#text}}`, { level: 9 }));
+  }
 }

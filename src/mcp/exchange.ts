@@ -6,7 +6,7 @@ import { acceptsGzip, type Accepted } from './accept.ts';
 import type { RequestFailure } from './failure.ts';
 import { giveBack, type Borrowed } from './result.ts';
 import type { RequestId } from './message.ts';
-import type { PreparedResult } from './prepared.ts';
+import type { PreparedResult } from './catalog.ts';
 
 export interface ExchangeLimits {
   readonly maxBodyBytes: number;

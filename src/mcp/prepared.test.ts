@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { acceptsGzip } from './accept.ts';
-import { PreparedResult } from './prepared.ts';
+import { PreparedResult } from './catalog.ts';
 
 const tools = Array.from({ length: 40 }, (_, index) => ({
   name: `tool_${index}`,

@@ -13,3 +13,19 @@ export interface User {
   readonly enabled: boolean;
   readonly createdAt: Date;
 }
+
+/** Deletes records past the organization's retention. Each call deletes a bounded number, so that other work is not blocked. */
+export interface RetentionRepository {
+  /** Removes some of the audit records older than this; how many. */
+  removeAudit(before: Date): Promise<number>;
+  /**
+   * Removes some of the chats that were completed, failed or cancelled and did not change since, with their messages; how
+   * many. An investigation of an incident stays with the incident, without the chat.
+   */
+  removeChats(before: Date): Promise<number>;
+  /**
+   * Removes some of the incidents that were resolved or dismissed and did not change since, with their alerts, documents,
+   * timeline and investigations; how many. What was investigated in a chat stays with the chat, without the incident.
+   */
+  removeIncidents(before: Date): Promise<number>;
+}

@@ -10,7 +10,7 @@ import type { IncidentRepository } from './incident.ts';
 import type { ClaimedInvestigation, InvestigationRepository } from './investigation.ts';
 import type { KeptResultRepository } from './kept-results.ts';
 import type { ScanRepository } from './scans.ts';
-import type { Organization, User } from './organization.ts';
+import type { Organization, RetentionRepository, User } from './organization.ts';
 import type {
   ClientRepository,
   GrantRepository,
@@ -21,7 +21,6 @@ import type {
 } from './people.ts';
 import type { BucketRepository, GatewayRepository } from './replicas.ts';
 import type { Transfer } from './transfer.ts';
-import type { RetentionRepository } from './retention.ts';
 import type { ClaimedWebhookMessage, WebhookOutcome, WebhookRepository } from './webhooks.ts';
 
 /**

@@ -137,6 +137,24 @@ describe('the HTTP application', () => {
     expect((await send('/')).headers['strict-transport-security']).toBe('max-age=31536000');
   });
 
+  it('names the MCP endpoint to a client that posts to the page', async () => {
+    await listen();
+    const answer = await send('/', { method: 'POST', body: '{}' });
+    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+    expect(answer.text).toContain('http://gateway.example/mcp');
+  });
+
+  it('names the setting where a host is refused, and logs the name once', async () => {
+    const warned: unknown[] = [];
+    await listen({ logger: { ...silentLogger, warn: (fields) => void warned.push(fields) } });
+    for (let turn = 0; turn < 2; turn += 1) {
+      const answer = await send('/', { headers: { host: 'other.example' } });
+      expect(answer.status).toBe(403);
+      expect(answer.text).toContain('allowedHosts');
+    }
+    expect(warned).toEqual([{ host: 'other.example' }]);
+  });
+
   it('serves the protected-resource document at both places, to any page', async () => {
     await listen();
     for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {

@@ -12,8 +12,8 @@ import { inRequest } from '../process/request-context.ts';
 import { livez, readyz, type HealthReport } from './health.ts';
 import { sendError, sendJson } from './json.ts';
 import { landingPage } from './landing.ts';
-import { adoptMessages, type Messages } from './messages.ts';
 import { admitted, timed, withoutBasePath } from './middleware.ts';
+import { adoptMessages, type Messages } from './server.ts';
 import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
 
 /** What an error thrown by a route becomes. Only our own words are sent; the rest is logged under the request's id. */

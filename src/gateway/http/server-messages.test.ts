@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import express from 'express';
-import { adoptMessages, createMessages, type Messages } from './messages.ts';
+import { adoptMessages, createMessages, type Messages } from './server.ts';
 import { listen } from '../wiring/listen.ts';
 
 const servers: Server[] = [];

@@ -13,7 +13,7 @@ import type { RecordsParts } from '../../records/wiring.ts';
 import type { TelemetryParts } from '../../telemetry/wiring.ts';
 import type { IngestSource } from '../../tools/index.ts';
 import type { createPages } from '../../web/pages.ts';
-import type { Messages } from '../http/messages.ts';
+import type { Messages } from '../http/server.ts';
 import type { LoadedPlugin } from '../process/registry.ts';
 import type { Replicas } from '../process/replicas.ts';
 import type { Seat } from '../workers/seat.ts';

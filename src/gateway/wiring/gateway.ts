@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SightlineError, type Component, type Logger } from '../../contract/core/index.ts';
-import { createMessages, type Messages } from '../http/messages.ts';
-import { createHttpServer, serverLimits } from '../http/server.ts';
+import { createHttpServer, createMessages, serverLimits, type Messages } from '../http/server.ts';
 import { holdExclusively, joinHold, type Exclusive } from '../process/exclusive.ts';
 import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
 import type { OwnTelemetry } from '../own-telemetry/index.ts';

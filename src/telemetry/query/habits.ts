@@ -1,7 +1,16 @@
 import type { Dialect } from '../../contract/telemetry/index.ts';
-import { closing, textOf, write, type Cure, type Habit, type Statement } from './cure.ts';
 import { dateArithmetic, durationAsText, relativeTime } from './time-habits.ts';
-import { isName, tokensOf, type Token } from './tokens.ts';
+import {
+  closing,
+  isName,
+  textOf,
+  tokensOf,
+  write,
+  type Cure,
+  type Habit,
+  type Statement,
+  type Token,
+} from './tokens.ts';
 
 const maps: ReadonlySet<string> = new Set(['attributes', 'resource_attributes']);
 const numericSigns: ReadonlySet<string> = new Set(['=', '==', '<>', '!=', '<', '<=', '>', '>=', '+', '-', '*', '/']);

@@ -1,5 +1,4 @@
-import { closing, write, type Cure, type Statement } from './cure.ts';
-import type { Token } from './tokens.ts';
+import { closing, write, type Cure, type Statement, type Token } from './tokens.ts';
 
 const subtractions: ReadonlySet<string> = new Set([
   'date_sub',

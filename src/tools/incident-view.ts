@@ -1,0 +1,134 @@
+import { openStatuses, type Incident, type IncidentAlerts, type Workspace } from '../contract/storage/index.ts';
+import { documentView } from './incident-document.ts';
+import { viewInvestigation, type Evidence } from './investigation-view.ts';
+import { cutText } from './result.ts';
+import { incidentRow } from './views.ts';
+
+export const incidentParts = ['document', 'investigation', 'evidence', 'alerts', 'chats'] as const;
+const listLimit = 20;
+const labelsRoom = 1_000;
+
+/** What a caller of `read_incident` wants to see, in how many UTF-16 units. */
+export interface Wanted {
+  readonly parts: ReadonlySet<(typeof incidentParts)[number]>;
+  readonly evidence: Evidence;
+  readonly budget: number;
+}
+
+/** What the tool answers with. */
+export type IncidentView = Awaited<ReturnType<typeof gatherIncident>>;
+
+export async function gatherIncident(
+  workspace: Workspace,
+  incident: Incident,
+  { parts: include, evidence, budget }: Wanted,
+) {
+  const notes: string[] = [];
+  const investigates = include.has('investigation') || evidence !== 'none';
+  const view = incidentView(incident);
+  const document = include.has('document')
+    ? documentView(await workspace.incidents.document(incident.id), notes)
+    : undefined;
+  const alerts = include.has('alerts')
+    ? alertViews(await workspace.alerts.ofIncident(incident.id), budget / 4, notes)
+    : undefined;
+  const chats = include.has('chats') ? await chatViews(workspace, incident, notes) : undefined;
+  const taken = JSON.stringify({ view, document, alerts, chats }).length;
+  return {
+    incident: view,
+    document,
+    investigation: investigates
+      ? await investigationOf(workspace, incident, { evidence, budget: budget - taken, notes })
+      : undefined,
+    alerts,
+    chats,
+    notes,
+    untrusted: [
+      'incident.title',
+      'incident.summary',
+      'incident.services',
+      'incident.waiting_on',
+      'incident.environment',
+      'incident.source',
+      'incident.assignee',
+      'incident.labels',
+      'document',
+      'investigation',
+      'alerts',
+      'chats',
+    ],
+  };
+}
+
+function incidentView(incident: Incident) {
+  return {
+    ...incidentRow(incident),
+    summary: cutText(incident.summary, 2_000).text,
+    environment: incident.environment,
+    source: incident.source,
+    assignee: incident.assignee,
+    labels: shortLabels(incident.labels),
+    detected_at: incident.detectedAt.toISOString(),
+    created_at: incident.createdAt.toISOString(),
+    mitigated_at: incident.mitigatedAt?.toISOString(),
+  };
+}
+
+async function investigationOf(
+  workspace: Workspace,
+  incident: Incident,
+  showing: Parameters<typeof viewInvestigation>[2],
+) {
+  const { notes } = showing;
+  const investigations = await workspace.investigations.ofIncident(incident.id);
+  const view = await viewInvestigation(workspace, investigations, showing);
+  if (view === undefined) {
+    const open = openStatuses.some((status) => status === incident.status);
+    notes.push(`Nothing has been investigated yet.${open ? ' Call start_chat with this incident_id.' : ''}`);
+  }
+  return view;
+}
+
+function alertViews({ listed, total, active }: IncidentAlerts, room: number, notes: string[]) {
+  const views = listed.slice(0, listLimit).map((alert) => ({
+    title: cutText(alert.title, 200).text,
+    description: alert.description && cutText(alert.description, 300).text,
+    status: alert.status,
+    severity: alert.severity,
+    starts_at: alert.startsAt.toISOString(),
+    ends_at: alert.endsAt?.toISOString(),
+    fingerprint: alert.fingerprint,
+    labels: shortLabels(alert.labels),
+    url: alert.url,
+  }));
+  const shown = fitting(views, room);
+  if (total > shown.length) notes.push(`${shown.length} of ${total} alerts are shown; ${active} are not resolved.`);
+  return shown;
+}
+
+async function chatViews(workspace: Workspace, incident: Incident, notes: string[]) {
+  const page = await workspace.chats.list({ incidentId: incident.id, limit: listLimit });
+  if (page.nextCursor !== undefined) notes.push('More chats: list_chats with this incident_id.');
+  return page.items.map((chat) => ({
+    id: chat.id,
+    title: chat.title,
+    status: chat.status,
+    created_by: chat.createdBy.name,
+    updated_at: chat.updatedAt.toISOString(),
+  }));
+}
+
+function shortLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(labels).map(([name, value]): [string, string] => [
+    cutText(name, 100).text,
+    cutText(value, 300).text,
+  ]);
+  return Object.fromEntries(fitting(entries, labelsRoom));
+}
+
+/** As many from the beginning as have room, in UTF-16 units of JSON; at least one. */
+function fitting<Item>(items: readonly Item[], room: number): readonly Item[] {
+  let size = 0;
+  const end = items.findIndex((item) => (size += JSON.stringify(item).length) > room);
+  return end === -1 ? items : items.slice(0, Math.max(1, end));
+}
