@@ -112,6 +112,8 @@ export const without: Readonly<Record<string, string>> = {
   'test/playbook-signals.test.ts': 'an agent by itself',
   'test/playbook.test.ts': 'an agent by itself',
   'test/query-otel.test.ts': 'a tool over the embedded engine',
+  'test/statement-advice.test.ts': 'advice on text by itself',
+  'test/tool-budgets.test.ts': 'tools over a store of their own',
   'test/tools-read-only.test.ts': 'tools over a store of their own',
   'test/tools.test.ts': 'tools over a store of their own',
   'test/transfer/databases.test.ts': 'moves between all databases, in every run',
