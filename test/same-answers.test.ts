@@ -146,7 +146,7 @@ describe('mistakes of models', () => {
         expect([engine, first.isError]).toEqual([engine, false]);
         expect([engine, warned.parse(first.structured).warnings]).toEqual([
           engine,
-          expect.arrayContaining([expect.stringMatching(/\. Write |: write /)]),
+          expect.arrayContaining([expect.stringContaining('. Write ')]),
         ]);
         continue;
       }

@@ -12,6 +12,8 @@ describe('cautions', () => {
     "SELECT count(*) FROM otel.spans WHERE status_code = 'ERROR' AND kind IN ('SERVER', 'CLIENT')",
     "SELECT count(*) FROM otel.spans WHERE lower(status_code) = 'error'",
     "SELECT attributes['kind'] AS kind, count(*) FROM otel.spans GROUP BY 1 HAVING kind = 'cat'",
+    "SELECT attributes['kind'] kind, count(*) FROM otel.spans GROUP BY 1 HAVING kind = 'cat'",
+    'SELECT service_name, count(*) FROM otel.spans GROUP BY ROLLUP (service_name) HAVING service_name IS NULL',
     "SELECT count(*) FROM otel.metrics WHERE aggregation_temporality = ''",
     'SELECT a.trace_id FROM otel.spans a LEFT JOIN otel.spans b ON b.parent_span_id = a.span_id WHERE b.span_id IS NULL',
     'SELECT count(*) FROM otel.metrics WHERE value IS NULL',
@@ -36,7 +38,26 @@ describe('cautions', () => {
   });
 });
 
+describe('what is said of a value', () => {
+  it('leaves the condition as it is: followed to the letter, a negation stays one', () => {
+    for (const condition of ["kind <> 'server'", "kind NOT IN ('server')", "kind = 'server'"]) {
+      const [caution] = cautions(`SELECT count(*) FROM otel.spans WHERE ${condition}`);
+      expect(caution?.text).toContain("Write 'SERVER' in its place.");
+    }
+  });
+});
+
 describe('advice', () => {
+  it.each([
+    'SELECT approx_count_distinct(service_name) FROM otel.spans',
+    'SELECT quantiles(0.5, 0.9)(duration_nano) FROM otel.spans',
+    'SELECT system, nonsense FROM otel.spans',
+    'SELECT 1 FROM otel.spans a JOIN otel.spans b ON a.trace_id = "b"."trace_id"',
+    'SELECT 1 FROM otel.spans WHERE span_id = "trace_id"',
+  ])('is not given of %s', (sql) => {
+    expect(cureHabits(sql, dialect)).toBeUndefined();
+  });
+
   it('is given of nothing that is longer than it is worth, and throws at nothing', () => {
     const pieces = [
       'kind',

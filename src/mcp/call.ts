@@ -66,7 +66,9 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
       ...facts,
     });
 
-    if (era === 'modern') checkParamHeaders(entry.paramHeaders, canonicalOrSent(entry, sent), exchange.request.headers);
+    if (era === 'modern' && entry.paramHeaders.length > 0) {
+      checkParamHeaders(entry.paramHeaders, canonicalOrSent(entry, sent), exchange.request.headers);
+    }
     checkCapabilities(entry, message, era);
     if (!principal.scopes.has(tool.scope)) {
       // Refusals are recorded too, but only as many as the rate limit lets through: else they would fill the store.

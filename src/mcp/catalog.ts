@@ -5,13 +5,9 @@ import { paramHeaders, type ParamHeader } from './param-headers.ts';
 import type { RequestId } from './message.ts';
 import { meta } from './protocol.ts';
 import { jsonSchema } from './schema.ts';
-import { argumentKinds, type ArgumentKind } from './wide-arguments.ts';
+import { argumentKinds, type ToolArguments } from './arguments.ts';
 
-export interface CatalogEntry {
-  readonly tool: Tool;
-  /** By the name a caller may send, aliases aside. */
-  readonly kinds: ReadonlyMap<string, ArgumentKind>;
-  readonly aliases: ReadonlyMap<string, string>;
+export interface CatalogEntry extends ToolArguments {
   readonly paramHeaders: readonly ParamHeader[];
 }
 

@@ -60,12 +60,11 @@ export class Exchange {
 
   /** Answers how many bytes that is. `json` is bytes where they exist already, or are too many to be made once more. */
   result(json: string | Buffer | Borrowed, headers?: OutgoingHttpHeaders): number {
-    const head = `{"jsonrpc":"2.0","id":${JSON.stringify(this.id)},"result":`;
     if (this.accepted.json && !this.#streaming) {
-      if (typeof json === 'string') return this.#write(200, asJson, whole(`${head}${json}}`), headers);
-      return this.#writeEnclosed(head, json, headers);
+      if (typeof json === 'string') return this.#write(200, asJson, whole(resultText(this.id, json)), headers);
+      return this.#writeEnclosed(resultHead(this.id), json, headers);
     }
-    const text = eventText(`${head}${textOf(json)}}`);
+    const text = eventText(resultText(this.id, json));
     if (this.#streaming) return this.#endStream(text);
     return this.#write(200, asEvents, text, headers);
   }
@@ -208,7 +207,11 @@ function whole(json: string): string | Buffer {
 }
 
 export function resultText(id: RequestId | undefined, json: string | Buffer | Borrowed): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${textOf(json)}}`;
+  return `${resultHead(id)}${textOf(json)}}`;
+}
+
+function resultHead(id: RequestId | undefined): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }
 
 export function failureText(

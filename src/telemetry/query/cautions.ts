@@ -26,7 +26,8 @@ const synonyms: Readonly<Record<string, string>> = {
 };
 
 const comparisons: ReadonlySet<string> = new Set(['=', '==', '<>', '!=']);
-const outerJoins: ReadonlySet<string> = new Set(['left', 'right', 'full', 'outer', 'anti']);
+/** What makes NULL of a column that is never NULL itself. */
+const nullMakers: ReadonlySet<string> = new Set(['left', 'right', 'full', 'outer', 'anti', 'rollup', 'cube', 'sets']);
 
 export interface Caution {
   readonly text: string;
@@ -56,8 +57,8 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
   if (sql.length > longest) return [];
   const columns = columnsOf(tables, dialect);
   const tokens = tokensOf(sql, dialect.name);
-  const aliases = new Set(tokens.filter((_, at) => tokens[at - 1]?.text === 'as').map(({ text }) => text));
-  const joins = tokens.some(({ kind, text }) => kind === 'word' && outerJoins.has(text));
+  const aliases = new Set(tokens.filter((_, at) => isAliased(tokens[at - 1])).map(({ text }) => text));
+  const mayBeNull = tokens.some(({ kind, text }) => kind === 'word' && nullMakers.has(text));
   const found: Caution[] = [];
   tokens.forEach((token, at) => {
     const column = isName(token) && !aliases.has(token.text) ? columns.get(token.text) : undefined;
@@ -66,14 +67,20 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
       const caution = ofLiteral(column, literal);
       if (caution !== undefined) found.push(caution);
     }
-    // An outer join makes NULL of any column.
-    const caution = joins ? undefined : ofNull(column, tokens, at);
+    const caution = mayBeNull ? undefined : ofNull(column, tokens, at);
     if (caution !== undefined) found.push(caution);
   });
   return found;
 }
 
-/** By name, where the name means the same in each of the tables. */
+/** Whether a name after this is another name for what stands before it: `… AS kind`, `attributes['kind'] kind`. */
+function isAliased(before: Token | undefined): boolean {
+  if (before === undefined) return false;
+  const { kind, text } = before;
+  return kind === 'string' || kind === 'number' || text === 'as' || text === ')' || text === ']';
+}
+
+/** By name; nullable where it is in one of the tables. */
 function columnsOf(tables: readonly TableName[], dialect: Dialect): ReadonlyMap<string, LogicalColumn> {
   const columns = new Map<string, LogicalColumn>();
   for (const table of dialect.tables) {
@@ -108,14 +115,15 @@ function literals(tokens: readonly (Token | undefined)[]): readonly Token[] {
 
 function ofLiteral({ name, values, type }: LogicalColumn, { kind, text, start, end }: Token): Caution | undefined {
   if (name === 'severity_text' && kind === 'string' && /[a-z]/.test(text)) {
-    const said = `severity_text is spelt as its sender spelt it, mostly in upper case: write upper(severity_text) = '${text.toUpperCase().replaceAll("'", "''").slice(0, 40)}', or severity_number >= 17 for errors.`;
+    const upper = text.toUpperCase().slice(0, 40).replaceAll("'", "''");
+    const said = `severity_text is spelt as its sender spelt it, mostly in upper case. Write upper(severity_text) for severity_text and '${upper}' for the value, or severity_number >= 17 for errors.`;
     return { text: said };
   }
   if (values === undefined || type !== 'string' || (kind === 'string' && values.includes(text))) return undefined;
   const meant = valueMeant(name, values, text, kind === 'number');
   const shown = kind === 'number' ? text : `'${text.slice(0, 60)}'`;
   const all = values.map((value) => `'${value}'`).join(', ');
-  const advice = meant === undefined ? '' : ` Write ${name} = '${meant}'.`;
+  const advice = meant === undefined ? '' : ` Write '${meant}' in its place.`;
   const said = `${name} is never ${shown}: it is one of ${all}.${advice}`;
   return { text: said, ...(meant !== undefined && { edit: { start, end, text: `'${meant}'` } }) };
 }

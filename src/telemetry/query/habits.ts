@@ -154,7 +154,7 @@ function parametricQuantile(tokens: readonly Token[], at: number, statement: Sta
   const token = tokens[at];
   if (
     token?.kind !== 'word' ||
-    !/^(quantile|percentile|median|approx_)/.test(token.text) ||
+    !/^(approx_)?(quantile(?!s)|percentile|median)/.test(token.text) ||
     tokens[at + 1]?.text !== '('
   ) {
     return undefined;
@@ -192,11 +192,13 @@ function limitWithComma(tokens: readonly Token[], at: number, statement: Stateme
   return write(statement, limit, count, `LIMIT ${count.text} OFFSET ${skip.text}`);
 }
 
+const catalogs: ReadonlySet<string> = new Set(['information_schema', 'pg_catalog', 'system']);
+const catalogTables: ReadonlySet<string> = new Set(['sqlite_master', 'pg_tables', 'duckdb_columns', 'duckdb_tables']);
+
 function informationSchema(tokens: readonly Token[], at: number, { sql }: Statement): Cure | undefined {
-  const { text = '' } = tokens[at] ?? {};
-  if (!['information_schema', 'pg_catalog', 'system', 'sqlite_master', 'duckdb_columns', 'pg_tables'].includes(text)) {
-    return undefined;
-  }
+  const [before, token, next] = [tokens[at - 1], tokens[at], tokens[at + 1]];
+  if (token === undefined || (before?.text !== 'from' && before?.text !== 'join')) return undefined;
+  if (!catalogTables.has(token.text) && !(catalogs.has(token.text) && next?.text === '.')) return undefined;
   const named = /(spans|metrics|logs)/i.exec(sql)?.[1]?.toLowerCase();
   return {
     advice:
@@ -207,8 +209,10 @@ function informationSchema(tokens: readonly Token[], at: number, { sql }: Statem
 
 /** `= "ERROR"`, where double quotes name a column. */
 function doubleQuotedText(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
-  const [column, sign, text] = [tokens[at], tokens[at + 1], tokens[at + 2]];
-  if (column === undefined || !isName(column) || text?.kind !== 'quoted') return undefined;
+  const [column, sign, text, after] = [tokens[at], tokens[at + 1], tokens[at + 2], tokens[at + 3]];
+  if (column === undefined || !isName(column) || text?.kind !== 'quoted' || after?.text === '.') return undefined;
+  const { tables } = statement.dialect;
+  if (tables.some(({ columns }) => columns.some(({ name }) => name === text.text))) return undefined;
   if (!['=', '==', '<>', '!=', 'like', 'ilike'].includes(sign?.text ?? '')) return undefined;
   return write(statement, text, text, `'${text.text.replaceAll("'", "''")}'`, 'A text stands in single quotes. ');
 }

@@ -50,17 +50,21 @@ export function repair(error: SightlineError, query: FailedQuery): SightlineErro
   }
 }
 
-/** What to write instead, where the statement has something in it that is known to fail, or to yield nothing once it does not. */
-function cured(error: SightlineError, query: FailedQuery, otherwise: string | undefined): SightlineError {
+/** What to write instead, where the statement has something in it that fails here, or yields nothing once it does not. */
+function cured(error: SightlineError, query: FailedQuery, otherwise = ''): SightlineError {
   const { dialect, tables = dialect.tables.map(({ name }) => name) } = query;
   const cure = cureHabits(query.sql, dialect);
   const sql = cure?.sql ?? query.sql;
   const cautions = cautionsOf(sql, tables, dialect);
-  const advice = [...(cure === undefined ? [] : [cure.advice]), ...cautions.map(({ text }) => text)].join(' ');
-  if (advice === '') return placed(error, query, otherwise);
-  const failure = placed(error, query, advice);
+  // An engine that could not compare or convert advises a cast, which yields nothing where the value is wrong.
+  const replaced = cure !== undefined || (error.code === 'sql_failed' && cautions.length > 0);
+  const failure = placed(
+    error,
+    query,
+    [cure?.advice ?? (replaced ? '' : otherwise), ...cautions.map(({ text }) => text)].join(' ').trim(),
+  );
   const mended = cure === undefined || cure.sql !== undefined ? heed(sql, cautions) : query.sql;
-  if (mended === query.sql || failure.retry !== undefined) return failure;
+  if (mended === query.sql || !replaced || failure.retry !== undefined) return failure;
   const { message, hint, position } = failure;
   const place = position === undefined ? {} : { position };
   return copy(failure, { message, details: { ...(hint !== undefined && { hint }), ...place, retry: { sql: mended } } });
@@ -86,9 +90,8 @@ function unknownColumn(error: SightlineError, query: FailedQuery): SightlineErro
     });
     return placed(denied, query, `Leave it out. ${columnHint('', tables, rules)}`);
   }
-  if (cureHabits(query.sql, dialect) !== undefined) return cured(error, query, undefined);
   const listed = name === undefined && error.hint !== undefined ? error.hint : columnHint(name ?? '', tables, rules);
-  return placed(error, query, `${listed} ${attributes}`);
+  return cured(error, query, `${listed} ${attributes}`);
 }
 
 /** Adds a hint and turns the position into line, column and what stands there. */

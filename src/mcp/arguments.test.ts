@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { argumentKinds, widen } from './wide-arguments.ts';
+import { argumentKinds, widen } from './arguments.ts';
 
 const kinds = argumentKinds({
   required: ['text'],
