@@ -1,10 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dialectOf as bigqueryDialect } from '../plugins/telemetry-bigquery/dialect.ts';
+import { legitimate as bigqueryLegitimate } from '../plugins/telemetry-bigquery/support/legitimate.ts';
+import { legitimate as clickhouseLegitimate } from '../plugins/telemetry-clickhouse/support/legitimate.ts';
 import { dialect } from '../plugins/telemetry-duckdb/dialect.ts';
+import { legitimate as duckdbLegitimate } from '../plugins/telemetry-duckdb/support/legitimate.ts';
+import { PostgresDialect } from '../plugins/telemetry-postgres/dialect.ts';
+import { functionNames } from '../plugins/telemetry-postgres/gate/functions.ts';
+import { legitimate as postgresLegitimate } from '../plugins/telemetry-postgres/support/legitimate.ts';
 import { cautionsOf, heed } from '../src/telemetry/query/cautions.ts';
-import { cureHabits } from '../src/telemetry/query/habits.ts';
+import { cureHabits } from '../src/telemetry/query/habits/index.ts';
 import { mistakes } from './support/mistakes.ts';
 
+const columns = new Set(dialect.tables.flatMap((table) => table.columns.map(({ name }) => name)));
+const cured = (sql: string) => cureHabits({ sql, dialect, columns, error: { code: 'sql_failed', message: '' } });
 const cautions = (sql: string) => cautionsOf(sql, ['spans', 'logs', 'metrics'], dialect);
 
 describe('cautions', () => {
@@ -21,6 +30,18 @@ describe('cautions', () => {
     "SELECT count(*) FROM otel.logs WHERE severity_text = 'ERROR'",
   ])('has nothing to say of %s', (sql) => {
     expect(cautions(sql)).toEqual([]);
+  });
+
+  it.each([
+    ['duckdb', dialect, duckdbLegitimate],
+    ['postgres', new PostgresDialect(functionNames), postgresLegitimate],
+    ['clickhouse', { ...dialect, name: 'clickhouse' }, clickhouseLegitimate],
+    ['bigquery', bigqueryDialect(dialect.tables, 'flat'), bigqueryLegitimate],
+  ] as const)('have nothing to say of what is right in %s', (_name, of, statements) => {
+    const said = statements.flatMap(({ sql }) =>
+      cautionsOf(sql, ['spans', 'logs', 'metrics'], of).map(({ text }) => `${sql}: ${text}`),
+    );
+    expect(said).toEqual([]);
   });
 
   it.each([
@@ -55,7 +76,7 @@ describe('advice', () => {
     'SELECT 1 FROM otel.spans a JOIN otel.spans b ON a.trace_id = "b"."trace_id"',
     'SELECT 1 FROM otel.spans WHERE span_id = "trace_id"',
   ])('is not given of %s', (sql) => {
-    expect(cureHabits(sql, dialect)).toBeUndefined();
+    expect(cured(sql)).toBeUndefined();
   });
 
   it('is given of nothing that is longer than it is worth, and throws at nothing', () => {
@@ -79,19 +100,19 @@ describe('advice', () => {
       fc.property(fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string()), { maxLength: 60 }), (parts) => {
         const sql = parts.join(' ');
         cautions(sql);
-        cureHabits(sql, dialect);
+        cured(sql);
       }),
     );
     for (const piece of pieces) {
-      expect(cureHabits(piece.repeat(20_000), dialect)).toBeUndefined();
+      expect(cured(piece.repeat(20_000))).toBeUndefined();
       expect(cautions(piece.repeat(20_000))).toEqual([]);
     }
   });
 
   it('comes to an end: what is mended needs no more of it', () => {
-    for (const { sql } of mistakes) {
-      const cure = cureHabits(sql, dialect);
-      if (cure?.sql !== undefined) expect(cureHabits(cure.sql, dialect)).toBeUndefined();
+    for (const sql of mistakes) {
+      const cure = cured(sql);
+      if (cure?.sql !== undefined) expect(cured(cure.sql)).toBeUndefined();
       expect(cautions(heed(sql, cautions(sql))).filter(({ edit }) => edit !== undefined)).toEqual([]);
     }
   });

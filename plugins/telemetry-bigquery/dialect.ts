@@ -48,6 +48,12 @@ function writerOf(style: KeyStyle): DialectWriter {
     unnestMap: (map, alias) =>
       `UNNEST(ARRAY(SELECT AS STRUCT name AS key, LAX_STRING(${valueAt(map, style)}) AS value ` +
       `FROM UNNEST(${namesOf(map, style)}) AS name${leavesOnly(map, style)})) AS ${alias}`,
+    timeText: (time, pattern) => `FORMAT_TIMESTAMP(${textLiteral(pattern)}, ${time})`,
+    epochSeconds: (time) => `UNIX_SECONDS(${time})`,
+    valueAt: (value, by, which) => `${which === 'max' ? 'MAX' : 'MIN'}_BY(${value}, ${by})`,
+    anyValue: (expression) => `ANY_VALUE(${expression})`,
+    joined: (expression, separator) => `STRING_AGG(CAST(${expression} AS STRING), ${textLiteral(separator)})`,
+    distinctArray: (expression) => `ARRAY_AGG(DISTINCT ${expression})`,
   };
 }
 

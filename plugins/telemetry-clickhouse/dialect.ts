@@ -59,6 +59,12 @@ function writer(attribute: DialectWriter['attribute'], json: boolean): DialectWr
       const entries = `CAST(${json ? jsonToMap(map) : map}, 'Array(Tuple(key String, value String))')`;
       return `(SELECT 1 AS one) AS ${identifier(`${alias}_one`)} ARRAY JOIN ${entries} AS ${identifier(alias)}`;
     },
+    timeText: (time, pattern) => `formatDateTime(${time}, ${literal(pattern.replaceAll('%M', '%i'))})`,
+    epochSeconds: (time) => `toUnixTimestamp(${time})`,
+    valueAt: (value, by, which) => `arg${which === 'max' ? 'Max' : 'Min'}(${value}, ${by})`,
+    anyValue: (expression) => `any(${expression})`,
+    joined: (expression, separator) => `arrayStringConcat(groupArray(${expression}), ${literal(separator)})`,
+    distinctArray: (expression) => `groupUniqArray(${expression})`,
   };
   return write;
 }

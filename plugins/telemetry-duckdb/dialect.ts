@@ -87,6 +87,12 @@ const write: DialectWriter = {
   ago: (count, unit) => `now() - INTERVAL '${count} ${unit}'`,
   unnestMap: (map, alias) =>
     `(SELECT entry.key AS "key", entry.value AS "value" FROM (SELECT unnest(map_entries(${map})) AS entry)) AS ${alias}("key", "value")`,
+  timeText: (time, pattern) => `strftime(${time}, ${write.literal(pattern)})`,
+  epochSeconds: (time) => `epoch(${time})`,
+  valueAt: (value, by, which) => `arg_${which}(${value}, ${by})`,
+  anyValue: (expression) => `any_value(${expression})`,
+  joined: (expression, separator) => `string_agg(${expression}, ${write.literal(separator)})`,
+  distinctArray: (expression) => `list(DISTINCT ${expression})`,
 };
 
 const examples = examplesOf({

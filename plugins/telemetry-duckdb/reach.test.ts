@@ -14,7 +14,7 @@ beforeAll(async () => {
   harness = await Harness.start();
   organizationId = newOrganization();
   started = Date.now();
-  const row = (time: Date): Row => ({ time, start_time: new Date(time.getTime() - 400 * day), name: 'n' });
+  const row = (time: Date): Row => ({ time, start_time: time, name: 'n' });
   const recent = Array.from({ length: 400 }, (_, index) => row(new Date(started - (index - 100) * 2.5 * hour)));
   const edges = [
     '2026-01-01T00:00:00Z',
@@ -66,15 +66,29 @@ describe('what a statement reaches in time', () => {
     ["time >= date_trunc('hour', now())", { start: fromNow(-hour) }],
     ["time > now() - INTERVAL '1 month'", { start: fromNow(-31 * day) }],
     ["time < now() - INTERVAL '1 month'", { end: fromNow(-28 * day) }],
+    ["start_time >= '2026-01-01'", newYear],
+    ["date_trunc('day', time) = '2026-01-01'", { ...newYear, end: at('2026-01-02T00:00:00Z') }],
+    ["date_trunc('hour', time) > '2026-01-01'", newYear],
+    ["time_bucket(INTERVAL '5 minutes', time) < '2026-01-01'", { end: at('2026-01-01T00:05:00Z') }],
+    ["time::DATE = '2026-01-01'", { ...newYear, end: at('2026-01-02T00:00:00Z') }],
+    ['CAST(spans.time AS DATE) >= current_date - 7', { start: fromNow(-8 * day) }],
+    ["date(time) BETWEEN '2026-01-01' AND '2026-01-02'", { ...newYear, end: at('2026-01-03T00:00:00Z') }],
+    ['epoch(time) >= 1767225600', newYear],
+    ['epoch_ms(time) > 1767225600000', newYear],
+    ['1767225600 <= epoch(start_time)', newYear],
+    ['epoch(time) > epoch(now()) - 3600', lastHour],
     // What is not certain
     ["time >= '2026-01-01' OR name = 'x'", none],
     ["NOT (time >= '2026-01-01' AND name = 'x')", none],
     ["time NOT BETWEEN '2026-01-01' AND '2026-01-02'", none],
     ["time <> '2026-01-01'", none],
     ['time > start_time', none],
-    ["start_time > '2026-01-01'", none],
-    ["date_trunc('day', time) = '2026-01-01'", none],
-    ["time::DATE = '2026-01-01'", none],
+    ["end_time > '2026-01-01'", none],
+    ["strftime(time, '%Y') = '2026'", none],
+    ["time::TIME > '12:00'", none],
+    ["date_trunc(name, time) > '2026-01-01'", none],
+    ['epoch(time) > duration_nano', none],
+    ['epoch(time) > epoch_ms(now()) - 3600', none],
     ["time + INTERVAL 1 DAY > '2026-01-01'", none],
     ["time >= '2026-01-01T00:00:00+02:00'", none],
     ["time >= 'yesterday'", none],
@@ -116,7 +130,46 @@ describe('what a statement reaches in time', () => {
     ["SELECT 1 FROM otel.spans s JOIN otel.logs l USING (trace_id) WHERE time >= '2026-01-01'", [none, none]],
     ["SELECT 1 FROM otel.spans s(time, a) WHERE time >= '2026-01-01'", [none]],
     ["SELECT 1 FROM otel.spans TABLESAMPLE 10 ROWS WHERE time >= '2026-01-01'", [none]],
-    ["SELECT 1 FROM (SELECT * FROM otel.spans) x WHERE time >= '2026-01-01'", [none]],
+    ["SELECT 1 FROM otel.logs WHERE start_time >= '2026-01-01'", [none]],
+    ["SELECT 1 FROM (SELECT * FROM otel.spans) x WHERE time >= '2026-01-01'", [newYear]],
+    ["SELECT 1 FROM (SELECT name, time AS t FROM otel.spans) x WHERE x.t >= '2026-01-01'", [newYear]],
+    ["WITH e AS (SELECT * FROM otel.spans) SELECT 1 FROM e WHERE time >= '2026-01-01'", [newYear]],
+    [
+      "WITH a AS (SELECT * FROM otel.spans), b AS (SELECT * FROM a) SELECT 1 FROM b WHERE start_time >= '2026-01-01'",
+      [newYear],
+    ],
+    [
+      "WITH a AS (SELECT * FROM otel.spans), b AS (SELECT * FROM a WHERE time >= '2026-01-01') SELECT 1 FROM b",
+      [newYear],
+    ],
+    [
+      "WITH h AS (SELECT date_trunc('hour', time) AS hour, count(*) AS n FROM otel.spans GROUP BY 1) SELECT * FROM h WHERE hour >= '2026-01-01' AND n > 1",
+      [newYear],
+    ],
+    [
+      "SELECT * FROM (SELECT time::DATE AS d, count(*) FROM otel.spans GROUP BY ALL ORDER BY 1) WHERE d = '2026-01-01'",
+      [{ ...newYear, end: at('2026-01-02T00:00:00Z') }],
+    ],
+    ["SELECT * FROM (SELECT DISTINCT time FROM otel.spans) WHERE time >= '2026-01-01'", [newYear]],
+    // Not for every row of the table, or of another table
+    ["SELECT 1 FROM (SELECT * FROM otel.spans LIMIT 5) x WHERE time >= '2026-01-01'", [none]],
+    ["SELECT 1 FROM (SELECT *, row_number() OVER () AS n FROM otel.spans) x WHERE time >= '2026-01-01'", [none]],
+    ["SELECT 1 FROM (SELECT DISTINCT ON (name) * FROM otel.spans) x WHERE time >= '2026-01-01'", [none]],
+    [
+      "SELECT 1 FROM (SELECT name, max(time) AS time FROM otel.spans GROUP BY name) x WHERE time >= '2026-01-01'",
+      [none],
+    ],
+    [
+      "SELECT 1 FROM (SELECT name, time FROM otel.spans GROUP BY ROLLUP (name, time)) x WHERE time >= '2026-01-01'",
+      [none],
+    ],
+    ["SELECT 1 FROM (SELECT end_time AS time FROM otel.spans) x WHERE time >= '2026-01-01'", [none]],
+    ["SELECT 1 FROM (SELECT * EXCLUDE (time), end_time AS time FROM otel.spans) x WHERE time >= '2026-01-01'", [none]],
+    ["SELECT 1 FROM (SELECT *, end_time AS time FROM otel.spans) x WHERE time >= '2026-01-01'", [none]],
+    ["SELECT 1 FROM (SELECT * FROM otel.spans) x(time, a) WHERE time >= '2026-01-01'", [none]],
+    ["SELECT 1 FROM (SELECT * FROM otel.spans) x, otel.logs l WHERE x.time >= '2026-01-01'", [none, none]],
+    ["WITH e AS (SELECT * FROM otel.spans) SELECT (SELECT count(*) FROM e) FROM e WHERE time >= '2026-01-01'", [none]],
+    ["WITH e AS (SELECT * FROM otel.spans) SELECT 1 FROM e WHERE time >= '2026-01-01' OR name = 'x'", [none]],
     ["SELECT 1 FROM (SELECT * FROM otel.spans WHERE time >= '2026-01-01') x", [newYear]],
     ["WITH x AS (SELECT * FROM otel.spans WHERE time >= '2026-01-01') SELECT 1 FROM x, otel.logs", [none, newYear]],
     ["SELECT 1 FROM otel.spans WHERE time >= '2026-01-01' UNION ALL SELECT 1 FROM otel.logs", [newYear, none]],
@@ -139,6 +192,7 @@ describe('what a statement reaches in time', () => {
       `SELECT epoch_us(time) FROM otel.spans WHERE ${where}`,
       `SELECT epoch_us(s.time) FROM otel.spans s SEMI JOIN otel.logs l ON l.time = l.time WHERE ${where}`,
       `SELECT epoch_us(spans.time) FROM otel.spans JOIN (SELECT 1 AS one) x ON ${where}`,
+      `WITH s AS (SELECT * FROM otel.spans) SELECT epoch_us(time) FROM s WHERE ${where.replaceAll(/\b(otel\.)?spans\./g, 's.')}`,
     ];
     for (const where of randomPredicates(100)) {
       for (const sql of shapes(where)) {

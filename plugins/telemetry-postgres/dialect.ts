@@ -8,6 +8,15 @@ import {
 import { quoteText, timestampLiteral } from './types.ts';
 import { typeName } from './relation.ts';
 
+const charOf: Readonly<Record<string, string>> = {
+  '%Y': 'YYYY',
+  '%m': 'MM',
+  '%d': 'DD',
+  '%H': 'HH24',
+  '%M': 'MI',
+  '%S': 'SS',
+};
+
 const write: DialectWriter = {
   literal(value) {
     if (value instanceof Date) return timestampLiteral(value);
@@ -27,6 +36,14 @@ const write: DialectWriter = {
   number: (text) => `(CASE WHEN ${text} ~ '^-?[0-9]+(\\.[0-9]+)?$' THEN ${text}::numeric END)`,
   ago: (count, unit) => `now() - interval '${count} ${unit}'`,
   unnestMap: (map, alias) => `jsonb_each_text(${map}) AS ${alias}("key", "value")`,
+  timeText: (time, pattern) =>
+    `to_char(${time}, ${quoteText(pattern.replaceAll(/%[YmdHMS]/g, (part) => charOf[part] ?? part))})`,
+  epochSeconds: (time) => `extract(epoch FROM ${time})`,
+  valueAt: (value, by, which) => `(array_agg(${value} ORDER BY ${by} ${which === 'max' ? 'DESC' : 'ASC'}))[1]`,
+  // PostgreSQL 15 knows no any_value.
+  anyValue: (expression) => `min(${expression})`,
+  joined: (expression, separator) => `string_agg((${expression})::text, ${quoteText(separator)})`,
+  distinctArray: (expression) => `array_agg(DISTINCT ${expression})`,
 };
 
 const examples = examplesOf({

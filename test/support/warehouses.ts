@@ -34,7 +34,7 @@ export type Senders = readonly (readonly [string, DemoOptions])[];
 export async function placeFor(telemetry: object): Promise<Place> {
   const directory = await temporaryDirectory();
   const file = join(directory, 'sightline.config.json');
-  await writeFile(file, JSON.stringify({ telemetry }));
+  await writeFile(file, JSON.stringify({ telemetry, limits: { requestsPerMinute: 6_000 } }));
   return { directory, config: ['--config', file], stops: [() => removeDirectory(directory)] };
 }
 
@@ -92,7 +92,7 @@ export async function clickhousePlace(senders: Senders): Promise<Place | undefin
   // Whoever asks is this tenant to the engine's policies, which to the probe is no boundary.
   const isolation = 'degraded';
   const telemetry = { plugin: 'clickhouse', url: server.url, mapping: { preset: 'sightline' }, tenancy, isolation };
-  await writeFile(place.config[1], JSON.stringify({ telemetry }));
+  await writeFile(place.config[1], JSON.stringify({ telemetry, limits: { requestsPerMinute: 6_000 } }));
   return place;
 }
 

@@ -47,6 +47,15 @@ describe("what ClickHouse's statements leave of a table", () => {
       "time > '2026-01-01 00:00:00' AND time > '2026-01-02 00:00:00' AND name = 'x'",
       { start: at('2026-01-02T00:00:00Z') },
     ],
+    ["start_time > '2026-01-01 00:00:00'", { start: at('2026-01-01T00:00:00Z') }],
+    ["toDate(time) = '2026-01-01'", { start: at('2026-01-01T00:00:00Z'), end: at('2026-01-02T00:00:00.001Z') }],
+    ["toDate(time) >= '2026-01-01 12:00:00'", { start: at('2026-01-01T00:00:00Z') }],
+    ["time::Date >= '2026-01-01'", { start: at('2026-01-01T00:00:00Z') }],
+    ["toStartOfHour(time) < '2026-01-01 00:00:00'", { end: at('2026-01-01T01:00:00Z') }],
+    ["toStartOfInterval(time, INTERVAL 5 MINUTE) > '2026-01-01 00:00:00'", { start: at('2026-01-01T00:00:00Z') }],
+    ["date_trunc('day', spans.time) > '2026-01-01 00:00:00'", { start: at('2026-01-01T00:00:00Z') }],
+    ['toUnixTimestamp(time) >= 1767225600', { start: at('2026-01-01T00:00:00Z') }],
+    ['toUnixTimestamp(time) > toUnixTimestamp(now()) - 3600', { start: { fromNowMs: -hour - 2 * second } }],
     ["spans.time > '2026-01-01 00:00:00'", { start: at('2026-01-01T00:00:00Z') }],
     ["otel.spans.time > '2026-01-01 00:00:00'", { start: at('2026-01-01T00:00:00Z') }],
   ])('WHERE %s', async (predicate, reach) => {
@@ -65,9 +74,10 @@ describe("what ClickHouse's statements leave of a table", () => {
     "time > toDateTime('2026-01-01 00:00:00', 'Asia/Tokyo')",
     "time > now('Asia/Tokyo')",
     "time > 'yesterday'",
-    "toDate(time) > '2026-01-01'",
+    'toHour(time) > 12',
+    'toUnixTimestamp(time) > duration_nano',
     "other.time > '2026-01-01 00:00:00'",
-    "start_time > '2026-01-01 00:00:00'",
+    "end_time > '2026-01-01 00:00:00'",
     "if(name = 'x', time > '2026-01-01 00:00:00', 1)",
     'time > (SELECT max(time) FROM otel.logs) - INTERVAL 1 HOUR',
     'time > now() - INTERVAL -1 HOUR',
@@ -77,6 +87,35 @@ describe("what ClickHouse's statements leave of a table", () => {
     'time > (now() AS time) - INTERVAL 1 HOUR',
   ])('claims nothing for %s', async (predicate) => {
     expect((await reaches(`SELECT count() FROM otel.spans WHERE ${predicate}`))[0]).toEqual({});
+  });
+
+  it.each([
+    `SELECT count() FROM (SELECT * FROM otel.spans) WHERE time > '2026-01-01 00:00:00'`,
+    `SELECT count() FROM (SELECT name, time AS t FROM otel.spans) AS s WHERE s.t > '2026-01-01 00:00:00'`,
+    `WITH e AS (SELECT * FROM otel.spans) SELECT count() FROM e WHERE start_time > '2026-01-01 00:00:00'`,
+    `WITH a AS (SELECT * FROM otel.spans), b AS (SELECT * FROM a WHERE time > '2026-01-01 00:00:00') SELECT 1 FROM b`,
+    `WITH h AS (SELECT toStartOfHour(time) AS hour, count() AS n FROM otel.spans GROUP BY hour) SELECT * FROM h WHERE hour > '2026-01-01 00:00:00' AND n > 1`,
+    `SELECT * FROM (SELECT DISTINCT time FROM otel.spans ORDER BY time) WHERE time > '2026-01-01 00:00:00'`,
+  ])('sees through %s', async (sql) => {
+    expect(await reaches(sql)).toEqual([{ start: at('2026-01-01T00:00:00Z') }]);
+  });
+
+  it.each([
+    "SELECT count() FROM (SELECT *, row_number() OVER () FROM otel.spans) WHERE time > '2026-01-01 00:00:00'",
+    "SELECT count() FROM (SELECT *, runningDifference(duration_nano) FROM otel.spans) WHERE time > '2026-01-01 00:00:00'",
+    "SELECT count() FROM (SELECT * FROM otel.spans LIMIT 1 BY name) WHERE time > '2026-01-01 00:00:00'",
+    "SELECT count() FROM (SELECT DISTINCT ON (name) * FROM otel.spans) WHERE time > '2026-01-01 00:00:00'",
+    "SELECT count() FROM (SELECT max(time) AS time FROM otel.spans GROUP BY name) WHERE time > '2026-01-01 00:00:00'",
+    "SELECT count() FROM (SELECT time FROM otel.spans GROUP BY time WITH TOTALS) WHERE time > '2026-01-01 00:00:00'",
+    "SELECT count() FROM (SELECT end_time AS time FROM otel.spans) WHERE time > '2026-01-01 00:00:00'",
+    "SELECT toDateTime(0) AS time FROM (SELECT * FROM otel.spans) WHERE time > '2026-01-01 00:00:00'",
+    "SELECT toDateTime(0) AS t FROM (SELECT time AS t FROM otel.spans) WHERE t > '2026-01-01 00:00:00'",
+    "SELECT * FROM (SELECT time FROM otel.spans ORDER BY time WITH FILL) WHERE time > '2026-01-01 00:00:00'",
+    "WITH e AS (SELECT * FROM otel.spans) SELECT name IN (SELECT name FROM e) FROM e WHERE time > '2026-01-01 00:00:00'",
+    "WITH e AS (SELECT trace_id FROM otel.spans) SELECT trace_id IN e FROM e WHERE time > '2026-01-01 00:00:00'",
+    "SELECT count() FROM (SELECT * FROM otel.spans) WHERE time > '2026-01-01 00:00:00' OR name = 'x'",
+  ])('does not see through %s', async (sql) => {
+    expect(await reaches(sql)).toEqual([{}]);
   });
 
   it.each([

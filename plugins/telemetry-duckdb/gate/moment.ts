@@ -108,8 +108,35 @@ function functionMoment(call: Node): Moment | undefined {
   return undefined;
 }
 
+/** Functions of a time that count from 1970, by the milliseconds of what they count in. */
+const epochs: Readonly<Record<string, number>> = { epoch: second, epoch_ms: 1, epoch_us: 0.001, epoch_ns: 0.000_001 };
+
+/** `epoch(time)`: what is counted, and in how many milliseconds; undefined for anything else. */
+export function epochOf(expression: Json | undefined): { readonly of: Json; readonly scale: number } | undefined {
+  if (!isNode(expression) || expression['class'] !== 'FUNCTION') return undefined;
+  const name = fold(text(expression['function_name']));
+  const [of, another] = isList(expression['children']) ? expression['children'] : [];
+  const scale = Object.hasOwn(epochs, name) ? epochs[name] : undefined;
+  return of === undefined || another !== undefined || scale === undefined ? undefined : { of, scale };
+}
+
+/** `1767225600`, `epoch(now()) - 3600`, counted so. */
+export function countedMoment(expression: Json | undefined, scale: number): Moment | undefined {
+  const count = wholeNumber(expression);
+  if (count !== undefined) return { fromNow: false, low: count * scale, high: count * scale + 1 };
+  const counted = epochOf(expression);
+  if (counted !== undefined) return counted.scale === scale ? momentOf(counted.of) : undefined;
+  if (!isNode(expression) || expression['class'] !== 'FUNCTION') return undefined;
+  const [first, last] = isList(expression['children']) ? expression['children'] : [];
+  const steps = wholeNumber(last);
+  if (steps === undefined || (expression['function_name'] !== '-' && expression['function_name'] !== '+'))
+    return undefined;
+  const span = exactly((expression['function_name'] === '-' ? -steps : steps) * scale);
+  return shifted(countedMoment(first, scale), span);
+}
+
 /** A whole number of days is what a date takes; with anything else the engine refuses it. */
-function durationOf(expression: Json | undefined): Span | undefined {
+export function durationOf(expression: Json | undefined): Span | undefined {
   const days = wholeNumber(expression);
   return days === undefined ? intervalOf(expression) : times(exactly(day), days);
 }
@@ -142,7 +169,7 @@ function writtenInterval(literal: string | undefined): Span | undefined {
   return sum;
 }
 
-function unitOf(name: string): Span | undefined {
+export function unitOf(name: string): Span | undefined {
   const folded = fold(name);
   const short = Object.hasOwn(shortUnits, folded) ? shortUnits[folded] : undefined;
   const unit = short ?? folded.replace(/s$/, '');
@@ -150,7 +177,7 @@ function unitOf(name: string): Span | undefined {
 }
 
 /** `INTERVAL 1 HOUR` comes as `to_hours(CAST(trunc(CAST(1 AS DOUBLE)) AS BIGINT))`. */
-function wholeNumber(expression: Json | undefined): number | undefined {
+export function wholeNumber(expression: Json | undefined): number | undefined {
   if (!isNode(expression)) return undefined;
   if (expression['class'] === 'CAST') {
     const type = isNode(expression['cast_type']) ? text(expression['cast_type']['id']) : '';
@@ -172,7 +199,7 @@ function wholeNumber(expression: Json | undefined): number | undefined {
 }
 
 function whole(digits: string): number | undefined {
-  return /^-?\d{1,9}$/.test(digits) ? Number(digits) : undefined;
+  return /^-?\d{1,16}$/.test(digits) && Number.isSafeInteger(Number(digits)) ? Number(digits) : undefined;
 }
 
 function opposite(value: number | undefined): number | undefined {
@@ -223,7 +250,7 @@ function exactly(ms: number): Span {
   return { low: ms, high: ms };
 }
 
-function constantText(expression: Json | undefined): string | undefined {
+export function constantText(expression: Json | undefined): string | undefined {
   if (!isNode(expression) || expression['class'] !== 'CONSTANT') return undefined;
   const constant = expression['value'];
   if (!isNode(constant) || constant['is_null'] !== false || typeof constant['value'] !== 'string') return undefined;

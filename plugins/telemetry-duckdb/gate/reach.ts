@@ -7,7 +7,8 @@ import {
   type TimePoint,
   type TimeReach,
 } from '../../../src/contract/telemetry/index.ts';
-import { bareMoments, momentOf, type Moment } from './moment.ts';
+import { aliasOf, DerivedQueries, timeColumnsOf, widthOf, type TimeColumns } from './derived.ts';
+import { bareMoments, constantText, countedMoment, epochOf, momentOf, type Moment } from './moment.ts';
 import { fold, isTelemetryTable } from './relations.ts';
 
 /**
@@ -20,12 +21,13 @@ export function reachesOf(statement: Json, reads: readonly Node[], now: number):
   const seen = new Set<Node>();
   let known: boolean | undefined;
   const bareNames = () => (known ??= !namesBareMoment(statement));
+  const queries = new DerivedQueries(statement, reads);
   for (const node of reads) {
     if (isTelemetryTable(node)) {
       if (!seen.has(node)) reaches.push({});
       continue;
     }
-    for (const { table, reach } of placesOf(node, bareNames, now)) {
+    for (const { table, reach } of placesOf(node, { queries, bareNames, now })) {
       seen.add(table);
       reaches.push(reach);
     }
@@ -44,7 +46,14 @@ interface Source {
   readonly conditions: readonly Json[];
 }
 
-function placesOf(select: Node, bareNames: () => boolean, now: number): Place[] {
+interface Known {
+  readonly queries: DerivedQueries;
+  /** Whether `current_timestamp` and the like surely mean moments. */
+  bareNames(): boolean;
+  readonly now: number;
+}
+
+function placesOf(select: Node, known: Known): Place[] {
   const from = select['from_table'];
   if (!isNode(from)) return [];
   const sampled = select['sample'] !== null && select['sample'] !== undefined;
@@ -53,7 +62,7 @@ function placesOf(select: Node, bareNames: () => boolean, now: number): Place[] 
   let merged = false;
   const walk = (item: Json | undefined, conditions: readonly Json[]): void => {
     if (!isNode(item)) return;
-    if (item['type'] !== 'JOIN') names.push(nameOf(item));
+    if (item['type'] !== 'JOIN') names.push(aliasOf(item));
     const inside = item['sample'] === null || item['sample'] === undefined ? conditions : [];
     if (isTelemetryTable(item)) sources.push({ table: item, conditions: inside });
     if (item['type'] !== 'JOIN') return;
@@ -65,19 +74,30 @@ function placesOf(select: Node, bareNames: () => boolean, now: number): Place[] 
   };
   walk(from, sampled ? [] : [select['where_clause'] ?? null]);
   return sources.map(({ table, conditions }) => {
-    const name = nameOf(table);
+    const name = aliasOf(table);
     const renamed = isList(table['column_name_alias']) && table['column_name_alias'].length > 0;
     const unique = names.filter((other) => other === name).length === 1;
     if (renamed || !unique) return { table, reach: {} };
     // Another `time` in scope makes the bare one ambiguous, which is an error, unless a join made one of the two.
     const bare = sources.length === 1 && !merged;
-    return { table, reach: reachOf(conditions, { name, bare, bareNames }, now) };
+    const bounds: Bounds = { start: undefined, end: undefined };
+    const subject = { name, bare, columns: timeColumnsOf(table), ...known };
+    for (const condition of conditions) narrow(bounds, condition, subject);
+    if (table === from) narrowFromAbove(bounds, select, known);
+    return { table, reach: reachOf(bounds) };
   });
 }
 
-function nameOf(item: Node): string {
-  const alias = fold(text(item['alias']));
-  return alias === '' ? fold(text(item['table_name'])) : alias;
+/** What queries around ask of the times that they get from this one. */
+function narrowFromAbove(bounds: Bounds, select: Node, known: Known): void {
+  let inner = select;
+  for (let outer = known.queries.readerOf(inner); outer !== undefined; outer = known.queries.readerOf(inner)) {
+    const columns = known.queries.outputsOf(inner);
+    const from = outer['from_table'];
+    if (columns.size === 0 || !isNode(from) || (outer['sample'] !== null && outer['sample'] !== undefined)) return;
+    narrow(bounds, outer['where_clause'] ?? null, { name: aliasOf(from), bare: true, columns, ...known });
+    inner = outer;
+  }
 }
 
 /** Which conditions hold for a join's sides: those from above and its own, where a row that fails them goes missing. */
@@ -106,12 +126,11 @@ function sides(join: Node, above: readonly Json[]): readonly [left: readonly Jso
   }
 }
 
-interface Subject {
+interface Subject extends Known {
   readonly name: string;
-  /** Whether `time` alone means this table's. */
+  /** Whether a column alone means this item's. */
   readonly bare: boolean;
-  /** Whether `current_timestamp` and the like surely mean moments. */
-  bareNames(): boolean;
+  readonly columns: TimeColumns;
 }
 
 interface Bounds {
@@ -119,9 +138,7 @@ interface Bounds {
   end: Moment | undefined;
 }
 
-function reachOf(conditions: readonly Json[], subject: Subject, now: number): TimeReach {
-  const bounds: Bounds = { start: undefined, end: undefined };
-  for (const condition of conditions) narrow(bounds, condition, subject, now);
+function reachOf(bounds: Bounds): TimeReach {
   const start = bounds.start && point(bounds.start.fromNow, Math.floor(bounds.start.low));
   const end = bounds.end && point(bounds.end.fromNow, Math.ceil(bounds.end.high));
   return { ...(start && { start }), ...(end && { end }) };
@@ -133,50 +150,70 @@ function point(fromNow: boolean, ms: number): TimePoint | undefined {
   return Number.isNaN(at.getTime()) ? undefined : { at };
 }
 
-function narrow(bounds: Bounds, condition: Json, subject: Subject, now: number): void {
+function narrow(bounds: Bounds, condition: Json, subject: Subject): void {
   if (!isNode(condition)) return;
   if (condition['type'] === 'CONJUNCTION_AND' && isList(condition['children'])) {
-    for (const child of condition['children']) narrow(bounds, child, subject, now);
+    for (const child of condition['children']) narrow(bounds, child, subject);
     return;
   }
-  const from = (moment: Moment | undefined) => {
+  const { now } = subject;
+  const from = ({ moment }: Compared) => {
     if (moment && (!bounds.start || lowOf(moment, now) > lowOf(bounds.start, now))) bounds.start = moment;
   };
-  /** `within`: the moment itself is left in, so the end lies behind it. */
-  const to = (moment: Moment | undefined, within: boolean) => {
-    const end = moment && { ...moment, high: moment.high + (within ? 1 : 0) };
+  /** `within`: the moment itself is left in, so the end lies behind it, as it does where the column lies before the time. */
+  const to = ({ moment, width }: Compared, within: boolean) => {
+    const end = moment && { ...moment, high: moment.high + (width > 0 ? width : within ? 1 : 0) };
     if (end && (!bounds.end || highOf(end, now) < highOf(bounds.end, now))) bounds.end = end;
   };
-  const moment = (expression: Json | undefined) =>
-    !mentionsColumn(expression) || subject.bareNames() ? momentOf(expression) : undefined;
   if (condition['class'] === 'BETWEEN' && condition['type'] === 'COMPARE_BETWEEN') {
-    if (!isTime(condition['input'], subject)) return;
-    from(moment(condition['lower']));
-    to(moment(condition['upper']), true);
+    from(compared(condition['input'], condition['lower'], subject));
+    to(compared(condition['input'], condition['upper'], subject), true);
     return;
   }
   if (condition['class'] !== 'COMPARISON') return;
   const { left, right } = condition;
+  const straight = compared(left, right, subject);
+  const both = straight.moment === undefined ? compared(right, left, subject) : straight;
   const comparison = text(condition['type']);
-  const [operator, other] = isTime(left, subject)
-    ? [comparison, right]
-    : isTime(right, subject)
-      ? [turned[comparison], left]
-      : [undefined, undefined];
-  switch (operator) {
+  switch (straight.moment === undefined ? turned[comparison] : comparison) {
     case 'COMPARE_GREATERTHAN':
     case 'COMPARE_GREATERTHANOREQUALTO':
-      return from(moment(other));
+      return from(both);
     case 'COMPARE_LESSTHAN':
-      return to(moment(other), false);
+      return to(both, false);
     case 'COMPARE_LESSTHANOREQUALTO':
-      return to(moment(other), true);
+      return to(both, true);
     case 'COMPARE_EQUAL':
-      from(moment(other));
-      to(moment(other), true);
+      from(both);
+      to(both, true);
       return;
     default:
   }
+}
+
+const day = 86_400_000;
+
+interface Compared {
+  /** Undefined where the first is no time of the subject, or the second surely no moment. */
+  readonly moment: Moment | undefined;
+  /** How far before the time the first may lie. */
+  readonly width: number;
+}
+
+function compared(time: Json | undefined, other: Json | undefined, subject: Subject): Compared {
+  const isSure = !mentionsColumn(other) || subject.bareNames();
+  const ofColumn = (names: readonly string[]) => widthOfColumn(names, subject);
+  const counted = epochOf(time);
+  const width = widthOf(counted === undefined ? time : counted.of, ofColumn);
+  if (width === undefined || !isSure) return { moment: undefined, width: 0 };
+  if (counted === undefined) {
+    const moment = momentOf(other);
+    // Beside a date a text is read as one: its hours are left out.
+    const isRead = width >= day && constantText(other) !== undefined;
+    return { moment: moment && isRead ? { ...moment, low: Math.floor(moment.low / day) * day } : moment, width };
+  }
+  // Counted in whole units, so that it lies up to one before.
+  return { moment: countedMoment(other, counted.scale), width: width + Math.max(1, counted.scale) };
 }
 
 const turned: Readonly<Record<string, string>> = {
@@ -196,13 +233,14 @@ function highOf({ fromNow, high }: Moment, now: number): number {
 }
 
 /** `time`, `s.time`, or `otel.spans.time` where there is no alias. */
-function isTime(expression: Json | undefined, { name, bare }: Subject): boolean {
-  if (!isNode(expression) || expression['class'] !== 'COLUMN_REF' || !isList(expression['column_names'])) return false;
-  const names = expression['column_names'].map((part) => fold(text(part)));
-  if (names.at(-1) !== 'time') return false;
-  if (names.length === 1) return bare;
-  if (names.length === 2) return names[0] === name;
-  return names.length === 3 && names[0] === 'otel' && names[1] === name;
+function widthOfColumn(names: readonly string[], { name, bare, columns }: Subject): number | undefined {
+  const isOwn =
+    names.length === 1
+      ? bare
+      : names.length === 2
+        ? names[0] === name
+        : names.length === 3 && names[0] === 'otel' && names[1] === name;
+  return isOwn ? columns.get(names.at(-1) ?? '') : undefined;
 }
 
 function mentionsColumn(value: Json | undefined): boolean {

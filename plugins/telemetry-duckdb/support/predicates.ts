@@ -14,7 +14,16 @@ function condition(depth: number): string {
 }
 
 function comparison(): string {
-  const column = one(['time', 'time', 'time', 'start_time', "date_trunc('day', time)", "(time + INTERVAL '1 day')"]);
+  const column = one([
+    'time',
+    'time',
+    'time',
+    'start_time',
+    "date_trunc('day', time)",
+    'time::DATE',
+    "time_bucket(INTERVAL '5 minutes', time)",
+    "(time + INTERVAL '1 day')",
+  ]);
   switch (randomInt(5)) {
     case 0:
       return `${column} ${one(['', 'NOT '])}BETWEEN ${moment()} AND ${moment()}`;
@@ -41,6 +50,7 @@ function moment(): string {
     `TIMESTAMP '${written()}'`,
     `TIMESTAMPTZ '${written()}${one(['', '+02', '-05:30', 'Z', ' UTC'])}'`,
     `'${written()}'::TIMESTAMP`,
+    `'${written()}'`,
     `'${written()}'::DATE`,
     `TIMESTAMP '${written()}${one(['Z', '+03', ''])}'`,
   ]);

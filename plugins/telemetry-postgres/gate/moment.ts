@@ -106,12 +106,36 @@ function called(call: Node, depth: number): Moment | undefined {
     return { from: 'epoch', earliest: Math.floor(seconds * 1_000), latest: Math.ceil(seconds * 1_000) };
   }
   if (name !== 'date_trunc' || args.length > 3) return undefined;
-  const string = only('A_Const', args[0])?.['sval'];
-  const unit = isNode(string) ? text(string['sval']).toLowerCase() : '';
-  const length = Object.hasOwn(units, unit) ? units[unit] : undefined;
+  const length = truncationOf(args[0]);
   // A bare literal could be an interval as well, and would be refused by the server.
   const inner = only('A_Const', args[1]) === undefined ? momentOf(args[1], depth + 1) : undefined;
   return inner && length !== undefined ? { ...inner, earliest: inner.earliest - length } : undefined;
+}
+
+/** How long the unit that date_trunc is given may be. */
+export function truncationOf(value: Json | undefined): number | undefined {
+  const string = only('A_Const', value)?.['sval'];
+  const unit = isNode(string) ? text(string['sval']).toLowerCase() : '';
+  return Object.hasOwn(units, unit) ? units[unit] : undefined;
+}
+
+/** `1767225600`, `extract(epoch FROM now()) - 3600`: seconds since 1970. */
+export function secondsOf(
+  value: Json | undefined,
+  epochOf: (value: Json | undefined) => Json | undefined,
+): Moment | undefined {
+  const count = exactNumber(value);
+  if (count !== undefined)
+    return { from: 'epoch', earliest: Math.floor(count * 1_000), latest: Math.ceil(count * 1_000) };
+  const counted = epochOf(value);
+  if (counted !== undefined) return momentOf(counted);
+  const operation = only('A_Expr', value);
+  const sign = namesOf(operation?.['name']).at(-1);
+  const steps = exactNumber(operation?.['rexpr']);
+  if (operation?.['kind'] !== 'AEXPR_OP' || steps === undefined || (sign !== '+' && sign !== '-')) return undefined;
+  const base = secondsOf(operation['lexpr'], epochOf);
+  const by = (sign === '-' ? -steps : steps) * 1_000;
+  return base && { ...base, earliest: Math.floor(base.earliest + by), latest: Math.ceil(base.latest + by) };
 }
 
 function moved(operation: Node, depth: number): Moment | undefined {

@@ -51,6 +51,16 @@ describe('the reach of a statement', () => {
     ["time > (now() - interval '1 day')::date", { start: ago(2 * day) }],
     ['time <= now()', { end: { fromNowMs: 1 } }],
     ["time > now() - interval '1 day' AND time < now()", { start: ago(day), end: { fromNowMs: 0 } }],
+    ["start_time >= '2026-01-02'", { start: at('2026-01-02T00:00:00Z') }],
+    ["time::date = '2026-01-02'", { start: at('2026-01-02T00:00:00Z'), end: at('2026-01-03T01:00:00.001Z') }],
+    ['date(s.time) >= CURRENT_DATE - 7', { start: ago(8 * day) }],
+    ["date_trunc('hour', time) > '2026-01-02'", { start: at('2026-01-02T00:00:00Z') }],
+    [
+      "date_bin('5 minutes'::interval, time, 'epoch'::timestamptz) < '2026-01-02'",
+      { end: at('2026-01-02T00:05:00.001Z') },
+    ],
+    ['extract(epoch FROM time) >= 1767312000', { start: at('2026-01-02T00:00:00Z') }],
+    ["date_part('epoch', s.start_time) > extract(epoch FROM now()) - 3600", { start: ago(3_600_000) }],
     ["time > '2026-01-02' AND time > now() - interval '1 day'", { start: at('2026-01-02T00:00:00Z') }],
   ])('from %s', async (condition, expected) => {
     expect(await where(condition)).toEqual([expected]);
@@ -60,10 +70,13 @@ describe('the reach of a statement', () => {
     "time > '2026-01-02' OR name = 'x'",
     "NOT time > '2026-01-02'",
     "time <> '2026-01-02'",
-    "start_time > '2026-01-02'",
+    "end_time > '2026-01-02'",
+    'extract(hour FROM time) > 1767312000',
+    'extract(epoch FROM end_time) > 1767312000',
+    "to_char(time, 'YYYY') > '2026-01-02'",
     "time + interval '1 day' > '2026-01-02'",
-    "date_trunc('day', time) = '2026-01-02'",
-    "time::date = '2026-01-02'",
+    "date_trunc(name, time) = '2026-01-02'",
+    "time::time = '2026-01-02'",
     'time > start_time',
     "time > '01/02/2026'",
     "time > 'yesterday'",
@@ -112,7 +125,33 @@ describe('the reach of a statement', () => {
     [`SELECT 1 FROM otel.spans s, jsonb_to_recordset(s.events) AS e(time timestamptz) WHERE e.${since}`, [{}]],
     [`SELECT 1 FROM otel.spans s, unnest(ARRAY[now()]) AS time WHERE ${since}`, [{}]],
     [`SELECT 1 FROM otel.spans AS s(time) WHERE ${since}`, [{}]],
-    [`SELECT 1 FROM (SELECT * FROM otel.spans) s WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT * FROM otel.spans) s WHERE ${since}`, [{ start }]],
+    [`SELECT 1 FROM (SELECT name, time AS t FROM otel.spans) s WHERE s.t > '2026-01-02'`, [{ start }]],
+    [`WITH e AS (SELECT * FROM otel.spans) SELECT 1 FROM e WHERE ${since}`, [{ start }]],
+    [`WITH a AS (SELECT * FROM otel.spans), b AS (SELECT * FROM a) SELECT 1 FROM b WHERE start_${since}`, [{ start }]],
+    [`WITH a AS (SELECT * FROM otel.spans), b AS (SELECT * FROM a WHERE ${since}) SELECT 1 FROM b`, [{ start }]],
+    [
+      `WITH h AS (SELECT date_trunc('hour', time) AS hour, count(*) AS n FROM otel.spans GROUP BY 1) SELECT 1 FROM h WHERE hour > '2026-01-02' AND n > 1`,
+      [{ start }],
+    ],
+    [
+      `SELECT 1 FROM (SELECT time::date, count(*) FROM otel.spans GROUP BY time::date) s WHERE s.time > '2026-01-02'`,
+      [{}],
+    ],
+    [`SELECT 1 FROM (SELECT DISTINCT time FROM otel.spans ORDER BY 1) s WHERE ${since}`, [{ start }]],
+    [`SELECT 1 FROM otel.spans s, unnest(ARRAY[now()]) AS start_time WHERE start_${since}`, [{}]],
+    [`SELECT 1 FROM otel.logs WHERE start_${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT * FROM otel.spans LIMIT 5) s WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT *, row_number() OVER () FROM otel.spans) s WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT DISTINCT ON (name) * FROM otel.spans) s WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT max(time) AS time FROM otel.spans GROUP BY name) s WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT time FROM otel.spans GROUP BY ROLLUP (time)) s WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT end_time AS time FROM otel.spans) s WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT *, end_time AS time FROM otel.spans) s WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT * FROM otel.spans) s(a, time) WHERE ${since}`, [{}]],
+    [`SELECT 1 FROM (SELECT * FROM otel.spans UNION ALL SELECT * FROM otel.spans) s WHERE ${since}`, [{}, {}]],
+    [`WITH e AS (SELECT * FROM otel.spans) SELECT (SELECT count(*) FROM e) FROM e WHERE ${since}`, [{}]],
+    [`WITH RECURSIVE e AS (SELECT * FROM otel.spans) SELECT 1 FROM e WHERE ${since}`, [{}]],
     [`SELECT 1 FROM otel.spans s WHERE EXISTS (SELECT 1 FROM otel.logs l WHERE s.${since})`, [{}, {}]],
     [`SELECT 1 FROM otel.spans s WHERE EXISTS (SELECT 1 FROM otel.logs WHERE ${since})`, [{}, { start }]],
     [`WITH s AS (SELECT 1 FROM otel.spans WHERE ${since}) SELECT 1 FROM otel.logs`, [{ start }, {}]],
@@ -165,7 +204,14 @@ function predicate(roll: (below: number) => number): string {
     `timestamptz '${new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')}:00.123456+05:30'`,
     `to_timestamp(${Date.now() / 1_000 - hours * 3_600})`,
   ]);
-  const column = pick(['time', 's.time', 'time', "time + interval '0'"]);
+  const column = pick([
+    'time',
+    's.time',
+    'start_time',
+    'time::date',
+    "date_trunc('hour', time)",
+    "time + interval '0'",
+  ]);
   const operator = pick(['>', '>=', '<', '<=', '=', '<>']);
   const simple = pick([
     `${column} ${operator} ${moment}`,
@@ -185,7 +231,8 @@ onServer('whatever the predicate', () => {
     const roll = dice(seed);
     for (let round = 0; round < 400; round += 1) {
       const condition = `${predicate(roll)} AND ${predicate(roll)}`;
-      const sql = `SELECT min(time), max(time), now() FROM otel.spans s WHERE ${condition}`;
+      const source = roll(2) > 0 ? 'otel.spans' : '(SELECT * FROM otel.spans)';
+      const sql = `SELECT min(time), max(time), now() FROM ${source} s WHERE ${condition}`;
       const statement = gate.check(await gate.parse(sql));
       const [reach = {}] = statement.reaches;
       if (reach.start !== undefined || reach.end !== undefined) narrowed += 1;

@@ -4,21 +4,22 @@ import {
   text,
   type Json,
   type Node,
-  type TableName,
   type TimePoint,
   type TimeReach,
 } from '../../../src/contract/telemetry/index.ts';
-import { momentOf, type Moment } from './moment.ts';
+import { aliasOf, DerivedQueries, epochOf, roundedColumn, timeColumnsOf, type TimeColumns } from './derived.ts';
+import { momentOf, secondsOf, type Moment } from './moment.ts';
 import { namesOf, only } from './tree.ts';
 
 interface Source {
   /** What its columns are qualified by; undefined where nothing outside can name it. */
   readonly name: string | undefined;
 
-  readonly table: TableName | undefined;
+  /** Undefined for what is no telemetry table and no query over one. */
+  readonly columns: TimeColumns | undefined;
   /** `otel.spans.time` means it too. */
   readonly unaliased: boolean;
-  readonly mayHaveTime: boolean;
+  mayHave(column: string): boolean;
   /** Columns that were given other names are not followed. */
   readonly renamed: boolean;
   readonly bounds: { start?: TimePoint; end?: TimePoint };
@@ -31,13 +32,29 @@ interface Source {
  * is dropped from.
  */
 export function reachesOf(selects: readonly Node[]): readonly TimeReach[] {
-  return selects.flatMap(ofSelect);
+  const queries = new DerivedQueries(selects);
+  return selects.flatMap((select) => ofSelect(select, queries));
 }
 
-function ofSelect(select: Node): readonly TimeReach[] {
+function ofSelect(select: Node, queries: DerivedQueries): readonly TimeReach[] {
   const sources = list(select['fromClause']).flatMap((item) => sourcesOf(item));
   narrow(select['whereClause'], sources, sources);
-  return sources.filter(({ table }) => table !== undefined).map(({ bounds }) => bounds);
+  const [only, another] = sources;
+  if (only?.columns !== undefined && another === undefined) narrowFromAbove(only, select, queries);
+  return sources.filter(({ columns }) => columns !== undefined).map(({ bounds }) => bounds);
+}
+
+/** What queries around ask of the times that they get from this one. */
+function narrowFromAbove({ bounds }: Source, select: Node, queries: DerivedQueries): void {
+  let inner = select;
+  for (let outer = queries.readerOf(inner); outer !== undefined; outer = queries.readerOf(inner)) {
+    const columns = queries.outputsOf(inner);
+    if (columns.size === 0) return;
+    const name = aliasOf(list(outer['fromClause'])[0]);
+    const source = { name, columns, unaliased: false, mayHave: () => true, renamed: false, bounds };
+    narrow(outer['whereClause'], [source], [source]);
+    inner = outer;
+  }
 }
 
 function sourcesOf(item: Json): readonly Source[] {
@@ -49,9 +66,9 @@ function sourcesOf(item: Json): readonly Source[] {
   const alias = (call ?? only('RangeSubselect', item))?.['alias'];
   const name = isNode(alias) ? text(alias['aliasname']) : undefined;
   const renamed = isNode(alias) ? namesOf(alias['colnames']) : [];
-  const mayHaveTime =
-    call === undefined || name === undefined || name === 'time' || renamed.includes('time') || definesColumns(call);
-  return [{ name, table: undefined, unaliased: false, mayHaveTime, renamed: false, bounds: {} }];
+  const isOpen = call === undefined || name === undefined || definesColumns(call);
+  const mayHave = (column: string) => isOpen || name === column || renamed.includes(column);
+  return [{ name, columns: undefined, unaliased: false, mayHave, renamed: false, bounds: {} }];
 }
 
 function definesColumns(call: Node): boolean {
@@ -62,13 +79,11 @@ function definesColumns(call: Node): boolean {
 function ofTable(table: Node): Source {
   const alias = table['alias'];
   const isTelemetry = table['schemaname'] === 'otel';
-  const named = text(table['relname']);
-  const known = named === 'spans' || named === 'metrics' || named === 'logs' ? named : undefined;
   return {
-    name: isNode(alias) ? text(alias['aliasname']) : named,
-    table: isTelemetry ? known : undefined,
+    name: isNode(alias) ? text(alias['aliasname']) : text(table['relname']),
+    columns: timeColumnsOf(table),
     unaliased: isTelemetry && !isNode(alias),
-    mayHaveTime: true,
+    mayHave: () => true,
     renamed: isNode(alias) && alias['colnames'] !== undefined,
     bounds: {},
   };
@@ -91,6 +106,8 @@ function hidden(source: Source, renamed: boolean): Source {
   return { ...source, name: undefined, unaliased: false, renamed: source.renamed || renamed };
 }
 
+const dayMs = 86_400_000;
+
 const flipped: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '=': '=' };
 
 function narrow(condition: Json | undefined, visible: readonly Source[], bound: readonly Source[]): void {
@@ -106,23 +123,31 @@ function narrow(condition: Json | undefined, visible: readonly Source[], bound: 
   const { kind, lexpr, rexpr } = comparison;
   if (kind === 'AEXPR_BETWEEN') {
     const [low, high] = list(only('List', rexpr)?.['items']);
-    compare(sourceOf(lexpr, visible), '>=', momentOf(low), bound);
-    compare(sourceOf(lexpr, visible), '<=', momentOf(high), bound);
+    compare(lexpr, '>=', low, visible, bound);
+    compare(lexpr, '<=', high, visible, bound);
   }
   if (kind !== 'AEXPR_OP') return;
   const operator = namesOf(comparison['name']).at(-1) ?? '';
-  compare(sourceOf(lexpr, visible), operator, momentOf(rexpr), bound);
-  compare(sourceOf(rexpr, visible), flipped[operator] ?? '', momentOf(lexpr), bound);
+  compare(lexpr, operator, rexpr, visible, bound);
+  compare(rexpr, flipped[operator] ?? '', lexpr, visible, bound);
 }
 
 function compare(
-  source: Source | undefined,
+  value: Json | undefined,
   operator: string,
-  moment: Moment | undefined,
+  other: Json | undefined,
+  visible: readonly Source[],
   bound: readonly Source[],
 ): void {
-  if (source === undefined || moment === undefined || !bound.includes(source)) return;
-  const { bounds } = source;
+  const counted = epochOf(value);
+  const time = timeOf(counted ?? value, visible);
+  if (time === undefined || !bound.includes(time.source)) return;
+  const meant = counted === undefined ? momentOf(other) : secondsOf(other, epochOf);
+  if (meant === undefined) return;
+  // Beside a date a text is read as one: its hours are left out.
+  const isRead = time.width >= dayMs && only('A_Const', other) !== undefined;
+  const moment = isRead ? { ...meant, earliest: Math.floor(meant.earliest / dayMs) * dayMs } : meant;
+  const { bounds } = time.source;
   const start = operator === '>' || operator === '>=' || operator === '=';
   const end = operator === '<' || operator === '<=' || operator === '=';
   if (start) {
@@ -130,8 +155,8 @@ function compare(
     if (point !== undefined) bounds.start = point;
   }
   if (end) {
-    // The end is exclusive.
-    const latest = Math.ceil(moment.latest) + (operator === '<' ? 0 : 1);
+    // The end is exclusive. A column that is rounded down lies before the time.
+    const latest = Math.ceil(moment.latest + time.width) + (operator === '<' && time.width === 0 ? 0 : 1);
     const point = tighter(bounds.end, pointOf(moment, latest), Math.min);
     if (point !== undefined) bounds.end = point;
   }
@@ -157,17 +182,22 @@ function tighter(
   return 'at' in known ? known : another;
 }
 
-/** Whose `time` an expression is, if that is certain. */
-function sourceOf(value: Json | undefined, sources: readonly Source[]): Source | undefined {
-  const names = namesOf(only('ColumnRef', value)?.['fields']);
-  if (names.at(-1) !== 'time') return undefined;
-  const [first, second] = names;
+/** Whose time an expression is, and how far before it, if that is certain. */
+function timeOf(
+  value: Json | undefined,
+  sources: readonly Source[],
+): { readonly source: Source; readonly width: number } | undefined {
+  const rounded = roundedColumn(value);
+  const column = rounded?.names.at(-1);
+  if (rounded === undefined || column === undefined) return undefined;
+  const [first, second] = rounded.names;
   const candidates =
-    names.length === 1
-      ? sources.filter(({ mayHaveTime }) => mayHaveTime)
-      : names.length === 2
+    rounded.names.length === 1
+      ? sources.filter((source) => source.mayHave(column))
+      : rounded.names.length === 2
         ? sources.filter(({ name }) => name === first)
         : sources.filter(({ unaliased, name }) => unaliased && first === 'otel' && name === second);
   const [source, another] = candidates;
-  return another === undefined && source?.table !== undefined && !source.renamed ? source : undefined;
+  const width = another === undefined && source?.renamed === false ? source.columns?.get(column) : undefined;
+  return source && width !== undefined ? { source, width: width + rounded.width } : undefined;
 }

@@ -136,6 +136,17 @@ export interface DialectWriter {
   ago(count: number, unit: 'second' | 'minute' | 'hour' | 'day' | 'week'): string;
   /** A FROM item giving `key` and `value` for each entry of the map: `unnestMap('s.attributes', 'a')` → `… AS a(key, value)`. */
   unnestMap(map: string, alias: string): string;
+  /** `time` as text by a pattern of %Y, %m, %d, %H, %M and %S. */
+  timeText(time: string, pattern: string): string;
+  /** Seconds since 1970 of a time. */
+  epochSeconds(time: string): string;
+  /** The value of the row in which `by` is the most, or the least. */
+  valueAt(value: string, by: string, which: 'max' | 'min'): string;
+  /** Any one of the values. */
+  anyValue(expression: string): string;
+  /** The values as one text, and the distinct ones as an array. */
+  joined(expression: string, separator: string): string;
+  distinctArray(expression: string): string;
 }
 
 /** Rows of one table without a gap of more than ten minutes. */

@@ -1,7 +1,8 @@
 import type { GatedStatement, GatePolicy, SqlGate, SqlGates, SqlHelpers } from '../../contract/telemetry/index.ts';
+import { DerivedQueries } from './derived.ts';
 import { checkExpansion } from './expansion.ts';
 import { Faults } from './fault.ts';
-import { FunctionNames } from './grammar.ts';
+import { FunctionNames, grammars } from './grammar.ts';
 import { Output } from './output.ts';
 import { parse } from './parse-query.ts';
 import { foldName, Scope } from './scope.ts';
@@ -26,14 +27,15 @@ function openGate(policy: GatePolicy, helpers: SqlHelpers): SqlGate {
       const query = parse(sql, policy.dialect, faults);
       const aliases = surveyed(query, faults);
       checkExpansion(query, aliases, faults);
+      const fold = grammars[policy.dialect].namesAreCaseSensitive ? (name: string) => name : foldName;
       const output = new Output({
         policy,
         functions,
         faults,
         aliases,
+        queries: new DerivedQueries(query, fold),
         writers: { expression: writeExpression, query: writeQuery },
       });
-      const fold = output.grammar.namesAreCaseSensitive ? (name: string) => name : foldName;
       writeQuery(output, new Scope(fold), query);
       output.finish();
       const { pieces, tables, reaches } = output;

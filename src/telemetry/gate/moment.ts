@@ -43,6 +43,52 @@ const rounding: Readonly<Record<string, number>> = {
   todatetime: second,
 };
 
+/** How far before its argument a function of one argument may answer. */
+export function roundingOf(name: string): number | undefined {
+  if (name === 'todate' || name === 'date') return day;
+  return Object.hasOwn(rounding, name) ? rounding[name] : undefined;
+}
+
+/** The longest that a unit of time may last. */
+export function unitOf(name: string): number | undefined {
+  const unit = name.toUpperCase();
+  return Object.hasOwn(units, unit) ? units[unit]?.latest : undefined;
+}
+
+export function durationOf(expression: Expression): number | undefined {
+  return spanOf(expression)?.latest;
+}
+
+/** Functions of a time that count from 1970, by the milliseconds of what they count in. */
+const epochs: Readonly<Record<string, number>> = {
+  tounixtimestamp: second,
+  unix_seconds: second,
+  unix_millis: 1,
+  tounixtimestamp64milli: 1,
+};
+
+/** `toUnixTimestamp(time)`: what is counted, and in how many milliseconds; undefined for anything else. */
+export function epochOf(expression: Expression): { readonly of: Expression; readonly scale: number } | undefined {
+  if (expression.kind !== 'call' || expression.arguments.length !== 1) return undefined;
+  const name = expression.name.toLowerCase();
+  const scale = Object.hasOwn(epochs, name) ? epochs[name] : undefined;
+  const [of] = expression.arguments;
+  return of && scale !== undefined ? { of, scale } : undefined;
+}
+
+/** `1767225600`, `toUnixTimestamp(now()) - 3600`, counted so. */
+export function countedMoment(expression: Expression, scale: number): Moment | undefined {
+  const plain = numberMoment(expression, scale);
+  if (plain !== undefined) return plain;
+  const counted = epochOf(expression);
+  // Counted in whole units.
+  if (counted !== undefined) return counted.scale === scale ? rounded(momentOf(counted.of), scale) : undefined;
+  if (expression.kind !== 'binary' || (expression.operator !== '-' && expression.operator !== '+')) return undefined;
+  const steps = numberOf(expression.right);
+  const span = steps === undefined ? undefined : { earliest: steps * scale, latest: steps * scale };
+  return shifted(countedMoment(expression.left, scale), span, expression.operator === '-' ? -1 : 1);
+}
+
 const zoneless = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?$/;
 const zoned = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)? ?(?:Z|UTC|[+-]\d\d:?\d\d)$/;
 

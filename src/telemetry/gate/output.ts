@@ -1,4 +1,5 @@
 import type { GatePolicy, TableName, TimeReach } from '../../contract/telemetry/index.ts';
+import type { DerivedQueries } from './derived.ts';
 import { maxReads } from './limits.ts';
 import { shown, type Faults } from './fault.ts';
 import { grammars, type Grammar, type FunctionNames } from './grammar.ts';
@@ -21,6 +22,7 @@ interface OutputOptions {
   readonly faults: Faults;
   /** Names that expressions are given anywhere in the statement, lower case. */
   readonly aliases: ReadonlySet<string>;
+  readonly queries: DerivedQueries;
   readonly writers: Writers;
 }
 
@@ -31,17 +33,19 @@ export class Output {
   readonly grammar: Grammar;
   readonly functions: FunctionNames;
   readonly aliases: ReadonlySet<string>;
+  readonly queries: DerivedQueries;
   readonly pieces: (string | { readonly table: TableName })[] = [];
   readonly tables = new Set<TableName>();
   readonly reaches: TimeReach[] = [];
   #text = '';
-  #queries = 0;
+  #withNames = 0;
   #reads = 0;
 
   readonly #writers: Writers;
 
-  constructor({ policy, functions, faults, aliases, writers }: OutputOptions) {
+  constructor({ policy, functions, faults, aliases, queries, writers }: OutputOptions) {
     this.aliases = aliases;
+    this.queries = queries;
     this.#writers = writers;
     this.policy = policy;
     this.faults = faults;
@@ -110,8 +114,8 @@ export class Output {
   }
 
   nextQueryName(): string {
-    this.#queries += 1;
-    return `sightline_with_${this.#queries}`;
+    this.#withNames += 1;
+    return `sightline_with_${this.#withNames}`;
   }
 
   /** Each item with commas between. */

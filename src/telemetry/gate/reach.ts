@@ -1,13 +1,14 @@
-import type { TimePoint, TimeReach } from '../../contract/telemetry/index.ts';
-import { momentOf, type Moment } from './moment.ts';
-import type { Expression, FromItem, Name, Select, Source } from './tree.ts';
+import type { TableName, TimePoint, TimeReach } from '../../contract/telemetry/index.ts';
+import { aliasOf, roundedColumn, timeColumnsOf, type DerivedQueries, type TimeColumns } from './derived.ts';
+import { countedMoment, epochOf, momentOf, type Moment } from './moment.ts';
+import type { Expression, FromItem, Select, Source } from './tree.ts';
 
 /** What can be told about one read of a telemetry table before the statement is written. */
 export interface Read {
   readonly select: Select;
   readonly source: Source;
-  /** What the statement calls it. */
-  readonly alias: Name;
+  readonly table: TableName;
+  readonly queries: DerivedQueries;
   /** Names that expressions of the statement are given: they may hide a column. */
   readonly aliases: ReadonlySet<string>;
   readonly fold: (name: string) => string;
@@ -23,12 +24,40 @@ interface Bound {
  * that the SELECT can use, and only constants that we can compute.
  */
 export function reachOf(read: Read): TimeReach {
-  const bounds = conditions(read)
-    .flatMap((condition) => conjuncts(condition))
-    .flatMap((part) => boundsOf(part, read));
+  const subject = { ...read, columns: timeColumnsOf(read.table) };
+  const bounds = [...conditions(read).flatMap((condition) => boundsIn(condition, subject)), ...boundsAbove(read)];
   const start = tightest(bounds, 'start');
   const end = tightest(bounds, 'end');
   return { ...(start && { start }), ...(end && { end }) };
+}
+
+/** A FROM item whose times are asked about. */
+interface Subject extends Pick<Read, 'select' | 'source' | 'aliases' | 'fold'> {
+  readonly columns: TimeColumns;
+}
+
+/** What queries around ask of the times that they get from this one. */
+function boundsAbove({ select, aliases, fold, queries }: Read): readonly Bound[] {
+  const bounds: Bound[] = [];
+  if (select.from.length !== 1) return bounds;
+  let inner = select;
+  for (let outer = queries.readerOf(inner); outer !== undefined; outer = queries.readerOf(inner)) {
+    const columns = queries.outputsOf(inner);
+    const [item] = outer.from;
+    if (columns.size === 0 || item === undefined) break;
+    // What an output is called is its name here, and the only one of that name.
+    const others = new Set([...aliases].filter((name) => !columns.has(fold(name))));
+    const subject = { select: outer, source: item.source, aliases: others, fold, columns };
+    for (const condition of [outer.prewhere, outer.where]) {
+      if (condition !== undefined) bounds.push(...boundsIn(condition, subject));
+    }
+    inner = outer;
+  }
+  return bounds;
+}
+
+function boundsIn(condition: Expression, subject: Subject): readonly Bound[] {
+  return conjuncts(condition).flatMap((part) => boundsOf(part, subject));
 }
 
 function conditions({ select, source }: Read): readonly Expression[] {
@@ -71,41 +100,32 @@ function conjuncts(expression: Expression): readonly Expression[] {
 
 const mirrored: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '=': '=' };
 
-function boundsOf(part: Expression, read: Read): readonly Bound[] {
+function boundsOf(part: Expression, subject: Subject): readonly Bound[] {
   if (part.kind === 'between') {
-    if (part.not || !isTime(part.operand, read)) return [];
-    return [...compared('>=', momentOf(part.low)), ...compared('<=', momentOf(part.high))];
+    if (part.not) return [];
+    return [...compared(part.operand, '>=', part.low, subject), ...compared(part.operand, '<=', part.high, subject)];
   }
   if (part.kind !== 'binary') return [];
-  if (isTime(part.left, read)) return compared(part.operator, momentOf(part.right));
-  if (isTime(part.right, read)) return compared(mirrored[part.operator] ?? '', momentOf(part.left));
-  return [];
+  const { operator, left, right } = part;
+  const straight = compared(left, operator, right, subject);
+  return straight.length > 0 ? straight : compared(right, mirrored[operator] ?? '', left, subject);
 }
 
-function isTime(expression: Expression, { select, alias, aliases, fold }: Read): boolean {
-  if (expression.kind !== 'name') return false;
-  const parts = expression.parts.map(({ text }) => fold(text));
-  if (parts.at(-1) !== 'time') return false;
-  if (parts.length === 1) {
-    const others = select.from.filter(({ source }) => source.kind !== 'arrays');
-    return others.length === 1 && !aliases.has('time');
-  }
-  const qualifier = parts.length === 2 ? parts[0] : parts.length === 3 && parts[0] === 'otel' ? parts[1] : undefined;
-  if (qualifier === undefined || qualifier !== fold(alias.text) || aliases.has(qualifier)) return false;
-  return select.from.filter(({ source }) => nameOf(source, fold) === qualifier).length === 1;
-}
+const dayMs = 86_400_000;
 
-function nameOf(source: Source, fold: (name: string) => string): string | undefined {
-  if (source.kind === 'arrays') return undefined;
-  const name = source.alias ?? (source.kind === 'table' ? source.parts.at(-1) : undefined);
-  return name && fold(name.text);
-}
-
-function compared(operator: string, moment: Moment | undefined): readonly Bound[] {
+function compared(time: Expression, operator: string, other: Expression, subject: Subject): readonly Bound[] {
+  const counted = epochOf(time);
+  const plain = widthOf(counted?.of ?? time, subject);
+  if (plain === undefined) return [];
+  const moment = counted === undefined ? momentOf(other) : countedMoment(other, counted.scale);
   if (moment === undefined) return [];
-  const start: Bound = { side: 'start', point: pointAt(moment, Math.floor(moment.earliest)) };
-  const before: Bound = { side: 'end', point: pointAt(moment, Math.ceil(moment.latest)) };
-  const through: Bound = { side: 'end', point: pointAt(moment, Math.floor(moment.latest) + 1) };
+  const width = plain + (counted?.scale ?? 0);
+  // Beside a date a text is read as one: its hours are left out.
+  const isRead = width >= dayMs && other.kind === 'string';
+  const earliest = isRead ? Math.floor(moment.earliest / dayMs) * dayMs : Math.floor(moment.earliest);
+  const start: Bound = { side: 'start', point: pointAt(moment, earliest) };
+  const before: Bound = { side: 'end', point: pointAt(moment, Math.ceil(moment.latest + width)) };
+  const through: Bound = { side: 'end', point: pointAt(moment, Math.floor(moment.latest + width) + 1) };
   switch (operator) {
     case '>':
     case '>=':
@@ -119,6 +139,32 @@ function compared(operator: string, moment: Moment | undefined): readonly Bound[
     default:
       return [];
   }
+}
+
+/** How far before the time of the subject an expression lies at most; undefined where it is none. */
+function widthOf(expression: Expression, subject: Subject): number | undefined {
+  const rounded = roundedColumn(expression);
+  const column =
+    rounded &&
+    columnOf(
+      rounded.parts.map(({ text }) => subject.fold(text)),
+      subject,
+    );
+  const width = column === undefined ? undefined : subject.columns.get(column);
+  return rounded && width !== undefined ? width + rounded.width : undefined;
+}
+
+/** The column of the subject that a name surely means. */
+function columnOf(parts: readonly string[], { select, source, aliases, fold }: Subject): string | undefined {
+  const column = parts.at(-1);
+  if (column === undefined) return undefined;
+  if (parts.length === 1) {
+    const others = select.from.filter((item) => item.source.kind !== 'arrays');
+    return others.length === 1 && !aliases.has(column) ? column : undefined;
+  }
+  const qualifier = parts.length === 2 ? parts[0] : parts.length === 3 && parts[0] === 'otel' ? parts[1] : undefined;
+  if (qualifier === undefined || qualifier !== aliasOf(source, fold) || aliases.has(qualifier)) return undefined;
+  return select.from.filter((item) => aliasOf(item.source, fold) === qualifier).length === 1 ? column : undefined;
 }
 
 function pointAt({ base }: Moment, milliseconds: number): TimePoint {

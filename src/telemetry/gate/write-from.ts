@@ -73,7 +73,7 @@ function writeTable(
     const name = source.alias ?? { ...last, text: table };
     // In BigQuery a WHERE does not see the names of SELECT.
     const aliases = output.isBigQuery ? new Set<string>() : output.aliases;
-    output.reaches.push(reachOf({ select, source, alias: name, aliases, fold: foldName }));
+    output.reaches.push(reachOf({ select, source, table, queries: output.queries, aliases, fold: foldName }));
     output.table(table);
     return writeAlias(output, scope, name);
   }

@@ -4,9 +4,12 @@ import { attributeAdvice, own, type ServiceAnswer } from './catalog.ts';
 import { readableTable } from './governance.ts';
 import { likeMatcher } from './service-command.ts';
 
-/** Rows of a table that are looked at, in slices spread over the window so that one busy second does not stand for all. */
-const slices = 8;
-const rowsPerSlice = 1250;
+/**
+ * Rows of a table that are looked at, in slices spread over the window so that one busy second does not stand for all. A gate
+ * counts each slice nine times, and a statement may read 64 tables.
+ */
+const slices = 5;
+const rowsPerSlice = 2_000;
 const valuesPerKey = 5;
 const mostPairs = 5000;
 const hour = 3_600_000;

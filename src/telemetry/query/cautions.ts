@@ -1,6 +1,8 @@
 import { nearestName } from '../../contract/core/spelling.ts';
 import type { Dialect, LogicalColumn, TableName } from '../../contract/telemetry/index.ts';
-import { isName, tokensOf, type Token } from './tokens.ts';
+import { pathByDot } from './habits/attributes.ts';
+import { pathIntoAttributes } from './habits/functions.ts';
+import { closing, isName, mostTokens, tokensOf, type Caution, type Source, type Token } from './habits/tokens.ts';
 
 const most = 5;
 /** Longer statements are not looked at: this is advice, and must cost little. */
@@ -26,20 +28,9 @@ const synonyms: Readonly<Record<string, string>> = {
 };
 
 const comparisons: ReadonlySet<string> = new Set(['=', '==', '<>', '!=']);
+const orderings: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);
 /** What makes NULL of a column that is never NULL itself. */
 const nullMakers: ReadonlySet<string> = new Set(['left', 'right', 'full', 'outer', 'anti', 'rollup', 'cube', 'sets']);
-
-export interface Caution {
-  readonly text: string;
-  /** What would stand there instead, where that is known. */
-  readonly edit?: Edit;
-}
-
-interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
 
 /** The statement as the cautions say. */
 export function heed(sql: string, cautions: readonly Caution[]): string {
@@ -57,18 +48,27 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
   if (sql.length > longest) return [];
   const columns = columnsOf(tables, dialect);
   const tokens = tokensOf(sql, dialect.name);
+  if (tokens.length > mostTokens) return [];
   const aliases = new Set(tokens.filter((_, at) => isAliased(tokens[at - 1])).map(({ text }) => text));
   const mayBeNull = tokens.some(({ kind, text }) => kind === 'word' && nullMakers.has(text));
   const found: Caution[] = [];
   tokens.forEach((token, at) => {
+    if (found.length >= most) return;
+    const source = { sql, dialect };
+    const part =
+      pathIntoAttributes(tokens, at, source) ??
+      pathByDot(tokens, at, source) ??
+      wholeDivision(tokens, at, source) ??
+      wholeMatch(tokens, at, source);
+    if (part !== undefined) found.push(part);
     const column = isName(token) && !aliases.has(token.text) ? columns.get(token.text) : undefined;
-    if (column === undefined || found.length >= most) return;
+    if (column === undefined) return;
     for (const literal of comparedWith(tokens, at)) {
       const caution = ofLiteral(column, literal);
       if (caution !== undefined) found.push(caution);
     }
-    const caution = mayBeNull ? undefined : ofNull(column, tokens, at);
-    if (caution !== undefined) found.push(caution);
+    const more = [ofOrder, ofPattern, ofNumber, ...(mayBeNull ? [] : [ofNull])];
+    found.push(...more.flatMap((look) => look(column, tokens, at) ?? []));
   });
   return found;
 }
@@ -119,6 +119,9 @@ function ofLiteral({ name, values, type }: LogicalColumn, { kind, text, start, e
     const said = `severity_text is spelt as its sender spelt it, mostly in upper case. Write upper(severity_text) for severity_text and '${upper}' for the value, or severity_number >= 17 for errors.`;
     return { text: said };
   }
+  if (name === 'parent_span_id' && kind === 'string' && /^0+$/.test(text)) {
+    return { text: `A root span has '' for ${name}. Write '' in its place.`, edit: { start, end, text: "''" } };
+  }
   if (values === undefined || type !== 'string' || (kind === 'string' && values.includes(text))) return undefined;
   const meant = valueMeant(name, values, text, kind === 'number');
   const shown = kind === 'number' ? text : `'${text.slice(0, 60)}'`;
@@ -126,6 +129,59 @@ function ofLiteral({ name, values, type }: LogicalColumn, { kind, text, start, e
   const advice = meant === undefined ? '' : ` Write '${meant}' in its place.`;
   const said = `${name} is never ${shown}: it is one of ${all}.${advice}`;
   return { text: said, ...(meant !== undefined && { edit: { start, end, text: `'${meant}'` } }) };
+}
+
+/** `status_code >= 2`, by the numbers of OTLP. */
+function ofOrder({ name, values }: LogicalColumn, tokens: readonly Token[], at: number): Caution | undefined {
+  const [sign, number] = [tokens[at + 1], tokens[at + 2]];
+  const byNumber = numbered[name];
+  if (values === undefined || byNumber === undefined || number?.kind !== 'number' || !orderings.has(sign?.text ?? '')) {
+    return undefined;
+  }
+  const limit = Number(number.text);
+  const meets = (index: number) =>
+    sign?.text === '>'
+      ? index > limit
+      : sign?.text === '>='
+        ? index >= limit
+        : sign?.text === '<'
+          ? index < limit
+          : index <= limit;
+  const meant = byNumber.filter((_, index) => meets(index)).map((value) => `'${value}'`);
+  if (sign === undefined || meant.length === 0) return undefined;
+  const instead = meant.length === 1 ? `= ${meant.join()}` : `IN (${meant.join(', ')})`;
+  const text = `${name} is a text, one of ${values.map((value) => `'${value}'`).join(', ')}. Write ${name} ${instead}.`;
+  return { text, edit: { start: sign.start, end: number.end, text: instead } };
+}
+
+/** `status_code LIKE '%rror'`, where only another case matches. */
+function ofPattern({ name, values }: LogicalColumn, tokens: readonly Token[], at: number): Caution | undefined {
+  const like = tokens[at + 1]?.text === 'not' ? at + 2 : at + 1;
+  const pattern = tokens[like + 1];
+  if (values === undefined || tokens[like]?.text !== 'like' || pattern?.kind !== 'string') return undefined;
+  const matching = (text: string) => {
+    const parts = text.split('%').map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`).replaceAll('_', '.'));
+    return values.filter((value) => new RegExp(`^${parts.join('.*')}$`).test(value));
+  };
+  if (pattern.text.length > 40 || matching(pattern.text).length > 0) return undefined;
+  const all = values.map((value) => `'${value}'`).join(', ');
+  const meant = [pattern.text.toUpperCase(), pattern.text.toLowerCase()].find((text) => matching(text).length > 0);
+  const said = `No ${name} is like '${pattern.text}': it is one of ${all}.`;
+  if (meant === undefined) return { text: said };
+  const { start, end } = pattern;
+  return { text: `${said} Write '${meant}' in its place.`, edit: { start, end, text: `'${meant}'` } };
+}
+
+/** Of the log data model, severity numbers are 1 to 24; of a time, a number is none. */
+function ofNumber({ name, type }: LogicalColumn, tokens: readonly Token[], at: number): Caution | undefined {
+  const [sign, number] = [tokens[at + 1], tokens[at + 2]];
+  if (number?.kind !== 'number' || (!comparisons.has(sign?.text ?? '') && !orderings.has(sign?.text ?? '')))
+    return undefined;
+  if (name === 'severity_number' && Number(number.text) > 24) {
+    return { text: 'severity_number is at most 24. Write severity_number >= 17 for errors, 13 for warnings.' };
+  }
+  if (type !== 'timestamp' || number.text.length < 12) return undefined;
+  return { text: `${name} is a timestamp and no number. Write now() and an interval, or a time in quotes.` };
 }
 
 function valueMeant(name: string, values: readonly string[], text: string, isNumber: boolean): string | undefined {
@@ -150,4 +206,40 @@ function ofNull({ name, type, nullable }: LogicalColumn, tokens: readonly Token[
   const instead = `${not ? '<>' : '='} ${absent}`;
   const text = `${name} is never NULL: ${of} ${absent}. Write ${name} ${instead}.`;
   return { text, edit: { start: is.start, end: last.end, text: instead } };
+}
+
+/** `count(*) / count(*)` in PostgreSQL, which divides whole numbers to a whole number. */
+function wholeDivision(tokens: readonly Token[], at: number, { sql, dialect }: Source): Caution | undefined {
+  const next = tokens[at + 1];
+  if (tokens[at]?.text !== '/' || dialect.name !== 'postgres') return undefined;
+  // The term before, back to what it begins with.
+  let from = at;
+  for (let depth = 0; from > 0; from -= 1) {
+    const { text, kind } = tokens[from - 1] ?? { text: '', kind: 'sign' };
+    if (text === ')') depth += 1;
+    else if (text === '(' && (depth -= 1) < 0) break;
+    else if (depth === 0 && (text === ',' || (kind === 'word' && (text === 'select' || text === 'by')))) break;
+  }
+  const first = tokens[from];
+  const isNullif = next?.text === 'nullif' && tokens[at + 3]?.text === 'count';
+  const last = tokens[closing(tokens, at + 2)];
+  if (first?.text !== 'count' || (next?.text !== 'count' && !isNullif) || last === undefined) return undefined;
+  const above = sql.slice(first.start, tokens[at - 1]?.end);
+  // A cast of either side makes it a fraction.
+  if (/::|\d\.\d/.test(above) || tokens[closing(tokens, at + 2) + 1]?.text === '::') return undefined;
+  const text = `A whole number divided by a whole number is one: a share comes out as 0. Write (${above})::float8 before the /.`;
+  return { text, edit: { start: first.start, end: first.start + above.length, text: `(${above})::float8` } };
+}
+
+/** `name ~ 'GET'` in DuckDB, where the pattern has to match the whole text. */
+function wholeMatch(tokens: readonly Token[], at: number, { sql, dialect }: Source): Caution | undefined {
+  const [operand, sign, pattern] = [tokens[at - 1], tokens[at], tokens[at + 1]];
+  if (dialect.name !== 'duckdb' || (sign?.text !== '~' && sign?.text !== '!~')) return undefined;
+  if (operand === undefined || !isName(operand) || pattern?.kind !== 'string' || /^\^|\$$|\.\*/.test(pattern.text))
+    return undefined;
+  const first = tokens[at - 2]?.text === '.' ? (tokens[at - 3] ?? operand) : operand;
+  const matches = dialect.write.matches(sql.slice(first.start, operand.end), pattern.text);
+  const instead = sign.text === '~' ? matches : `NOT ${matches}`;
+  const text = `${sign.text} has to match the whole text here. Write ${instead}.`;
+  return { text, edit: { start: first.start, end: pattern.end, text: instead } };
 }

@@ -47,6 +47,12 @@ const dialect: Dialect = {
     number: (text) => text,
     ago: () => 'now()',
     unnestMap: (map, alias) => `unnest(${map}) AS ${alias}(key, value)`,
+    timeText: (time) => time,
+    epochSeconds: (time) => time,
+    valueAt: (value) => value,
+    anyValue: (expression) => expression,
+    joined: (expression) => expression,
+    distinctArray: (expression) => expression,
   },
 };
 

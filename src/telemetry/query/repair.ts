@@ -2,8 +2,8 @@ import { SightlineError, type ErrorDetails } from '../../contract/core/index.ts'
 import type { Dialect, ReadRules, TableName } from '../../contract/telemetry/index.ts';
 import { attributeAdvice } from './catalog.ts';
 import { cautionsOf, heed } from './cautions.ts';
-import { isDenied } from './governance.ts';
-import { cureHabits } from './habits.ts';
+import { isDenied, readableTable } from './governance.ts';
+import { cureHabits } from './habits/index.ts';
 import { columnHint, lastPart, quoteName, sqlHelpers, unknownColumnOf } from './helpers.ts';
 import type { QueryWindow } from './result.ts';
 
@@ -53,7 +53,12 @@ export function repair(error: SightlineError, query: FailedQuery): SightlineErro
 /** What to write instead, where the statement has something in it that fails here, or yields nothing once it does not. */
 function cured(error: SightlineError, query: FailedQuery, otherwise = ''): SightlineError {
   const { dialect, tables = dialect.tables.map(({ name }) => name) } = query;
-  const cure = cureHabits(query.sql, dialect);
+  const columns = new Set(
+    dialect.tables
+      .filter(({ name }) => tables.includes(name))
+      .flatMap((table) => readableTable(table, query.rules).columns.map(({ name }) => name)),
+  );
+  const cure = cureHabits({ sql: query.sql, dialect, columns, error });
   const sql = cure?.sql ?? query.sql;
   const cautions = cautionsOf(sql, tables, dialect);
   // An engine that could not compare or convert advises a cast, which yields nothing where the value is wrong.
@@ -61,7 +66,9 @@ function cured(error: SightlineError, query: FailedQuery, otherwise = ''): Sight
   const failure = placed(
     error,
     query,
-    [cure?.advice ?? (replaced ? '' : otherwise), ...cautions.map(({ text }) => text)].join(' ').trim(),
+    [cure?.advice || (replaced && cure?.advice !== '' ? '' : otherwise), ...cautions.map(({ text }) => text)]
+      .join(' ')
+      .trim(),
   );
   const mended = cure === undefined || cure.sql !== undefined ? heed(sql, cautions) : query.sql;
   if (mended === query.sql || !replaced || failure.retry !== undefined) return failure;

@@ -1,4 +1,4 @@
-import type { Dialect } from '../../contract/telemetry/index.ts';
+import type { Dialect, DialectWriter } from '../../../contract/telemetry/index.ts';
 
 /** A piece of a statement's text, as far as advice about it needs one. Nothing is admitted or refused by it: that is the parser's. */
 export interface Token {
@@ -52,9 +52,32 @@ export interface Cure {
   readonly sql?: string;
 }
 
-export interface Statement {
+export interface Source {
   readonly sql: string;
   readonly dialect: Dialect;
+}
+
+/** What in a statement yields nothing, or not what was meant, although it is valid. */
+export interface Caution {
+  readonly text: string;
+  /** What would stand there instead, where that is known. */
+  readonly edit?: Edit;
+}
+
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** One that failed. */
+export interface Statement extends Source {
+  /** Whether it failed for types or forms, and not for a name alone. */
+  readonly misfits: boolean;
+  /** Whether a function with other arguments may be why: a unit of time is then no column. */
+  readonly mayMisuse: boolean;
+  /** Of the tables it reads, in lower case. */
+  readonly columns: ReadonlySet<string>;
 }
 
 /** Advice to write this in the place of these tokens. */
@@ -74,12 +97,74 @@ export function textOf({ sql }: Statement, from: Token | undefined, to: Token | 
   return from === undefined || to === undefined ? '' : sql.slice(from.start, to.end);
 }
 
+/** Tokens within a pair of brackets, and within a statement that is advised on: each costs a look at others. */
+const mostInBrackets = 300;
+export const mostTokens = 600;
+
 /** Where the bracket closes that opens here. */
 export function closing(tokens: readonly Token[], open: number): number {
   let depth = 0;
-  for (let at = open; at < tokens.length; at += 1) {
+  for (let at = open; at < Math.min(tokens.length, open + mostInBrackets); at += 1) {
     if (tokens[at]?.text === '(') depth += 1;
     else if (tokens[at]?.text === ')' && (depth -= 1) === 0) return at;
   }
   return tokens.length;
 }
+
+export interface Argument {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+}
+
+export interface Call {
+  /** In lower case. */
+  readonly name: string;
+  readonly args: readonly Argument[];
+  readonly first: Token;
+  /** The closing bracket. */
+  readonly last: Token;
+}
+
+/** The call that begins at this place. */
+export function callAt(tokens: readonly Token[], at: number, sql: string): Call | undefined {
+  const first = tokens[at];
+  const brackets = first?.kind === 'word' ? bracketsAt(tokens, at + 1, sql) : undefined;
+  return first && brackets && { ...brackets, name: first.text, first };
+}
+
+/** What stands in the brackets that open here, at their commas. */
+export function bracketsAt(
+  tokens: readonly Token[],
+  open: number,
+  sql: string,
+): Pick<Call, 'args' | 'last'> | undefined {
+  if (tokens[open]?.text !== '(') return undefined;
+  const close = closing(tokens, open);
+  const last = tokens[close];
+  return last && { args: listed(tokens.slice(open + 1, close), sql), last };
+}
+
+/** Parts of a list, at the commas that are in no brackets. */
+export function listed(tokens: readonly Token[], sql: string): readonly Argument[] {
+  const parts: Token[][] = [[]];
+  let depth = 0;
+  for (const token of tokens) {
+    if (token.kind === 'sign' && /[([{]/.test(token.text)) depth += 1;
+    else if (token.kind === 'sign' && /[)\]}]/.test(token.text)) depth -= 1;
+    if (token.text === ',' && token.kind === 'sign' && depth === 0) parts.push([]);
+    else parts.at(-1)?.push(token);
+  }
+  return parts
+    .filter((part) => part.length > 0)
+    .map((part) => ({ tokens: part, text: sql.slice(part[0]?.start, part.at(-1)?.end) }));
+}
+
+/** What stands in quotes, BigQuery's `r'…'` too; undefined for anything else. */
+export function literalOf(argument: Argument | undefined): string | undefined {
+  const tokens = argument?.tokens ?? [];
+  const [only, another] = tokens[0]?.text === 'r' && tokens.length === 2 ? tokens.slice(1) : tokens;
+  return another === undefined && (only?.kind === 'string' || only?.kind === 'quoted') ? only.text : undefined;
+}
+
+/** What a call of another dialect is here; undefined where its arguments are not understood. */
+export type Translation = (call: Call, writer: DialectWriter) => string | undefined;

@@ -1,0 +1,253 @@
+import type { DialectWriter } from '../../../contract/telemetry/index.ts';
+import { attributeText } from './attributes.ts';
+import {
+  bracketsAt,
+  callAt,
+  literalOf,
+  write,
+  type Argument,
+  type Call,
+  type Caution,
+  type Cure,
+  type Source,
+  type Statement,
+  type Token,
+  type Translation,
+} from './tokens.ts';
+import { timeFunctions } from './times.ts';
+
+const text = (argument: Argument | undefined) => argument?.text;
+
+const withOne =
+  (translate: (argument: string, writer: DialectWriter) => string): Translation =>
+  ({ args: [one, another] }, writer) =>
+    one === undefined || another !== undefined ? undefined : translate(one.text, writer);
+
+const withTwo =
+  (translate: (first: string, second: string, writer: DialectWriter) => string): Translation =>
+  ({ args: [one, two, another] }, writer) =>
+    one === undefined || two === undefined || another !== undefined ? undefined : translate(one.text, two.text, writer);
+
+const matches: Translation = ({ args: [subject, pattern] }, writer) => {
+  const literal = literalOf(pattern);
+  return subject === undefined || literal === undefined ? undefined : writer.matches(subject.text, literal);
+};
+
+/** LIKE is the same everywhere, but for how a wildcard is escaped. */
+const contains: Translation = ({ args: [subject, part] }, writer) => {
+  const literal = literalOf(part);
+  if (subject === undefined || literal === undefined || /[%_\\]/.test(literal)) return undefined;
+  return `${subject.text} LIKE ${writer.literal(`%${literal}%`)}`;
+};
+
+const attribute: Translation = ({ args: [map, path] }, writer) => {
+  const key = literalOf(path)
+    ?.replace(/^\$\.?/, '')
+    .replaceAll('"', '');
+  return map === undefined || key === undefined ? undefined : attributeText(map.tokens, key, writer);
+};
+
+const jsonReaders: ReadonlySet<string> = new Set(
+  'json_extract json_extract_string json_extract_scalar jsonextractstring json_value get_json_object'.split(' '),
+);
+
+/** `JSON_EXTRACT(attributes, '$.http.route')`, which looks for an object `http` and finds none. */
+export function pathIntoAttributes(
+  tokens: readonly Token[],
+  at: number,
+  { sql, dialect }: Source,
+): Caution | undefined {
+  const call = callAt(tokens, at, sql);
+  if (call === undefined || !jsonReaders.has(call.name)) return undefined;
+  const [, path] = call.args;
+  const read = /^\$\.\w+(\.\w+)+$/.test(literalOf(path) ?? '') ? attribute(call, dialect.write) : undefined;
+  const { start } = call.first;
+  const { end } = call.last;
+  if (read === undefined || read === sql.slice(start, end)) return undefined;
+  return { text: `A key of attributes has dots, and is no path. Write ${read}.`, edit: { start, end, text: read } };
+}
+
+const hasKey: Translation = (call, writer) => {
+  const read = attribute(call, writer);
+  return read === undefined ? undefined : `${read} <> ''`;
+};
+
+const percentile =
+  (fraction: number): Translation =>
+  ({ args: [one] }, writer) =>
+    one === undefined ? undefined : writer.quantile(one.text, fraction);
+
+const countDistinct = withOne((one) => `count(DISTINCT ${one})`);
+const either: Translation = ({ args: [condition, yes, no] }) =>
+  condition === undefined || yes === undefined
+    ? undefined
+    : `CASE WHEN ${condition.text} THEN ${yes.text}${no === undefined ? '' : ` ELSE ${no.text}`} END`;
+const coalesced = withTwo((value, otherwise) => `coalesce(${value}, ${otherwise})`);
+const joined: Translation = ({ args: [one, separator] }, writer) =>
+  one === undefined ? undefined : writer.joined(one.text, literalOf(separator) ?? ', ');
+const distinct: Translation = ({ args: [one] }, writer) =>
+  one === undefined ? undefined : writer.distinctArray(one.text.replace(/^distinct\s+/i, ''));
+const decimal = withOne((one) => `(${one} * 1.0)`);
+const greatest = withTwo((value, by, writer) => writer.valueAt(value, by, 'max'));
+const least = withTwo((value, by, writer) => writer.valueAt(value, by, 'min'));
+const any = withOne((one, writer) => writer.anyValue(one));
+
+function named(names: string, translation: Translation): readonly (readonly [string, Translation])[] {
+  return names.split(' ').map((name) => [name, translation]);
+}
+
+const translations: ReadonlyMap<string, Translation> = new Map([
+  ...timeFunctions,
+  ...named(
+    'countif count_if',
+    withOne((condition, writer) => writer.countIf(condition)),
+  ),
+  ...named(
+    'sumif sum_if',
+    withTwo((value, condition) => `sum(CASE WHEN ${condition} THEN ${value} END)`),
+  ),
+  ...named(
+    'avgif avg_if',
+    withTwo((value, condition) => `avg(CASE WHEN ${condition} THEN ${value} END)`),
+  ),
+  ...named('uniq uniqexact approx_count_distinct approx_distinct count_distinct dcount', countDistinct),
+  ...named('p50 median', percentile(0.5)),
+  ...named('p90', percentile(0.9)),
+  ...named('p95', percentile(0.95)),
+  ...named('p99', percentile(0.99)),
+  ...named('argmax arg_max max_by', greatest),
+  ...named('argmin arg_min min_by', least),
+  ...named('any any_value anylast first', any),
+  ...named('group_concat string_agg listagg', joined),
+  ...named('groupuniqarray array_agg list collect_set grouparray', distinct),
+  ...named('if iif', either),
+  ...named('ifnull nvl isnull', coalesced),
+  ...named(
+    'safe_divide',
+    withTwo((above, below, writer) => writer.ratio(above, below)),
+  ),
+  ...named('tofloat64 tofloat float', decimal),
+  ...named('match regexp_contains regexp_like regexp_matches rlike', matches),
+  ...named('contains strpos instr locate position positioncaseinsensitive charindex', contains),
+  ...[...jsonReaders].map((name) => [name, attribute] as const),
+  ...named('mapcontains map_contains map_contains_key has', hasKey),
+]);
+
+/** Calls of functions that are not here, and of functions with other arguments here. */
+export function foreignCall(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const call = callAt(tokens, at, statement.sql);
+  if (call === undefined || tokens[at - 1]?.text === '.') return undefined;
+  const isKnown = statement.dialect.functions.some((name) => name.toLowerCase() === call.name);
+  if (isKnown && !(statement.mayMisuse && mayMisfit.has(call.name))) return undefined;
+  const translated = translations.get(call.name)?.(call, statement.dialect.write);
+  if (translated === undefined) return undefined;
+  return write(statement, call.first, afterComparison(tokens, at, call), translated);
+}
+
+/** Of one name in several dialects, with other arguments in each. */
+const mayMisfit: ReadonlySet<string> = new Set([
+  ...timeFunctions.map(([name]) => name),
+  'string_agg',
+  'json_value',
+  'json_extract',
+  'jsonextractstring',
+  'contains',
+  'match',
+  'has',
+]);
+
+const positions: ReadonlySet<string> = new Set([
+  'strpos',
+  'instr',
+  'locate',
+  'position',
+  'positioncaseinsensitive',
+  'charindex',
+]);
+
+/** `strpos(a, 'b') > 0` is one condition. */
+function afterComparison(tokens: readonly Token[], at: number, { name, last }: Call): Token {
+  if (!positions.has(name)) return last;
+  const close = tokens.indexOf(last, at);
+  const [sign, zero] = [tokens[close + 1], tokens[close + 2]];
+  return zero !== undefined && ['>', '<>', '!='].includes(sign?.text ?? '') && zero.text === '0' ? zero : last;
+}
+
+/** `sum(a = 'b')`, where a condition is no number. */
+export function sumOfCondition(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const call = callAt(tokens, at, statement.sql);
+  const [one, another] = call?.args ?? [];
+  if (call?.name !== 'sum' || one === undefined || another !== undefined || !statement.misfits) return undefined;
+  const isCondition = one.tokens.some(({ text: sign }) => ['=', '<>', '!=', '>', '<', '>=', '<='].includes(sign));
+  if (!isCondition || one.tokens.some(({ text: word }) => word === 'case' || word === 'select')) return undefined;
+  return write(statement, call.first, call.last, statement.dialect.write.countIf(one.text));
+}
+
+/** ClickHouse's `quantile(0.95)(x)`, BigQuery's `APPROX_QUANTILES(x, 100)[OFFSET(95)]`, and `percentile_cont(…) WITHIN GROUP`. */
+export function quantileCall(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const call = callAt(tokens, at, statement.sql);
+  if (call === undefined || !/^(approx_)?(quantiles?(?!s)|quantile_\w+|percentile|median)/.test(call.name))
+    return undefined;
+  const close = tokens.indexOf(call.last, at);
+  const [first, second] = call.args;
+  const behind = bracketsAt(tokens, close + 1, statement.sql);
+  const { write: writer } = statement.dialect;
+  if (behind !== undefined) {
+    const share = Number(text(first) ?? '0.5');
+    const [argument] = behind.args;
+    if (argument === undefined || call.args.length > 1 || Number.isNaN(share)) return undefined;
+    return write(statement, call.first, behind.last, writer.quantile(argument.text, fractionOf(share)));
+  }
+  if (tokens[close + 1]?.text === 'within') return withinGroup(tokens, close, call, statement);
+  if (first === undefined) return undefined;
+  if (tokens[close + 1]?.text === '[') return byOffset(tokens, close, call, statement);
+  if (statement.dialect.functions.some((name) => name.toLowerCase() === call.name) && !statement.misfits)
+    return undefined;
+  if (call.name.endsWith('s')) return undefined;
+  const numbers = [first, second].flatMap((argument) => (argument?.tokens[0]?.kind === 'number' ? argument : []));
+  const argument = [first, second].find((each) => each !== undefined && each.tokens[0]?.kind !== 'number');
+  if (argument === undefined) return undefined;
+  return write(
+    statement,
+    call.first,
+    call.last,
+    writer.quantile(argument.text, fractionOf(Number(numbers[0]?.text ?? '0.5'))),
+  );
+}
+
+function withinGroup(tokens: readonly Token[], close: number, call: Call, statement: Statement): Cure | undefined {
+  const group = bracketsAt(tokens, close + 3, statement.sql);
+  const expression = /^order\s+by\s+(.+?)(?:\s+(?:asc|desc))?$/is.exec(group?.args[0]?.text ?? '')?.[1];
+  const share = Number(text(call.args[0]));
+  if (group === undefined || expression === undefined || Number.isNaN(share)) return undefined;
+  return write(statement, call.first, group.last, statement.dialect.write.quantile(expression, fractionOf(share)));
+}
+
+function byOffset(tokens: readonly Token[], close: number, call: Call, statement: Statement): Cure | undefined {
+  const end = tokens.findIndex((token, index) => index > close && token.text === ']');
+  const place = tokens.slice(close, end).find(({ kind }) => kind === 'number');
+  const [argument, buckets] = call.args;
+  const share = Number(place?.text) / Number(text(buckets) ?? '1');
+  if (argument === undefined || !(share >= 0 && share <= 1)) return undefined;
+  return write(statement, call.first, tokens[end], statement.dialect.write.quantile(argument.text, share));
+}
+
+function fractionOf(share: number): number {
+  return share > 1 ? share / 100 : share;
+}
+
+/** `count(*) FILTER (WHERE c)`, which BigQuery lacks. */
+export function filterClause(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const call = statement.dialect.name === 'bigquery' ? callAt(tokens, at, statement.sql) : undefined;
+  if (call === undefined) return undefined;
+  const close = tokens.indexOf(call.last, at);
+  const filter = tokens[close + 1]?.text === 'filter' ? bracketsAt(tokens, close + 2, statement.sql) : undefined;
+  const condition = /^where\s+(.+)$/is.exec(filter?.args.map(({ text: part }) => part).join(', ') ?? '')?.[1];
+  const [argument] = call.args;
+  if (filter === undefined || condition === undefined || argument === undefined) return undefined;
+  const counted = call.name === 'count' && argument.text === '*';
+  const instead = counted
+    ? statement.dialect.write.countIf(condition)
+    : `${call.name}(CASE WHEN ${condition} THEN ${argument.text} END)`;
+  return write(statement, call.first, filter.last, instead);
+}

@@ -1,0 +1,107 @@
+import type { SightlineError } from '../../../contract/core/index.ts';
+import type { Dialect } from '../../../contract/telemetry/index.ts';
+import { attributeAsColumn, attributeAsNumber, attributeByArrow, attributeByDot, keysOfMap } from './attributes.ts';
+import {
+  aggregateInWhere,
+  aliasInHaving,
+  countWithoutBrackets,
+  explained,
+  informationSchema,
+  limitOtherwise,
+  orderByCount,
+  otherSigns,
+  severalStatements,
+  tableModifier,
+  top,
+  ungrouped,
+} from './clauses.ts';
+import { filterClause, foreignCall, quantileCall, sumOfCondition } from './functions.ts';
+import { columnOtherwise, errorFlag, tableOtherwise } from './names.ts';
+import { backticks, caselessLike, castType, containsWord, doubleQuotedText, regularExpression } from './texts.ts';
+import { beforeNow, dateArithmetic, durationAsText, epochPart, relativeTime, timeAsNumber } from './times.ts';
+import { mostTokens, tokensOf, type Cure, type Habit, type Statement } from './tokens.ts';
+
+/** Longer ones are not looked at: this is advice, and must cost little. */
+const longest = 8_192;
+/** Replaced in one statement. */
+const mostCures = 20;
+
+/** In this order: what a statement is, then its names, then its parts. */
+const habits: readonly Habit[] = [
+  explained,
+  informationSchema,
+  severalStatements,
+  backticks,
+  tableOtherwise,
+  keysOfMap,
+  attributeAsNumber,
+  attributeByArrow,
+  attributeByDot,
+  regularExpression,
+  containsWord,
+  caselessLike,
+  castType,
+  filterClause,
+  quantileCall,
+  dateArithmetic,
+  beforeNow,
+  epochPart,
+  foreignCall,
+  sumOfCondition,
+  relativeTime,
+  timeAsNumber,
+  durationAsText,
+  countWithoutBrackets,
+  top,
+  limitOtherwise,
+  tableModifier,
+  doubleQuotedText,
+  errorFlag,
+  attributeAsColumn,
+  orderByCount,
+  aggregateInWhere,
+  aliasInHaving,
+  ungrouped,
+  otherSigns,
+];
+
+/** A statement that failed. */
+export interface Failed {
+  readonly sql: string;
+  readonly dialect: Dialect;
+  /** That the caller may read of the tables in it. */
+  readonly columns: ReadonlySet<string>;
+  readonly error: Pick<SightlineError, 'code' | 'message'>;
+}
+
+/** What to do about it; undefined where nothing in it is known to be another dialect's. */
+export function cureHabits({ sql, dialect, columns, error }: Failed): Cure | undefined {
+  if (sql.length > longest) return undefined;
+  const { code, message } = error;
+  const isMissing = code === 'unknown_table' || (code === 'unknown_function' && message.includes('does not exist'));
+  const failure = { misfits: !isMissing && code !== 'unknown_column', mayMisuse: !isMissing };
+  // Last, since it looks at every name: only where one is wrong.
+  const asked = code === 'unknown_column' ? [...habits, columnOtherwise] : habits;
+  const advices = new Set<string>();
+  let cured = sql;
+  for (let turn = 0; turn < mostCures; turn += 1) {
+    const cure = firstCure({ sql: cured, dialect, columns, ...failure }, asked);
+    if (cure === undefined) break;
+    if (cure.advice !== '') advices.add(cure.advice);
+    if (cure.sql === undefined) return { advice: [...advices].join(' ') };
+    cured = cure.sql;
+  }
+  return cured === sql ? undefined : { advice: [...advices].slice(0, 3).join(' '), sql: cured };
+}
+
+function firstCure(statement: Statement, asked: readonly Habit[]): Cure | undefined {
+  const tokens = tokensOf(statement.sql, statement.dialect.name);
+  if (tokens.length > mostTokens) return undefined;
+  for (const habit of asked) {
+    for (let at = 0; at < tokens.length; at += 1) {
+      const cure = habit(tokens, at, statement);
+      if (cure !== undefined && cure.sql !== statement.sql) return cure;
+    }
+  }
+  return undefined;
+}

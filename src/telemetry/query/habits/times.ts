@@ -1,0 +1,258 @@
+import type { DialectWriter } from '../../../contract/telemetry/index.ts';
+import {
+  callAt,
+  closing,
+  literalOf,
+  write,
+  type Argument,
+  type Cure,
+  type Statement,
+  type Token,
+  type Translation,
+} from './tokens.ts';
+
+type Unit = Parameters<DialectWriter['ago']>[1];
+
+const unitSeconds: Readonly<Record<Unit, number>> = { second: 1, minute: 60, hour: 3_600, day: 86_400, week: 604_800 };
+const units = ['second', 'minute', 'hour', 'day', 'week'] as const;
+const letters: Readonly<Record<string, Unit>> = { s: 'second', m: 'minute', h: 'hour', d: 'day', w: 'week' };
+
+function unitNamed(text: string): Unit | undefined {
+  const word = text.toLowerCase();
+  return letters[word] ?? units.find((unit) => word === unit || word === `${unit}s` || word.startsWith(`${unit} `));
+}
+
+/** `INTERVAL 5 MINUTE`, `'5 minutes'`, `5m`, `toIntervalMinute(5)`. */
+function spanOf(text: string): { readonly count: number; readonly unit: Unit } | undefined {
+  const own = /^tointerval([a-z]+)\s*\(\s*(\d{1,6})\s*\)$/i.exec(text);
+  const [, count, word] = own === null ? (/(\d{1,6})\s*'?\s*([a-z]+)/i.exec(text) ?? []) : [own[0], own[2], own[1]];
+  const unit = word === undefined ? undefined : unitNamed(word);
+  return unit && { count: Number(count), unit };
+}
+
+function secondsOf(text: string | undefined): number | undefined {
+  const span = text === undefined ? undefined : spanOf(text);
+  return span && span.count * unitSeconds[span.unit];
+}
+
+const everySeconds =
+  (seconds: number): Translation =>
+  ({ args: [time] }, writer) =>
+    time && writer.bucket(time.text, seconds);
+
+/** Of two arguments, one names a width and the other a time. */
+const bucket: Translation = ({ args }, writer) => {
+  const width = args.find(({ text }) => secondsOf(text) !== undefined);
+  const time = args.find((argument) => argument !== width);
+  const seconds = secondsOf(width?.text);
+  return time && seconds !== undefined ? writer.bucket(time.text, seconds) : undefined;
+};
+
+const truncated: Translation = ({ args }, writer) => {
+  const isUnit = (argument: Argument) => unitNamed(literalOf(argument) ?? argument.text) !== undefined;
+  const named = args.find(isUnit);
+  const time = args.find((argument) => argument !== named);
+  const unit = named && unitNamed(literalOf(named) ?? named.text);
+  return time && unit ? writer.bucket(time.text, unitSeconds[unit]) : undefined;
+};
+
+/** A pattern of any dialect by strftime's letters. %M is a month's name in MySQL, and never meant so here. */
+function patternOf(text: string): string {
+  if (text.includes('%')) {
+    return text.replaceAll('%T', '%H:%M:%S').replaceAll('%F', '%Y-%m-%d').replaceAll('%i', '%M').replaceAll('%s', '%S');
+  }
+  return text
+    .replaceAll(/yyyy/gi, '%Y')
+    .replaceAll(/HH24|HH/g, '%H')
+    .replaceAll(/MI|mm/g, '%M')
+    .replaceAll('MM', '%m')
+    .replaceAll(/DD|dd/g, '%d')
+    .replaceAll(/SS|ss/g, '%S');
+}
+
+const asText: Translation = ({ args }, writer) => {
+  const pattern = args.find((argument) => literalOf(argument) !== undefined);
+  const time = args.find((argument) => argument !== pattern);
+  const literal = literalOf(pattern);
+  return time && literal !== undefined ? writer.timeText(time.text, patternOf(literal)) : undefined;
+};
+
+/** Texts are read as times where they are compared with one. */
+const moment: Translation = ({ args: [time] }) => time?.text;
+const hourOf: Translation = ({ args: [time] }) => time && `EXTRACT(HOUR FROM ${time.text})`;
+const part: Translation = ({ args: [named, time] }) =>
+  named && time && `EXTRACT(${(literalOf(named) ?? named.text).toUpperCase()} FROM ${time.text})`;
+const epoch: Translation = ({ args: [time] }, writer) => time && writer.epochSeconds(time.text);
+
+/** `(unit, from, to)`, and in BigQuery `(to, from, unit)`. */
+const difference: Translation = ({ args }, writer) => {
+  const at = args.findIndex((argument) => unitNamed(literalOf(argument) ?? argument.text) !== undefined);
+  const [first, second] = args.filter((_, index) => index !== at);
+  const named = args[at];
+  const unit = named && unitNamed(literalOf(named) ?? named.text);
+  if (first === undefined || second === undefined || unit === undefined || args.length !== 3) return undefined;
+  const [from, to] = at === 0 ? [first, second] : [second, first];
+  const seconds = `(${writer.epochSeconds(to.text)} - ${writer.epochSeconds(from.text)})`;
+  return unit === 'second' ? seconds : `(${seconds} / ${unitSeconds[unit]})`;
+};
+
+export const timeFunctions: readonly (readonly [string, Translation])[] = [
+  ['tostartofsecond', everySeconds(1)],
+  ['tostartofminute', everySeconds(60)],
+  ['tostartoffiveminutes', everySeconds(300)],
+  ['tostartoftenminutes', everySeconds(600)],
+  ['tostartoffifteenminutes', everySeconds(900)],
+  ['tostartofhour', everySeconds(3_600)],
+  ['tostartofday', everySeconds(86_400)],
+  ['tostartofinterval', bucket],
+  ['time_bucket', bucket],
+  ['date_bin', bucket],
+  ['bin', bucket],
+  ['timestamp_trunc', truncated],
+  ['datetime_trunc', truncated],
+  ['date_trunc', truncated],
+  ['datetrunc', truncated],
+  ['todatetime', moment],
+  ['todatetime64', moment],
+  ['parsedatetimebesteffort', moment],
+  ['date_format', asText],
+  ['formatdatetime', asText],
+  ['to_char', asText],
+  ['strftime', asText],
+  ['format_timestamp', asText],
+  ['hour', hourOf],
+  ['tohour', hourOf],
+  ['date_part', part],
+  ['datepart', part],
+  ['tounixtimestamp', epoch],
+  ['unix_seconds', epoch],
+  ['epoch', epoch],
+  ['datediff', difference],
+  ['date_diff', difference],
+  ['timestamp_diff', difference],
+  ['timestampdiff', difference],
+];
+
+/** `extract(epoch FROM time)`. */
+export function epochPart(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const call = callAt(tokens, at, statement.sql);
+  const time = /^epoch\s+from\s+(.+)$/is.exec(call?.args[0]?.text ?? '')?.[1];
+  if (call?.name !== 'extract' || time === undefined) return undefined;
+  return write(statement, call.first, call.last, statement.dialect.write.epochSeconds(time));
+}
+
+const subtractions: ReadonlySet<string> = new Set(
+  'date_sub datesub timestamp_sub subtractseconds subtractminutes subtracthours subtractdays subtractweeks ago'.split(
+    ' ',
+  ),
+);
+const additions: ReadonlySet<string> = new Set(['date_add', 'dateadd', 'timestampadd', 'datetime']);
+const clocks: ReadonlySet<string> = new Set('getdate sysdate getutcdate unix_timestamp'.split(' '));
+
+function isNow(word: string): boolean {
+  return word === 'now' || word.startsWith('current_') || clocks.has(word);
+}
+
+/** So long before now in another dialect's words: `DATE_SUB(NOW(), INTERVAL 1 HOUR)`, `DATEADD(hour, -1, GETDATE())`, `ago(1h)`. */
+export function dateArithmetic(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const call = callAt(tokens, at, statement.sql);
+  if (call === undefined) return undefined;
+  const { name, args, first, last } = call;
+  if (!subtractions.has(name) && !additions.has(name)) return undefined;
+  const clock = args.find(isClock);
+  if (clock === undefined && name !== 'ago') return undefined;
+  const said = args.flatMap((argument) => (argument === clock ? [] : [literalOf(argument) ?? argument.text])).join(' ');
+  // The dialect may have a function of this name, with other arguments.
+  const isKnown = statement.dialect.functions.some((each) => each.toLowerCase() === name);
+  if (isKnown && !/interval/i.test(said) && !clocks.has(clock?.tokens[0]?.text ?? '')) return undefined;
+  const [count = ''] = /-?\s*\d{1,6}/.exec(said) ?? [];
+  if (additions.has(name) && !count.startsWith('-')) return undefined;
+  const word = /\b(second|minute|hour|day|week)s?\b/i.exec(`${said} ${name.replace('subtract', ' ')}`)?.[1];
+  const unit = unitNamed(word ?? /\d\s*([smhdw])\b/i.exec(said)?.[1] ?? '');
+  const amount = Math.abs(Number(count.replaceAll(/\s/g, '')));
+  if (count === '' || unit === undefined) return undefined;
+  return write(statement, first, last, statement.dialect.write.ago(amount, unit));
+}
+
+/** `now()`, `CURRENT_TIMESTAMP`, `'now'`. */
+function isClock({ tokens }: Argument): boolean {
+  const [first, open, close, ...more] = tokens;
+  if (first === undefined || !isNow(first.text) || more.length > 0) return false;
+  return open === undefined || (open.text === '(' && close?.text === ')');
+}
+
+/** `now() - 3600`, `now() - '1h'`, `now() - 1h`, `SYSDATE - 1`, and intervals spelt otherwise. */
+export function beforeNow(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const token = tokens[at];
+  if (token?.kind !== 'word' || !isNow(token.text)) return undefined;
+  const end = tokens[at + 1]?.text === '(' ? closing(tokens, at + 1) : at;
+  const { write: writer, functions } = statement.dialect;
+  const isForeign = clocks.has(token.text) || (token.text === 'now' && !functions.some((name) => /^now$/i.test(name)));
+  if (tokens[end + 1]?.text !== '-') {
+    return isForeign ? write(statement, token, tokens[end], writer.ago(0, 'second')) : undefined;
+  }
+  // ClickHouse subtracts seconds.
+  const isOwn = statement.dialect.name === 'clickhouse' || tokens[end + 2]?.text === 'interval';
+  if (isOwn && !isForeign && !statement.misfits) return undefined;
+  const from = tokens[end + 2]?.text === 'interval' ? end + 3 : end + 2;
+  const [amount, word] = [tokens[from], tokens[from + 1]];
+  if (amount?.kind === 'string') {
+    const span = spanOf(amount.text);
+    return span && write(statement, token, amount, writer.ago(span.count, span.unit));
+  }
+  if (amount?.kind !== 'number') return undefined;
+  const unit = word?.kind === 'word' ? unitNamed(word.text) : undefined;
+  if (unit !== undefined) return write(statement, token, word, writer.ago(Number(amount.text), unit));
+  const plain = /^(sysdate|getdate|current_date)$/.test(token.text) ? 'day' : 'second';
+  return write(statement, token, amount, writer.ago(Number(amount.text), plain));
+}
+
+const comparisons: ReadonlySet<string> = new Set(['=', '<', '<=', '>', '>=', '<>', '!=']);
+const isTimeColumn = /^((start|end|observed)_)?time$/;
+
+/** `time > 'now-1h'`, as the arguments of the tool take it. */
+export function relativeTime(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const [column, sign, text] = [tokens[at], tokens[at + 1], tokens[at + 2]];
+  if (!isTimeColumn.test(column?.text ?? '') || text?.kind !== 'string') return undefined;
+  const ago = /^now(?:\(\))?\s*(?:-\s*(\d{1,6})\s*([smhdw]))?$/i.exec(text.text);
+  if (ago === null || !comparisons.has(sign?.text ?? '')) return undefined;
+  const unit = letters[ago[2]?.toLowerCase() ?? ''] ?? 'second';
+  return write(statement, text, text, statement.dialect.write.ago(Number(ago[1] ?? 0), unit));
+}
+
+/** What a number that a time is compared with counts in, by its digits: seconds, and a thousandth, … of them. */
+const scales: Readonly<Record<number, number>> = { 10: 1e3, 13: 1, 16: 1e-3, 19: 1e-6 };
+
+/** `time > 1700000000`. */
+export function timeAsNumber(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const [column, sign, number] = [tokens[at], tokens[at + 1], tokens[at + 2]];
+  if (!isTimeColumn.test(column?.text ?? '') || number?.kind !== 'number') return undefined;
+  const scale = scales[number.text.length];
+  if (scale === undefined || !comparisons.has(sign?.text ?? '')) return undefined;
+  const moment = statement.dialect.write.literal(new Date(Number(number.text) * scale));
+  return write(statement, number, number, moment, 'Times are timestamps. ');
+}
+
+const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 };
+const wordUnits: Readonly<Record<string, string>> = {
+  microsecond: 'us',
+  millisecond: 'ms',
+  second: 's',
+  minute: 'm',
+  hour: 'h',
+};
+
+/** `duration_nano > '500ms'`, `duration_nano > INTERVAL '1 second'`. */
+export function durationAsText(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
+  const [column, sign, first] = [tokens[at], tokens[at + 1], tokens[at + 2]];
+  if (column?.text !== 'duration_nano' || first === undefined || !comparisons.has(sign?.text ?? '')) return undefined;
+  const isInterval = first.text === 'interval';
+  const bare = isInterval && tokens[at + 3]?.kind === 'number';
+  const last = tokens[at + (bare ? 4 : isInterval ? 3 : 2)];
+  const text = bare ? `${tokens[at + 3]?.text ?? ''} ${last?.text ?? ''}` : last?.kind === 'string' ? last.text : '';
+  const [, count, word = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(text) ?? [];
+  const unit = wordUnits[word.toLowerCase().replace(/s$/, '')] ?? word.toLowerCase();
+  const nanos = Number(count) * (nanoseconds[unit] ?? Number.NaN);
+  if (!Number.isFinite(nanos)) return undefined;
+  return write(statement, first, last, String(Math.round(nanos)), 'duration_nano is a number of nanoseconds. ');
+}
