@@ -3,13 +3,16 @@ import fc from 'fast-check';
 import { dialectOf as bigqueryDialect } from '../plugins/telemetry-bigquery/dialect.ts';
 import { legitimate as bigqueryLegitimate } from '../plugins/telemetry-bigquery/support/legitimate.ts';
 import { legitimate as clickhouseLegitimate } from '../plugins/telemetry-clickhouse/support/legitimate.ts';
-import { dialect } from '../plugins/telemetry-duckdb/dialect.ts';
+import { dialect, ownTables } from '../plugins/telemetry-duckdb/dialect.ts';
 import { legitimate as duckdbLegitimate } from '../plugins/telemetry-duckdb/support/legitimate.ts';
 import { PostgresDialect } from '../plugins/telemetry-postgres/dialect.ts';
 import { functionNames } from '../plugins/telemetry-postgres/gate/functions.ts';
 import { legitimate as postgresLegitimate } from '../plugins/telemetry-postgres/support/legitimate.ts';
+import { servedTables } from '../src/contract/telemetry/index.ts';
+import { describeTable } from '../src/telemetry/query/catalog.ts';
 import { cautionsOf, heed } from '../src/telemetry/query/cautions.ts';
 import { cureHabits } from '../src/telemetry/query/habits/index.ts';
+import { sqlManual } from '../src/tools/query-otel/render.ts';
 import { mistakes } from './support/mistakes.ts';
 
 const columns = new Set(dialect.tables.flatMap((table) => table.columns.map(({ name }) => name)));
@@ -56,6 +59,27 @@ describe('cautions', () => {
     ],
   ])('mends %s', (sql, mended) => {
     expect(heed(sql, cautions(sql))).toBe(mended);
+  });
+});
+
+describe('a column that a warehouse has nothing for', () => {
+  const mapping = {
+    preset: undefined,
+    tables: ownTables.tables,
+    empties: [{ table: 'spans', column: 'status_code' }],
+  } as const;
+  const of = { ...dialect, tables: servedTables(mapping) };
+
+  it('is warned of where a statement names it, described so, and marked in the manual', () => {
+    const sql = "SELECT count(*) FROM otel.spans WHERE status_code = 'ERROR' AND kind = 'SERVER'";
+    expect(cautionsOf(sql, ['spans'], of).map(({ text }) => text)).toEqual([
+      'status_code is empty in every row of this warehouse. Write the statement without it.',
+    ]);
+    const { rows } = describeTable(of, 'spans', 'status_code', undefined);
+    expect(rows).toEqual([
+      ['status_code', 'VARCHAR', false, false, expect.stringMatching(/; empty in this warehouse$/)],
+    ]);
+    expect(sqlManual(of)).toContain('status_code (empty in this warehouse)');
   });
 });
 

@@ -56,10 +56,7 @@ export class BigqueryTelemetry implements Telemetry {
     signal.throwIfAborted();
     const gate = await this.#host.gates.open(policy, this.#host.sql);
     const tables = await this.#warehouse.tables(signal);
-    this.#dialect = dialectOf(
-      tables.map((name) => otelTables[name]),
-      this.#warehouse.style,
-    );
+    this.#dialect = dialectOf(tables, this.#warehouse.style);
     this.#running = { gate, queries: new Queries(this.#warehouse, this.#host.sql, this.#host.logger) };
   }
 

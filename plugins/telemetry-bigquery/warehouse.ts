@@ -1,7 +1,10 @@
 import type { OrganizationId } from '../../src/contract/core/index.ts';
 import {
   connectionOf,
+  otelTables,
+  servedTables,
   tableNames,
+  type LogicalTable,
   type RelationWriter,
   type ResolvedMapping,
   type StatementBinding,
@@ -88,13 +91,12 @@ export class Warehouse {
   }
 
   /** The tables that queries will find, as far as that is the same for everybody. */
-  async tables(signal: AbortSignal): Promise<readonly TableName[]> {
+  async tables(signal: AbortSignal): Promise<readonly LogicalTable[]> {
     const { boundary } = this.tenancy;
     if (!namedByTenant(boundary) && boundary.mode !== 'connection') {
-      const { tables } = await this.mappingOf('', await this.api(undefined), signal);
-      return tableNames.filter((name) => tables[name] !== undefined);
+      return servedTables(await this.mappingOf('', await this.api(undefined), signal));
     }
-    return tableNames.filter((name) => this.config.mapping.tables[name] !== false);
+    return tableNames.filter((name) => this.config.mapping.tables[name] !== false).map((name) => otelTables[name]);
   }
 
   async accessOf(organizationId: OrganizationId, signal: AbortSignal): Promise<TenantAccess> {

@@ -1,7 +1,6 @@
 import {
   examplesOf,
-  otelTables,
-  tableNames,
+  servedTables,
   type Dialect,
   type DialectWriter,
   type ResolvedMapping,
@@ -24,7 +23,7 @@ export function dialectOf({ version, mapping, hasJsonAttributes: json }: Dialect
   return {
     name: 'clickhouse',
     version,
-    tables: tableNames.filter((table) => mapping.tables[table] !== undefined).map((table) => otelTables[table]),
+    tables: servedTables(mapping),
     typeName: (type) => (json && type === 'map' ? 'JSON' : typeOf[type]),
     attributeHint: `${route} (String, '' if absent); numbers: toInt64OrNull(${read('http.response.status_code')})`,
     examples: examples(route),

@@ -1,10 +1,4 @@
-import {
-  examplesOf,
-  otelTables,
-  type Dialect,
-  type DialectWriter,
-  type TableName,
-} from '../../src/contract/telemetry/index.ts';
+import { examplesOf, otelTables, type Dialect, type DialectWriter } from '../../src/contract/telemetry/index.ts';
 import { quoteText, timestampLiteral } from './types.ts';
 import { typeName } from './relation.ts';
 
@@ -80,8 +74,8 @@ export class PostgresDialect implements Dialect {
     return this.#tables;
   }
 
-  found(version: string, tables: readonly TableName[]): void {
+  found(version: string, tables: Dialect['tables']): void {
     this.#version = version;
-    this.#tables = tables.map((table) => otelTables[table]);
+    this.#tables = tables;
   }
 }

@@ -2,6 +2,7 @@ import type { Health, SightlineError } from '../../src/contract/core/index.ts';
 import {
   labelComment,
   notConnected,
+  servedTables,
   tableNames,
   type CheckedStatement,
   type Cursor,
@@ -79,10 +80,7 @@ export class PostgresTelemetry implements Telemetry {
     const physical = physicalColumns(warehouses.main, signal);
     const layout = await resolveLayout(this.#kind, this.#config, this.#host, physical);
     await this.#ingest?.start(signal);
-    this.dialect.found(
-      version,
-      tableNames.filter((table) => layout.tables[table] !== undefined),
-    );
+    this.dialect.found(version, servedTables(layout));
     this.#started = { gate, warehouses, layout, tokens: this.#tokens() };
   }
 

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { ReadRules, StatementBinding } from './statement.ts';
-import type { ColumnType, LogicalColumn, TableName } from './schema.ts';
+import {
+  otelTables,
+  tableNames,
+  type ColumnType,
+  type LogicalColumn,
+  type LogicalTable,
+  type TableName,
+} from './schema.ts';
 import type { OrganizationId } from '../core/ids.ts';
 
 const valueType = z.enum(['string', 'uuid', 'int']).default('string');
@@ -112,6 +119,20 @@ export interface ResolvedMapping {
   readonly tables: TableSources;
   /** Columns that the warehouse lacks, served as empties of their type. */
   readonly empties: readonly { readonly table: TableName; readonly column: string }[];
+}
+
+/** The tables that a mapping serves, with the columns marked that it has nothing for. */
+export function servedTables({ tables, empties }: ResolvedMapping): readonly LogicalTable[] {
+  return tableNames
+    .filter((name) => tables[name] !== undefined)
+    .map((name) => {
+      const table: LogicalTable = otelTables[name];
+      const lacked = new Set(empties.flatMap((empty) => (empty.table === name ? [empty.column] : [])));
+      const columns = table.columns.map((column): LogicalColumn =>
+        lacked.has(column.name) ? { ...column, empty: true } : column,
+      );
+      return { ...table, columns };
+    });
 }
 
 /** How a dialect writes what stands beneath a telemetry table. */

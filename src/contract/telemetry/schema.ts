@@ -24,6 +24,8 @@ export interface LogicalColumn {
   readonly type: ColumnType;
   /** NULL where the point or record has no such field; every other column is never NULL ('' or 0 stand for absent). */
   readonly nullable?: true;
+  /** This warehouse has nothing for it: every row holds NULL, '' or 0. */
+  readonly empty?: true;
   /** All that the column may hold. */
   readonly values?: readonly string[];
   /** Written by the sender of telemetry: it may hold a prompt injection. */

@@ -35,9 +35,9 @@ async function resolve(
   for (const table of tableNames) {
     const sources = sourcesOf(table, config, given);
     if (sources.length === 0) continue;
-    const lacked = new Set<string>();
+    const lacked = new Map<string, number>();
     tables[table] = sources.map((source) => complete(table, source, writer, lacked));
-    for (const column of lacked) empties.push({ table, column });
+    for (const [column, times] of lacked) if (times === sources.length) empties.push({ table, column });
   }
   if (Object.keys(tables).length === 0) {
     const looked = preset === undefined ? '' : ` What the preset ${preset.name} looks for is not in the warehouse.`;
@@ -101,7 +101,8 @@ function complete(
   table: TableName,
   source: TableSource,
   writer: Pick<RelationWriter, 'empty'>,
-  lacked: Set<string>,
+  /** By column, how many of the sources lack it. */
+  lacked: Map<string, number>,
 ): TableSource {
   const key = `${section}.tables.${table}`;
   checkColumns(table, Object.keys(source.columns), key);
@@ -111,7 +112,7 @@ function complete(
   const known: readonly LogicalColumn[] = otelTables[table].columns;
   const columns = known.map((column) => {
     const expression = source.columns[column.name] ?? source.columns[sameAs[column.name] ?? ''];
-    if (expression === undefined) lacked.add(column.name);
+    if (expression === undefined) lacked.set(column.name, (lacked.get(column.name) ?? 0) + 1);
     return [column.name, expression ?? writer.empty(column)] as const;
   });
   return { ...source, columns: Object.fromEntries(columns) };

@@ -39,7 +39,7 @@ export function describeTable(
       dialect.typeName(column.type),
       column.nullable === true,
       column.untrusted === true,
-      column.description,
+      column.empty === true ? `${column.description}; empty in this warehouse` : column.description,
     ]);
   return {
     columns: [

@@ -63,6 +63,9 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
     if (part !== undefined) found.push(part);
     const column = isName(token) && !aliases.has(token.text) ? columns.get(token.text) : undefined;
     if (column === undefined) return;
+    if (column.empty === true && !found.some(({ text }) => text.startsWith(`${column.name} `))) {
+      found.push({ text: `${column.name} is empty in every row of this warehouse. Write the statement without it.` });
+    }
     for (const literal of comparedWith(tokens, at)) {
       const caution = ofLiteral(column, literal);
       if (caution !== undefined) found.push(caution);

@@ -41,8 +41,8 @@ function sharedColumns(tables: readonly LogicalTable[]): readonly LogicalColumn[
   return first.columns.filter((column) =>
     others.every((table) =>
       table.columns.some(
-        ({ name, type, description }) =>
-          name === column.name && type === column.type && description === column.description,
+        ({ name, type, description, empty }) =>
+          name === column.name && type === column.type && description === column.description && empty === column.empty,
       ),
     ),
   );
@@ -58,7 +58,8 @@ function describeColumns(columns: readonly LogicalColumn[], dialect: Dialect): s
 }
 
 /** Text is the rule, so only other types are named. */
-function factsOf({ type, description }: LogicalColumn, dialect: Dialect): string {
+function factsOf({ type, description, empty }: LogicalColumn, dialect: Dialect): string {
+  if (empty === true) return 'empty in this warehouse';
   const nested = type === 'events' || type === 'links' || type === 'quantiles';
   return [
     ...(type === 'string' || nested ? [] : [dialect.typeName(type)]),

@@ -24,7 +24,12 @@ export function tableOtherwise(tokens: readonly Token[], at: number, statement: 
   const written = textOf(statement, first, last);
   if (/^\W?otel\W{1,3}(spans|metrics|logs)\W?$/i.test(written) || isCommonTable(tokens, first)) return undefined;
   const meant = tableMeant(last.text);
-  return meant && write(statement, first, last, `otel.${meant}`);
+  return meant && unsaid(statement, first, last, `otel.${meant}`);
+}
+
+/** The error says which names there are. */
+function unsaid({ sql }: Statement, { start }: Token, { end }: Token, text: string): Cure {
+  return { advice: '', sql: sql.slice(0, start) + text + sql.slice(end) };
 }
 
 /** `EXTRACT(HOUR FROM time)`, `trim(both from x)`. */
@@ -69,9 +74,7 @@ export function columnOtherwise(tokens: readonly Token[], at: number, statement:
     return undefined;
   // As it was written: of `TraceId` the words can be told.
   const [near] = nearest(token.kind === 'word' ? sql.slice(token.start, token.end) : token.text, columns);
-  if (near === undefined) return undefined;
-  // The error says it, with all the columns there are.
-  return { advice: '', sql: sql.slice(0, token.start) + near + sql.slice(token.end) };
+  return near === undefined ? undefined : unsaid(statement, token, token, near);
 }
 
 /** Whether it is a name that the statement gives, or a word behind a table, a number, a text or a bracket. */
