@@ -15,6 +15,8 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): ObjectSch
       if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
       if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
       if (json.format !== undefined) delete json.pattern;
+      // OpenAI's strict mode and Gemini know neither lengths nor defaults. A default stands in the description.
+      if (io === 'input') for (const keyword of ['minLength', 'maxLength', 'default'] as const) delete json[keyword];
       if (io === 'output' && json.additionalProperties === false) delete json.additionalProperties;
     },
   });

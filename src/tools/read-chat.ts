@@ -52,8 +52,8 @@ async function describeWork(workspace: Workspace, chat: Chat): Promise<string> {
 const input = z.strictObject({
   chat_id: shortText(500).describe('Id or URL'),
   after_message_id: shortText(64).optional().describe('Only messages after this one'),
-  limit: z.int().min(1).max(200).default(50).describe('Page size'),
-  wait_seconds: z.number().min(0).max(25).default(0).describe('Wait for the answer'),
+  limit: z.int().min(1).max(200).default(50).describe('Page size; default 50'),
+  wait_seconds: z.number().min(0).max(25).default(0).describe('Wait for the answer so long; default 0'),
 });
 
 const output = z.object({

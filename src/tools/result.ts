@@ -36,7 +36,7 @@ function storable(text: string): boolean {
   return oneLine(text) !== '' && !text.includes('\0') && text.isWellFormed();
 }
 
-export const pageLimit = z.int().min(1).max(100).default(20).describe('Page size');
+export const pageLimit = z.int().min(1).max(100).default(20).describe('Page size; default 20');
 export const pageCursor = shortText(1_024).optional().describe('next_cursor of a page');
 export const idempotencyKey = shortText(128).optional().describe('Same key: written once');
 

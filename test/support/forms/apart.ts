@@ -113,6 +113,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/playbook.test.ts': 'an agent by itself',
   'test/query-otel.test.ts': 'a tool over the embedded engine',
   'test/statement-advice.test.ts': 'advice on text by itself',
+  'test/schema-rules.test.ts': 'tools over a store of their own',
   'test/tool-budgets.test.ts': 'tools over a store of their own',
   'test/tools-read-only.test.ts': 'tools over a store of their own',
   'test/tools.test.ts': 'tools over a store of their own',
