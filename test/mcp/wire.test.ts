@@ -103,7 +103,7 @@ describe('tool schemas', () => {
         type: 'object',
         required: ['text'],
         additionalProperties: false,
-        properties: { times: { type: 'integer', minimum: 1, maximum: 10, default: 1 } },
+        properties: { times: { type: 'integer', minimum: 1, maximum: 10 } },
       },
       outputSchema: { type: 'object', properties: { times: { type: 'integer' } } },
       annotations: { readOnlyHint: true },
