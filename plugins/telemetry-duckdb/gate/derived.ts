@@ -1,17 +1,8 @@
 import { isList, isNode, list, text, type Json, type Node } from '../../../src/contract/telemetry/index.ts';
 import { constantText, durationOf, unitOf, wholeNumber } from './moment.ts';
-import { fold, tableOf } from './relations.ts';
-
-/** Columns that hold the time of a row, and by how many milliseconds at most each lies before it. */
-export type TimeColumns = ReadonlyMap<string, number>;
+import { aliasOf, fold, tableOf, timeColumnsOf, type TimeColumns } from './relations.ts';
 
 const day = 86_400_000;
-
-/** Of a span `start_time` is the same moment (src/contract/telemetry/schema.ts). */
-export function timeColumnsOf(table: Node): TimeColumns {
-  const isSpans = tableOf(table['schema_name'], table['table_name']) === 'spans';
-  return new Map([['time', 0], ...(isSpans ? ([['start_time', 0]] as const) : [])]);
-}
 
 /** How far before the time of its row an expression lies at most; undefined where it is no such time. */
 export function widthOf(
@@ -97,11 +88,6 @@ export class DerivedQueries {
     });
     return outputs;
   }
-}
-
-export function aliasOf(item: Node): string {
-  const alias = fold(text(item['alias']));
-  return alias === '' ? fold(text(item['table_name'])) : alias;
 }
 
 /** The query that a FROM item is. */

@@ -1,15 +1,16 @@
 import {
   isList,
   isNode,
+  list,
   text,
   type Json,
   type Node,
   type TimePoint,
   type TimeReach,
 } from '../../../src/contract/telemetry/index.ts';
-import { aliasOf, DerivedQueries, timeColumnsOf, widthOf, type TimeColumns } from './derived.ts';
+import { DerivedQueries, widthOf } from './derived.ts';
 import { bareMoments, constantText, countedMoment, epochOf, momentOf, type Moment } from './moment.ts';
-import { fold, isTelemetryTable } from './relations.ts';
+import { aliasOf, fold, isTelemetryTable, timeColumnsOf, type TimeColumns } from './relations.ts';
 
 /**
  * What the statement's own predicates on `time` leave of each place that reads a telemetry table. Only conditions without
@@ -21,7 +22,8 @@ export function reachesOf(statement: Json, reads: readonly Node[], now: number):
   const seen = new Set<Node>();
   let known: boolean | undefined;
   const bareNames = () => (known ??= !namesBareMoment(statement));
-  const queries = new DerivedQueries(statement, reads);
+  const selects = reads.filter((node) => !isTelemetryTable(node));
+  const queries = selects.length > 1 ? new DerivedQueries(statement, selects) : undefined;
   for (const node of reads) {
     if (isTelemetryTable(node)) {
       if (!seen.has(node)) reaches.push({});
@@ -47,7 +49,8 @@ interface Source {
 }
 
 interface Known {
-  readonly queries: DerivedQueries;
+  /** Undefined where no query is in another. */
+  readonly queries: DerivedQueries | undefined;
   /** Whether `current_timestamp` and the like surely mean moments. */
   bareNames(): boolean;
   readonly now: number;
@@ -90,9 +93,11 @@ function placesOf(select: Node, known: Known): Place[] {
 
 /** What queries around ask of the times that they get from this one. */
 function narrowFromAbove(bounds: Bounds, select: Node, known: Known): void {
+  const { queries } = known;
+  if (queries === undefined) return;
   let inner = select;
-  for (let outer = known.queries.readerOf(inner); outer !== undefined; outer = known.queries.readerOf(inner)) {
-    const columns = known.queries.outputsOf(inner);
+  for (let outer = queries.readerOf(inner); outer !== undefined; outer = queries.readerOf(inner)) {
+    const columns = queries.outputsOf(inner);
     const from = outer['from_table'];
     if (columns.size === 0 || !isNode(from) || (outer['sample'] !== null && outer['sample'] !== undefined)) return;
     narrow(bounds, outer['where_clause'] ?? null, { name: aliasOf(from), bare: true, columns, ...known });
@@ -201,11 +206,11 @@ interface Compared {
 }
 
 function compared(time: Json | undefined, other: Json | undefined, subject: Subject): Compared {
-  const isSure = !mentionsColumn(other) || subject.bareNames();
   const ofColumn = (names: readonly string[]) => widthOfColumn(names, subject);
-  const counted = epochOf(time);
-  const width = widthOf(counted === undefined ? time : counted.of, ofColumn);
-  if (width === undefined || !isSure) return { moment: undefined, width: 0 };
+  const isColumn = isNode(time) && time['class'] === 'COLUMN_REF';
+  const counted = isColumn ? undefined : epochOf(time);
+  const width = isColumn ? ofColumn(namesOf(time)) : widthOf(counted === undefined ? time : counted.of, ofColumn);
+  if (width === undefined || (mentionsColumn(other) && !subject.bareNames())) return { moment: undefined, width: 0 };
   if (counted === undefined) {
     const moment = momentOf(other);
     // Beside a date a text is read as one: its hours are left out.
@@ -230,6 +235,10 @@ function lowOf({ fromNow, low }: Moment, now: number): number {
 
 function highOf({ fromNow, high }: Moment, now: number): number {
   return fromNow ? now + high : high;
+}
+
+function namesOf(column: Node): readonly string[] {
+  return list(column['column_names']).map((part) => fold(text(part)));
 }
 
 /** `time`, `s.time`, or `otel.spans.time` where there is no alias. */

@@ -26,6 +26,26 @@ export function tableOf(schema: Json | undefined, name: Json | undefined): Table
   return tableNames.find((table) => table === folded);
 }
 
+/** By what the columns of a FROM item are qualified. */
+export function aliasOf(item: Node): string {
+  const alias = fold(text(item['alias']));
+  return alias === '' ? fold(text(item['table_name'])) : alias;
+}
+
+/** Columns that hold the time of a row, and by how many milliseconds at most each lies before it. */
+export type TimeColumns = ReadonlyMap<string, number>;
+
+const timeOnly: TimeColumns = new Map([['time', 0]]);
+/** Of a span `start_time` is the same moment (src/contract/telemetry/schema.ts). */
+const timesOfSpans: TimeColumns = new Map([
+  ['time', 0],
+  ['start_time', 0],
+]);
+
+export function timeColumnsOf(table: Node): TimeColumns {
+  return telemetryTable(table) === 'spans' ? timesOfSpans : timeOnly;
+}
+
 export interface Template {
   readonly pieces: readonly string[];
   readonly tables: readonly TableName[];

@@ -51,15 +51,15 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
   if (tokens.length > mostTokens) return [];
   const aliases = new Set(tokens.filter((_, at) => isAliased(tokens[at - 1])).map(({ text }) => text));
   const mayBeNull = tokens.some(({ kind, text }) => kind === 'word' && nullMakers.has(text));
+  const readsAttributes = tokens.some(({ text }) => text.endsWith('attributes'));
   const found: Caution[] = [];
   tokens.forEach((token, at) => {
     if (found.length >= most) return;
     const source = { sql, dialect };
-    const part =
-      pathIntoAttributes(tokens, at, source) ??
-      pathByDot(tokens, at, source) ??
-      wholeDivision(tokens, at, source) ??
-      wholeMatch(tokens, at, source);
+    const path = readsAttributes
+      ? (pathIntoAttributes(tokens, at, source) ?? pathByDot(tokens, at, source))
+      : undefined;
+    const part = path ?? wholeDivision(tokens, at, source) ?? wholeMatch(tokens, at, source);
     if (part !== undefined) found.push(part);
     const column = isName(token) && !aliases.has(token.text) ? columns.get(token.text) : undefined;
     if (column === undefined) return;
