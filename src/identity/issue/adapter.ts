@@ -4,8 +4,11 @@ import { hashSecret, SightlineError, type IssuerHost } from '../../contract/core
 import type { Artifact, ArtifactRepository } from '../../contract/storage/index.ts';
 import type { Reach } from './error-page.ts';
 
-/** How long a used refresh token still works: clients refresh in several calls at once, and all but one would fail. */
-const graceMs = 30_000;
+/**
+ * How long a used refresh token still gets its successor, while that is unused: several calls or processes of a client refresh
+ * at once, or an answer is lost on its way. All get the same one, so whoever shows the older of two copies is found out.
+ */
+const graceMs = 600_000;
 
 interface AdapterOptions extends Pick<IssuerHost, 'vault' | 'now' | 'logger'> {
   /** A function, since storage may open after construction. */
@@ -13,6 +16,8 @@ interface AdapterOptions extends Pick<IssuerHost, 'vault' | 'now' | 'logger'> {
   readonly findClient: (id: string) => Promise<AdapterPayload | undefined>;
   /** Ends a grant with everything that came of it, access tokens too. */
   readonly revokeGrant: (id: string) => Promise<void>;
+  /** The one refresh token that takes the place of this one. */
+  readonly successor: (token: string) => string;
   readonly reach: Reach;
 }
 
@@ -28,7 +33,7 @@ export function createAdapter(options: AdapterOptions): (model: string) => Adapt
 }
 
 function artifactAdapter(model: string, options: AdapterOptions): Adapter {
-  const { artifacts, revokeGrant, reach, vault, now, logger } = options;
+  const { artifacts, revokeGrant, successor, reach, vault, now, logger } = options;
   const idOf = (id: string) => (model === 'Grant' ? id : hashSecret(id));
   const sealed = model === 'Interaction';
   const context = (stored: string) => `oauth:${model}:${stored}`;
@@ -44,6 +49,14 @@ function artifactAdapter(model: string, options: AdapterOptions): Adapter {
       logger.warn({ error, model }, 'An authorization under way does not open with this master key.');
       return undefined;
     }
+  }
+
+  /** Whether a refresh token that was used at this time may be shown again. */
+  async function inGrace(token: string, usedAt: number): Promise<boolean> {
+    if (now().getTime() - usedAt > graceMs) return false;
+    // None where the process that used the token ended before it kept what follows.
+    const next = await reach(artifacts().find(model, idOf(successor(token))));
+    return next?.consumedAt === undefined;
   }
 
   return {
@@ -71,13 +84,13 @@ function artifactAdapter(model: string, options: AdapterOptions): Adapter {
       const payload = found && read(found);
       if (!found || !payload) return undefined;
       const usedAt = found.consumedAt?.getTime();
-      const inGrace = model === 'RefreshToken' && usedAt !== undefined && now().getTime() - usedAt <= graceMs;
-      const consumed = usedAt === undefined || inGrace ? {} : { consumed: Math.floor(usedAt / 1000) };
-      return { ...payload, jti: id, ...consumed };
+      if (usedAt === undefined || (model === 'RefreshToken' && (await inGrace(id, usedAt))))
+        return { ...payload, jti: id };
+      return { ...payload, jti: id, consumed: Math.floor(usedAt / 1000) };
     },
     async consume(id) {
       if (await reach(artifacts().consume(model, idOf(id), now()))) return;
-      // Somebody was first since `find`: for a refresh token that is within its grace, for a code it is a replay.
+      // Somebody was first since `find`: they get the same refresh token, but a code is redeemed once.
       if (model === 'RefreshToken') return;
       const grantId = (await reach(artifacts().find(model, idOf(id))))?.grantId;
       if (grantId !== undefined) await reach(revokeGrant(grantId));

@@ -31,7 +31,7 @@ interface PeopleOptions {
 /** Seconds that a client assertion may live: each is stored until it expires, and a client can sign any number. */
 const longestProof = 3600;
 
-/** Of one grant. Many programs of a person may refresh at once, but what each is given is kept for ninety days. */
+/** Of one grant. Many programs of a person may refresh at once, but each token that is given out is recorded. */
 const refreshes = { perMinute: 30, burst: 60 } as const;
 
 /** The half of the protocol library that people need: authorization codes, their consent, refresh tokens. */

@@ -31,6 +31,8 @@ interface ProviderOptions {
   readonly signingKey: SigningKey;
   readonly keys: KeyExchange;
   readonly adapter: (model: string) => Adapter;
+  /** As for the adapter. */
+  readonly successor: (refreshToken: string) => string;
   /** Absent where only API keys are exchanged. */
   readonly people: ReturnType<typeof peopleConfiguration> | undefined;
   /** Absent where no identity provider's assertions are taken. */
@@ -131,6 +133,7 @@ export function createProvider(options: ProviderOptions): Provider {
   // Host and X-Forwarded-Proto are the issuer's by the time the library sees them.
   provider.proxy = true;
   authenticateClients(provider, options);
+  rotateToSuccessor(provider, options.successor);
   provider.use(async (ctx, next) => {
     await next();
     if (ctx.status === 503) ctx.set('Retry-After', '2');
@@ -185,6 +188,16 @@ function authenticateClients({ Client }: Provider, { keys, resource }: ProviderO
     if (!ctx) return false;
     if (keys.is(ctx)) return keys.authenticate(ctx, shown);
     return clientSecretMatches(this, shown) || keys.refuse(ctx, this.clientId);
+  };
+}
+
+/** However many show a refresh token, here and at other gateways, its rotation gives each the same one. */
+function rotateToSuccessor({ RefreshToken }: Provider, successor: ProviderOptions['successor']): void {
+  const { save } = RefreshToken.prototype;
+  RefreshToken.prototype.save = function saveSuccessor() {
+    const used = Provider.ctx?.oidc.entities.RotatedRefreshToken;
+    if (used) this.jti = successor(used.jti);
+    return save.call(this);
   };
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import Provider from 'oidc-provider';
 import { isId, SightlineError, type IssuerHost } from '../../contract/core/index.ts';
@@ -78,6 +78,8 @@ export function createAuthorizationServer(
   });
   const grants = createGrantRecords(storage, now);
   const reach = createReach(logger);
+  const successorKey = vault.derive('oauth-refresh-successor');
+  const successor = (token: string) => createHmac('sha256', successorKey).update(token).digest('base64url');
   const adapter = createAdapter({
     artifacts: () => storage.directory.artifacts,
     findClient: async (id) => {
@@ -85,6 +87,7 @@ export function createAuthorizationServer(
       return client && (assertion ? withAssertionGrant(client) : client);
     },
     revokeGrant: (id) => grants.end(id),
+    successor,
     reach,
     vault,
     now,
@@ -134,6 +137,7 @@ export function createAuthorizationServer(
       signingKey,
       keys,
       adapter,
+      successor,
       people,
       assertion,
       isConfigured: (id) => configured.has(id),
