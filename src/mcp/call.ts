@@ -18,8 +18,12 @@ export interface RateLimit {
   take(principal: Principal, tool?: string): number;
 }
 
-/** The value of a WWW-Authenticate header. */
-export type Challenge = (kind: 'missing' | 'invalid_token' | 'insufficient_scope', scope?: Scope) => string;
+/** The value of a WWW-Authenticate header. `host` is the request's. */
+export type Challenge = (
+  kind: 'missing' | 'invalid_token' | 'insufficient_scope',
+  scope: Scope | undefined,
+  host: string | undefined,
+) => string;
 
 export interface CallerOptions {
   readonly catalog: Catalog;
@@ -75,7 +79,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
       if (rateLimit.take(principal, tool.name) === 0) reserve(audit, principal)(record('insufficient_scope'));
       throw new RequestFailure(403, 403, `${tool.name} needs the scope ${tool.scope}.`, {
         data: { code: 'insufficient_scope', scope: tool.scope },
-        headers: { 'www-authenticate': challenge('insufficient_scope', tool.scope) },
+        headers: { 'www-authenticate': challenge('insufficient_scope', tool.scope, exchange.request.headers.host) },
       });
     }
     admit(principal, tool.name);

@@ -60,8 +60,8 @@ describe('official clients sign a person in', () => {
     return (await person.press(page, 'Allow')).url;
   };
 
-  const connectV2 = async (oauth: MemoryClient, _fetcher?: Fetch) => {
-    const transport = () => new TransportV2(endpoint, { authProvider: oauth });
+  const connectV2 = async (oauth: MemoryClient, _fetcher?: Fetch, url = endpoint) => {
+    const transport = () => new TransportV2(url, { authProvider: oauth });
     const first = transport();
     const client = new ClientV2(info, { versionNegotiation: { mode: 'auto' } });
     await expect(client.connect(first)).rejects.toThrow(/unauthorized/i);
@@ -71,8 +71,8 @@ describe('official clients sign a person in', () => {
     return connected;
   };
 
-  const connectV1 = async (oauth: MemoryClient, fetcher: Fetch = fetch) => {
-    const transport = () => new TransportV1(endpoint, { authProvider: oauth, fetch: fetcher });
+  const connectV1 = async (oauth: MemoryClient, fetcher: Fetch = fetch, url = endpoint) => {
+    const transport = () => new TransportV1(url, { authProvider: oauth, fetch: fetcher });
     const first = transport();
     await expect(new ClientV1(info).connect(first)).rejects.toThrow(/unauthorized/i);
     await first.finishAuth((await consent(oauth)).searchParams.get('code') ?? '');
@@ -98,6 +98,25 @@ describe('official clients sign a person in', () => {
         aud: endpoint.href,
         scope: scopes,
       });
+    });
+  });
+
+  describe.each([
+    ['localhost', '/mcp'],
+    ['localhost', '/mcp/'],
+    ['127.0.0.1', '/mcp/'],
+  ])('at %s%s, as a person types it,', (host, path) => {
+    it.each([
+      ['SDK v1', connectV1],
+      ['SDK v2', connectV2],
+    ] as const)('with %s', async (_sdk, connect) => {
+      const url = new URL(`http://${host}:${endpoint.port}${path}`);
+      const oauth = new MemoryClient({ redirectUrl: loopback });
+      const client = await connect(oauth, fetch, url);
+      const result = await client.callTool({ name: 'list_chats', arguments: {} });
+      expect(result.isError ?? false).toBe(false);
+      await client.close();
+      expect(decodeJwt(oauth.kept?.access_token ?? '')).toMatchObject({ iss: gateway.url, aud: endpoint.href });
     });
   });
 

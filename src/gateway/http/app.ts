@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { SightlineError, type Instruments, type Logger } from '../../contract/core/index.ts';
 import { pagePaths, type Issuer } from '../../contract/issuer/index.ts';
+import { asAsked } from '../../identity/verify/challenge.ts';
 import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
 import { expectsContinue, type Admission } from '../../limits/admission.ts';
 import { ambiguous, isUnambiguous, noteRefusedHosts } from '../../mcp/host-check.ts';
@@ -141,7 +142,10 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
     [name, `${name}/mcp`, `${name}${new URL(resource).pathname}`],
     openToBrowsers,
     onlyGet,
-    (_request, response) => sendJson(response, 200, options.resourceMetadata, 'public, max-age=300'),
+    ({ headers: { host } }, response) => {
+      const document = { ...options.resourceMetadata, resource: asAsked(resource, host) };
+      sendJson(response, 200, document, 'public, max-age=300');
+    },
   );
   const token = issuer.handle ? { tokenUrl: `${authUrl}/oauth2/token` } : {};
   const signInUrl = `${authUrl}${pagePaths.signIn}`;

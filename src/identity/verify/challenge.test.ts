@@ -30,6 +30,26 @@ describe('createChallenge', () => {
     expect(renamed('insufficient_scope', 'ingest:read')).not.toContain('scope=');
   });
 
+  it('names its document as the request named us, where both names are of this machine', () => {
+    const at = (host: string) => `http://${host}/.well-known/oauth-protected-resource/mcp`;
+    const local = createChallenge({ resourceMetadataUrl: at('127.0.0.1:8080'), scopes: [] });
+    for (const host of ['localhost:8080', '127.0.0.1:8080', '[::1]:8080', 'LOCALHOST:8080']) {
+      expect(local('missing', undefined, host)).toBe(`Bearer resource_metadata="${at(host.toLowerCase())}"`);
+    }
+    for (const host of [
+      undefined,
+      '',
+      'localhost',
+      'localhost:81',
+      'gateway.example:8080',
+      'localhost:8080@x',
+      'a b',
+    ]) {
+      expect(local('missing', undefined, host)).toBe(`Bearer resource_metadata="${at('127.0.0.1:8080')}"`);
+    }
+    expect(challenge('missing', undefined, 'localhost')).toContain(resourceMetadataUrl);
+  });
+
   it.each(['', '/relative', 'https://a/"', 'https://a/\r\nSet-Cookie: a', 'https://a/\\'])(
     'refuses the URL %j',
     (url) => {

@@ -1,4 +1,5 @@
 import type { Scope } from '../../contract/issuer/index.ts';
+import { isLoopback } from '../issue/scopes.ts';
 
 interface ChallengeOptions {
   readonly resourceMetadataUrl: string;
@@ -18,21 +19,27 @@ export function createChallenge(options: ChallengeOptions) {
   if (!/^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]+$/.test(resourceMetadataUrl)) {
     throw new Error('resourceMetadataUrl must be an absolute URL');
   }
-  const write = (error: string | undefined, needed: readonly Scope[]): string => {
-    const scope = names(needed).join(' ');
+  return (kind: 'missing' | 'invalid_token' | 'insufficient_scope', scope?: Scope, host?: string): string => {
+    const needed = names(kind === 'insufficient_scope' && scope !== undefined ? [scope] : scopes).join(' ');
     return `Bearer ${[
-      ...(error === undefined ? [] : [`error="${error}"`]),
-      ...(scope === '' ? [] : [`scope="${scope}"`]),
-      `resource_metadata="${resourceMetadataUrl}"`,
+      ...(kind === 'missing' ? [] : [`error="${kind}"`]),
+      ...(needed === '' ? [] : [`scope="${needed}"`]),
+      `resource_metadata="${asAsked(resourceMetadataUrl, host)}"`,
     ].join(', ')}`;
   };
-  const missing = write(undefined, scopes);
-  const invalid = write('invalid_token', scopes);
-  return (kind: 'missing' | 'invalid_token' | 'insufficient_scope', scope?: Scope): string => {
-    if (kind === 'missing') return missing;
-    if (kind === 'invalid_token') return invalid;
-    return write('insufficient_scope', scope === undefined ? scopes : [scope]);
-  };
+}
+
+/**
+ * A URL of ours under the loopback name that a request was sent to: clients compare `resource` with the URL that a person typed
+ * (RFC 9728 §3.3). The issuer keeps its one name, for theirs is compared letter by letter (RFC 8414 §3.3).
+ * @param host of the request.
+ */
+export function asAsked(url: string, host: string | undefined): string {
+  const asked = URL.parse(`http://${host ?? ''}`);
+  const ours = new URL(url);
+  if (!asked || !isLoopback(asked.hostname) || !isLoopback(ours.hostname) || asked.port !== ours.port) return url;
+  ours.hostname = asked.hostname;
+  return ours.href;
 }
 
 interface ProtectedResourceOptions extends Pick<ChallengeOptions, 'names'> {
