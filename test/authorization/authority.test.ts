@@ -177,6 +177,31 @@ describe('a client that describes itself', () => {
     const query = new URLSearchParams({ client_id: gone, redirect_uri: redirectUri, response_type: 'code' });
     const answer = await fetch(`${world.url}/oauth2/authorize?${query.toString()}`, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([503, null]);
-    expect(await answer.text()).toContain('Please try again in a moment');
+    const page = await answer.text();
+    expect(page).toContain('tell an operator');
+    expect(page).toContain('issuer.clients.metadataDocuments.pinned');
+  });
+
+  it('signs a person in where nothing outside can be reached: by registering, or known by the copy that is shipped', async () => {
+    const closed = await openWorld({
+      network: { ...net, resolve: async () => [] },
+      metadataDocuments: {},
+    });
+    const callback = 'http://127.0.0.1:7777/callback';
+    const metadata = await fetch(`${closed.url}/.well-known/oauth-authorization-server`);
+    const promised: { registration_endpoint: string } = JSON.parse(await metadata.text());
+    expect(promised).not.toHaveProperty('client_id_metadata_document_supported');
+    const registered = await fetch(promised.registration_endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ client_name: 'Codex', redirect_uris: [callback], token_endpoint_auth_method: 'none' }),
+    });
+    const { client_id: registeredId }: { client_id: string } = JSON.parse(await registered.text());
+    for (const id of [registeredId, 'https://chatgpt.com/oauth/codex/client.json']) {
+      const params = { client_id: id, redirect_uri: callback };
+      const tokens = await tokensOf(await redeem(closed.url, await authorize(closed, params), params));
+      expect(decodeJwt(tokens.access_token)['client_id']).toBe(id);
+    }
+    await closed.stop();
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClients, type Clients } from '../../src/identity/issue/clients/index.ts';
+import type { Network } from '../../src/identity/issue/clients/network.ts';
 import { authorizationServerSchema } from '../../src/contract/issuer/index.ts';
 import { type ClientRepository } from '../../src/contract/storage/index.ts';
 import { recordingLogger, stoppedClock, testInternet, type Internet } from './clients-support.ts';
@@ -26,18 +27,18 @@ beforeEach(() => {
   net.resolved.length = net.connected.length = net.requested.length = 0;
 });
 
-function room(metadataDocuments: object = {}) {
+function room(metadataDocuments: object = {}, registration: object = {}, network: Network = net) {
   const clock = stoppedClock();
   const { logger, lines } = recordingLogger();
   const clients = createClients({
-    config: authorizationServerSchema.parse({ clients: { metadataDocuments } }).clients,
+    config: authorizationServerSchema.parse({ clients: { metadataDocuments, registration } }).clients,
     issuer: 'https://gateway.example',
     repository: empty,
     buckets: () => ({ read: nothingCounted, pour: nothingCounted }),
     now: clock.now,
     logger,
     caller: () => '198.51.100.7',
-    network: net,
+    network,
   });
   return { clients, clock, lines };
 }
@@ -336,6 +337,17 @@ describe('the copies that are shipped', () => {
       'Visual Studio Code',
       ['http://127.0.0.1:33418/', 'https://vscode.dev/redirect'],
     ],
+    [
+      'https://chatgpt.com/oauth/codex/client.json',
+      'Codex',
+      ['http://127.0.0.1/callback', 'http://localhost/callback'],
+    ],
+    [
+      'https://opencode.ai/oauth/opencode/client.json',
+      'opencode',
+      ['http://127.0.0.1/callback', 'http://localhost/callback', 'http://127.0.0.1/mcp/oauth/callback'],
+    ],
+    ['https://zed.dev/oauth/client-metadata.json', 'Zed', ['http://127.0.0.1/callback']],
   ])('stand in for %s while it cannot be had, and the log says so', async (of, name, redirectUris) => {
     fail(403);
     const { clients, clock, lines } = room();
@@ -350,9 +362,21 @@ describe('the copies that are shipped', () => {
     expect(lines.map(({ level, message }) => [level, message])).toEqual([
       ['warn', 'A client metadata document cannot be had; the copy that is shipped is used.'],
     ]);
-    expect(await fetches(clients, of)).toBe(0);
+    const asked = net.resolved.length;
+    await clients.find(of);
+    expect(net.resolved).toHaveLength(asked);
     clock.advance(minute);
-    expect(await fetches(clients, of)).toBe(1);
+    await clients.find(of);
+    expect(net.resolved).toHaveLength(asked + 1);
+  });
+
+  it('stand in for Goose’s, which wants no refresh token', async () => {
+    fail(403);
+    await expect(room().clients.find('https://goose-docs.ai/oauth/client-metadata.json')).resolves.toMatchObject({
+      client_name: 'Goose',
+      redirect_uris: ['http://localhost/oauth_callback'],
+      grant_types: ['authorization_code'],
+    });
   });
 
   it('give way to the document itself', async () => {
@@ -373,8 +397,72 @@ describe('the configuration of documents', () => {
     const off = room({ enabled: false }).clients;
     expect([await off.find(id), await off.describe(id)]).toEqual([undefined, undefined]);
     expect(net.resolved).toEqual([]);
-    expect(off.metadata).not.toHaveProperty('client_id_metadata_document_supported');
-    expect(room().clients.metadata).toHaveProperty('client_id_metadata_document_supported', true);
+    expect(await off.metadata()).not.toHaveProperty('client_id_metadata_document_supported');
+    expect(net.resolved).toEqual([]);
+  });
+
+  const offers = async ({ metadata }: Clients) => (await metadata())['client_id_metadata_document_supported'] === true;
+  const noWayOut = () => {
+    for (const host of ['claude.ai', 'vscode.dev', 'chatgpt.com', 'opencode.ai', 'zed.dev', 'goose-docs.ai']) {
+      net.names.set(host, []);
+    }
+  };
+
+  it('by default offers them where there is a way out to fetch them', async () => {
+    serve(good);
+    const { clients, clock, lines } = room();
+    expect(net.resolved).toEqual([]);
+    expect(await offers(clients)).toBe(true);
+    const asked = net.resolved.length;
+    expect(asked).toBeGreaterThan(0);
+    clock.advance(9 * minute);
+    expect(await offers(clients)).toBe(true);
+    expect(net.resolved).toHaveLength(asked);
+    noWayOut();
+    clock.advance(minute);
+    expect(await Promise.all([offers(clients), offers(clients)])).toEqual([false, false]);
+    expect(lines.map(({ level, message }) => [level, message])).toEqual([
+      ['info', expect.stringContaining('clients are told to register themselves')],
+    ]);
+    await expect(clients.find('https://chatgpt.com/oauth/codex/client.json')).resolves.toMatchObject({
+      client_name: 'Codex',
+    });
+    net.names.clear();
+    clock.advance(10 * minute);
+    expect(await offers(clients)).toBe(true);
+  });
+
+  it.each([
+    ['says so', { enabled: true }, {}],
+    ['lets nobody register', {}, { enabled: false }],
+    ['lists hosts of its own', { allowedHosts: ['client.example'] }, {}],
+  ])('offers them anyway, and asks nobody, where it %s', async (_what, documents, registration) => {
+    noWayOut();
+    expect(await offers(room(documents, registration).clients)).toBe(true);
+    expect(net.resolved).toEqual([]);
+  });
+
+  it('does not keep a client waiting where packets vanish', async () => {
+    const silent = { ...net, resolve: () => new Promise<never>(() => {}) };
+    const { clients } = room({}, {}, silent);
+    expect(await offers(clients)).toBe(false);
+  });
+
+  it('pins documents: each is taken as it stands there, and its host is asked nothing', async () => {
+    fail(500);
+    const { clients } = room({ allowedHosts: ['vscode.dev'], pinned: [good] });
+    await expect(clients.find(id)).resolves.toMatchObject({ client_id: id, client_name: 'Example' });
+    expect(await clients.describe(id)).toMatchObject({ known: 'document', host: 'client.example' });
+    expect(net.resolved).toEqual([]);
+  });
+
+  it.each([
+    ['without a name', { ...good, client_name: '' }, /client_name is missing/],
+    ['of an id that is no document’s', { ...good, client_id: 'https://CLIENT.example/x' }, /not the URL of a document/],
+    ['with a secret', { ...good, client_secret: 'x' }, /must not hold a client_secret/],
+    ['that leads nowhere', { ...good, redirect_uris: ['http://elsewhere.example/'] }, /redirect_uris/],
+  ])('refuses at the start a pinned document %s', (_what, document, message) => {
+    expect(() => room({ pinned: [document] })).toThrow(message);
   });
 
   it('lists hosts: others’ documents are no clients and nothing is asked about them', async () => {

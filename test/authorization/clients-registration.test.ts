@@ -224,11 +224,11 @@ describe('a registration', () => {
   });
 
   it('cannot be made where it is switched off, and the metadata does not announce it', async () => {
-    expect(clients.metadata).toHaveProperty('registration_endpoint', 'https://gateway.example/oauth2/register');
+    expect(await clients.metadata()).toHaveProperty('registration_endpoint', 'https://gateway.example/oauth2/register');
     const id = await register();
     clients = open({ enabled: false });
     expect(await send({ redirect_uris: [callback] })).toMatchObject({ status: 404 });
-    expect(clients.metadata).not.toHaveProperty('registration_endpoint');
+    expect(await clients.metadata()).not.toHaveProperty('registration_endpoint');
     // Who registered before stays.
     expect(await clients.find(id)).toMatchObject({ client_id: id });
   });

@@ -55,6 +55,8 @@ export interface World {
 }
 
 export interface WorldOptions extends Partial<Omit<AuthorizationServerOptions, 'clients' | 'signingKeyDays'>> {
+  /** Default: offered, whether or not the machine of the test has a way out. */
+  readonly metadataDocuments?: object;
   /** Instances over one storage, each at an address of its own. */
   readonly instances?: number;
   readonly logger?: Logger;
@@ -76,10 +78,11 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const servers = await Promise.all(
     listening.map(async (listener, index) => {
       const { logger = silentLogger, admit = nobody, assertions = [], people = true } = options;
+      const { metadataDocuments = { enabled: true } } = options;
       const host = testHost(store.directory, { authUrl, vault: store.vault, now: clock.now, logger });
       const storage = index === 0 ? store.storage : await store.another();
       const server = createAuthorizationServer(
-        { ...authorizationServerSchema.parse({ clients: { registered } }), people, assertions },
+        { ...authorizationServerSchema.parse({ clients: { registered, metadataDocuments } }), people, assertions },
         { ...host, ...recorded(wrap(storage)), resource: `${authUrl}/mcp`, admit },
         network,
       );

@@ -88,7 +88,11 @@ export function makeIssuer(store: TestStore, options: IssuerOptions): Issuer {
   const host = testHost(store.directory, { authUrl, publicUrl, vault, now: clock.now, ...(logger ? { logger } : {}) });
   const { signingKeyDays, audit } = options;
   return issuerPlugin.create(
-    issuerPlugin.configSchema.parse(signingKeyDays === undefined ? {} : { signingKeyDays }),
+    issuerPlugin.configSchema.parse({
+      // Whether or not the machine of the test has a way out.
+      clients: { metadataDocuments: { enabled: true } },
+      ...(signingKeyDays === undefined ? {} : { signingKeyDays }),
+    }),
     issuerHost(host, { ...recorded(options.storage ?? store.storage), ...(audit && { audit }) }, `${publicUrl}/mcp`),
   );
 }

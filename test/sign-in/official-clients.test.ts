@@ -41,7 +41,10 @@ describe('official clients sign a person in', () => {
     directory = await temporaryDirectory();
     const config = join(directory, 'sightline.config.json');
     const registered = [{ clientId: 'backoffice', clientName: 'Back office', redirectUris: [loopback] }];
-    await writeFile(config, JSON.stringify({ issuer: { clients: { registered } } }));
+    await writeFile(
+      config,
+      JSON.stringify({ issuer: { clients: { registered, metadataDocuments: { enabled: true } } } }),
+    );
     gateway = await startGateway(directory, { args: ['--no-demo', '--config', config] });
     endpoint = new URL(`${gateway.url}/mcp`);
     await createPerson(gateway, { email: ada, organization: 'acme', role: 'admin' });

@@ -11,11 +11,18 @@ export const clientsSchema = z
   .strictObject({
     metadataDocuments: z
       .strictObject({
-        enabled: flag.default(true),
+        enabled: z
+          .union([flag, z.literal('auto')])
+          .default('auto')
+          .describe('auto: taken, and offered where the gateway can fetch them or no client may register itself'),
         allowedHosts: z
           .array(z.string().min(1))
           .optional()
           .describe('Hosts whose documents are fetched; any public one when absent'),
+        pinned: z
+          .array(z.looseObject({ client_id: z.url({ protocol: /^https$/ }) }))
+          .default([])
+          .describe('Documents, whole, that are taken as they stand here and never fetched'),
       })
       .prefault({})
       .describe('Client ID Metadata Documents: the client id is a URL'),

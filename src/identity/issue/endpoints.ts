@@ -21,7 +21,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => voi
 interface EndpointsOptions extends Pick<IssuerHost, 'resource' | 'now'> {
   readonly issuer: string;
   /** JSON text, as `jwks` answers. */
-  readonly metadata: string;
+  readonly metadata: () => Promise<string>;
   readonly jwks: () => string;
   /** Runs the protocol library, on a request whose URL, host and scheme are the issuer's. */
   readonly protocol: Answer;
@@ -37,7 +37,7 @@ export function createEndpoints(options: EndpointsOptions): (...args: Parameters
   const { issuer, resource, metadata, jwks, protocol, people, register, addressOf, now } = options;
   const prefix = new URL(issuer).pathname.replace(/\/$/, '');
   const enter = entrance(new URL(issuer), prefix);
-  const document = readOnly(() => metadata);
+  const document = readOnly(metadata);
   const throttle = createThrottle({ ...authorizations, now });
 
   /** A POST by a client, which no browser's cookie or page has a part in. */
@@ -134,19 +134,23 @@ function withCors(method: string, run: Answer): Answer {
   };
 }
 
-function readOnly(text: () => string, type = 'application/json'): Answer {
+function readOnly(text: () => string | Promise<string>, type = 'application/json'): Answer {
   return (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return refuse(response, 405, 'this document is read by GET', { allow: 'GET, HEAD, OPTIONS' });
     }
+    const send = (body: string): void => {
+      response.writeHead(200, {
+        'content-type': type,
+        'content-length': Buffer.byteLength(body),
+        'cache-control': `public, max-age=${documentCacheSeconds}`,
+        'x-content-type-options': 'nosniff',
+      });
+      response.end(body);
+    };
     const body = text();
-    response.writeHead(200, {
-      'content-type': type,
-      'content-length': Buffer.byteLength(body),
-      'cache-control': `public, max-age=${documentCacheSeconds}`,
-      'x-content-type-options': 'nosniff',
-    });
-    response.end(body);
+    if (typeof body === 'string') send(body);
+    else void body.then(send);
   };
 }
 

@@ -67,6 +67,12 @@ const words: Readonly<Record<string, readonly [title: string, text: string]>> = 
     'It took too long, was answered already, or began in another browser. Go back to the application and connect again.',
   ],
   temporarily_unavailable: ['Please try again in a moment', 'The service cannot answer right now.'],
+  document_unavailable: [
+    'This application cannot be read about just now',
+    'The service could not fetch the document in which the application describes itself. Try again in a moment. If it goes ' +
+      'on, tell an operator of this service: where it cannot reach the internet, they pin that document ' +
+      '(issuer.clients.metadataDocuments.pinned) or set metadataDocuments.enabled to false, and applications register themselves.',
+  ],
   slow_down: ['Please wait a minute', 'Too many requests came from your network.'],
   server_error: ['Something went wrong on our side', 'Please try again. If it happens again, tell your administrator.'],
 };

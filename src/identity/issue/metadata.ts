@@ -6,7 +6,7 @@ import { tokenPath, jwksPath, authorizePath, assertionGrant, revocationPath } fr
 export function authorizationServerMetadata(
   issuer: string,
   options: Pick<AuthorizationServerOptions, 'people' | 'assertions'>,
-  clients: Pick<Clients, 'metadata'>,
+  clients: Awaited<ReturnType<Clients['metadata']>>,
 ): object {
   return {
     issuer,
@@ -39,7 +39,7 @@ export const clientSigningAlgorithms = ['ES256', 'RS256', 'PS256', 'EdDSA'] as c
 function forPeople(
   issuer: string,
   assertions: readonly AssertionTrust[],
-  { metadata }: Pick<Clients, 'metadata'>,
+  clients: Awaited<ReturnType<Clients['metadata']>>,
 ): object {
   const grants = ['authorization_code', 'refresh_token', 'client_credentials'];
   return {
@@ -50,10 +50,10 @@ function forPeople(
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     authorization_response_iss_parameter_supported: true,
-    ...metadata,
+    ...clients,
     token_endpoint_auth_signing_alg_values_supported: clientSigningAlgorithms,
     revocation_endpoint: `${issuer}${revocationPath}`,
-    revocation_endpoint_auth_methods_supported: metadata['token_endpoint_auth_methods_supported'],
+    revocation_endpoint_auth_methods_supported: clients['token_endpoint_auth_methods_supported'],
     revocation_endpoint_auth_signing_alg_values_supported: clientSigningAlgorithms,
   };
 }

@@ -9,6 +9,7 @@ import Provider, {
 import { isId, type Logger, type OrganizationId } from '../../contract/core/index.ts';
 import { claimsOfKey, claimsOfPerson } from './claims.ts';
 import { clientSecretMatches } from './clients/index.ts';
+import { documentUnavailable } from './clients/documents.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
 import type { AssertionGrant } from './grants/id-jag.ts';
 import { apiKeyClient, type KeyExchange } from './key-exchange.ts';
@@ -113,7 +114,9 @@ export function createProvider(options: ProviderOptions): Provider {
       // The library counts some errors as redirects, which this is not.
       if (ctx.status < 400) ctx.status = 400;
       ctx.set(errorPageHeaders);
-      const code = error instanceof errors.SessionNotFound ? 'session_not_found' : out.error;
+      let code = out.error;
+      if (error instanceof errors.SessionNotFound) code = 'session_not_found';
+      if (out.error_description === documentUnavailable) code = 'document_unavailable';
       ctx.body = errorPage(failureOf(code, out.error_description));
     },
   } satisfies Configuration;

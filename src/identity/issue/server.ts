@@ -166,7 +166,8 @@ export function createAuthorizationServer(
   const endpoints = createEndpoints({
     issuer: authUrl,
     resource,
-    metadata: JSON.stringify(authorizationServerMetadata(authUrl, options, clients)),
+    metadata: async () =>
+      JSON.stringify(authorizationServerMetadata(authUrl, options, options.people ? await clients.metadata() : {})),
     jwks: () => jwks,
     protocol: (request, response) => {
       if (current) current.run(request, response);

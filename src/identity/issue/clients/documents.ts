@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { errors } from 'oidc-provider';
-import type { IssuerHost } from '../../../contract/core/index.ts';
+import { SightlineError, type IssuerHost } from '../../../contract/core/index.ts';
 import { temporarily } from '../error-page.ts';
 import { DocumentUnavailable, type DocumentFetch, BudgetExceeded } from './document-fetch.ts';
 import { documentUrl, type UrlRules } from './document-urls.ts';
@@ -69,9 +69,18 @@ const capacity = 200;
 interface DocumentsOptions extends Pick<IssuerHost, 'now' | 'logger'> {
   readonly fetch: DocumentFetch;
   readonly rules: UrlRules;
-  /** Documents by URL, used where the one that stands there cannot be had. */
-  readonly pinned: ReadonlyMap<string, unknown>;
+  /** Copies by URL, used where the document that stands there cannot be had. */
+  readonly copies: ReadonlyMap<string, unknown>;
+  /** Used as they are, from whatever host. */
+  readonly pinned: readonly { readonly client_id: string }[];
 }
+
+/** What the page of an unavailable document says is told by this description. */
+export const documentUnavailable = 'the metadata document of the client cannot be read at the moment';
+
+const remedy =
+  'Where this gateway has no way out, pin the document (issuer.clients.metadataDocuments.pinned) or set ' +
+  'metadataDocuments.enabled to false.';
 
 /** Undefined unless the id is a URL fetched here. Rejects with `invalid_client_metadata`, `temporarily_unavailable`. */
 type Documents = (id: string) => Promise<ClientMetadata | undefined>;
@@ -82,7 +91,9 @@ interface Kept {
   readonly usableUntil: number;
 }
 
-export function createDocuments({ fetch, rules, pinned, now, logger }: DocumentsOptions): Documents {
+/** Throws `config_invalid` where a pinned document is no good. */
+export function createDocuments({ fetch, rules, copies, pinned, now, logger }: DocumentsOptions): Documents {
+  const fixed = new Map(pinned.map((document) => [document.client_id, pinnedClient(document, rules)]));
   const kept = new LRUCache<string, Kept>({ max: capacity });
   const failed = new LRUCache<string, { readonly error: Error; readonly until: number }>({ max: capacity });
   const pending = new Map<string, Promise<ClientMetadata>>();
@@ -117,26 +128,28 @@ export function createDocuments({ fetch, rules, pinned, now, logger }: Documents
       return keep(id, before.metadata, retryMs, before.usableUntil);
     }
     kept.delete(id);
-    if (pinned.has(id)) {
+    if (copies.has(id)) {
       logger.warn(
         { clientId: id, error },
         'A client metadata document cannot be had; the copy that is shipped is used.',
       );
-      return keep(id, clientOfDocument(id, pinned.get(id), rules), retryMs);
+      return keep(id, clientOfDocument(id, copies.get(id), rules), retryMs);
     }
     // The same for every reason: the reasons would tell a stranger which names our network knows.
-    const answer = temporarily('the metadata document of the client cannot be read at the moment', 503);
+    const answer = temporarily(documentUnavailable, 503);
     // What one caller has used up must not be another's failure, nor fill the log.
     if (error instanceof BudgetExceeded) {
       logger.debug({ clientId: id, error }, 'A client metadata document is not fetched now.');
       throw answer;
     }
-    logger.warn({ clientId: id, error }, 'A client metadata document cannot be had.');
+    logger.warn({ clientId: id, error }, `A client metadata document cannot be had. ${remedy}`);
     failed.set(id, { error: answer, until: now().getTime() + retryMs });
     throw answer;
   }
 
   return async (id) => {
+    const pinnedHere = fixed.get(id);
+    if (pinnedHere) return pinnedHere;
     const url = documentUrl(id);
     if (!url || !rules(url)) return undefined;
     const known = kept.get(id);
@@ -149,6 +162,17 @@ export function createDocuments({ fetch, rules, pinned, now, logger }: Documents
     pending.set(id, reading);
     return reading;
   };
+}
+
+function pinnedClient(document: DocumentsOptions['pinned'][number], rules: UrlRules): ClientMetadata {
+  const id = document.client_id;
+  try {
+    if (documentUrl(id)) return clientOfDocument(id, document, rules);
+  } catch (error) {
+    if (!(error instanceof errors.InvalidClientMetadata)) throw error;
+    throw new SightlineError('config_invalid', `The pinned document ${id} is no good: ${error.error_description}.`);
+  }
+  throw new SightlineError('config_invalid', `The client_id ${id} of a pinned document is not the URL of a document.`);
 }
 
 function parse(text: string): unknown {

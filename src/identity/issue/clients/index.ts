@@ -9,6 +9,7 @@ import { authMethods, type ClientMetadata, grantTypes, clientMetadataSchema } fr
 import { internet, type Network } from './network.ts';
 import { answer } from './registration-http.ts';
 import { createRegistration, type Register } from './registration.ts';
+import { createWayOut } from './way-out.ts';
 import { wellKnownDocuments } from './well-known-documents/index.ts';
 import { apiKeyClient } from '../key-exchange.ts';
 import { clientMetadata, displayName } from './coercion.ts';
@@ -73,7 +74,7 @@ export interface Clients {
   /** All that oidc-provider ever fetches, the keys of clients: `configuration.fetch`. */
   readonly fetch: (input: string | URL | Request) => Promise<Response>;
   /** What the authorization server's metadata says of clients (RFC 8414, RFC 7591, Client ID Metadata Documents). */
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadata: () => Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** Throws `config_invalid` where a configured client could never be used. */
@@ -83,7 +84,28 @@ export function createClients(options: ClientsOptions): Clients {
   const rules = createUrlRules(metadataDocuments.allowedHosts);
   const fetchDocument = createDocumentFetch({ rules, network, budget: createFetchBudget({ now, caller }) });
   const configured = configuredClients(config.registered);
-  const documents = createDocuments({ fetch: fetchDocument, rules, pinned: wellKnownDocuments, now, logger });
+  const documents = createDocuments({
+    fetch: fetchDocument,
+    rules,
+    copies: wellKnownDocuments,
+    pinned: metadataDocuments.pinned,
+    now,
+    logger,
+  });
+  const copied = [...wellKnownDocuments.keys()].map((id) => new URL(id)).filter(rules);
+  const hasWayOut = createWayOut({
+    // With a budget of its own, which strangers cannot use up.
+    fetch: createDocumentFetch({ rules, network, budget: createFetchBudget({ now, caller: () => '' }) }),
+    urls: copied,
+    now,
+    logger,
+  });
+
+  /** A client that is told of documents and finds that its own is not read does not register itself any more. */
+  const offersDocuments = async (): Promise<boolean> => {
+    if (metadataDocuments.enabled !== 'auto') return metadataDocuments.enabled;
+    return !registration.enabled || copied.length === 0 || hasWayOut();
+  };
 
   /** A client that registered itself, by the id it was given. */
   async function registered(id: string): Promise<ClientMetadata | undefined> {
@@ -104,7 +126,7 @@ export function createClients(options: ClientsOptions): Clients {
       const metadata = await registered(id);
       return metadata && { known: 'registration', metadata };
     }
-    const metadata = metadataDocuments.enabled ? await documents(id) : undefined;
+    const metadata = metadataDocuments.enabled !== false ? await documents(id) : undefined;
     return metadata && { known: 'document', metadata };
   }
 
@@ -115,7 +137,7 @@ export function createClients(options: ClientsOptions): Clients {
           repository,
           buckets: options.buckets,
           unusedClients: registration.unusedClients,
-          mayFetch: metadataDocuments.enabled ? rules : undefined,
+          mayFetch: metadataDocuments.enabled !== false ? rules : undefined,
           now,
           logger,
         })
@@ -135,11 +157,11 @@ export function createClients(options: ClientsOptions): Clients {
       const control = headers['cache-control'];
       return new Response(text, control === undefined ? {} : { headers: { 'cache-control': control } });
     },
-    metadata: {
+    metadata: async () => ({
       token_endpoint_auth_methods_supported: authMethods,
-      ...(metadataDocuments.enabled ? { client_id_metadata_document_supported: true } : {}),
+      ...((await offersDocuments()) ? { client_id_metadata_document_supported: true } : {}),
       ...(registration.enabled ? { registration_endpoint: `${issuer}${registrationPath}` } : {}),
-    },
+    }),
   };
 }
 
