@@ -195,12 +195,11 @@ function authenticateClients({ Client }: Provider, { keys, resource }: ProviderO
 }
 
 /** However many show a refresh token, here and at other gateways, its rotation gives each the same one. */
-function rotateToSuccessor({ RefreshToken }: Provider, successor: ProviderOptions['successor']): void {
-  const { save } = RefreshToken.prototype;
+function rotateToSuccessor({ RefreshToken, BaseToken }: Provider, successor: ProviderOptions['successor']): void {
   RefreshToken.prototype.save = function saveSuccessor() {
     const used = Provider.ctx?.oidc.entities.RotatedRefreshToken;
     if (used) this.jti = successor(used.jti);
-    return save.call(this);
+    return BaseToken.prototype.save.call(this);
   };
 }
 
