@@ -77,6 +77,6 @@ export interface View {
   /** 200 when absent. */
   readonly status?: number;
   readonly retryAfterSeconds?: number | undefined;
-  /** Beside our own, where a form's answer may lead: a CSP source. */
-  readonly formAction?: string;
+  /** Where the browser goes on to by itself, without anything of ours in the way. */
+  readonly goOn?: string | undefined;
 }

@@ -78,12 +78,12 @@ export function createPages(services: PageServices, pages: readonly AnyPage[] = 
   };
 
   const show = (view: View, page: AnyPage | undefined, visit: Visit | undefined, response: ServerResponse): void => {
-    const { title, body, formAction, retryAfterSeconds, status = 200 } = view;
+    const { title, body, goOn, retryAfterSeconds, status = 200 } = view;
     const frame = { title, body, to: paths.to };
     const session = visit?.session;
     const alone = view.card || !page || !visit || !session;
     const document = alone ? card(frame) : shell({ ...frame, path: page.path, session, csrf: visit.csrf });
-    sendDocument(response, { status, document, formAction, retryAfterSeconds });
+    sendDocument(response, { status, document, goOn, retryAfterSeconds });
   };
 
   const send = (outcome: Answer, page: AnyPage, visit: Visit): void => {

@@ -2,16 +2,16 @@ import type { ServerResponse } from 'node:http';
 import type { Html } from './html.ts';
 import type { View } from './page.ts';
 
-interface Document extends Pick<View, 'retryAfterSeconds'> {
+interface Document extends Pick<View, 'retryAfterSeconds' | 'goOn'> {
   readonly status: number;
   readonly document: Html;
-  readonly formAction?: string | undefined;
 }
 
 export function sendDocument(response: ServerResponse, answer: Document): void {
   const body = Buffer.from(answer.document.toString());
-  securePage(response, answer.formAction);
+  securePage(response);
   if (answer.retryAfterSeconds !== undefined) response.setHeader('Retry-After', Math.ceil(answer.retryAfterSeconds));
+  if (answer.goOn !== undefined) response.setHeader('Refresh', `0; url=${answer.goOn}`);
   response.writeHead(answer.status, { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length });
   response.end(body);
 }
@@ -23,12 +23,11 @@ export function sendRedirect(response: ServerResponse, location: string): void {
   response.end();
 }
 
-/** Replaces headers set before. `formAction` is one more CSP source: Chromium holds redirects after a POST to it. */
-function securePage(response: ServerResponse, formAction?: string): void {
+/** Replaces headers set before. */
+function securePage(response: ServerResponse): void {
   const policy = [
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'",
-    `form-action 'self'${formAction === undefined ? '' : ` ${formAction}`}`,
-    "frame-ancestors 'none'; base-uri 'none'",
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   ];
   response.setHeader('Content-Security-Policy', policy.join('; '));
   response.setHeader('Cache-Control', 'no-store');

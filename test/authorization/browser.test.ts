@@ -5,10 +5,14 @@ import {
   authorize,
   authorizeUrl,
   Browser,
+  callbackOf,
   desktop,
   locationOf,
   openWorld,
   pkce,
+  redeem,
+  refresh,
+  tokensOf,
   waiting,
   website,
   type Params,
@@ -62,7 +66,7 @@ describe('the browser of a person', () => {
   it('is sent back with access_denied when the person says no', async () => {
     const browser = new Browser();
     const page = await begin(browser);
-    const callback = new URL(locationOf(await browser.get(locationOf(await browser.post(page, {})))));
+    const callback = await callbackOf(browser, await browser.post(page, {}));
     expect(Object.fromEntries(callback.searchParams)).toEqual({
       error: 'access_denied',
       error_description: 'the person said no',
@@ -91,21 +95,37 @@ describe('the browser of a person', () => {
     expect((await waiting(thief, own)).client.id).toBe(desktop.clientId);
   });
 
-  it('decides once: the form sent twice goes the same way, another decision is too late', async () => {
+  it('decides once: the form sent again goes the same way, whatever it says then', async () => {
     const browser = new Browser();
     const page = await begin(browser);
     const { grants } = world.store.storage.workspace(world.organization.id);
     const before = (await grants.list()).length;
-    const first = locationOf(await browser.post(page, { consent: consent() }));
-    expect(locationOf(await browser.post(page, { consent: consent() }))).toBe(first);
-    expect(await grants.list()).toHaveLength(before + 1);
+    const resume = locationOf(await browser.post(page, { consent: consent() }));
     const other = await addMember(world.store, world.organization.id, 'other@example.com');
-    expect((await browser.post(page, { consent: { ...consent(), userId: other.id } })).status).toBe(404);
-    expect((await browser.post(page, {})).status).toBe(404);
-    expect((await browser.get(page)).status).toBe(404);
-    expect(new URL(locationOf(await browser.get(first))).searchParams.get('code')).not.toBeNull();
-    expect((await browser.post(page, { consent: consent() })).status).toBe(404);
-    expect((await browser.get(first)).status).toBe(400);
+    const later = [{ consent: consent() }, { consent: { ...consent(), userId: other.id } }, {}];
+    const decideAgain = async () => {
+      for (const decision of later) expect(locationOf(await browser.post(page, decision))).toBe(`${page}?answered`);
+      return (await waiting(browser, page)).answer;
+    };
+    // Not gone on yet.
+    expect(await decideAgain()).toEqual({ allowed: true, location: resume });
+    const answered = locationOf(await browser.get(resume));
+    expect(answered).toBe(`${page}?answered`);
+    const answer = await decideAgain();
+    const callback = new URL(answer?.location ?? '');
+    expect(callback.href).toMatch(/^http:\/\/127\.0\.0\.1\/callback\?code=/);
+    expect((await browser.get(resume)).status).toBe(400);
+    expect(await decideAgain()).toEqual(answer);
+    expect(await grants.list()).toHaveLength(before + 1);
+  });
+
+  it('is not sent to the client again once that has its answer', async () => {
+    const { browser, page, verifier, code } = await authorize(world);
+    expect((await waiting(browser, page)).answer?.location).toContain(code);
+    const tokens = await tokensOf(await redeem(world.url, { code, verifier }));
+    expect((await waiting(browser, page)).answer).toEqual({ allowed: true });
+    expect(locationOf(await browser.post(page, { consent: consent() }))).toBe(`${page}?answered`);
+    expect((await refresh(world.url, tokens.refresh_token)).status).toBe(200);
   });
 
   it('has several requests under way beside each other', async () => {

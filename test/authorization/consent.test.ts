@@ -5,6 +5,7 @@ import { testInternet, type Internet } from './clients-support.ts';
 import {
   authorizeUrl,
   Browser,
+  callbackOf,
   locationOf,
   openWorld,
   pkce,
@@ -29,6 +30,8 @@ describe('a request that waits for a person', () => {
   let net: Internet;
   /** Of the models whose writing fails now. */
   const failing = new Set<string>();
+  /** Models, in the order of writing. */
+  const written: string[] = [];
   /** How many have to read the request before any of them goes on. */
   const readers = { wanted: 0, here: 0, all: Promise.withResolvers<void>() };
   const { logger, lines } = recordingLogger();
@@ -37,6 +40,7 @@ describe('a request that waits for a person', () => {
     withArtifacts(storage, (artifacts) => ({
       async upsert(artifact) {
         if (failing.has(artifact.model)) throw new Error('the disk is gone');
+        written.push(artifact.model);
         await artifacts.upsert(artifact);
       },
       async find(model, id) {
@@ -55,6 +59,7 @@ describe('a request that waits for a person', () => {
     failing.clear();
     Object.assign(readers, { wanted: 0, here: 0, all: Promise.withResolvers<void>() });
     lines.length = 0;
+    written.length = 0;
     net = await testInternet();
     world = await openWorld({ network: net, storage: breakable, logger });
   });
@@ -141,31 +146,45 @@ describe('a request that waits for a person', () => {
       expect([model, (await browser.post(page, { consent })).status, await grants()]).toEqual([model, 503, []]);
       failing.clear();
     }
-    const callback = new URL(locationOf(await browser.get(locationOf(await browser.post(page, { consent })))));
+    const callback = await callbackOf(browser, await browser.post(page, { consent }));
     const code = callback.searchParams.get('code') ?? '';
     expect((await redeem(world.url, { code, verifier })).status).toBe(200);
     expect(await grants()).toHaveLength(1);
   });
 
-  it.each([
-    ['answered, gives one code', true],
-    ['not answered yet, becomes one other', false],
-  ])('%s, however many times the browser goes on at once', async (_what, answered) => {
+  it('answered, gives one code, however many times the browser goes on at once', async () => {
     const { browser, page, consent } = await begin();
-    const resume = answered
-      ? locationOf(await browser.post(page, { consent }))
-      : `${world.url}/oauth2/authorize/${page.slice(page.lastIndexOf('/') + 1)}`;
+    const resume = locationOf(await browser.post(page, { consent }));
+    readers.wanted = 5;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => browser.get(resume)));
+    expect(answers.map(locationOf)).toEqual(answers.map(() => `${page}?answered`));
+    expect(written.filter((model) => model === 'AuthorizationCode')).toHaveLength(1);
+    const { answer } = await waiting(browser, page);
+    expect(answer?.location).toContain('code=');
+  });
+
+  it('not answered yet, becomes one other, however many times the browser goes on at once', async () => {
+    const { browser, page } = await begin();
+    const resume = `${world.url}/oauth2/authorize/${page.slice(page.lastIndexOf('/') + 1)}`;
     readers.wanted = 5;
     const answers = await Promise.all(Array.from({ length: 5 }, () => browser.get(resume)));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 400, 400, 400, 400]);
+    expect((await browser.get(page)).status).toBe(404);
+  });
+
+  it('goes straight to the client where the page cannot be told where that is', async () => {
+    const { browser, page, consent } = await begin();
+    const resume = locationOf(await browser.post(page, { consent }));
+    failing.add('Interaction');
+    expect(locationOf(await browser.get(resume))).toMatch(/^http:\/\/127\.0\.0\.1\/callback\?code=/);
   });
 
   it('ends at the application where the person lost access between saying yes and going there', async () => {
     const { people } = world.store.storage.directory;
     const { browser, page, consent } = await begin();
-    const resume = locationOf(await browser.post(page, { consent }));
+    const decided = await browser.post(page, { consent });
     await people.setEnabled(world.user.id, false);
-    const callback = new URL(locationOf(await browser.get(resume)));
+    const callback = await callbackOf(browser, decided);
     expect([callback.searchParams.get('error'), callback.searchParams.get('code')]).toEqual(['access_denied', null]);
     expect(lines.filter((line) => line.includes('authorization server failed'))).toEqual([]);
   });

@@ -7,6 +7,7 @@ import {
   authorize,
   authorizeUrl,
   Browser,
+  callbackOf,
   form,
   locationOf,
   openWorld,
@@ -45,9 +46,9 @@ describe('an authorization server', () => {
       expect(page).toMatch(new RegExp(`^${url}/auth/consent/`));
       if (!world) throw new Error('it is open');
       const consent = { userId: world.user.id, organizationId: world.organization.id, scopes: everything };
-      const resume = locationOf(await browser.post(page, { consent }));
-      expect(resume).toMatch(new RegExp(`^${url}/auth/oauth2/authorize/`));
-      const callback = new URL(locationOf(await browser.get(resume)));
+      const decided = await browser.post(page, { consent });
+      expect(locationOf(decided)).toMatch(new RegExp(`^${url}/auth/oauth2/authorize/`));
+      const callback = await callbackOf(browser, decided);
       expect(callback.searchParams.get('iss')).toBe(`${url}/auth`);
       const code = callback.searchParams.get('code') ?? '';
       expect((await redeem(base, { code, verifier })).status).toBe(200);

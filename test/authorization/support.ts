@@ -253,6 +253,13 @@ export async function waiting(browser: Browser, page: string): Promise<Authoriza
   return found;
 }
 
+/** Where the browser is taken once a person has decided. */
+export async function callbackOf(browser: Browser, decided: Response): Promise<URL> {
+  const { answer } = await waiting(browser, locationOf(await browser.get(locationOf(decided))));
+  if (answer?.location === undefined) throw new Error('the answer goes nowhere');
+  return new URL(answer.location);
+}
+
 export interface Approval {
   readonly user?: User;
   readonly organization?: Organization;
@@ -265,14 +272,20 @@ export async function authorize(
   params: Params = {},
   { user = world.user, organization = world.organization, scopes }: Approval = {},
   browser = new Browser(),
-): Promise<{ readonly callback: URL; readonly verifier: string; readonly code: string; readonly browser: Browser }> {
+): Promise<{
+  readonly callback: URL;
+  readonly verifier: string;
+  readonly code: string;
+  readonly browser: Browser;
+  /** Where consent was asked. */
+  readonly page: string;
+}> {
   const { verifier, challenge } = pkce();
   const page = locationOf(await browser.get(authorizeUrl(world.url, challenge, params)));
   const asked = await waiting(browser, page);
   const consent = { userId: user.id, organizationId: organization.id, scopes: scopes ?? asked.scopes };
-  const decided = await browser.post(page, { consent });
-  const callback = new URL(locationOf(await browser.get(locationOf(decided))));
-  return { callback, verifier, code: callback.searchParams.get('code') ?? '', browser };
+  const callback = await callbackOf(browser, await browser.post(page, { consent }));
+  return { callback, verifier, code: callback.searchParams.get('code') ?? '', browser, page };
 }
 
 export interface Tokens {

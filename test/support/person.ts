@@ -67,8 +67,8 @@ export class Person {
       });
       this.#keep(response.headers.getSetCookie());
       const html = await response.text();
-      const location = response.headers.get('location');
-      if (location === null || response.status < 300 || response.status > 399) {
+      const location = response.headers.get('location') ?? response.headers.get('refresh')?.replace(/^0; url=/, '');
+      if (location === undefined) {
         return { url: at, status: response.status, headers: response.headers, html };
       }
       [at, sent] = [new URL(location, at), { method: 'GET' }];

@@ -52,7 +52,7 @@ describe('the consent page', () => {
     waiting.asked = { ...claude, ...asked };
     const { text, headers, status } = await browser.get('/consent/abc');
     const policy = String(headers['content-security-policy']);
-    return { status, text: readable(text), formAction: /form-action ([^;]*);/.exec(policy)?.[1], html: text };
+    return { status, text: readable(text), policy, html: text };
   };
 
   it('says who asks, how it is known, where the access goes, for whom, and what for', async () => {
@@ -83,20 +83,16 @@ describe('the consent page', () => {
   });
 
   it.each([
-    [
-      'https://other.example',
-      "'self' https://other.example",
-      'known by claude.ai, but the access goes to other.example',
-    ],
-    ['http://127.0.0.1:4711', "'self' http://127.0.0.1:4711", 'Any program on this computer can ask'],
-    ['http://localhost:4711', "'self' http://localhost:4711", 'Any program on this computer can ask'],
-    ['http://[::1]:4711', "'self' http:", 'Any program on this computer can ask'],
-    ['cursor:', "'self' cursor:", 'Any application on this computer could have asked to open cursor: links'],
-    ['com.example.app:', "'self' com.example.app:", 'open com.example.app: links'],
-  ])('warns where the access goes to %s, and lets the form lead there', async (redirectOrigin, formAction, words) => {
-    const answer = await shown({ redirectOrigin });
-    expect(answer.formAction).toBe(formAction);
-    expect(answer.text).toContain(words);
+    ['https://other.example', 'known by claude.ai, but the access goes to other.example'],
+    ['http://127.0.0.1:4711', 'Any program on this computer can ask'],
+    ['http://localhost:4711', 'Any program on this computer can ask'],
+    ['http://[::1]:4711', 'Any program on this computer can ask'],
+    ['cursor:', 'Any application on this computer could have asked to open cursor: links'],
+    ['com.example.app:', 'open com.example.app: links'],
+  ])('warns where the access goes to %s, and its form leads to us alone', async (redirectOrigin, words) => {
+    const { text, policy } = await shown({ redirectOrigin });
+    expect(text).toContain(words);
+    expect(policy).toContain("form-action 'self';");
   });
 
   it.each([
@@ -109,9 +105,47 @@ describe('the consent page', () => {
     'javascript:',
     'data:',
     '',
-  ])('shows nothing for a redirect that would write the policy: %j', async (redirectOrigin) => {
-    const { status, formAction } = await shown({ redirectOrigin });
-    expect([status, formAction]).toEqual([400, "'self'"]);
+  ])('shows nothing for a redirect to no place for an answer: %j', async (redirectOrigin) => {
+    expect((await shown({ redirectOrigin })).status).toBe(400);
+    expect((await shown({ redirectOrigin, answer: { allowed: true, location: redirectOrigin } })).status).toBe(400);
+  });
+
+  const answered = async (asked: Partial<AuthorizationRequest>, path = '/consent/abc?answered') => {
+    waiting.asked = { ...claude, ...asked };
+    const { text, headers, status } = await browser.get(path);
+    return { status, headers, text: readable(text), html: text };
+  };
+
+  it.each([
+    ['Access allowed', true, 'https://claude.ai/callback?code=1&state=a%22%3E%3Cb%3E&iss=x'],
+    ['Access denied', false, 'cursor://anysphere.cursor/callback?error=access_denied&state=1'],
+  ])('leads on by itself once it is answered: %s', async (title, allowed, location) => {
+    const { status, headers, text, html } = await answered({ answer: { allowed, location } });
+    expect([status, headers['refresh'], headers['referrer-policy']]).toEqual([
+      200,
+      `0; url=${location}`,
+      'no-referrer',
+    ]);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(text).toContain(title);
+    expect(text).toContain('You can close this window.');
+    expect(html).toContain(`href="${location.replaceAll('&', '&#38;')}"`);
+  });
+
+  it('answers kindly who comes again, and sends nobody anywhere', async () => {
+    const location = 'https://claude.ai/callback?code=1';
+    for (const [answer, path] of [
+      [{ allowed: true, location }, '/consent/abc'],
+      [{ allowed: true }, '/consent/abc?answered'],
+      [{ allowed: true, location: 'javascript:alert(1)' }, '/consent/abc?answered'],
+    ] as const) {
+      const { status, headers, text, html } = await answered({ answer }, path);
+      expect([status, headers['refresh']]).toEqual([200, undefined]);
+      expect(text).toContain('You have answered this already');
+      expect(text).toContain('Go back to Claude Code');
+      expect(text).toContain('You can close this window.');
+      expect(html).not.toMatch(/code=1|javascript:|<form/);
+    }
   });
 
   it('shows a hostile name as text', async () => {
@@ -147,7 +181,6 @@ describe('the consent page', () => {
       const again = await browser.post('/consent/abc', fields);
       expect(again.status).toBe(400);
       expect(again.text).toContain('role="alert"');
-      expect(again.headers['content-security-policy']).toContain('https://claude.ai');
     }
     expect((await browser.post('/consent/abc', { ...form, organization: acme.id, scopes: 'admin' })).status).toBe(400);
     expect(waiting.approved).toEqual([]);
@@ -243,7 +276,11 @@ describe('consent at the authorization server', () => {
     expect(readable((await browser.get(consent)).text)).toContain('Set up by the operator of this Sightline.');
     const allowed = await browser.submit(consent, { answer: 'allow' });
     const resumed = await browser.get(new URL(allowed.headers.location ?? '', site.authUrl).pathname);
-    expect(resumed.headers.location).toMatch(/^http:\/\/127\.0\.0\.1:4711\/callback\?code=[\w-]+&/);
+    expect(resumed.headers.location).toBe(`${site.authUrl}${consent}?answered`);
+    const left = await browser.get(`${consent}?answered`);
+    expect(left.headers['refresh']).toMatch(/^0; url=http:\/\/127\.0\.0\.1:4711\/callback\?code=[\w-]+&/);
+    const again = await browser.post(consent, { csrf: await browser.csrf('/account'), answer: 'deny' });
+    expect(again.headers.location).toBe(`${site.authUrl}${consent}?answered`);
   });
 
   it("is found by nobody else's browser, whoever is signed in there", async () => {

@@ -27,8 +27,13 @@ withChromium((launch) => {
 
     const waiting: AuthorizationRequests = {
       find: async () => asked,
-      approve: async () => `${callback}?code=1`,
-      deny: async () => `${callback}?error=access_denied`,
+      approve: async () => answer(true, 'code=1'),
+      deny: async () => answer(false, 'error=access_denied'),
+    };
+
+    const answer = (allowed: boolean, query: string): string => {
+      asked = { ...asked, answer: { allowed, location: `${callback}?${query}` } };
+      return `${site.authUrl}/consent/abc?answered`;
     };
 
     beforeAll(async () => {
@@ -75,7 +80,6 @@ withChromium((launch) => {
       await page.getByLabel('Labs').check();
       await page.getByLabel('Write in chats as you').uncheck();
       await page.getByRole('button', { name: 'Allow' }).click();
-      // Beyond the page's own origin: its policy has let the answer through.
       await page.waitForURL(`${callback}?code=1`);
       expect(refused).toEqual([]);
     });

@@ -80,10 +80,18 @@ export interface AuthorizationServer extends Component {
 /** An OAuth client's wish for access that waits for a person. */
 export interface AuthorizationRequest {
   readonly client: AuthorizationClient;
-  /** Of the redirect: `https://example.com`, `http://127.0.0.1:4711`, `cursor:`. What a form's CSP must name. */
+  /** Of the redirect: `https://example.com`, `http://127.0.0.1:4711`, `cursor:`. */
   readonly redirectOrigin: string;
   /** In the order of the contract. */
   readonly scopes: readonly Scope[];
+  /** Once a person has decided. */
+  readonly answer?: AuthorizationAnswer;
+}
+
+export interface AuthorizationAnswer {
+  readonly allowed: boolean;
+  /** Where the browser takes it; absent once the client has had it, or it is too late. */
+  readonly location?: string;
 }
 
 export interface AuthorizationClient {
@@ -98,7 +106,7 @@ export interface AuthorizationClient {
 /** Bound to the browser that began: another's request is not found. */
 export interface AuthorizationRequests {
   find(request: IncomingMessage, response: ServerResponse): Promise<AuthorizationRequest | undefined>;
-  /** Keeps the grant and answers where the browser goes next. `not_found` when the request has ended. */
+  /** Keeps the grant and answers where the browser goes next, which is here. `not_found` when the request has ended. */
   approve(request: IncomingMessage, response: ServerResponse, consent: Consent): Promise<string>;
   deny(request: IncomingMessage, response: ServerResponse): Promise<string>;
 }
@@ -118,3 +126,6 @@ export const pagePaths = {
   /** Where an identity provider sends the browser back to. */
   signInCallback: '/sign-in/callback',
 } as const;
+
+/** In the query of a consent page: the browser comes from the answer and goes on to the client by itself. */
+export const answeredParam = 'answered';

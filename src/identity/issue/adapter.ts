@@ -84,6 +84,8 @@ function artifactAdapter(model: string, options: AdapterOptions): Adapter {
       const payload = found && read(found);
       if (!found || !payload) return undefined;
       const usedAt = found.consumedAt?.getTime();
+      // Gone on from before it was answered: another request has taken its place.
+      if (model === 'Interaction' && usedAt !== undefined && payload.result === undefined) return undefined;
       if (usedAt === undefined || (model === 'RefreshToken' && (await inGrace(id, usedAt))))
         return { ...payload, jti: id };
       return { ...payload, jti: id, consumed: Math.floor(usedAt / 1000) };
@@ -100,8 +102,10 @@ function artifactAdapter(model: string, options: AdapterOptions): Adapter {
       // Both go with what `revokeByGrantId` ends, and no sooner: were the token gone and its grant still there, for storage
       // failed between, the next try would find nothing to end.
       if (model === 'Grant' || model === 'RefreshToken') return;
-      // The browser goes on: of several who found the same request, one, or each would get a code or a request of its own.
-      if (model === 'Interaction' && !(await reach(artifacts().consume(model, idOf(id), now())))) {
+      if (model === 'Interaction') {
+        // The browser goes on: of several who found the same request, one, or each would get a code or a request of its own. It
+        // stays until it expires, so that who answers twice is told.
+        if (await reach(artifacts().consume(model, idOf(id), now()))) return;
         throw new errors.SessionNotFound('the request was answered already');
       }
       await reach(artifacts().destroy(model, idOf(id)));

@@ -3,13 +3,26 @@ import { errors } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 import { z } from 'zod';
 import { SightlineError, type GrantId } from '../../contract/core/index.ts';
-import type { AuthorizationRequest, AuthorizationRequests, Consent } from '../../contract/issuer/index.ts';
+import {
+  answeredParam,
+  pagePaths,
+  type AuthorizationAnswer,
+  type AuthorizationRequest,
+  type AuthorizationRequests,
+  type Consent,
+} from '../../contract/issuer/index.ts';
 import { accountId } from './claims.ts';
 import type { Clients } from './clients/index.ts';
 import type { GrantRecords } from './grant-records.ts';
 import { knownScopes } from './scopes.ts';
 
+/** The page that leads on to the client, and tells a person who comes again. */
+export function answeredPage(issuer: string, uid: string): string {
+  return `${issuer}${pagePaths.consent}/${uid}?${answeredParam}`;
+}
+
 interface ConsentOptions {
+  readonly issuer: string;
   readonly provider: () => Provider;
   readonly grants: Pick<GrantRecords, 'begin' | 'end'>;
   /** The MCP endpoint. */
@@ -24,7 +37,7 @@ type Result = Parameters<Provider['interactionResult']>[2];
 
 /** A request is found by the signed cookie of the browser that began it, and by the id in the path of the page. */
 export function createAuthorizationRequests(options: ConsentOptions): AuthorizationRequests {
-  const { grants, resource, clients } = options;
+  const { issuer, grants, resource, clients } = options;
 
   async function interactionOf(request: IncomingMessage, response: ServerResponse): Promise<Interaction | undefined> {
     try {
@@ -40,7 +53,17 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
   async function read(interaction: Interaction): Promise<AuthorizationRequest | undefined> {
     const { client_id: id, redirect_uri: redirectUri, scope } = paramsSchema.parse(interaction.params);
     const client = await clients.describe(id);
-    return client && { client, redirectOrigin: originOf(redirectUri), scopes: knownScopes(scope) };
+    const asked = client && { client, redirectOrigin: originOf(redirectUri), scopes: knownScopes(scope) };
+    return asked && interaction.result ? { ...asked, answer: await answerOf(interaction) } : asked;
+  }
+
+  /** A code is shown until it is redeemed: shown to the client once more, it would be a replay, which ends the grant. */
+  async function answerOf({ returnTo, result }: Interaction): Promise<AuthorizationAnswer> {
+    const { searchParams } = new URL(returnTo);
+    const allowed = result?.error === undefined && !searchParams.has('error');
+    const code = searchParams.getAll('code').at(-1);
+    const over = code !== undefined && (await options.provider().AuthorizationCode.find(code))?.isValid !== true;
+    return over ? { allowed } : { allowed, location: returnTo };
   }
 
   async function open(request: IncomingMessage, response: ServerResponse) {
@@ -64,7 +87,7 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
   return {
     find: inOurWords(async (request, response) => {
       const interaction = await interactionOf(request, response);
-      return interaction && interaction.result === undefined ? read(interaction) : undefined;
+      return interaction && read(interaction);
     }),
     approve: inOurWords(async (request, response, consent) => {
       const { interaction, asked } = await open(request, response);
@@ -72,18 +95,14 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
       if (granted.length === 0 || granted.length !== new Set(consent.scopes).size) {
         throw new SightlineError('invalid_argument', 'Choose some of what the application asks for, and nothing else.');
       }
-      const account = accountId(consent);
-      if (interaction.result) {
-        // A form sent twice: the browser goes where the first answer sends it.
-        if (interaction.result.login?.accountId === account) return interaction.returnTo;
-        throw ended();
-      }
+      // A form sent twice, with whatever decision: the browser goes where the first answer sends it.
+      if (interaction.result) return answeredPage(issuer, interaction.uid);
       const { client, redirectOrigin } = asked;
       const grantId = await grants.begin({ ...consent, scopes: granted, client, redirectOrigin });
       try {
         await keepGrant(grantId, asked, { ...consent, scopes: granted });
         await clients.markUsed(client.id);
-        return await finish(request, response, { login: { accountId: account }, consent: { grantId } });
+        return await finish(request, response, { login: { accountId: accountId(consent) }, consent: { grantId } });
       } catch (error) {
         // No code is issued, so the grant would be listed among the connected applications but never be usable.
         await grants.end(grantId).catch(() => {});
@@ -92,7 +111,8 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
     }),
     deny: inOurWords(async (request, response) => {
       const interaction = await interactionOf(request, response);
-      if (!interaction || interaction.result) throw ended();
+      if (!interaction) throw ended();
+      if (interaction.result) return answeredPage(issuer, interaction.uid);
       return finish(request, response, { error: 'access_denied', error_description: 'the person said no' });
     }),
   };
@@ -104,7 +124,10 @@ function lastSegment(url: string): string {
 }
 
 function ended(cause?: unknown): SightlineError {
-  return new SightlineError('not_found', 'This request has ended.', { cause });
+  return new SightlineError('not_found', 'This request has ended.', {
+    hint: 'Go back to the application that sent you here, and connect again if it still waits.',
+    cause,
+  });
 }
 
 /** Maps protocol errors, which are for clients, to messages for people: try again, or the request has expired. */
@@ -125,7 +148,7 @@ function inOurWords<Arguments extends unknown[], Result>(
   };
 }
 
-/** What a page's CSP can name: an origin, or the scheme of an application's own. */
+/** An origin, or the scheme of an application's own. */
 function originOf(redirectUri: string): string {
   const { origin, protocol } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? origin : protocol;

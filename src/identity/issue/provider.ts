@@ -10,6 +10,7 @@ import { isId, type Logger, type OrganizationId } from '../../contract/core/inde
 import { claimsOfKey, claimsOfPerson } from './claims.ts';
 import { clientSecretMatches } from './clients/index.ts';
 import { documentUnavailable } from './clients/documents.ts';
+import { answeredPage } from './consent.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
 import type { AssertionGrant } from './grants/id-jag.ts';
 import { apiKeyClient, type KeyExchange } from './key-exchange.ts';
@@ -107,6 +108,12 @@ export function createProvider(options: ProviderOptions): Provider {
       },
     },
     renderError: (ctx, out, error) => {
+      const interaction = ctx.oidc.entities.Interaction;
+      if (error instanceof errors.SessionNotFound && interaction?.result) {
+        ctx.status = 303;
+        ctx.redirect(answeredPage(issuer, interaction.uid));
+        return;
+      }
       if (!browserRoutes.has(ctx.oidc.route)) {
         ctx.body = out;
         return;
@@ -139,6 +146,7 @@ export function createProvider(options: ProviderOptions): Provider {
   rotateToSuccessor(provider, options.successor);
   provider.use(async (ctx, next) => {
     await next();
+    await leadToPage(ctx, issuer);
     if (ctx.status === 503) ctx.set('Retry-After', '2');
   });
 
@@ -201,6 +209,28 @@ function rotateToSuccessor({ RefreshToken, BaseToken }: Provider, successor: Pro
     if (used) this.jti = successor(used.jti);
     return BaseToken.prototype.save.call(this);
   };
+}
+
+/**
+ * The answer leaves from a page, not by a redirect: Chromium holds every redirect after a form, the client's own too, against
+ * the form's policy, and behind an address that only opens an application a person would be left with the form.
+ */
+async function leadToPage(
+  { oidc, response }: Pick<KoaContextWithOIDC, 'response'> & Partial<Pick<KoaContextWithOIDC, 'oidc'>>,
+  issuer: string,
+): Promise<void> {
+  const interaction = oidc?.entities.Interaction;
+  const location = response.get('Location');
+  if (oidc?.route !== 'resume' || !interaction?.result || location === '') return;
+  const page = answeredPage(issuer, interaction.uid);
+  if (location === page) return;
+  try {
+    interaction.returnTo = location;
+    await interaction.persist();
+    response.redirect(page);
+  } catch {
+    // The storage's failure is logged. The client's answer is better off without a page than lost.
+  }
 }
 
 function leadsAway({ oidc }: KoaContextWithOIDC, isConfigured: (clientId: string) => boolean): boolean {

@@ -193,6 +193,7 @@ export function createAuthorizationServer(
         if (current) return current.provider;
         throw new SightlineError('unavailable', 'The service is starting.', { retryAfterSeconds: 1 });
       },
+      issuer: authUrl,
       grants,
       resource,
       clients,

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { SightlineError } from '../../../contract/core/index.ts';
 import {
+  answeredParam,
   pagePaths,
   scopes as allScopes,
   type AuthorizationRequest,
+  type AuthorizationAnswer,
   type AuthorizationClient,
 } from '../../../contract/issuer/index.ts';
 import type { Membership } from '../../../contract/storage/index.ts';
@@ -14,14 +16,12 @@ import type { PageServices } from '../../services.ts';
 import { scopeWords } from '../../scope-words.ts';
 import { html, type Html } from '../../html.ts';
 
-/** Where the answer to an authorization request goes, for a person and for the browser. */
+/** Where the answer to an authorization request goes, for a person. */
 interface Destination {
   /** "example.com", "a program on this computer". */
   readonly text: string;
   /** What to think of before allowing it; in plain words. */
   readonly warning?: string;
-  /** A CSP source for the form. */
-  readonly source: string;
 }
 
 /** Schemes that a browser gives a meaning of its own. */
@@ -36,22 +36,19 @@ function destinationOf(redirectOrigin: string, client: AuthorizationClient): Des
     return {
       text: `the application on this computer that opens ${scheme} links`,
       warning: `Any application on this computer could have asked to open ${scheme} links. ${justStarted}`,
-      source: scheme,
     };
   }
   const url = URL.parse(redirectOrigin);
   if (!url) return undefined;
-  const { host, hostname, origin } = url;
+  const { host, hostname } = url;
   if (loopback.has(hostname)) {
     return {
       text: `a program on this computer (${host})`,
       warning: `Any program on this computer can ask in this name. ${justStarted}`,
-      // CSP has no way to write an IPv6 address: a browser would ignore the source.
-      source: hostname.startsWith('[') ? scheme : origin,
     };
   }
   const warning = warningOf(host, client);
-  return { text: host, source: origin, ...(warning === undefined ? {} : { warning }) };
+  return { text: host, ...(warning === undefined ? {} : { warning }) };
 }
 
 const justStarted = 'Allow it only if you have just begun to connect it yourself.';
@@ -159,8 +156,7 @@ export const consentPage = definePage({
   access: 'signed-in',
 
   async get(visit, services) {
-    const asked = await find(visit, services);
-    return consentView(visit, asked, await services.people.memberships(visit.user.id));
+    return consentView(visit, await find(visit, services), await services.people.memberships(visit.user.id));
   },
 
   async post(visit, form, services) {
@@ -194,13 +190,36 @@ function consentView(
 ): View {
   const destination = destinationOf(asked.redirectOrigin, asked.client);
   if (!destination) throw new SightlineError('invalid_argument', 'The application asked for an answer to nowhere.');
+  if (asked.answer) return answeredView(asked.client, asked.answer, visit.search.has(answeredParam));
   return {
     title: 'Allow access?',
     body: html`${problem !== undefined && alert(problem)}${consentBody(visit, asked, destination, memberships)}`,
     card: true,
-    // Chromium holds the redirect after the POST against form-action.
-    formAction: destination.source,
     status: problem ? 400 : 200,
+  };
+}
+
+/** Goes on to the client where the person comes from answering; who only looks here again is not sent there once more. */
+function answeredView(
+  { name }: AuthorizationClient,
+  { allowed, location }: AuthorizationAnswer,
+  goesOn: boolean,
+): View {
+  if (!goesOn || location === undefined || neverLinks.has(new URL(location).protocol)) {
+    return {
+      title: 'You have answered this already',
+      body: html`<p>Go back to ${strangersName(name)}. If it still waits for your answer, connect again there.</p>
+        <p class="soft">You can close this window.</p>`,
+      card: true,
+    };
+  }
+  return {
+    title: allowed ? 'Access allowed' : 'Access denied',
+    body: html`<p>You are taken back to ${strangersName(name)}.</p>
+      <p>Nothing happens? <a href="${location}">Go on to ${strangersName(name)}</a></p>
+      <p class="soft">You can close this window.</p>`,
+    card: true,
+    goOn: location,
   };
 }
 
