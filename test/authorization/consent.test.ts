@@ -32,6 +32,8 @@ describe('a request that waits for a person', () => {
   const failing = new Set<string>();
   /** Models, in the order of writing. */
   const written: string[] = [];
+  /** What a second grant waits for. */
+  let firstIsThrough = Promise.withResolvers<void>();
   /** How many have to read the request before any of them goes on. */
   const readers = { wanted: 0, here: 0, all: Promise.withResolvers<void>() };
   const { logger, lines } = recordingLogger();
@@ -40,6 +42,7 @@ describe('a request that waits for a person', () => {
     withArtifacts(storage, (artifacts) => ({
       async upsert(artifact) {
         if (failing.has(artifact.model)) throw new Error('the disk is gone');
+        if (artifact.model === 'Grant' && written.includes('Grant')) await firstIsThrough.promise;
         written.push(artifact.model);
         await artifacts.upsert(artifact);
       },
@@ -60,6 +63,7 @@ describe('a request that waits for a person', () => {
     Object.assign(readers, { wanted: 0, here: 0, all: Promise.withResolvers<void>() });
     lines.length = 0;
     written.length = 0;
+    firstIsThrough.resolve();
     net = await testInternet();
     world = await openWorld({ network: net, storage: breakable, logger });
   });
@@ -150,6 +154,22 @@ describe('a request that waits for a person', () => {
     const code = callback.searchParams.get('code') ?? '';
     expect((await redeem(world.url, { code, verifier })).status).toBe(200);
     expect(await grants()).toHaveLength(1);
+  });
+
+  it('leaves one grant where the form is sent twice, and the second goes the way of the first', async () => {
+    firstIsThrough = Promise.withResolvers();
+    const { browser, page, consent } = await begin();
+    const both = [browser.post(page, { consent }), browser.post(page, { consent })].map(async (sent) => {
+      const location = locationOf(await sent);
+      firstIsThrough.resolve();
+      return location;
+    });
+    const went = await Promise.all(both);
+    expect(went).toContain(`${page}?answered`);
+    const resume = went.find((location) => location.includes('/oauth2/authorize/')) ?? '';
+    expect(await grants()).toHaveLength(1);
+    await browser.get(resume);
+    expect((await waiting(browser, page)).answer?.location).toContain('code=');
   });
 
   it('answered, gives one code, however many times the browser goes on at once', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -106,6 +106,79 @@ withChromium((launch) => {
         await expect(transport.finishAuth(searchParams)).rejects.toThrow('the person said no');
         await page.context().close();
       });
+    });
+
+    describe.each([
+      ['a hosted client, whose callback redirects to its application,', true],
+      ['an application with a scheme of its own', false],
+    ])('%s', (_what, hosted) => {
+      const email = `eve-${hosted}@acme.example`;
+      let hits: URL[] = [];
+      let hostedClient: Server;
+      let back = 'cursor://anysphere.cursor-mcp/oauth/callback';
+
+      beforeAll(async () => {
+        // As claude.ai does for the desktop application.
+        hostedClient = createServer((request, response) => {
+          const url = new URL(request.url ?? '', back);
+          if (url.pathname === '/callback') hits.push(url);
+          response.writeHead(307, { location: `claude://callback${url.search}` }).end();
+        }).listen(0, '127.0.0.1');
+        await once(hostedClient, 'listening');
+        const { port } = z.object({ port: z.number() }).parse(hostedClient.address());
+        if (hosted) back = `http://127.0.0.1:${port}/callback`;
+        await (await site.signedIn(email)).context().close();
+      });
+      beforeEach(() => {
+        hits = [];
+      });
+      afterAll(() => {
+        hostedClient.close();
+      });
+
+      it.each([
+        ['Allow', true, 1],
+        ['Allow', true, 2],
+        ['Allow', false, 2],
+        ['Deny', true, 1],
+      ] as const)(
+        'ends at a page that says it is done: %s, with scripts %s, clicks %i',
+        async (button, scripts, clicks) => {
+          const page = await openPage(site.browser, { javaScript: scripts });
+          const refused: string[] = [];
+          page.on('console', (message) => refused.push(message.text()));
+          const oauth = new MemoryClient({ redirectUrl: back });
+          const transport = connection(oauth);
+          await expect(new Client(info).connect(transport)).rejects.toThrow(/unauthorized/i);
+          await page.goto(oauth.destination.href);
+          await signIn(page, email);
+          await page.waitForURL('**/consent/*');
+          await page.getByRole('button', { name: button }).click({ clickCount: clicks });
+          await page.waitForURL('**/consent/*?answered');
+          const main = page.getByRole('main');
+          expect(await main.innerText()).toContain(button === 'Allow' ? 'Access allowed' : 'Access denied');
+          expect(await main.innerText()).toContain('You can close this window.');
+          const link = new URL((await page.getByRole('link', { name: /Go on to/ }).getAttribute('href')) ?? '');
+          await screenshot(page, `answered-${hosted ? 'hosted' : 'scheme'}-${button.toLowerCase()}`);
+          expect(link.href.startsWith(back)).toBe(true);
+          if (hosted) expect(hits.map(({ search }) => search)).toEqual([link.search]);
+          expect(refused.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+
+          if (button === 'Deny') {
+            await expect(transport.finishAuth(link.searchParams)).rejects.toThrow('the person said no');
+          } else {
+            await transport.finishAuth(link.searchParams);
+            await callATool(oauth);
+            await page.reload();
+            expect(await main.innerText()).toContain('You have answered this already');
+            if (hosted) expect(hits).toHaveLength(1);
+            await page.goBack();
+            expect(await main.innerText()).toContain('You have answered this already');
+            await callATool(oauth);
+          }
+          await page.context().close();
+        },
+      );
     });
 
     it('needs the keyboard alone', async () => {

@@ -102,6 +102,11 @@ export function createAuthorizationRequests(options: ConsentOptions): Authorizat
       try {
         await keepGrant(grantId, asked, { ...consent, scopes: granted });
         await clients.markUsed(client.id);
+        if ((await interactionOf(request, response))?.result) {
+          // A double click: the other one was faster.
+          await grants.end(grantId);
+          return answeredPage(issuer, interaction.uid);
+        }
         return await finish(request, response, { login: { accountId: accountId(consent) }, consent: { grantId } });
       } catch (error) {
         // No code is issued, so the grant would be listed among the connected applications but never be usable.
