@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { SightlineError, type Logger, type ToolResult, isObject, type JsonObject } from '../contract/core/index.ts';
 import type { Principal, Scope } from '../contract/issuer/index.ts';
 import type { AuditLog, AuditRecord } from '../contract/storage/index.ts';
@@ -18,11 +19,11 @@ export interface RateLimit {
   take(principal: Principal, tool?: string): number;
 }
 
-/** The value of a WWW-Authenticate header. `host` is the request's. */
+/** The value of a WWW-Authenticate header, the answer to this request. */
 export type Challenge = (
   kind: 'missing' | 'invalid_token' | 'insufficient_scope',
   scope: Scope | undefined,
-  host: string | undefined,
+  request: Pick<IncomingMessage, 'headers' | 'url'>,
 ) => string;
 
 export interface CallerOptions {
@@ -79,7 +80,7 @@ export function createCaller(options: CallerOptions): (call: ToolCall) => Promis
       if (rateLimit.take(principal, tool.name) === 0) reserve(audit, principal)(record('insufficient_scope'));
       throw new RequestFailure(403, 403, `${tool.name} needs the scope ${tool.scope}.`, {
         data: { code: 'insufficient_scope', scope: tool.scope },
-        headers: { 'www-authenticate': challenge('insufficient_scope', tool.scope, exchange.request.headers.host) },
+        headers: { 'www-authenticate': challenge('insufficient_scope', tool.scope, exchange.request) },
       });
     }
     admit(principal, tool.name);

@@ -128,11 +128,10 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
       logger.warn({ error: error.cause, code: error.code, request_id: exchange.requestId }, 'authentication failed');
     }
     if (error.code !== 'invalid_token') return requestFailure(error);
-    const { authorization, host } = exchange.request.headers;
-    const kind = /^bearer /i.test(authorization ?? '') ? 'invalid_token' : 'missing';
+    const kind = /^bearer /i.test(exchange.request.headers.authorization ?? '') ? 'invalid_token' : 'missing';
     return new RequestFailure(401, 401, error.message, {
       data: { code: 'invalid_token', ...(error.hint !== undefined && { hint: error.hint }) },
-      headers: { 'www-authenticate': challenge(kind, undefined, host) },
+      headers: { 'www-authenticate': challenge(kind, undefined, exchange.request) },
     });
   }
 

@@ -109,6 +109,17 @@ describe('official clients sign a person in', () => {
     ['localhost', '/mcp/'],
     ['127.0.0.1', '/mcp/'],
   ])('at %s%s, as a person types it,', (host, path) => {
+    it('names the resource letter by letter, as strict clients want it', async () => {
+      const url = `http://${host}:${endpoint.port}${path}`;
+      const { headers } = await fetch(url, { method: 'HEAD' });
+      const [, document = ''] = /resource_metadata="([^"]+)"/.exec(headers.get('www-authenticate') ?? '') ?? [];
+      expect(document.startsWith(new URL(url).origin)).toBe(true);
+      expect(await (await fetch(document)).json()).toMatchObject({
+        resource: url,
+        authorization_servers: [gateway.url],
+      });
+    });
+
     it.each([
       ['SDK v1', connectV1],
       ['SDK v2', connectV2],

@@ -169,6 +169,12 @@ withChromium((launch) => {
         await page.goto(`${site.authUrl}${path}`);
         await look(name);
       }
+      // The browser stays, as no program opens links of this scheme.
+      asked = { ...asked, answer: { allowed: true, location: 'sightline-test://callback?code=1' } };
+      await page.goto(`${site.authUrl}/consent/abc?answered`);
+      await look('consent-answered');
+      await page.goto(`${site.authUrl}/consent/abc`);
+      await look('consent-answered-already');
     });
   });
 });

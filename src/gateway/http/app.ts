@@ -142,8 +142,8 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
     [name, `${name}/mcp`, `${name}${new URL(resource).pathname}`],
     openToBrowsers,
     onlyGet,
-    ({ headers: { host } }, response) => {
-      const document = { ...options.resourceMetadata, resource: asAsked(resource, host) };
+    (request, response) => {
+      const document = { ...options.resourceMetadata, resource: asAsked(resource, request) };
       sendJson(response, 200, document, 'public, max-age=300');
     },
   );

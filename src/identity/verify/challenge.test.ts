@@ -31,10 +31,12 @@ describe('createChallenge', () => {
   });
 
   it('names its document as the request named us, where both names are of this machine', () => {
+    const asked = (write: typeof challenge, host: string | undefined, url = '/mcp') =>
+      write('missing', undefined, { url, headers: host === undefined ? {} : { host } });
     const at = (host: string) => `http://${host}/.well-known/oauth-protected-resource/mcp`;
     const local = createChallenge({ resourceMetadataUrl: at('127.0.0.1:8080'), scopes: [] });
     for (const host of ['localhost:8080', '127.0.0.1:8080', '[::1]:8080', 'LOCALHOST:8080']) {
-      expect(local('missing', undefined, host)).toBe(`Bearer resource_metadata="${at(host.toLowerCase())}"`);
+      expect(asked(local, host)).toBe(`Bearer resource_metadata="${at(host.toLowerCase())}"`);
     }
     for (const host of [
       undefined,
@@ -45,9 +47,11 @@ describe('createChallenge', () => {
       'localhost:8080@x',
       'a b',
     ]) {
-      expect(local('missing', undefined, host)).toBe(`Bearer resource_metadata="${at('127.0.0.1:8080')}"`);
+      expect(asked(local, host)).toBe(`Bearer resource_metadata="${at('127.0.0.1:8080')}"`);
     }
-    expect(challenge('missing', undefined, 'localhost')).toContain(resourceMetadataUrl);
+    expect(asked(challenge, 'localhost')).toContain(`"${resourceMetadataUrl}"`);
+    expect(asked(challenge, 'mcp.example', '/mcp/?a=/')).toContain(`"${resourceMetadataUrl}/"`);
+    expect(asked(challenge, 'mcp.example', '/mcp?a=/mcp/')).toContain(`"${resourceMetadataUrl}"`);
   });
 
   it.each(['', '/relative', 'https://a/"', 'https://a/\r\nSet-Cookie: a', 'https://a/\\'])(

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Scope } from '../../contract/issuer/index.ts';
 import { isLoopback } from '../issue/scopes.ts';
 
@@ -19,27 +20,31 @@ export function createChallenge(options: ChallengeOptions) {
   if (!/^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]+$/.test(resourceMetadataUrl)) {
     throw new Error('resourceMetadataUrl must be an absolute URL');
   }
-  return (kind: 'missing' | 'invalid_token' | 'insufficient_scope', scope?: Scope, host?: string): string => {
+  return (kind: 'missing' | 'invalid_token' | 'insufficient_scope', scope?: Scope, request?: AskedBy): string => {
     const needed = names(kind === 'insufficient_scope' && scope !== undefined ? [scope] : scopes).join(' ');
     return `Bearer ${[
       ...(kind === 'missing' ? [] : [`error="${kind}"`]),
       ...(needed === '' ? [] : [`scope="${needed}"`]),
-      `resource_metadata="${asAsked(resourceMetadataUrl, host)}"`,
+      `resource_metadata="${asAsked(resourceMetadataUrl, request)}"`,
     ].join(', ')}`;
   };
 }
 
+type AskedBy = Pick<IncomingMessage, 'headers' | 'url'>;
+
 /**
- * A URL of ours under the loopback name that a request was sent to: clients compare `resource` with the URL that a person typed
- * (RFC 9728 §3.3). The issuer keeps its one name, for theirs is compared letter by letter (RFC 8414 §3.3).
- * @param host of the request.
+ * A URL of ours as a request spelled it: by another loopback name, with a slash at the end. Clients compare `resource` with the
+ * URL that a person typed (RFC 9728 §3.3). The issuer keeps its one name, for theirs is compared letter by letter (RFC 8414 §3.3).
  */
-export function asAsked(url: string, host: string | undefined): string {
-  const asked = URL.parse(`http://${host ?? ''}`);
+export function asAsked(url: string, request: AskedBy | undefined): string {
+  if (!request) return url;
+  const asked = URL.parse(`http://${request.headers.host ?? ''}`);
   const ours = new URL(url);
-  if (!asked || !isLoopback(asked.hostname) || !isLoopback(ours.hostname) || asked.port !== ours.port) return url;
-  ours.hostname = asked.hostname;
-  return ours.href;
+  const byOtherName = asked && isLoopback(asked.hostname) && isLoopback(ours.hostname) && asked.port === ours.port;
+  if (byOtherName) ours.hostname = asked.hostname;
+  const slash = /^[^?]*\/mcp\/(?:\?|$)/.test(request.url ?? '') ? '/' : '';
+  // Byte for byte where it can be.
+  return `${byOtherName ? ours.href : url}${slash}`;
 }
 
 interface ProtectedResourceOptions extends Pick<ChallengeOptions, 'names'> {
