@@ -6,7 +6,7 @@ import type { Reach } from './error-page.ts';
 
 /**
  * How long a used refresh token still gets its successor, while that is unused: several calls or processes of a client refresh
- * at once, or an answer is lost on its way. All get the same one, so whoever shows the older of two copies is found out.
+ * at once, or an answer is lost on its way. All get the same one, so there is one branch, and a thief's use of it shows.
  */
 const graceMs = 600_000;
 
