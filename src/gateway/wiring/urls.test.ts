@@ -25,6 +25,15 @@ describe('what follows from publicUrl and authUrl', () => {
     expect(urls.allowedOrigins).toContain('https://mcp.example.com');
   });
 
+  it('is every name of this machine at the port that is published, where that is another', () => {
+    const urls = derive({ publicUrl: 'http://localhost:9000' });
+    expect(urls.allowedHosts).toEqual(
+      expect.arrayContaining(['127.0.0.1:8080', 'localhost:9000', '127.0.0.1:9000', '[::1]:9000']),
+    );
+    expect(urls.allowedOrigins).toContain('http://127.0.0.1:9000');
+    expect(derive({ publicUrl: 'https://mcp.example.com:9000' }).allowedHosts).not.toContain('localhost:9000');
+  });
+
   it('keeps a path, and another host for tokens', () => {
     const urls = derive({ publicUrl: 'https://example.com/sightline', authUrl: 'https://auth.example.com' });
     expect(urls).toMatchObject({ resource: 'https://example.com/sightline/mcp', authUrl: 'https://auth.example.com' });

@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import { isLoopback } from '../../identity/issue/scopes.ts';
 import { readHolder } from '../process/exclusive.ts';
 import { loadSettings, type Settings } from './settings.ts';
 
@@ -31,7 +32,9 @@ export function deriveUrls(config: Config, port: number): Urls {
   const publicUrl = config.publicUrl ?? `http://127.0.0.1:${port}`;
   const authUrl = config.authUrl ?? publicUrl;
   const own = [publicUrl, authUrl].map((text) => new URL(text));
-  const loopback = ['127.0.0.1', 'localhost', '[::1]'].map((host) => `${host}:${port}`);
+  // A container publishes another port, or a proxy stands before: a person may type any name of this machine there, too.
+  const ports = new Set([`:${port}`, ...own.filter(({ hostname }) => isLoopback(hostname)).map(portOf)]);
+  const loopback = [...ports].flatMap((end) => ['127.0.0.1', 'localhost', '[::1]'].map((host) => `${host}${end}`));
   const origins = loopback.map((host) => `http://${host}`);
   const hosts = config.allowedHosts.map((host) => host.toLowerCase());
   return {
@@ -43,6 +46,10 @@ export function deriveUrls(config: Config, port: number): Urls {
     allowedHosts: [...new Set([...own.map(({ host }) => host), ...loopback, ...hosts])],
     allowedOrigins: [...new Set([...own.map(({ origin }) => origin), ...origins, ...config.allowedOrigins])],
   };
+}
+
+function portOf({ port }: URL): string {
+  return port === '' ? '' : `:${port}`;
 }
 
 /** As in `Urls`; known before the port is. */
