@@ -8,6 +8,7 @@ const shape = z.object({
   window: z.boolean().optional(),
   seed: z.number(),
   seeds: z.number().min(1).max(100),
+  after: z.number().max(1_440),
 });
 
 export const register: Register = (program, output, summary) => {
@@ -18,13 +19,14 @@ export const register: Register = (program, output, summary) => {
     )
     .option('--window', 'tell the agent a window around each fault, not when it began')
     .option('--seed <n>', 'moves the windows; the first seed of the shop', wholeNumber, 1)
+    .option('--after <minutes>', 'how long after the last span of the shop it is asked', wholeNumber, 0)
     .option('--seeds <n>', 'how many seeds of the shop, up to 100', wholeNumber, 5);
-  act(command, output, shape, async ({ options: { data, window = false, seed, seeds } }) => {
+  act(command, output, shape, async ({ options: { data, window = false, seed, seeds, after } }) => {
     const { evaluateDataSet, evaluateShop } = await import('../lab/eval/index.ts');
     const onProgress = (progress: number, what: string): void => output.progress(progress, what);
     const report =
       data === undefined
-        ? await evaluateShop({ seeds: Array.from({ length: seeds }, (_, index) => seed + index) }, onProgress)
+        ? await evaluateShop({ seeds: Array.from({ length: seeds }, (_, index) => seed + index), after }, onProgress)
         : await evaluateDataSet({ folder: data, window, seed }, onProgress);
     output.result(report, () => describe(output, report));
   });

@@ -8,8 +8,11 @@ import type { TimeRange } from './time-range.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Earlier telemetry shorter than this says nothing about what is usual. */
+/** Earlier telemetry shorter than this, or than half of the stretch, says nothing about what is usual. */
 const shortestBefore = 3 * minute;
+
+/** What is asked about without a time ends where the telemetry does, once that is so long ago. */
+const silence = 2 * minute;
 
 /** Where the stretch came from: what was not asked for may be moved to where the telemetry is. */
 export interface Asked {
@@ -55,8 +58,10 @@ export function placeWindows(
   if (first === undefined || last === undefined) return undefined;
   const notes: string[] = [];
   let { range } = asked;
-  if (coverage.services.every(({ recent }) => recent === 0)) {
-    if (asked.source !== 'default') return undefined;
+  const isEmpty = coverage.services.every(({ recent }) => recent === 0);
+  if (isEmpty && asked.source !== 'default') return undefined;
+  // Minutes without telemetry would be compared as minutes in which nothing happens.
+  if (asked.source === 'default' && range.end.getTime() - last.getTime() > silence) {
     const end = new Date(last.getTime() + 1);
     notes.push(`Nothing has come in since ${moment(last)}; the last hour before that was looked at instead.`);
     range = { start: new Date(end.getTime() - lengthOf(range)), end };
@@ -72,8 +77,9 @@ export function compare(range: TimeRange, first: Date, gap = 0): Windows {
   const length = Math.min(24 * hour, Math.max(10 * minute, lengthOf(range)));
   const end = new Date(start.getTime() - gap);
   const before = { start: later(new Date(end.getTime() - length), first), end };
-  if (lengthOf(before) >= shortestBefore) return { now: { start, end: range.end }, before, references: [] };
-  return gap === 0 ? { now: { start, end: range.end }, before: undefined, references: [] } : compare(range, first);
+  const now = { start, end: range.end };
+  if (lengthOf(before) >= Math.max(shortestBefore, lengthOf(now) / 2)) return { now, before, references: [] };
+  return gap === 0 ? { now, before: undefined, references: [] } : compare(range, first);
 }
 
 /** So long before what a person says to be the beginning is compared with, beside what they name as usual. */

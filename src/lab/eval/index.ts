@@ -56,7 +56,10 @@ export async function evaluateDataSet(options: DataSetOptions, onProgress?: OnPr
 }
 
 /** Investigates every scenario of the demo shop, for each seed. */
-export async function evaluateShop(options: Pick<ShopOptions, 'seeds'>, onProgress?: OnProgress): Promise<Report> {
+export async function evaluateShop(
+  options: Pick<ShopOptions, 'seeds' | 'after'>,
+  onProgress?: OnProgress,
+): Promise<Report> {
   const onGenerated = (progress: number): void => onProgress?.(progress, 'generating');
   return await evaluate(await prepareShop({ ...options, onProgress: onGenerated }), onProgress);
 }

@@ -13,6 +13,8 @@ import type { Prepared } from './data-set.ts';
 export interface ShopOptions {
   /** One shop of every scenario for each. */
   readonly seeds: readonly number[];
+  /** Minutes from the last span to the question. */
+  readonly after?: number;
   /** Called with 0 to 1 while shops are generated. */
   readonly onProgress?: (progress: number) => void;
 }
@@ -21,7 +23,7 @@ const end = new Date('2026-03-01T12:00:00Z');
 const minutes = 60;
 
 /** Every scenario of the demo shop, asked about as a person would ask, without a time. */
-export async function prepareShop({ seeds, onProgress }: ShopOptions): Promise<Prepared> {
+export async function prepareShop({ seeds, after = 0, onProgress }: ShopOptions): Promise<Prepared> {
   const names = Object.keys(scenarios).filter(isScenario);
   const wanted = seeds.flatMap((seed) => names.map((scenario): DemoOptions => ({ scenario, seed, minutes, end })));
   const cache = openCache(['shop', ...seeds.map(String), ...generatorFiles()]);
@@ -35,7 +37,7 @@ export async function prepareShop({ seeds, onProgress }: ShopOptions): Promise<P
       onProgress?.((index + 1) / wanted.length);
     }
     cache.write(Object.fromEntries(organizations));
-    return { laboratory, cases: wanted.map((options) => caseOf(options, organizations.get(nameOf(options)))) };
+    return { laboratory, cases: wanted.map((options) => caseOf(options, after, organizations.get(nameOf(options)))) };
   } catch (error) {
     await laboratory.close();
     throw error;
@@ -54,7 +56,7 @@ function generatorFiles(): readonly string[] {
   return readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`);
 }
 
-function caseOf(options: DemoOptions, organizationId: OrganizationId | undefined): EvalCase {
+function caseOf(options: DemoOptions, after: number, organizationId: OrganizationId | undefined): EvalCase {
   if (organizationId === undefined) throw new SightlineError('internal', 'A shop was not generated.');
   const { service, onset } = groundTruth(options);
   return {
@@ -63,7 +65,7 @@ function caseOf(options: DemoOptions, organizationId: OrganizationId | undefined
     service,
     organizationId,
     question: demoQuestion(options),
-    askedAt: end,
+    askedAt: new Date(end.getTime() + after * 60_000),
     onset,
   };
 }
