@@ -9,15 +9,10 @@ import {
 } from './client/client.ts';
 import type { Budget } from './budget.ts';
 import type { Doing } from './journal.ts';
-import { askHuman } from './tools/ask-human.ts';
+import { askHuman, makePlan } from './tools/deciding.ts';
 import { submitConclusion, type Submission } from './tools/submit-conclusion.ts';
 import type { Desk, Tool } from './tools/tool.ts';
-import { describeTable } from './tools/describe.ts';
-import { listServices } from './tools/list-services.ts';
-import { lookCloser } from './tools/look-closer.ts';
-import { makePlan } from './tools/make-plan.ts';
-import { queryOtel } from './tools/query-otel.ts';
-import { traceTree } from './tools/trace-tree.ts';
+import { describeTable, listServices, lookCloser, queryOtel, traceTree } from './tools/looking.ts';
 
 /** What a model may look with. Those that end the investigation are the loop's own. */
 const lookingTools: readonly Tool[] = [makePlan, queryOtel, describeTable, listServices, traceTree, lookCloser];

@@ -1,11 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
 import * as oidc from 'openid-client';
-import { SightlineError, type Component, type IssuerHost } from '../../src/contract/core/index.ts';
-import type { Issuer, TokenIntrospection, TokenTrust } from '../../src/contract/issuer/index.ts';
-import { algorithms, settingsOf, type Settings } from './settings.ts';
+import { type Component, type IssuerHost, SightlineError } from '../../src/contract/core/index.ts';
+import type { Issuer, Scope, TokenIntrospection, TokenTrust } from '../../src/contract/issuer/index.ts';
 import type { OidcConfig } from './config.ts';
 import { createProvider, type Provider } from './provider.ts';
-import { scopeNames } from './scope-names.ts';
+import { algorithms, type Settings, settingsOf } from './settings.ts';
 import { createSignIn } from './sign-in.ts';
 import { tokenClaims, type TokenRules } from './token-claims.ts';
 
@@ -148,4 +147,22 @@ function assertionTrust(
       return claims && { ...claims, identity: { ...claims.identity, partial: true } };
     },
   };
+}
+
+interface ScopeNaming {
+  /** The provider's scopes, and ours that each stands for. */
+  readonly scopes: ReadonlyMap<string, readonly Scope[]>;
+  /** Written before each in a request, and not in tokens: `api://…/` of Entra ID. */
+  readonly prefix: string;
+  /** Whether roles of the person say what a token may do. */
+  readonly byRole: boolean;
+}
+
+/** What clients ask the provider for. Where nothing is mapped to our scopes, it is taken to have them by name. */
+export function scopeNames({ scopes, prefix, byRole }: ScopeNaming): (wanted: readonly Scope[]) => readonly string[] {
+  if (scopes.size === 0) return (wanted) => (byRole ? [] : wanted.map((scope) => `${prefix}${scope}`));
+  return (wanted) =>
+    [...scopes].flatMap(([name, granted]) =>
+      granted.some((scope) => wanted.includes(scope)) ? [`${prefix}${name}`] : [],
+    );
 }

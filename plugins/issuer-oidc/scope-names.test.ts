@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { scopeNames } from './scope-names.ts';
+import { scopeNames } from './issuer.ts';
 
 describe('scopes that clients are told to ask the provider for', () => {
   it('are ours where the provider has no others', () => {

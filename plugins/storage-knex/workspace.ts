@@ -8,14 +8,13 @@ import { Incidents } from './repositories/incidents.ts';
 import { Investigations } from './repositories/investigations.ts';
 import { Invitations } from './repositories/invitations.ts';
 import { KeptResults } from './repositories/kept-results.ts';
-import { Keys } from './repositories/keys.ts';
+import { IngestTokens, Keys } from './repositories/keys.ts';
 import { Members } from './repositories/members.ts';
 import { Retention } from './repositories/retention.ts';
 import { Webhooks } from './repositories/webhooks.ts';
 import type { OrganizationParts } from './repositories/repository.ts';
 import { Alerts } from './repositories/alerts/alerts.ts';
 import { Scans } from './repositories/scans.ts';
-import { IngestTokens } from './repositories/ingest-tokens.ts';
 
 /** The only place that makes an organization's repositories. Each is made on access: they hold no state. */
 export class KnexWorkspace implements Workspace {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/contract/core/index.ts';
-import { chatPages, incidentPages, memberPages } from '../../src/web/pages/index.ts';
-import { integrationPages } from '../../src/web/pages/integrations/index.ts';
+import { chatPages, incidentPages, integrationPages, memberPages } from '../../src/web/pages/index.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import type { TestBrowser } from './support/test-browser.ts';
 import { engine, nobodys, openWorkplace, operator, type Colleague, type Workplace } from './support/workplace.ts';

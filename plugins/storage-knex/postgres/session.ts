@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Reach } from '../dialect.ts';
 import { abandonedMs } from '../server/settings.ts';
 
-/** The organization whose rows the policies show (row-security.ts): its id. */
+/** The organization whose rows the policies show (dialect.ts): its id. */
 export const reachSetting = 'sightline.organization';
 
 /** In its place where the directory looks across organizations; no id is written so. */

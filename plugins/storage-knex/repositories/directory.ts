@@ -1,31 +1,39 @@
 import {
   foldCase,
-  isId,
-  newId,
-  SightlineError,
-  toId,
   type GrantId,
   type IngestTokenId,
+  isId,
+  newId,
   type OrganizationId,
+  SightlineError,
+  toId,
 } from '../../../src/contract/core/index.ts';
-import type { ApiKeyWithHashes, Directory, Organization, User } from '../../../src/contract/storage/index.ts';
+import type { Scope } from '../../../src/contract/issuer/index.ts';
+import type {
+  ApiKeyWithHashes,
+  Directory,
+  LiveGrant,
+  LiveKey,
+  LiveMember,
+  Organization,
+  User,
+} from '../../../src/contract/storage/index.ts';
+import { comparable, roleColumn, shortText } from '../columns.ts';
+import type { Database } from '../database.ts';
 import { scopesJson } from '../json.ts';
-import { comparable, shortText } from '../columns.ts';
 import type { RowIn } from '../rows.ts';
 import { liveAlertSource } from './alerts/alert-sources.ts';
 import { Artifacts } from './artifacts.ts';
-import { Buckets } from './buckets.ts';
+import { Buckets, Gateways } from './replicas.ts';
 import { Clients } from './clients.ts';
-import { LiveAccess } from './live-access.ts';
-import { SigningKeys } from './signing-keys.ts';
-import { Gateways } from './gateways.ts';
 import { InvestigationLeases } from './investigation-leases.ts';
 import { removeExpiredResults } from './kept-results.ts';
-import { newUserRow, toUser } from './users.ts';
 import { toOrganization } from './organizations.ts';
 import { People } from './people.ts';
-import { Sessions } from './sessions.ts';
 import { DirectoryRepository } from './repository.ts';
+import { Sessions } from './sessions.ts';
+import { SigningKeys } from './signing-keys.ts';
+import { newUserRow, toUser } from './users.ts';
 import { WebhookLeases } from './webhook-leases.ts';
 
 /** What is asked before an organization is known, and what belongs to none. */
@@ -149,5 +157,51 @@ export class KnexDirectory extends DirectoryRepository implements Directory {
           .update({ taken: time })
       );
     });
+  }
+}
+
+/** Asked on every request: what a token stands for now. Prepared once. */
+class LiveAccess {
+  readonly key: (keyId: string, secretId: string) => Promise<LiveKey | undefined>;
+  readonly grant: (id: GrantId) => Promise<LiveGrant | undefined>;
+  readonly member: (userId: string, organizationId: OrganizationId) => Promise<LiveMember | undefined>;
+  readonly #scopes = new Map<string, readonly Scope[]>();
+
+  constructor(database: Database) {
+    this.key = database.lookup(
+      'select k.organization_id, k.scopes from api_key_secrets s join api_keys k on k.id = s.key_id' +
+        ' where s.key_id = ? and s.id = ?',
+      (row) => ({
+        organizationId: toId('org', row['organization_id']),
+        scopes: this.#parseScopes(String(row['scopes'])),
+      }),
+    );
+    this.grant = database.lookup(
+      'select g.user_id, g.organization_id, g.scopes, u.email, m.role from grants g join users u on u.id = g.user_id' +
+        ' join members m on m.organization_id = g.organization_id and m.user_id = g.user_id' +
+        ' where g.id = ? and u.enabled',
+      (row) => ({
+        userId: toId('usr', row['user_id']),
+        organizationId: toId('org', row['organization_id']),
+        email: String(row['email']),
+        role: roleColumn.parse(row['role']),
+        scopes: this.#parseScopes(String(row['scopes'])),
+      }),
+    );
+    this.member = database.lookup(
+      'select u.email, m.role from members m join users u on u.id = m.user_id' +
+        ' where m.user_id = ? and m.organization_id = ? and u.enabled',
+      (row) => ({ email: String(row['email']), role: roleColumn.parse(row['role']) }),
+    );
+  }
+
+  /** There are few different lists, and parsing one costs several times the look-up. */
+  #parseScopes(text: string): readonly Scope[] {
+    let scopes = this.#scopes.get(text);
+    if (scopes === undefined) {
+      scopes = Object.freeze(scopesJson.read(text).slice());
+      if (this.#scopes.size < 1_000) this.#scopes.set(text, scopes);
+    }
+    return scopes;
   }
 }

@@ -1,10 +1,18 @@
-import { SightlineError, toId, type KeyId } from '../../../src/contract/core/index.ts';
-import type { ApiKey, KeyRepository, NewKey, NewSecret } from '../../../src/contract/storage/index.ts';
+import { type IngestTokenId, type KeyId, SightlineError, toId } from '../../../src/contract/core/index.ts';
+import type {
+  ApiKey,
+  IngestToken,
+  IngestTokenRepository,
+  KeyRepository,
+  NewIngestToken,
+  NewKey,
+  NewSecret,
+} from '../../../src/contract/storage/index.ts';
 import { date, optional, shortText } from '../columns.ts';
 import { scopesJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
-import type { DbInteger } from '../tables.ts';
 import type { Scope } from '../scope.ts';
+import type { DbInteger } from '../tables.ts';
 import { OrganizationRepository } from './repository.ts';
 
 const maximumSecrets = 2;
@@ -138,4 +146,27 @@ function toKey(row: RowIn<'api_keys'>, secrets: readonly KeyWithSecret[]): ApiKe
       createdAt: date(secret.secret_created_at),
     })),
   };
+}
+
+export class IngestTokens extends OrganizationRepository implements IngestTokenRepository {
+  create({ id, hash, sealed }: NewIngestToken): Promise<void> {
+    return this.database.write(
+      async (scope) => {
+        const position = await scope.next('ingest_token');
+        await scope.insert('ingest_tokens', { id, hash, sealed, position, created_at: this.now().getTime() });
+      },
+      { duplicate: new SightlineError('conflict', 'An ingest token with this id or hash exists already.') },
+    );
+  }
+
+  current(): Promise<IngestToken | undefined> {
+    return this.one(
+      (scope) => scope.from('ingest_tokens').orderBy('position', 'desc').first(),
+      (row) => ({ id: toId('it', row.id), hash: row.hash, sealed: row.sealed, createdAt: date(row.created_at) }),
+    );
+  }
+
+  revoke(id: IngestTokenId): Promise<boolean> {
+    return this.some((scope) => scope.from('ingest_tokens').where({ id }).delete());
+  }
 }

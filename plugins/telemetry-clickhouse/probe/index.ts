@@ -1,10 +1,9 @@
 import type { Finding } from '../../../src/contract/telemetry/index.ts';
-import { grantFindings } from './grants.ts';
+import { grantFindings, systemFindings } from './grants.ts';
 import type { ProbeOptions } from './attempt.ts';
 import { outsideFindings } from './outside.ts';
 import { rowFindings } from './rows.ts';
 import { settingFindings } from './settings.ts';
-import { systemFindings } from './system.ts';
 
 export type { ProbeOptions } from './attempt.ts';
 export type { Send, Sender } from './attempt.ts';

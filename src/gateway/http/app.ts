@@ -1,21 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { SightlineError, type Instruments, type Logger } from '../../contract/core/index.ts';
 import { pagePaths, type Issuer } from '../../contract/issuer/index.ts';
 import { asAsked } from '../../identity/verify/challenge.ts';
 import type { AlertReceiver } from '../../incidents/alerts/receiver.ts';
-import { expectsContinue, type Admission } from '../../limits/admission.ts';
-import { ambiguous, isUnambiguous, noteRefusedHosts } from '../../mcp/host-check.ts';
+import { type Admission, expectsContinue, refuseOverload } from '../../limits/admission.ts';
 import type { McpListener } from '../../mcp/handler.ts';
+import { ambiguous, isUnambiguous, noteRefusedHosts } from '../../mcp/host-check.ts';
 import type { OtlpReceiver } from '../../telemetry/ingest/receiver.ts';
-import type { Urls } from '../wiring/urls.ts';
 import { inRequest } from '../process/request-context.ts';
-import { livez, readyz, type HealthReport } from './health.ts';
+import type { Urls } from '../wiring/urls.ts';
+import { type HealthReport, livez, readyz } from './health.ts';
 import { sendError, sendJson } from './json.ts';
 import { landingPage } from './landing.ts';
-import { admitted, timed, withoutBasePath } from './middleware.ts';
-import { adoptMessages, type Messages } from './server.ts';
 import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
+import { adoptMessages, type Messages } from './server.ts';
 
 /** What an error thrown by a route becomes. Only our own words are sent; the rest is logged under the request's id. */
 function sendFailure(
@@ -159,4 +158,51 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   app.use(onError);
 
   return withoutBasePath(options.basePath, app);
+}
+
+/** Lets a request in where its lane has room, else refuses it with 503. */
+function admitted(
+  laneOf: (request: IncomingMessage) => Admission,
+  instruments: Instruments | undefined,
+): RequestHandler {
+  return (request, response, next) => {
+    if (laneOf(request).admit(request.socket, response)) return next();
+    instruments?.refused('http', 'overloaded');
+    refuseOverload(request, response);
+  };
+}
+
+/** Routes whose path is a metrics label. Paths of pages hold ids and would make too many series. */
+const named: ReadonlySet<string> = new Set([
+  '/',
+  '/mcp',
+  '/v1/traces',
+  '/v1/metrics',
+  '/v1/logs',
+  '/livez',
+  '/readyz',
+  '/oauth2/token',
+  '/oauth2/authorize',
+]);
+
+/** Records how long a request takes, and its status. */
+function timed(instruments: Instruments): RequestHandler {
+  return ({ method, path }, response, next) => {
+    const since = performance.now();
+    const route = named.has(path) ? path : path.startsWith('/alerts/') ? '/alerts/{source}' : undefined;
+    response.on('close', () =>
+      instruments.httpRequest(method, route, response.headersSent ? response.statusCode : undefined, since),
+    );
+    next();
+  };
+}
+
+/** Takes the path of publicUrl off, where a proxy has not done so already. */
+function withoutBasePath(basePath: string, listener: RequestListener): RequestListener {
+  if (basePath === '/') return listener;
+  return (request, response) => {
+    const { url = '/' } = request;
+    if (url.startsWith(`${basePath}/`)) request.url = url.slice(basePath.length);
+    listener(request, response);
+  };
 }

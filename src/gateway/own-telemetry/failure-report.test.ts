@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Logger } from '../../contract/core/index.ts';
-import { FailureReport } from './failure-report.ts';
+import { FailureReport } from './index.ts';
 
 it('says once a minute that nothing can be sent, how often it failed meanwhile, and not what the other end answered', () => {
   const said: object[] = [];

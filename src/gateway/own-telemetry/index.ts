@@ -1,15 +1,65 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { within, type Instruments, type Logger } from '../../contract/core/index.ts';
-import { createScrapeServer, ScrapedReader } from './scrape.ts';
-import { FailureReport } from './failure-report.ts';
-import { observeGauges, createInstruments, type Gauges } from './instruments.ts';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  MeterProvider,
+  type MetricData,
+  MetricReader,
+  PeriodicExportingMetricReader,
+  type ResourceMetrics,
+} from '@opentelemetry/sdk-metrics';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { type Instruments, type Logger, within } from '../../contract/core/index.ts';
+import { createInstruments, type Gauges, observeGauges } from './instruments.ts';
 import { observeProcess } from './process-metrics.ts';
+
+/** Collects on each scrape, never on a timer. */
+class ScrapedReader extends MetricReader {
+  readonly #serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+
+  async text(): Promise<string> {
+    const { resourceMetrics } = await this.collect({ timeoutMillis: 5_000 });
+    return this.#serializer.serialize(withUnits(resourceMetrics));
+  }
+
+  protected override async onForceFlush(): Promise<void> {}
+  protected override async onShutdown(): Promise<void> {}
+}
+
+const suffixes: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes', '1': '_ratio' };
+
+/** The unit in the name, as the OpenTelemetry collector and Prometheus' own rules have it; the serializer leaves it out. */
+function withUnits({ resource, scopeMetrics }: ResourceMetrics): ResourceMetrics {
+  const named = (metric: MetricData): MetricData => {
+    const { descriptor } = metric;
+    return { ...metric, descriptor: { ...descriptor, name: descriptor.name + (suffixes[descriptor.unit] ?? '') } };
+  };
+  return { resource, scopeMetrics: scopeMetrics.map((each) => ({ ...each, metrics: each.metrics.map(named) })) };
+}
+
+/** GET /metrics and nothing else, on a server of its own. */
+function createScrapeServer(reader: Pick<ScrapedReader, 'text'>, logger: Logger): Server {
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, maxHeaderSize: 8 * 1024 });
+  server.maxConnections = 32;
+  server.setTimeout(30_000);
+  const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' };
+  const answer = async ({ url = '/', method }: IncomingMessage, response: ServerResponse): Promise<unknown> => {
+    if (url.split('?', 1)[0] !== '/metrics') return response.writeHead(404).end();
+    if (method !== 'GET' && method !== 'HEAD') return response.writeHead(405, { allow: 'GET, HEAD' }).end();
+    try {
+      const text = await reader.text();
+      return response.writeHead(200, headers).end(text);
+    } catch (error) {
+      logger.warn({ error }, 'metrics could not be collected');
+      return response.writeHead(500).end();
+    }
+  };
+  server.on('request', (request, response) => void answer(request, response));
+  return server;
+}
 
 interface OtlpOptions {
   /** Without `/v1/…`. */
@@ -122,4 +172,36 @@ export function createOwnTelemetry(options: {
       await settled(Promise.all([tracers?.shutdown(), meters.shutdown()]));
     },
   };
+}
+
+const everyMs = 60_000;
+
+/** Says that telemetry cannot be sent: once a minute at most, however many batches fail. */
+export class FailureReport {
+  readonly #logger: Logger;
+  readonly #endpoint: string;
+  readonly #now: () => number;
+  #saidAt = -Infinity;
+  #unsaid = 0;
+
+  /** @param now milliseconds that never go back. */
+  constructor(logger: Logger, endpoint: string, now: () => number = () => performance.now()) {
+    this.#logger = logger;
+    this.#endpoint = endpoint;
+    this.#now = now;
+  }
+
+  failed(signal: 'traces' | 'metrics', error: Error | undefined): void {
+    this.#unsaid += 1;
+    const now = this.#now();
+    if (now - this.#saidAt < everyMs) return;
+    // Not the error itself: with it comes what the other end answered.
+    const { message = 'no reason was given' } = error ?? {};
+    this.#logger.warn(
+      { endpoint: this.#endpoint, signal, failures: this.#unsaid, why: message.slice(0, 300) },
+      'own telemetry cannot be sent; what does not fit its queue is dropped',
+    );
+    this.#saidAt = now;
+    this.#unsaid = 0;
+  }
 }

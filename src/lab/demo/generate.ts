@@ -5,8 +5,7 @@ import { Meter, type ResourceMetrics } from './metrics.ts';
 import { keyValues, nanos, severities, spanKinds, type OtlpLogRecord, type OtlpSpan, type Severity } from './otlp.ts';
 import { Random } from './random.ts';
 import { serviceNames, type Pod } from './shop.ts';
-import { Tally, type DemoFigures } from './tally.ts';
-import { planTimeline, podsAt, type DemoOptions, type Timeline } from './timeline.ts';
+import { type DemoFigures, type DemoOptions, planTimeline, podsAt, Tally, type Timeline } from './timeline.ts';
 import type { Site, Traits, Trouble, World } from './world.ts';
 
 export type OtlpSignal = 'traces' | 'metrics' | 'logs';

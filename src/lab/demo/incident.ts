@@ -1,6 +1,5 @@
 import type { NewIncident } from '../../contract/storage/index.ts';
-import type { DemoFigures, Figures } from './tally.ts';
-import { planTimeline, type DemoOptions } from './timeline.ts';
+import { type DemoFigures, type DemoOptions, type Figures, planTimeline } from './timeline.ts';
 import type { FaultCategory } from './scenario.ts';
 import type { ServiceName } from './shop.ts';
 

@@ -3,8 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { SightlineError } from '../../contract/core/index.ts';
 import { generate, type OtlpRequest, type OtlpSignal } from './generate.ts';
-import type { DemoFigures } from './tally.ts';
-import type { DemoOptions } from './timeline.ts';
+import type { DemoFigures, DemoOptions } from './timeline.ts';
 
 const compress = promisify(gzip);
 

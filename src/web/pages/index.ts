@@ -1,22 +1,51 @@
-import type { AnyPage } from '../page.ts';
+import { type AnyPage, definePage } from '../page.ts';
 import { accountPages, organizationsPage } from './account/account.ts';
-import { consentPage } from './consent/consent.ts';
-import { integrationPages } from './integrations/index.ts';
-import { invitationPage } from './invitation.ts';
-import { passwordPage } from './password.ts';
-import { callbackPage, signInPage, signOutPage } from './sign-in/sign-in.ts';
-import { startPage } from './sign-in/pending.ts';
 import { cancelPage, chatPage } from './chats/chat.ts';
 import { chatsPage } from './chats/list.ts';
 import { newChatPage } from './chats/new.ts';
+import { consentPage } from './consent/consent.ts';
 import { changePage } from './incidents/change.ts';
 import { documentPage } from './incidents/document.ts';
 import { evidencePage } from './incidents/evidence.ts';
 import { incidentPage } from './incidents/incident.ts';
 import { incidentsPage } from './incidents/list.ts';
+import { alertSourcePage, removeAlertSourcePage, rotateAlertSourcePage } from './integrations/alert-source.ts';
+import { alertsPage } from './integrations/alerts.ts';
+import { applicationsPage, revokeApplicationPage } from './integrations/applications.ts';
+import { keyPage, retirePage, revokePage, rotatePage } from './integrations/key.ts';
+import { keysPage } from './integrations/keys.ts';
+import { endTokenPage, rotateTokenPage, telemetryPage } from './integrations/telemetry.ts';
+import { invitationPage } from './invitation.ts';
 import { invitedPage, revokeInvitationPage } from './members/invitation.ts';
 import { membersPage } from './members/list.ts';
 import { removePage, rolePage } from './members/member.ts';
+import { passwordPage } from './password.ts';
+import { startPage } from './sign-in/pending.ts';
+import { callbackPage, signInPage, signOutPage } from './sign-in/sign-in.ts';
+
+const integrationsPage = definePage({
+  path: '/integrations',
+  access: 'member',
+  get: ({ role }) => ({ redirect: role === 'admin' ? '/integrations/api-keys' : '/integrations/telemetry' }),
+});
+
+export const integrationPages = [
+  integrationsPage,
+  keysPage,
+  keyPage,
+  rotatePage,
+  retirePage,
+  revokePage,
+  telemetryPage,
+  rotateTokenPage,
+  endTokenPage,
+  alertsPage,
+  alertSourcePage,
+  rotateAlertSourcePage,
+  removeAlertSourcePage,
+  applicationsPage,
+  revokeApplicationPage,
+] as const;
 
 export const memberPages = [membersPage, rolePage, removePage, invitedPage, revokeInvitationPage] as const;
 

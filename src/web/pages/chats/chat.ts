@@ -14,7 +14,7 @@ import { parseForm } from '../../forms.ts';
 import { html, type Html } from '../../html.ts';
 import { renderInline, renderMarkdown } from '../../markdown/render.ts';
 import { definePage, type MemberVisit, type View, type Visit } from '../../page.ts';
-import { findChat, chatStatusWords } from './table.ts';
+import { findChat, chatStatusWords } from './list.ts';
 import { SightlineError } from '../../../contract/core/index.ts';
 
 export const cancelPage = definePage({

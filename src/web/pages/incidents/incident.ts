@@ -13,7 +13,7 @@ import { renderMarkdown } from '../../markdown/render.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import type { PathTo } from '../../paths.ts';
 import { messageForm } from '../chats/chat.ts';
-import { chatTable } from '../chats/table.ts';
+import { chatTable } from '../chats/list.ts';
 import { documentHtml } from './document.ts';
 import { findIncident, alertStatusWords, resolutionWords, severityWords, statusWords } from './words.ts';
 import { investigationSection, waitedOn, waitsForViewer } from './investigation.ts';

@@ -1,7 +1,15 @@
-import { chooseInvestigation, type Incident, type Investigation } from '../../contract/storage/index.ts';
+import { z } from 'zod';
+import {
+  chooseInvestigation,
+  type Incident,
+  incidentStatuses,
+  type IncidentStatusFilter,
+  type Investigation,
+  severities,
+} from '../../contract/storage/index.ts';
 import { orgCommand, orgShape } from '../command.ts';
-import { printable } from '../output.ts';
-import { actOnIncidents, findIncident, incidentJson, waitingText, type Add } from './common.ts';
+import { printable, table } from '../output.ts';
+import { actOnIncidents, type Add, findIncident, incidentJson, waitingText, word } from './common.ts';
 
 export const show: Add = (group, output) => {
   const command = orgCommand(group, 'show <key>', 'an incident, who it waits on and why, and the findings');
@@ -60,3 +68,56 @@ function text(incident: Incident, chosen: Investigation | undefined): string {
     ...(words === '' ? [] : ['', printable(words)]),
   ].join('\n');
 }
+
+export const timeline: Add = (group, output) => {
+  const command = orgCommand(group, 'timeline <key>', 'who changed what and when, oldest first');
+  actOnIncidents(command, output, orgShape, async (workspace, { operands: [key = ''] }) => {
+    const entries = await workspace.incidents.timeline((await findIncident(workspace, key)).id);
+    const rows = entries.map(({ at, actor, change, from, to }) => ({
+      at: at.toISOString(),
+      actor: { kind: actor.kind, name: actor.name },
+      change,
+      from,
+      to,
+    }));
+    output.result(rows, () =>
+      table(
+        output,
+        ['time', 'who', 'what', 'from', 'to'],
+        rows.map((row) => [row.at, row.actor.name, row.change, row.from ?? '', row.to ?? '']),
+        'Nothing has changed yet.',
+      ),
+    );
+  });
+};
+
+const filters: readonly IncidentStatusFilter[] = [...incidentStatuses, 'open'];
+const shape = orgShape.extend({
+  status: word(filters, 'status').optional(),
+  severity: word(severities, 'severity').optional(),
+  waitingOn: z.string().optional(),
+});
+
+export const list: Add = (group, output) => {
+  const command = orgCommand(group, 'list', 'list incidents, newest first')
+    .option('--status <status>', filters.join(', '))
+    .option('--severity <severity>', severities.join(', '))
+    .option('--waiting-on <who>', 'agent, human, external, none, or a name');
+  actOnIncidents(command, output, shape, async ({ incidents }, { options: { status, severity, waitingOn } }) => {
+    const { items } = await incidents.list({
+      limit: 100,
+      ...(status !== undefined && { statuses: [status] }),
+      ...(severity !== undefined && { severities: [severity] }),
+      ...(waitingOn !== undefined && { waitingOn: [waitingOn] }),
+    });
+    const rows = items.map(incidentJson);
+    output.result(rows, () =>
+      table(
+        output,
+        ['key', 'status', 'severity', 'waits on', 'started', 'title'],
+        rows.map((row) => [row.key, row.status, row.severity, row.waiting_on, row.started_at, row.title]),
+        'There is no such incident.',
+      ),
+    );
+  });
+};
