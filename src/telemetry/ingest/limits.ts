@@ -1,6 +1,3 @@
-import type { Allowance } from '../../limits/budget.ts';
-import type { BodyLimits } from './body.ts';
-
 /** What one record may bring. What is over is cut or dropped, and the answer says so. */
 export interface RecordLimits {
   /** Attributes in one set. */
@@ -37,23 +34,3 @@ export const batchRows = 8192;
 export const batchTextBytes = 8 * 1024 * 1024;
 /** Text of all rows of a request together: a resource's attributes are stored with each of its records. */
 export const requestTextBytes = 512 * 1024 * 1024;
-
-export interface ReceiverLimits {
-  readonly body: BodyLimits;
-  /** Memory of unanswered requests. */
-  readonly total: Allowance;
-  readonly organization: Allowance;
-  /** Acknowledged bytes that may wait on the disk for the warehouse. */
-  readonly behindTotal: number;
-  readonly behindOrganization: number;
-}
-
-const mebibyte = 1024 * 1024;
-
-export const receiverLimits: ReceiverLimits = {
-  body: { bytes: 64 * mebibyte, totalMs: 60_000, idleMs: 10_000 },
-  total: { bytes: 384 * mebibyte, requests: 512 },
-  organization: { bytes: 192 * mebibyte, requests: 128 },
-  behindTotal: 8192 * mebibyte,
-  behindOrganization: 2048 * mebibyte,
-};

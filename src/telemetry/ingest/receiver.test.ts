@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { receiverLimits } from './limits.ts';
+import { receiverLimits } from './intake-limits.ts';
 import { receiverFixture, until, type Fixture } from '../../../test/support/otlp/gateway.ts';
 import { protobuf } from '../../../test/support/otlp/protobuf.ts';
 

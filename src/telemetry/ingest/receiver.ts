@@ -19,7 +19,7 @@ import { DecodePool } from './decode-pool.ts';
 import { signals, type Signal } from './fields.ts';
 import { type Decoded, type Encoding } from './decode.ts';
 import { LogWriteError } from './ingest-log.ts';
-import { receiverLimits, type ReceiverLimits } from './limits.ts';
+import { receiverLimits, type ReceiverLimits } from './intake-limits.ts';
 import { OrganizationLogs } from './logs-of-organizations.ts';
 import { leftDirectories, removeEmptied, workerDirectory, type WorkerPlace } from './files.ts';
 import { Retention } from './retention.ts';
