@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorField } from '../../src/gateway/process/logger.ts';
+import { errorCode } from '../../src/contract/core/index.ts';
 
 /** What PostgreSQL and MySQL say where every connection is taken. */
 const crowded: ReadonlySet<unknown> = new Set(['53300', 'ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS']);
@@ -21,7 +21,7 @@ export function inLine<Server extends Administered>(server: Server): Server {
       try {
         return await server.admin(sql, database);
       } catch (error) {
-        if (attempt === tries || !crowded.has(errorField(error, 'code'))) throw error;
+        if (attempt === tries || !crowded.has(errorCode(error))) throw error;
         await sleep(againMs);
       }
     }

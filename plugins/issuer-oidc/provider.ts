@@ -1,7 +1,7 @@
 import { createLocalJWKSet, createRemoteJWKSet, customFetch as joseFetch, type JWTVerifyGetKey } from 'jose';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
-import { SightlineError, type Logger } from '../../src/contract/core/index.ts';
+import { SightlineError, type Logger, bodyWithin } from '../../src/contract/core/index.ts';
 
 /** The provider gave no answer that could be used: says nothing about who asks. */
 export class ProviderUnreachable extends TypeError {
@@ -17,30 +17,19 @@ const maxBytes = 256 * 1024;
 /** `fetch` for talks with the provider: follows no redirect, reads no more than is sane, and tells an outage from an answer. */
 async function providerFetch(url: string, init: RequestInit): Promise<Response> {
   let response: Response;
-  let content: Uint8Array<ArrayBuffer>;
+  let content: Uint8Array<ArrayBuffer> | undefined;
   try {
     response = await fetch(url, { ...init, redirect: 'manual' });
-    content = await readAll(response);
+    content = await bodyWithin(response, maxBytes);
   } catch (error) {
-    throw error instanceof ProviderUnreachable ? error : new ProviderUnreachable('the request failed', error);
+    throw new ProviderUnreachable('the request failed', error);
   }
+  if (content === undefined) throw new ProviderUnreachable('the answer was too large');
   if (response.status >= 500 || response.status === 429) {
     throw new ProviderUnreachable(`the answer was ${response.status}`);
   }
   const { status, headers } = response;
   return new Response(status === 204 || status === 304 ? null : content, { status, headers });
-}
-
-async function readAll(response: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  // Leaving the loop early cancels the body.
-  for await (const part of response.body ?? []) {
-    size += part.byteLength;
-    if (size > maxBytes) throw new ProviderUnreachable('the answer was too large');
-    parts.push(part);
-  }
-  return new Uint8Array(Buffer.concat(parts));
 }
 
 /** jose looks at the rest of each. */

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
-import { hashSecret, SightlineError, type Logger } from '../../src/contract/core/index.ts';
+import { hashSecret, SightlineError, type Logger, parseJson } from '../../src/contract/core/index.ts';
 import type { ExternalIdentity, RedirectSignIn } from '../../src/contract/issuer/index.ts';
 import type { ArtifactRepository } from '../../src/contract/storage/index.ts';
 import { identityOf, type IdentityRules } from './identity.ts';
@@ -108,7 +108,7 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
   }
 
   async function finish(callback: URL, text: string): Promise<ExternalIdentity> {
-    const kept = readState(text);
+    const kept = stateSchema.safeParse(parseJson(text)).data;
     if (kept === undefined || kept.expiresAt <= now().getTime()) throw again();
     if (callback.search.length > maxCallbackLength || !isState(callback.searchParams.getAll('state'), kept.state)) {
       throw again();
@@ -150,14 +150,6 @@ export function createSignIn(options: SignInOptions): RedirectSignIn {
   }
 
   return { kind: 'redirect', name: options.name, begin, finish };
-}
-
-function readState(text: string): State | undefined {
-  try {
-    return stateSchema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 function isState([given = '', ...more]: readonly string[], expected: string): boolean {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { z } from 'zod';
-import { SightlineError } from '../../src/contract/core/index.ts';
+import { SightlineError, parseJson } from '../../src/contract/core/index.ts';
 import type { Page } from '../../src/contract/storage/index.ts';
 import { integer, pageSize } from './columns.ts';
 import type { DbInteger } from './tables.ts';
@@ -62,21 +62,16 @@ function writeCursor(position: Position, listing: readonly unknown[]): string {
 
 /** Throws `invalid_argument` for what `writeCursor` did not write for the same listing. */
 function readCursor(cursor: string, listing: readonly unknown[]): Position {
-  const parsed = cursor.length > 200 ? undefined : decode(cursor);
+  const parsed =
+    cursor.length > 200
+      ? undefined
+      : cursorJson.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString('utf8'))).data;
   if (parsed === undefined || parsed[2] !== digest(listing)) {
     throw new SightlineError('invalid_argument', 'The cursor does not belong to this list with these filters.', {
       hint: 'Repeat the call without a cursor to begin again, or send the filters the cursor came with.',
     });
   }
   return { time: parsed[0], id: parsed[1] };
-}
-
-function decode(cursor: string): z.output<typeof cursorJson> | undefined {
-  try {
-    return cursorJson.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))).data;
-  } catch {
-    return undefined;
-  }
 }
 
 function digest(listing: readonly unknown[]): string {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { SightlineError } from '../contract/core/index.ts';
+import { SightlineError, bodyWithin, parseJson } from '../contract/core/index.ts';
 import { Exit } from './exit.ts';
 
 /** Reads a line from the terminal without showing it. Only where standard input is one. */
@@ -35,7 +35,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answered
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     const { status, headers } = response;
-    return { status, headers, body: parseJson(await read(response)) };
+    return { status, headers, body: parseJson((await bodyWithin(response, maxBytes))?.toString('utf8') ?? '') };
   } catch (cause) {
     throw new SightlineError('unavailable', `Nothing answers at ${url}: ${reason(cause)}.`, {
       cause,
@@ -52,27 +52,6 @@ export function isPrivate(url: string): boolean {
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
-}
-
-async function read({ body }: Response): Promise<string> {
-  if (body === null) return '';
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) return '';
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text;
-}
-
-/** Undefined where it is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** fetch itself says no more than "fetch failed"; the reason is in its cause. */

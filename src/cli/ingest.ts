@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isId, SightlineError, type OrganizationId } from '../contract/core/index.ts';
+import { isId, SightlineError, type OrganizationId, errorCode, parseJson } from '../contract/core/index.ts';
 import { collectorSource, describeIngest, ingestSource, type IngestConfig } from '../gateway/wiring/ingest-source.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import {
@@ -14,7 +14,6 @@ import {
   withWorkspace,
   type Register,
 } from './command.ts';
-import { parseJson } from './ask.ts';
 
 const signals = [
   ['resourceSpans', 'traces'],
@@ -132,7 +131,7 @@ export function readInput(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const missing = errorCode(cause) === 'ENOENT';
     throw new SightlineError('invalid_argument', `The file ${file} ${missing ? 'does not exist' : 'cannot be read'}.`, {
       cause,
     });

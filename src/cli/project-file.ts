@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, SightlineError, type JsonObject } from '../contract/core/index.ts';
+import { isObject, SightlineError, type JsonObject, errorCode, parseJson } from '../contract/core/index.ts';
 
 /** Adds `document` to the file, in its style; false where all was there. `invalid_argument` for no plain JSON. */
 export function mergeIntoFile(path: string, document: JsonObject): boolean {
@@ -42,12 +42,9 @@ function format(value: JsonObject, before: string): string {
 }
 
 function parse(path: string, text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch {
-    // Comments, mostly: some editors allow them, and rewriting the file would lose them.
-  }
+  const value = parseJson(text);
+  if (isObject(value)) return value;
+  // Comments, mostly: some editors allow them, and rewriting the file would lose them.
   throw untouched(path, `${path} is no plain JSON object`);
 }
 
@@ -61,7 +58,7 @@ function readOrNothing(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    if (errorCode(cause) === 'ENOENT') return undefined;
     throw new SightlineError('invalid_argument', `The file ${path} cannot be read.`, { cause });
   }
 }

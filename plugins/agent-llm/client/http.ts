@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Logger } from '../../../src/contract/core/index.ts';
+import { bodyWithin, type Logger, parseJson } from '../../../src/contract/core/index.ts';
 import { LlmFailure } from './client.ts';
 
 export interface ModelEndpoint {
@@ -56,7 +56,9 @@ async function attemptOnce({ url, headers }: ModelEndpoint, body: string, signal
       redirect: 'manual',
       signal: both,
     });
-    text = await readText(response);
+    const content = await bodyWithin(response, maxBytes);
+    if (content === undefined) throw new LlmFailure('The answer of the model API was too large.');
+    text = content.toString('utf8');
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof LlmFailure) throw error;
@@ -67,38 +69,18 @@ async function attemptOnce({ url, headers }: ModelEndpoint, body: string, signal
   }
   const { status } = response;
   if (response.ok) {
-    const json = parsed(text);
+    const json = parseJson(text);
     return json === undefined ? { problem: 'answered something that is not JSON', passing: false } : { json };
   }
   if (status >= 300 && status < 400) {
     return { problem: `answered with a redirect (${status}), which is not followed; check baseUrl`, passing: false };
   }
-  const kind = errorKind(parsed(text));
+  const kind = errorKind(parseJson(text));
   return {
     problem: `answered ${status}${kind === undefined ? '' : ` (${kind})`}`,
     passing: passing(status),
     waitMs: waitOf(response.headers.get('retry-after')),
   };
-}
-
-async function readText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  // Leaving the loop early cancels the body.
-  for await (const part of response.body ?? []) {
-    size += part.byteLength;
-    if (size > maxBytes) throw new LlmFailure('The answer of the model API was too large.');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const errorShape = z.object({ error: z.object({ type: z.string().regex(/^[a-z_]{1,60}$/) }) });

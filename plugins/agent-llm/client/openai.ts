@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Logger } from '../../../src/contract/core/index.ts';
+import { parseJson, type Logger } from '../../../src/contract/core/index.ts';
 import type { Config } from '../config.ts';
 import { LlmFailure, type LlmClient, type LlmReply, type Turn } from './client.ts';
 import { postJson } from './http.ts';
@@ -70,7 +70,11 @@ function read(
   const calls = message.tool_calls ?? [];
   return {
     text: message.content ?? '',
-    calls: calls.map(({ id, function: called }) => ({ id, name: called.name, input: argumentsOf(called.arguments) })),
+    calls: calls.map(({ id, function: called }) => ({
+      id,
+      name: called.name,
+      input: parseJson(called.arguments || '{}'),
+    })),
     end: finish === 'content_filter' || message.refusal ? 'refused' : finish === 'length' ? 'cut' : 'done',
     tokens: usage ? { input: usage.prompt_tokens, output: usage.completion_tokens } : undefined,
     native: {
@@ -79,12 +83,4 @@ function read(
       ...(calls.length > 0 && { tool_calls: calls }),
     },
   };
-}
-
-function argumentsOf(text: string): unknown {
-  try {
-    return JSON.parse(text === '' ? '{}' : text);
-  } catch {
-    return undefined;
-  }
 }

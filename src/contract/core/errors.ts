@@ -80,3 +80,8 @@ export class ClientGone extends Error {
     this.name = 'ClientGone';
   }
 }
+
+/** The `code` of what the operating system, Node or a driver threw. By shape: an error of another realm is no `instanceof`. */
+export function errorCode(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}

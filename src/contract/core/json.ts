@@ -4,6 +4,27 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body of an answer; undefined where it has more bytes than this, and the rest is cancelled. */
+export async function bodyWithin({ body }: Response, mostBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body ?? []) {
+    size += part.byteLength;
+    if (size > mostBytes) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
 /**
  * Whether arrays and objects in this JSON text nest deeper than `limit`. Looks at bytes only, before the parser does, so that
  * nothing later has to walk a value of unknown depth. UTF-8 continuation bytes never equal the ASCII marks.

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
-import { errorField } from './logger.ts';
 
 const holderShape = z.object({ pid: z.number(), url: z.string(), startedAt: z.string() });
 export type Holder = z.output<typeof holderShape>;
@@ -72,7 +71,7 @@ function lock(dataDirectory: string, name: string, statements: string): Database
     database?.close();
     const holder = readHolder(dataDirectory);
     const who = holder ? `by process ${holder.pid}, which answers at ${holder.url}` : 'by another process';
-    const busy = errorField(cause, 'errcode') === 5;
+    const busy = cause instanceof Error && 'errcode' in cause && cause.errcode === 5;
     throw busy
       ? new SightlineError('conflict', `The data directory ${dataDirectory} is in use ${who}.`, {
           cause,

@@ -2,11 +2,6 @@ import pino from 'pino';
 import type { Logger } from '../../contract/core/index.ts';
 import { requestFields } from './request-context.ts';
 
-/** A field of something thrown, read by shape: an error of another realm or another copy of a library is no `instanceof`. */
-export function errorField(error: unknown, field: 'code' | 'errcode'): unknown {
-  return typeof error === 'object' && error !== null && field in error ? Reflect.get(error, field) : undefined;
-}
-
 const longestText = 4_000;
 const deepest = 6;
 const mostParts = 200;

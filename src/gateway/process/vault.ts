@@ -9,8 +9,7 @@ import {
 } from 'node:crypto';
 import { chmod, link, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SightlineError, type Vault } from '../../contract/core/index.ts';
-import { errorField } from './logger.ts';
+import { SightlineError, type Vault, errorCode } from '../../contract/core/index.ts';
 
 const keyBytes = 32;
 /** Given explicitly: Node accepts shorter tags by default. */
@@ -102,7 +101,7 @@ export async function loadMasterKeys(
     if (mode !== 0) await chmod(file, 0o600);
     return text.trim().split(/\s+/);
   } catch (cause) {
-    if (errorField(cause, 'code') !== 'ENOENT') {
+    if (errorCode(cause) !== 'ENOENT') {
       throw new SightlineError('config_invalid', `The master key in ${file} cannot be read.`, { cause });
     }
   }
@@ -112,7 +111,7 @@ export async function loadMasterKeys(
   try {
     await link(draft, file);
   } catch (cause) {
-    if (errorField(cause, 'code') !== 'EEXIST') throw cause;
+    if (errorCode(cause) !== 'EEXIST') throw cause;
   } finally {
     await unlink(draft);
   }

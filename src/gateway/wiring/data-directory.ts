@@ -10,8 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SightlineError } from '../../contract/core/index.ts';
-import { errorField } from '../process/logger.ts';
+import { SightlineError, errorCode } from '../../contract/core/index.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
@@ -32,7 +31,7 @@ export function prepareDirectory(path: string): void {
     chmodSync(path, 0o700);
   } catch (cause) {
     if (cause instanceof SightlineError) throw cause;
-    throw refusal(path, reasons[String(errorField(cause, 'code'))] ?? 'the operating system refused', cause);
+    throw refusal(path, reasons[String(errorCode(cause))] ?? 'the operating system refused', cause);
   }
 }
 

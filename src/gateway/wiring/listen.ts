@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { SightlineError, type Health } from '../../contract/core/index.ts';
-import { errorField } from '../process/logger.ts';
+import { SightlineError, type Health, errorCode } from '../../contract/core/index.ts';
 import type { Config } from '../config/schema.ts';
 
 /** Whether requests are served, as the readiness probe and the listener see it. */
@@ -37,7 +36,7 @@ export async function listen(server: Server, address: ListenAddress, hint = ownP
     server.listen(address);
     await once(server, 'listening');
   } catch (cause) {
-    const why = reasons[String(errorField(cause, 'code'))] ?? 'the operating system refused';
+    const why = reasons[String(errorCode(cause))] ?? 'the operating system refused';
     throw new SightlineError('unavailable', `Cannot listen on ${host}, port ${port}: ${why}.`, { cause, hint });
   }
   const bound = server.address();

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { z } from 'zod';
 import type { TokenClaims, TokenIntrospection } from '../../contract/issuer/index.ts';
-import { SightlineError, type IssuerHost } from '../../contract/core/index.ts';
+import { SightlineError, type IssuerHost, bodyWithin } from '../../contract/core/index.ts';
 
 /** `aud` must be `resource` where the issuer says no other. */
 interface IntrospectionOptions extends Pick<IssuerHost, 'resource' | 'now'> {
@@ -53,7 +53,9 @@ export function createIntrospection(options: IntrospectionOptions): Introspect {
         await response.body?.cancel();
         throw new Error(`the introspection endpoint answered ${response.status}`);
       }
-      return answerSchema.parse(JSON.parse(await readText(response)));
+      const body = await bodyWithin(response, maxBytes);
+      if (body === undefined) throw new Error('the introspection endpoint answered too much');
+      return answerSchema.parse(JSON.parse(body.toString('utf8')));
     } finally {
       questions -= 1;
     }
@@ -89,18 +91,6 @@ function payloadOf({ iss, aud, nbf, ...rest }: z.output<typeof activeSchema>): J
     ...(aud === undefined ? {} : { aud }),
     ...(nbf === undefined ? {} : { nbf }),
   };
-}
-
-async function readText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  // Leaving the loop early cancels the body.
-  for await (const part of response.body ?? []) {
-    size += part.byteLength;
-    if (size > maxBytes) throw new Error('the introspection endpoint answered too much');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 function invalid(message: string): SightlineError {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { SightlineError } from '../../contract/core/index.ts';
+import { SightlineError, type JsonObject, isObject, parseJson } from '../../contract/core/index.ts';
 import { generate, type OtlpRequest, type OtlpSignal } from './generate.ts';
 import type { DemoFigures, DemoOptions } from './timeline.ts';
 
@@ -146,11 +146,7 @@ function rejectedItems(text: string): number {
   return 0;
 }
 
-function parse(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
+function parse(text: string): JsonObject {
+  const value = parseJson(text);
+  return isObject(value) ? value : {};
 }

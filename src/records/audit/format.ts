@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isId, type OrganizationId } from '../../contract/core/index.ts';
+import { isId, type OrganizationId, parseJson } from '../../contract/core/index.ts';
 import { auditEvents } from '../../contract/storage/index.ts';
 
 /** What the master key signs at the end of an exported file. */
@@ -70,11 +70,7 @@ const fileLine = z.discriminatedUnion('type', [headerLine, chainLine, recordLine
 
 /** One line of an exported file, or undefined where it is none. */
 export function parseFileLine(text: string): FileLine | undefined {
-  try {
-    return fileLine.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return fileLine.safeParse(parseJson(text)).data;
 }
 
 export type FileLine = z.output<typeof fileLine>;

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { SightlineError } from '../../contract/core/index.ts';
+import { SightlineError, errorCode } from '../../contract/core/index.ts';
 import { damaged } from './format.ts';
 
 /** What is in the file, unpacked where it is gzipped. Throws SightlineErrors alone. */
@@ -20,18 +20,13 @@ export async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
     yield* unpacked;
   } catch (cause) {
     if (cause instanceof SightlineError) throw cause;
-    const code = codeOf(cause);
+    const code = errorCode(cause);
     if (code === 'Z_BUF_ERROR') throw damaged('it ends too early', cause);
     if (typeof code === 'string' && code.startsWith('Z_'))
       throw damaged('what is packed in it cannot be unpacked', cause);
     const why = code === 'ENOENT' ? 'does not exist' : 'cannot be read';
     throw new SightlineError('invalid_argument', `The file ${file} ${why}.`, { cause });
   }
-}
-
-/** The operating system's or zlib's code for the failure. */
-export function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
 async function isGzipped(file: string): Promise<boolean> {

@@ -5,9 +5,8 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { SightlineError, type Vault } from '../../contract/core/index.ts';
+import { SightlineError, type Vault, errorCode } from '../../contract/core/index.ts';
 import type { Storage, StorageSnapshot } from '../../contract/storage/index.ts';
-import { codeOf } from './bytes.ts';
 import { digestAlgorithm, format, formatVersion, sealContext, type End, type Header, type RowLine } from './format.ts';
 
 /**
@@ -108,7 +107,7 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 function unwritable(file: string, cause: unknown): SightlineError {
-  const code = codeOf(cause);
+  const code = errorCode(cause);
   const full = code === 'ENOSPC' || code === 'EDQUOT';
   return new SightlineError('unavailable', `The file ${file} cannot be written${full ? ': the disk is full' : ''}.`, {
     hint: full

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SightlineError } from '../../contract/core/index.ts';
+import { SightlineError, parseJson } from '../../contract/core/index.ts';
 
 const newline = 0x0a;
 
@@ -44,7 +44,7 @@ export type RowLine = z.output<typeof rowSchema>;
 export type End = z.output<typeof endSchema>;
 
 export function parseHeader(line: Buffer): Header {
-  const value = json(line);
+  const value = parseJson(line.toString('utf8'));
   const begun = z.looseObject({ format: z.literal(format), version: z.number() }).safeParse(value);
   if (begun.success && begun.data.version !== formatVersion) {
     const message = `The export is of version ${begun.data.version}; this version of Sightline reads version ${formatVersion}.`;
@@ -60,7 +60,7 @@ export function parseHeader(line: Buffer): Header {
 
 /** A row, or the end. */
 export function parseLine(line: Buffer, number: number): RowLine | End {
-  const value = json(line);
+  const value = parseJson(line.toString('utf8'));
   const end = endSchema.safeParse(value);
   if (end.success) return end.data;
   const row = rowSchema.safeParse(value);
@@ -73,14 +73,6 @@ export function damaged(why: string, cause?: unknown): SightlineError {
     hint: 'It was cut short, damaged or changed. Nothing was written; take another copy.',
     ...(cause === undefined ? {} : { cause }),
   });
-}
-
-function json(line: Buffer): unknown {
-  try {
-    return JSON.parse(line.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 /** The lines of a stream of bytes, without their ends. One that is not ended is refused, and so is one too long to be ours. */

@@ -1,10 +1,9 @@
-import { ClientGone } from '../../contract/core/index.ts';
+import { ClientGone, errorCode } from '../../contract/core/index.ts';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
 import { OtlpRefusal, retryLater } from './answers.ts';
 import type { Share } from '../../limits/budget.ts';
-import { errorCode } from './files.ts';
 
 const gunzip = promisify(gunzipCallback);
 

@@ -75,8 +75,3 @@ export async function syncDirectory(path: string): Promise<void> {
     await directory.close();
   }
 }
-
-/** The operating system's or Node's code for the failure. */
-export function errorCode(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-}

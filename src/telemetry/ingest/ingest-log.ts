@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Logger } from '../../contract/core/index.ts';
+import { errorCode, type Logger } from '../../contract/core/index.ts';
 import type { LogPosition } from '../../contract/telemetry/index.ts';
 import type { EncodedBatch } from './columns.ts';
-import { errorCode, makeDirectory, syncDirectory, writeAll } from './files.ts';
+import { makeDirectory, syncDirectory, writeAll } from './files.ts';
 import { encodeRecords, readRecord, recordHeaderBytes } from './log-record.ts';
 
 /** The log could not be written; the request is not stored and may be sent again. */
