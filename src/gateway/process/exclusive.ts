@@ -71,7 +71,7 @@ function lock(dataDirectory: string, name: string, statements: string): Database
     database?.close();
     const holder = readHolder(dataDirectory);
     const who = holder ? `by process ${holder.pid}, which answers at ${holder.url}` : 'by another process';
-    const busy = cause instanceof Error && 'errcode' in cause && cause.errcode === 5;
+    const busy = isBusy(cause);
     throw busy
       ? new SightlineError('conflict', `The data directory ${dataDirectory} is in use ${who}.`, {
           cause,
@@ -88,4 +88,9 @@ export function readHolder(dataDirectory: string): Holder | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** By shape: an error of another realm is no `instanceof`. */
+function isBusy(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === 5;
 }
