@@ -21,20 +21,47 @@ export class Database {
     this.#connection = connection;
   }
 
-  /** For the directory, which sees the rows of all organizations. `work` may run again when the connection was lost. */
-  read<Result>(work: (db: Statements) => Promise<Result>): Promise<Result> {
-    return this.#read('directory', work);
+  /** By default for the directory, which sees the rows of all. `work` may run again when the connection was lost. */
+  read<Result>(work: (db: Statements) => Promise<Result>, reach: Reach = 'directory'): Promise<Result> {
+    return this.#guard(() =>
+      persistently(
+        () => this.#connection.read(reach, work),
+        (error) => this.#connection.setback(error),
+      ),
+    );
   }
 
   /**
-   * One transaction of the directory, durable when it resolves. Keep it short; it may run again. Before it touches what an
-   * organization owns it enters the scope. `refused` names the errors that a violated constraint stands for.
+   * One transaction, by default of the directory, durable when it resolves. Keep it short; it may run again. Before the
+   * directory's touches what an organization owns it enters the scope. `refused` names the errors that a violated constraint
+   * stands for.
    */
   write<Result>(
     work: (transaction: Statements, enter: EnterScope) => Promise<Result>,
     refused: Refusals = {},
+    reach: Reach = 'directory',
   ): Promise<Result> {
-    return this.#write('directory', work, refused);
+    let committing = false;
+    const attempt = (): Promise<Result> => {
+      committing = false;
+      return this.#connection.write(reach, async (transaction) => {
+        const result = await work(transaction, async (organizationId) => {
+          await this.#connection.claim(transaction, organizationId);
+          return new Scope(transaction, organizationId);
+        });
+        committing = true;
+        return result;
+      });
+    };
+    return this.#guard(
+      () =>
+        persistently(attempt, (error) => {
+          const setback = this.#connection.setback(error);
+          if (setback !== 'lost' || !committing) return setback;
+          throw lostWhileKeeping(error);
+        }),
+      refused,
+    );
   }
 
   exclusively<Result>(work: (session: SchemaSession) => Promise<Result>): Promise<Result> {
@@ -80,11 +107,7 @@ export class Database {
   }
 
   scoped(organizationId: OrganizationId): ScopedDatabase {
-    return new ScopedDatabase(organizationId, {
-      read: (work) => this.#read(organizationId, work),
-      write: (work, refused) => this.#write(organizationId, work, refused),
-      advance: (advance, refused) => this.#advance(organizationId, advance, refused),
-    });
+    return new ScopedDatabase(this, organizationId);
   }
 
   close(): Promise<void> {
@@ -92,48 +115,12 @@ export class Database {
     return this.#connection.close();
   }
 
-  #read<Result>(reach: Reach, work: (db: Statements) => Promise<Result>): Promise<Result> {
-    return this.#guard(() =>
-      persistently(
-        () => this.#connection.read(reach, work),
-        (error) => this.#connection.setback(error),
-      ),
-    );
-  }
-
-  #write<Result>(
-    reach: Reach,
-    work: (transaction: Statements, enter: EnterScope) => Promise<Result>,
-    refused: Refusals,
-  ): Promise<Result> {
-    let committing = false;
-    const attempt = (): Promise<Result> => {
-      committing = false;
-      return this.#connection.write(reach, async (transaction) => {
-        const result = await work(transaction, async (organizationId) => {
-          await this.#connection.claim(transaction, organizationId);
-          return new Scope(transaction, organizationId);
-        });
-        committing = true;
-        return result;
-      });
-    };
-    return this.#guard(
-      () =>
-        persistently(attempt, (error) => {
-          const setback = this.#connection.setback(error);
-          if (setback !== 'lost' || !committing) return setback;
-          throw lostWhileKeeping(error);
-        }),
-      refused,
-    );
-  }
-
-  #advance(organizationId: OrganizationId, advance: ChainAdvance, refused: Refusals): Promise<boolean> {
+  /** See advanceChain. Durable when it resolves. */
+  advance(organizationId: OrganizationId, advance: ChainAdvance, refused: Refusals): Promise<boolean> {
     const connection = this.#connection;
     const together = connection.advance?.bind(connection);
     if (together === undefined) {
-      return this.#write(organizationId, (db) => advanceChain(new Scope(db, organizationId), advance), refused);
+      return this.write((db) => advanceChain(new Scope(db, organizationId), advance), refused, organizationId);
     }
     return this.#guard(async () => {
       try {
@@ -175,37 +162,30 @@ const unknownOrganization = {
   foreign_key: new SightlineError('not_found', 'The organization does not exist.'),
 } as const satisfies Refusals;
 
-/** The rows of one organization. */
-interface Reached {
-  read<Result>(work: (db: Statements) => Promise<Result>): Promise<Result>;
-  write<Result>(work: (db: Statements) => Promise<Result>, refused: Refusals): Promise<Result>;
-  advance(advance: ChainAdvance, refused: Refusals): Promise<boolean>;
-}
-
 /** The database as an organization's repositories see it: only through a Scope. */
 export class ScopedDatabase {
   readonly organizationId: OrganizationId;
-  readonly #reached: Reached;
+  readonly #database: Database;
 
-  constructor(organizationId: OrganizationId, reached: Reached) {
+  constructor(database: Database, organizationId: OrganizationId) {
+    this.#database = database;
     this.organizationId = organizationId;
-    this.#reached = reached;
   }
 
   read<Result>(work: (scope: Scope) => Promise<Result>): Promise<Result> {
-    return this.#reached.read((knex) => work(new Scope(knex, this.organizationId)));
+    return this.#database.read((knex) => work(new Scope(knex, this.organizationId)), this.organizationId);
   }
 
   /** The only transaction that writes for the organization. One that does not exist is `not_found`. See Database.write. */
   write<Result>(work: (scope: Scope) => Promise<Result>, refused: Refusals = {}): Promise<Result> {
-    return this.#reached.write((knex) => work(new Scope(knex, this.organizationId)), {
-      ...unknownOrganization,
-      ...refused,
-    });
+    return this.#database.write(
+      (knex) => work(new Scope(knex, this.organizationId)),
+      { ...unknownOrganization, ...refused },
+      this.organizationId,
+    );
   }
 
-  /** See advanceChain. Durable when it resolves. */
   advance(advance: ChainAdvance): Promise<boolean> {
-    return this.#reached.advance(advance, unknownOrganization);
+    return this.#database.advance(this.organizationId, advance, unknownOrganization);
   }
 }
