@@ -2,16 +2,7 @@ import { z } from 'zod';
 import type { AddressedSource, SourceWithSecret } from '../gateway/wiring/workspace.ts';
 import { shippedPlugins } from '../gateway/process/registry.ts';
 import { readInput } from './ingest.ts';
-import {
-  act,
-  actInOrganization,
-  findOrganization,
-  operator,
-  orgCommand,
-  orgShape,
-  withWorkspace,
-  type Register,
-} from './command.ts';
+import { actInOrganization, operator, orgCommand, orgShape, type Register } from './command.ts';
 import { table, type Output } from './output.ts';
 
 export const register: Register = (program, output, summary) => {
@@ -28,17 +19,13 @@ export const register: Register = (program, output, summary) => {
     )
     .option('--name <name>', 'what it is called (required)')
     .option(...secretOption);
-  const secretShape = orgShape.extend({ secretFile: z.string().optional() });
+  const secretShape = orgShape.extend({ secretFile: z.string().transform(readSecret).optional() });
   const added = secretShape.extend({ plugin: z.string(), name: z.string() });
-  act(add, output, added, async ({ settings, options }) => {
-    const secret = readSecret(options.secretFile);
-    await withWorkspace(settings, async (workspace) => {
-      const { id } = await findOrganization(workspace, options.org);
-      const { plugin, name } = options;
-      const sources = await workspace.alertSources();
-      const made = await sources.add({ organizationId: id, plugin, name, actor: operator(), secret });
-      show(output, made, sources.instructions(made.source, made.secret));
-    });
+  actInOrganization(add, output, added, async ({ workspace, organization, options }) => {
+    const { plugin, name, secretFile: secret } = options;
+    const sources = await workspace.alertSources();
+    const made = await sources.add({ organizationId: organization.id, plugin, name, actor: operator(), secret });
+    show(output, made, sources.instructions(made.source, made.secret));
   });
 
   const list = orgCommand(group, 'list', 'list the sources');
@@ -59,15 +46,16 @@ export const register: Register = (program, output, summary) => {
     'rotate <source>',
     'give a source, by name or id, another secret; the one before ends at once',
   ).option(...secretOption);
-  act(rotate, output, secretShape, async ({ settings, options, operands: [source = ''] }) => {
-    const secret = readSecret(options.secretFile);
-    await withWorkspace(settings, async (workspace) => {
-      const { id } = await findOrganization(workspace, options.org);
+  actInOrganization(
+    rotate,
+    output,
+    secretShape,
+    async ({ workspace, organization, options, operands: [name = ''] }) => {
       const sources = await workspace.alertSources();
-      const made = await sources.rotate(id, source, operator(), secret);
+      const made = await sources.rotate(organization.id, name, operator(), options.secretFile);
       show(output, made, sources.instructions(made.source, made.secret));
-    });
-  });
+    },
+  );
 
   const remove = orgCommand(group, 'remove <source>', 'remove a source, by name or id; what it sent stays');
   actInOrganization(remove, output, orgShape, async ({ workspace, organization, operands: [source = ''] }) => {
@@ -76,8 +64,8 @@ export const register: Register = (program, output, summary) => {
   });
 };
 
-function readSecret(file: string | undefined): string | undefined {
-  return file === undefined ? undefined : readInput(file === '-' ? '/dev/stdin' : file).trim();
+function readSecret(file: string): string {
+  return readInput(file === '-' ? '/dev/stdin' : file).trim();
 }
 
 function show(output: Output, { source, secret }: SourceWithSecret, instructions: string): void {

@@ -65,22 +65,33 @@ export function orgCommand(group: Command, usage: string, description: string): 
     .option(...orgOption);
 }
 
-interface OrgCall<Options> extends Call<Options> {
+interface WorkspaceCall<Options> extends Call<Options> {
   readonly workspace: OpenWorkspace;
+}
+
+/** Gives the command an action in the workspace opened for it. */
+export function actInWorkspace<Shape extends z.ZodType>(
+  command: Command,
+  output: Output,
+  options: Shape,
+  action: (call: WorkspaceCall<z.output<Shape>>) => Promise<void>,
+): void {
+  act(command, output, options, (call) => withWorkspace(call.settings, (workspace) => action({ ...call, workspace })));
+}
+
+interface OrgCall<Options> extends WorkspaceCall<Options> {
   readonly organization: Organization;
 }
 
-/** Gives the command an action on the organization of its options, in the workspace opened for it. */
+/** The same for the organization of its options. */
 export function actInOrganization<Shape extends z.ZodType<{ readonly org?: string | undefined }>>(
   command: Command,
   output: Output,
   options: Shape,
   action: (call: OrgCall<z.output<Shape>>) => Promise<void>,
 ): void {
-  act(command, output, options, (call) =>
-    withWorkspace(call.settings, async (workspace) =>
-      action({ ...call, workspace, organization: await findOrganization(workspace, call.options.org) }),
-    ),
+  actInWorkspace(command, output, options, async (call) =>
+    action({ ...call, organization: await findOrganization(call.workspace, call.options.org) }),
   );
 }
 

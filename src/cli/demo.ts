@@ -11,14 +11,12 @@ import {
   type DemoOptions,
 } from '../lab/demo/index.ts';
 import {
-  act,
-  findOrganization,
+  actInOrganization,
   operator,
   orgOption,
   refuseCollector,
   requireGateway,
   wholeNumber,
-  withWorkspace,
   type Register,
 } from './command.ts';
 
@@ -35,35 +33,33 @@ export const register: Register = (program, output, summary) => {
     .option('--minutes <m>', 'how much telemetry, 5 to 10080', wholeNumber, 60)
     .option(...orgOption)
     .addHelpText('after', `\nScenarios:\n${described.join('\n')}`);
-  act(command, output, shape, async ({ settings, options: { scenario, seed, minutes, org } }) => {
+  actInOrganization(command, output, shape, async ({ workspace, organization, options }) => {
+    const { scenario, seed, minutes } = options;
     if (!isScenario(scenario)) throw new SightlineError('invalid_argument', `There is no scenario ${scenario}.`);
+    refuseCollector(workspace);
     const demo: DemoOptions = { scenario, seed, minutes, end: new Date() };
     const truth = groundTruth(demo);
-    await withWorkspace(settings, async (workspace) => {
-      refuseCollector(workspace);
-      const organization = await findOrganization(workspace, org);
-      const endpoint = await requireGateway(workspace);
-      const token = await workspace.ingestTokens.ensure(organization.id);
-      const onProgress = (progress: number): void => output.progress(progress, 'sending');
-      const { figures, ...sent } = await sendDemo(demo, { endpoint, token, onProgress });
-      const incidents = workspace.storage.workspace(organization.id).incidents;
-      const { key } = await incidents.create(demoIncident(demo, figures), operator());
-      const question = demoQuestion(demo);
-      const result = {
-        scenario,
-        organization: organization.name,
-        ...sent,
-        incident: key,
-        question,
-        truth: { ...truth, service: truth.service ?? null, onset: truth.onset.toISOString() },
-      };
-      output.result(result, () =>
-        [
-          `Sent ${sent.spans} spans, ${sent.points} data points and ${sent.logs} logs to ${organization.name}.`,
-          `Opened ${key}. Ask: ${question}`,
-          `What is wrong, since ${truth.onset.toISOString()}: ${truth.description}`,
-        ].join('\n'),
-      );
-    });
+    const endpoint = await requireGateway(workspace);
+    const token = await workspace.ingestTokens.ensure(organization.id);
+    const onProgress = (progress: number): void => output.progress(progress, 'sending');
+    const { figures, ...sent } = await sendDemo(demo, { endpoint, token, onProgress });
+    const incidents = workspace.storage.workspace(organization.id).incidents;
+    const { key } = await incidents.create(demoIncident(demo, figures), operator());
+    const question = demoQuestion(demo);
+    const result = {
+      scenario,
+      organization: organization.name,
+      ...sent,
+      incident: key,
+      question,
+      truth: { ...truth, service: truth.service ?? null, onset: truth.onset.toISOString() },
+    };
+    output.result(result, () =>
+      [
+        `Sent ${sent.spans} spans, ${sent.points} data points and ${sent.logs} logs to ${organization.name}.`,
+        `Opened ${key}. Ask: ${question}`,
+        `What is wrong, since ${truth.onset.toISOString()}: ${truth.description}`,
+      ].join('\n'),
+    );
   });
 };

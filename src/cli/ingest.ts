@@ -3,15 +3,12 @@ import { isId, SightlineError, type OrganizationId, errorCode, parseJson } from 
 import { collectorSource, describeIngest, ingestSource, type IngestConfig } from '../gateway/wiring/ingest-source.ts';
 import type { OpenWorkspace } from '../gateway/wiring/workspace.ts';
 import {
-  act,
   actInOrganization,
-  findOrganization,
   operator,
   orgCommand,
   orgShape,
   refuseCollector,
   requireGateway,
-  withWorkspace,
   type Register,
 } from './command.ts';
 
@@ -48,14 +45,11 @@ export const register: Register = (program, output, summary) => {
   });
 
   const revoke = orgCommand(group, 'revoke <token_id>', 'end an ingest token');
-  act(revoke, output, orgShape, async ({ settings, options, operands: [id = ''] }) => {
+  actInOrganization(revoke, output, orgShape, async ({ workspace, organization, operands: [id = ''] }) => {
     if (!isId('it', id))
       throw new SightlineError('invalid_argument', 'A token id looks like it_01hx…, as rotate prints it.');
-    await withWorkspace(settings, async (workspace) => {
-      refuseCollector(workspace);
-      const organization = await findOrganization(workspace, options.org);
-      await workspace.ingestTokens.revoke(organization.id, id, operator());
-    });
+    refuseCollector(workspace);
+    await workspace.ingestTokens.revoke(organization.id, id, operator());
     output.result({ id, revoked: true }, () => `${id} is revoked.`);
   });
 
@@ -64,24 +58,21 @@ export const register: Register = (program, output, summary) => {
     'send <file...>',
     'send OTLP/JSON files (one request, or one a line) to the running gateway',
   );
-  act(send, output, orgShape, async ({ settings, options, operands }) => {
+  actInOrganization(send, output, orgShape, async ({ workspace, organization: { id }, operands }) => {
+    refuseCollector(workspace);
     // Everything is read before anything is sent: a broken last file should not leave half of the data behind.
     const requests = operands.flatMap(readRequests);
     const { sendOtlp } = await import('../lab/demo/send.ts');
-    await withWorkspace(settings, async (workspace) => {
-      refuseCollector(workspace);
-      const { id } = await findOrganization(workspace, options.org);
-      const endpoint = await requireGateway(workspace);
-      const token = await workspace.ingestTokens.ensure(id);
-      const { rejected } = await sendOtlp(requests, {
-        endpoint,
-        token,
-        onProgress: (progress) => output.progress(progress, 'sending'),
-      });
-      output.result({ requests: requests.length, rejected }, () => {
-        const lost = rejected === 0 ? '' : `; the receiver rejected ${rejected} items`;
-        return `Sent ${requests.length} request${requests.length === 1 ? '' : 's'}${lost}.`;
-      });
+    const endpoint = await requireGateway(workspace);
+    const token = await workspace.ingestTokens.ensure(id);
+    const { rejected } = await sendOtlp(requests, {
+      endpoint,
+      token,
+      onProgress: (progress) => output.progress(progress, 'sending'),
+    });
+    output.result({ requests: requests.length, rejected }, () => {
+      const lost = rejected === 0 ? '' : `; the receiver rejected ${rejected} items`;
+      return `Sent ${requests.length} request${requests.length === 1 ? '' : 's'}${lost}.`;
     });
   });
 };

@@ -6,6 +6,7 @@ import type { ApiKey } from '../contract/storage/index.ts';
 import {
   act,
   actInOrganization,
+  actInWorkspace,
   operator,
   organizationsOf,
   orgShape,
@@ -37,28 +38,26 @@ export const register: Register = (program, output, summary) => {
     .command('list')
     .description('list the keys')
     .option('--org <name>', 'only those of this organization');
-  act(list, output, orgShape, async ({ settings, options }) => {
-    await withWorkspace(settings, async (workspace) => {
-      const rows: (ReturnType<typeof describe> & { org: string })[] = [];
-      for (const { id, name } of await organizationsOf(workspace, options.org)) {
-        for (const key of await workspace.keys.list(id)) rows.push({ ...describe(key), org: name });
-      }
-      output.result(rows, () =>
-        table(
-          output,
-          ['client id', 'name', 'organization', 'secrets', 'last used', 'scopes'],
-          rows.map((row) => [
-            row.client_id,
-            row.name,
-            row.org,
-            String(row.secrets.length),
-            row.last_used_at ?? 'never',
-            row.scopes.join(' '),
-          ]),
-          'There is no key yet. Make one with: sightline key create --org NAME --name LABEL',
-        ),
-      );
-    });
+  actInWorkspace(list, output, orgShape, async ({ workspace, options }) => {
+    const rows: (ReturnType<typeof describe> & { org: string })[] = [];
+    for (const { id, name } of await organizationsOf(workspace, options.org)) {
+      for (const key of await workspace.keys.list(id)) rows.push({ ...describe(key), org: name });
+    }
+    output.result(rows, () =>
+      table(
+        output,
+        ['client id', 'name', 'organization', 'secrets', 'last used', 'scopes'],
+        rows.map((row) => [
+          row.client_id,
+          row.name,
+          row.org,
+          String(row.secrets.length),
+          row.last_used_at ?? 'never',
+          row.scopes.join(' '),
+        ]),
+        'There is no key yet. Make one with: sightline key create --org NAME --name LABEL',
+      ),
+    );
   });
 
   const rotate = group

@@ -5,13 +5,12 @@ import { SightlineError } from '../contract/core/index.ts';
 import { roles, type Role } from '../contract/issuer/index.ts';
 import type { User } from '../contract/storage/index.ts';
 import {
-  act,
   actInOrganization,
+  actInWorkspace,
   operator,
   organizationsOf,
   orgShape,
   requireGateway,
-  withWorkspace,
   type Register,
 } from './command.ts';
 import { table } from './output.ts';
@@ -72,14 +71,12 @@ export const register: Register = (program, output, summary) => {
     .command('password')
     .argument('<email>')
     .description('make a link with which a person sets a password');
-  act(password, output, z.object({}), async ({ settings, operands: [email = ''] }) => {
-    await withWorkspace(settings, async (workspace) => {
-      const [because] = elsewhere(workspace);
-      if (because !== undefined) throw new SightlineError('conflict', because);
-      const user = await findUser(workspace, email);
-      const { url, expiresAt, lines } = await passwordLink(workspace, await pagesUrl(workspace), user);
-      output.result({ email: user.email, url, expires_at: expiresAt.toISOString() }, () => lines.join('\n'));
-    });
+  actInWorkspace(password, output, z.object({}), async ({ workspace, operands: [email = ''] }) => {
+    const [because] = elsewhere(workspace);
+    if (because !== undefined) throw new SightlineError('conflict', because);
+    const user = await findUser(workspace, email);
+    const { url, expiresAt, lines } = await passwordLink(workspace, await pagesUrl(workspace), user);
+    output.result({ email: user.email, url, expires_at: expiresAt.toISOString() }, () => lines.join('\n'));
   });
 
   for (const [verb, enabled] of [
@@ -92,12 +89,10 @@ export const register: Register = (program, output, summary) => {
       .description(
         enabled ? 'let a disabled person in again' : 'shut a person out at once, sessions and applications too',
       );
-    act(command, output, z.object({}), async ({ settings, operands: [email = ''] }) => {
-      await withWorkspace(settings, async (workspace) => {
-        const user = await findUser(workspace, email);
-        await workspace.people.setEnabled(user.id, enabled, operator());
-        output.result({ id: user.id, email: user.email, enabled }, () => `${user.email} is ${verb}d.`);
-      });
+    actInWorkspace(command, output, z.object({}), async ({ workspace, operands: [email = ''] }) => {
+      const user = await findUser(workspace, email);
+      await workspace.people.setEnabled(user.id, enabled, operator());
+      output.result({ id: user.id, email: user.email, enabled }, () => `${user.email} is ${verb}d.`);
     });
   }
 
@@ -105,29 +100,27 @@ export const register: Register = (program, output, summary) => {
     .command('list')
     .description('list people')
     .option('--org <name>', 'only those of this organization');
-  act(list, output, orgShape, async ({ settings, options }) => {
-    await withWorkspace(settings, async (workspace) => {
-      const rows: { id: string; email: string; name: string; org: string; role: string; enabled: boolean }[] = [];
-      for (const { id, name: org } of await organizationsOf(workspace, options.org)) {
-        for (const { user, role } of await workspace.people.members(id)) {
-          rows.push({ id: user.id, email: user.email, name: user.name, org, role, enabled: user.enabled });
-        }
+  actInWorkspace(list, output, orgShape, async ({ workspace, options }) => {
+    const rows: { id: string; email: string; name: string; org: string; role: string; enabled: boolean }[] = [];
+    for (const { id, name: org } of await organizationsOf(workspace, options.org)) {
+      for (const { user, role } of await workspace.people.members(id)) {
+        rows.push({ id: user.id, email: user.email, name: user.name, org, role, enabled: user.enabled });
       }
-      output.result(rows, () =>
-        table(
-          output,
-          ['email', 'name', 'organization', 'role', 'id'],
-          rows.map(({ id, email, name, org, role, enabled }) => [
-            email,
-            name,
-            org,
-            enabled ? role : `${role} (disabled)`,
-            id,
-          ]),
-          'There is nobody yet. Make an account with: sightline user create',
-        ),
-      );
-    });
+    }
+    output.result(rows, () =>
+      table(
+        output,
+        ['email', 'name', 'organization', 'role', 'id'],
+        rows.map(({ id, email, name, org, role, enabled }) => [
+          email,
+          name,
+          org,
+          enabled ? role : `${role} (disabled)`,
+          id,
+        ]),
+        'There is nobody yet. Make an account with: sightline user create',
+      ),
+    );
   });
 };
 

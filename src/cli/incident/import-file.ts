@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import { incidentStatuses, severities, waitingParties, type NewIncident } from '../../contract/storage/index.ts';
-import { act, findOrganization, operator, orgCommand, orgShape, withWorkspace } from '../command.ts';
+import { operator, orgCommand, orgShape } from '../command.ts';
 import { readInput } from '../ingest.ts';
-import { defined, type Add } from './common.ts';
+import { actOnIncidents, defined, type Add } from './common.ts';
 
 export const importFile: Add = (group, output) => {
   const command = orgCommand(
@@ -11,15 +11,12 @@ export const importFile: Add = (group, output) => {
     'import <file>',
     'create incidents from a JSON array; the whole file is checked first',
   );
-  act(command, output, orgShape, async ({ settings, options, operands: [file = ''] }) => {
-    const given = parseIncidents(readInput(file), file);
-    await withWorkspace(settings, async (workspace) => {
-      const { id } = await findOrganization(workspace, options.org);
-      const { incidents } = workspace.storage.workspace(id);
-      const keys: string[] = [];
-      for (const incident of given) keys.push((await incidents.create(incident, operator())).key);
-      output.result({ imported: keys.length, keys }, () => `Imported ${keys.length}: ${keys.join(', ')}`);
-    });
+  actOnIncidents(command, output, orgShape, async ({ incidents }, { operands: [file = ''] }) => {
+    const keys: string[] = [];
+    for (const incident of parseIncidents(readInput(file), file)) {
+      keys.push((await incidents.create(incident, operator())).key);
+    }
+    output.result({ imported: keys.length, keys }, () => `Imported ${keys.length}: ${keys.join(', ')}`);
   });
 };
 
