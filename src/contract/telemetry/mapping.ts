@@ -41,7 +41,6 @@ export const tenancySchema = z.strictObject({
 });
 
 export type TenancyConfig = z.output<typeof tenancySchema>;
-export type TenancyMode = TenancyConfig['boundary']['mode'];
 
 /** The warehouse's word for an organization. */
 export type Tenant = string & { readonly __brand: 'Tenant' };

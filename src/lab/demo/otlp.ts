@@ -55,7 +55,6 @@ export interface NumberPoint {
   readonly startTimeUnixNano?: string;
   readonly timeUnixNano: string;
   readonly asDouble?: number;
-  readonly asInt?: string;
 }
 
 export interface HistogramPoint {
