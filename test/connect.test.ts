@@ -78,7 +78,9 @@ describe('sightline connect', () => {
     expect(plain).toMatchObject({ code: 0, stderr: '' });
     expect(plain.stdout).toContain(`${url}/mcp answers, and tokens are had at ${url}.`);
     expect(plain.stdout).toContain(`\nclaude mcp add --transport http sightline ${url}/mcp\n`);
-    expect((await connect(['cursor', '--write'])).stdout).toContain('.cursor/mcp.json has it now.');
+    expect((await connect(['cursor', '--write'])).stdout).toContain(
+      '.cursor/mcp.json has it now; Cursor asks you to sign in.',
+    );
     expect(JSON.parse(await readFile(join(box.directory, '.cursor/mcp.json'), 'utf8'))).toEqual({
       mcpServers: { sightline: { url: `${url}/mcp` } },
     });
@@ -136,6 +138,22 @@ describe('sightline connect', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
+  it('--write keeps what a person’s own file was beside it', async () => {
+    const path = join(box.directory, '.copilot/mcp-config.json');
+    await mkdir(dirname(path), { recursive: true });
+    const mine = '{"mcpServers":{"mine":{"type":"http","url":"https://x.example"}}}';
+    await writeFile(path, mine);
+    const { stdout } = await connect(['copilot', '--write']);
+    expect(stdout).toContain('~/.copilot/mcp-config.json has it now; Copilot opens a browser to sign in');
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({
+      mcpServers: {
+        mine: { type: 'http', url: 'https://x.example' },
+        sightline: { type: 'http', url: `${url}/mcp`, tools: ['*'] },
+      },
+    });
+    expect(await readFile(`${path}.bak`, 'utf8')).toBe(mine);
+  });
+
   it('--write leaves a file alone that it would damage', async () => {
     const file = join(box.directory, '.mcp.json');
     for (const text of ['{ // mine\n "mcpServers": {} }', '[]', '{"mcpServers": ["mine"]}']) {
@@ -148,8 +166,12 @@ describe('sightline connect', () => {
   });
 
   it.each([
-    [['emacs'], 2, 'Allowed choices are claude, cursor, vscode, inspector, ci'],
-    [['ci', '--write', '--key', 'KEY'], 2, 'no file in the project'],
+    [
+      ['emacs'],
+      2,
+      'Allowed choices are claude, cursor, vscode, codex, gemini, copilot, opencode, cline, goose, zed, windsurf, inspector, ci',
+    ],
+    [['ci', '--write', '--key', 'KEY'], 2, 'no file that is written for it'],
     [['ci', '--key', 'ak_1'], 2, 'sightline key list'],
     [['ci', '--url', 'ftp://x.example'], 2, 'https://sightline.example.com/mcp'],
     [['ci', '--url', 'http://127.0.0.1:2'], 1, 'Nothing answers at http://127.0.0.1:2/mcp: ECONNREFUSED'],

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { telemetryHost } from '../src/gateway/wiring/telemetry-host.ts';
 import { claude } from '../src/web/client-setup/claude.ts';
-import { cursor } from '../src/web/client-setup/cursor.ts';
+import { cursor } from '../src/web/client-setup/settings.ts';
 import { vscode } from '../src/web/client-setup/vscode.ts';
 import { loadConfig } from '../src/gateway/config/load.ts';
 import { configSchema } from '../src/gateway/config/schema.ts';

@@ -6,7 +6,7 @@ import { isId, SightlineError, type KeyId } from '../contract/core/index.ts';
 import { act, type Register } from './command.ts';
 import { discover, exchangeKey, listTools, type Endpoint } from './mcp-endpoint.ts';
 import type { Output } from './output.ts';
-import { mergeIntoFile } from './project-file.ts';
+import { mergeIntoFile } from './client-file.ts';
 import { askSecret } from './ask.ts';
 
 const shape = z.object({ url: z.string().optional(), key: z.string().optional(), write: z.boolean().default(false) });
@@ -21,7 +21,7 @@ export const register: Register = (program, output, summary) => {
       '--key <client_id>',
       'an API key, for machines; its secret is taken from SIGHTLINE_CLIENT_SECRET or asked for',
     )
-    .option('--write', 'write it into the project’s file here, beside what is in it');
+    .option('--write', 'write it into the file that the client reads, beside what is in it');
   act(command, output, shape, async ({ settings, options, operands: [name] }) => {
     const client = clients.find((each) => each.name === name);
     if (client === undefined) throw new SightlineError('not_found', 'There is no such client.');
@@ -49,7 +49,8 @@ export const register: Register = (program, output, summary) => {
       () => {
         const proven = `${output.style('green', 'ok')}  ${proof.sentence}`;
         if (file === undefined) return [proven, ...shown(snippets, output)].join('\n\n');
-        const written = changed ? `${file.path} has it now.` : `${file.path} had it already.`;
+        const next = key === undefined && file.signIn !== undefined ? `; ${file.signIn}` : '';
+        const written = `${file.path} ${changed ? 'has it now' : 'had it already'}${next}.`;
         // What was written is not shown again, and neither is another way to the same.
         const rest = key === undefined ? [] : snippets.filter(({ language }) => language === 'sh');
         return [`${proven}\n${output.style('green', 'ok')}  ${written}`, ...shown(rest, output)].join('\n\n');
@@ -117,7 +118,7 @@ function keyId(text: string): KeyId {
 
 function fileOf({ title, file }: Client): NonNullable<Client['file']> {
   if (file !== undefined) return file;
-  throw new SightlineError('invalid_argument', `${title} has no file in the project to write to.`, {
+  throw new SightlineError('invalid_argument', `${title} has no file that is written for it.`, {
     hint: 'Leave out --write: what to type is printed.',
   });
 }

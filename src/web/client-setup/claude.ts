@@ -1,7 +1,7 @@
-import type { Client, Connection, ProjectFile } from './client.ts';
+import type { Client, Connection, ClientFile } from './client.ts';
 import { exchange, json, secretIntoVariable, wordsOf, quote } from './exchange.ts';
 
-const file: ProjectFile = {
+const file: ClientFile = {
   path: '.mcp.json',
   document: (connection) => ({
     mcpServers: {

@@ -21,12 +21,14 @@ export interface Snippet {
   readonly text: string;
 }
 
-/** The file in a project's folder that a client reads its servers from. */
-export interface ProjectFile {
-  /** From the project's folder: `.cursor/mcp.json`. */
+/** The file that a client reads its servers from. */
+export interface ClientFile {
+  /** From the project's folder, as `.cursor/mcp.json`, or the person's, as `~/.copilot/mcp-config.json`. */
   readonly path: string;
   /** The whole file, were there nothing else in it. It never holds a secret. */
   document(connection: Connection): Readonly<Record<string, unknown>>;
+  /** What a person does once it is saved: "Cursor asks you to sign in". */
+  readonly signIn?: string;
 }
 
 export interface Client {
@@ -34,6 +36,6 @@ export interface Client {
   readonly name: string;
   /** As its makers write it: `Claude Code`. */
   readonly title: string;
-  readonly file?: ProjectFile;
+  readonly file?: ClientFile;
   snippets(connection: Connection): readonly Snippet[];
 }

@@ -23,7 +23,8 @@ function texts(client: Client, connection: Connection, language: Snippet['langua
 
 /** The arguments of every program that the snippets start, and what was piped into it; nothing is really started. */
 function started(commands: readonly string[]): readonly (readonly string[])[] {
-  const stubs = ['claude', 'code', 'cursor', 'npx', 'gh', 'curl']
+  const programs = ['claude', 'code', 'codex', 'gemini', 'copilot', 'opencode', 'cline', 'goose', 'zed', 'windsurf'];
+  const stubs = [...programs, 'cursor', 'npx', 'gh', 'curl']
     .map((name) => `${name}() { printf '%s\\0' ${name} "$@" "$(cat)" that-is-all >&3; }`)
     .join('\n');
   const script = [stubs, 'sed() { cat; }', ...commands].join('\n');
@@ -51,9 +52,8 @@ describe('the configuration of clients', () => {
       ...texts(client, connection, 'yaml').map((text): unknown => defaultLoadersSync['.yaml']('workflow.yml', text)),
     ];
     for (const value of read) expect(JSON.stringify(value)).toContain(JSON.stringify(connection.url));
-    expect(texts(client, connection, 'json')).toEqual(
-      client.file === undefined ? [] : [JSON.stringify(client.file.document(connection), undefined, 2)],
-    );
+    if (client.file === undefined) return;
+    expect(texts(client, connection, 'json')).toEqual([JSON.stringify(client.file.document(connection), undefined, 2)]);
   });
 
   it.each(both)('$name: the secret stands in no file', ({ client, connection }) => {
@@ -66,6 +66,30 @@ describe('the configuration of clients', () => {
     expect(snippets.length).toBeGreaterThan(0);
     expect(snippets.map(({ text }) => text).join('\n')).toContain(person.url);
     if (client.name !== 'ci') expect(JSON.stringify(snippets)).not.toMatch(/TOKEN|SECRET|header/i);
+  });
+
+  it.each([
+    ['cursor', { url: person.url, headers: { Authorization: 'Bearer ${env:SIGHTLINE_TOKEN}' } }],
+    ['gemini', { httpUrl: person.url, headers: { Authorization: 'Bearer $SIGHTLINE_TOKEN' } }],
+    [
+      'copilot',
+      { type: 'http', url: person.url, tools: ['*'], headers: { Authorization: 'Bearer ${SIGHTLINE_TOKEN}' } },
+    ],
+    [
+      'opencode',
+      { type: 'remote', url: person.url, oauth: false, headers: { Authorization: 'Bearer {env:SIGHTLINE_TOKEN}' } },
+    ],
+    [
+      'zed',
+      {
+        command: 'npx',
+        args: ['-y', 'mcp-remote@0.15.1', person.url, '--header', 'Authorization:Bearer ${SIGHTLINE_TOKEN}'],
+      },
+    ],
+    ['windsurf', { serverUrl: person.url, headers: { Authorization: 'Bearer ${env:SIGHTLINE_TOKEN}' } }],
+  ])('%s: names the variable with the token as its makers do', (name, entry) => {
+    const document = clients.find((client) => client.name === name)?.file?.document(machine) ?? {};
+    expect(Object.values(document)).toEqual([{ sightline: entry }]);
   });
 
   it('a secret that is not known here is not asked for in a file or a command', () => {
@@ -98,15 +122,17 @@ describe('the configuration of clients', () => {
           ...clients.flatMap((client) => texts(client, signedIn, 'sh')),
         ]);
         const exchanges = calls.filter((call) => call.includes(connection.tokenUrl));
-        expect(exchanges).toHaveLength(6);
-        for (const call of exchanges.slice(0, 5)) {
+        expect(exchanges).toHaveLength(14);
+        for (const call of exchanges.slice(0, 13)) {
           expect(call.at(-1)).toBe(`s${secret}.`);
           expect(call.slice(0, -1).join(' ')).not.toContain(`s${secret}.`);
         }
         expect(calls.find(([name]) => name === 'claude')).toContain(connection.url);
         const [, , entry = ''] = calls.find(([name]) => name === 'code') ?? [];
         expect(z.object({ url: z.string() }).parse(JSON.parse(entry)).url).toBe(connection.url);
-        expect(calls.filter((call) => call[0] === 'npx' && call.includes(connection.url))).toHaveLength(2);
+        for (const name of ['npx', 'codex', 'cline']) {
+          expect(calls.filter((call) => call[0] === name && call.includes(connection.url))).toHaveLength(2);
+        }
       }),
       { numRuns: 60 },
     );

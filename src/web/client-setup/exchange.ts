@@ -63,6 +63,14 @@ export function secretIntoVariable(
   return [{ title, language: 'sh', text: `export SIGHTLINE_CLIENT_SECRET=${quote(key.clientSecret)}` }];
 }
 
+export function startWithToken(connection: Connection, title: string, start: string): Snippet {
+  return {
+    title: `Start ${title} with a token; it is good for one hour`,
+    language: 'sh',
+    text: `${exchangeIntoVariable(wordsOf(connection))}\n${start}`,
+  };
+}
+
 export function json(value: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(value, undefined, 2);
 }

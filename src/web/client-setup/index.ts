@@ -1,11 +1,26 @@
 import { ci } from './ci.ts';
 import { claude } from './claude.ts';
 import type { Client } from './client.ts';
-import { cursor } from './cursor.ts';
+import { cline, codex, goose } from './commands.ts';
 import { inspector } from './inspector.ts';
+import { copilot, cursor, gemini, opencode, windsurf, zed } from './settings.ts';
 import { vscode } from './vscode.ts';
 
-export type { Client, Connection, ProjectFile, Snippet } from './client.ts';
+export type { Client, Connection, ClientFile, Snippet } from './client.ts';
 
 /** Every client we can write a configuration for, in the order in which they are offered. */
-export const clients: readonly Client[] = [claude, cursor, vscode, inspector, ci];
+export const clients: readonly Client[] = [
+  claude,
+  cursor,
+  vscode,
+  codex,
+  gemini,
+  copilot,
+  opencode,
+  cline,
+  goose,
+  zed,
+  windsurf,
+  inspector,
+  ci,
+];

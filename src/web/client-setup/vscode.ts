@@ -1,9 +1,9 @@
-import type { Client, ProjectFile } from './client.ts';
+import type { Client, ClientFile } from './client.ts';
 import { exchange, json, secretIntoVariable, wordsOf, quote } from './exchange.ts';
 
 const input = 'sightline-token';
 
-const file: ProjectFile = {
+const file: ClientFile = {
   path: '.vscode/mcp.json',
   document: ({ url, key }) => ({
     ...(key !== undefined && {

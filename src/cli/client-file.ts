@@ -1,15 +1,22 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, SightlineError, type JsonObject, errorCode, parseJson } from '../contract/core/index.ts';
 
-/** Adds `document` to the file, in its style; false where all was there. `invalid_argument` for no plain JSON. */
-export function mergeIntoFile(path: string, document: JsonObject): boolean {
+/**
+ * Adds `document` to the file, in its style; false where all was there. `invalid_argument` for no plain JSON. A person's
+ * own file, under `~/`, has no version control: what it was is kept as `.bak` beside it.
+ */
+export function mergeIntoFile(named: string, document: JsonObject): boolean {
+  const own = named.startsWith('~/');
+  const path = own ? join(homedir(), named.slice(2)) : named;
   const before = readOrNothing(path);
   const existing = before === undefined || before.trim() === '' ? {} : parse(path, before);
   const merged = merge(path, existing, document);
   if (isDeepStrictEqual(merged, existing)) return false;
   mkdirSync(dirname(path), { recursive: true });
+  if (own && before !== undefined) copyFileSync(path, `${path}.bak`);
   writeFileSync(path, format(merged, before ?? ''));
   return true;
 }

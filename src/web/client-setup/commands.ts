@@ -1,0 +1,72 @@
+import type { Client } from './client.ts';
+import { json, quote, secretIntoVariable, startWithToken } from './exchange.ts';
+
+/* Clients that are set up by their own command, or in YAML, and so have no file that we write. */
+
+export const codex: Client = {
+  name: 'codex',
+  title: 'Codex',
+  snippets(connection) {
+    const add = `codex mcp add sightline --url ${quote(connection.url)}`;
+    if (connection.key === undefined) {
+      return [{ title: 'Type this; Codex opens a browser to sign in', language: 'sh', text: add }];
+    }
+    return [
+      ...secretIntoVariable(connection),
+      { title: 'Type this once', language: 'sh', text: `${add} --bearer-token-env-var SIGHTLINE_TOKEN` },
+      startWithToken(connection, 'Codex', 'codex'),
+    ];
+  },
+};
+
+export const cline: Client = {
+  name: 'cline',
+  title: 'Cline',
+  snippets(connection) {
+    const { url } = connection;
+    const add = `cline mcp add sightline ${quote(url)} --transport http --yes`;
+    if (connection.key === undefined) {
+      return [
+        { title: 'Type this, then cline mcp and Authorize OAuth to sign in', language: 'sh', text: add },
+        {
+          title:
+            'Or, in an editor, save as cline_mcp_settings.json by Configure MCP Servers; Cline asks you to sign in',
+          language: 'json',
+          text: json({ mcpServers: { sightline: { type: 'streamableHttp', url } } }),
+        },
+      ];
+    }
+    // Cline reads no variables, so that the token itself stands in its settings until the next one takes its place.
+    const withToken = `${add} \\\n  --header "Authorization: Bearer $SIGHTLINE_TOKEN"\ncline`;
+    return [...secretIntoVariable(connection), startWithToken(connection, 'Cline', withToken)];
+  },
+};
+
+export const goose: Client = {
+  name: 'goose',
+  title: 'goose',
+  snippets(connection) {
+    const { url, key } = connection;
+    const token = `
+    env_keys: [SIGHTLINE_TOKEN]
+    headers:
+      Authorization: Bearer $SIGHTLINE_TOKEN`;
+    const text = `extensions:
+  sightline:
+    enabled: true
+    type: streamable_http
+    name: sightline
+    description: Telemetry, incidents and chats of Sightline
+    uri: ${JSON.stringify(url)}
+    timeout: 300${key === undefined ? '' : token}`;
+    const file = '~/.config/goose/config.yaml';
+    if (key === undefined) {
+      return [{ title: `Add to ${file}; goose opens a browser to sign in`, language: 'yaml', text }];
+    }
+    return [
+      ...secretIntoVariable(connection),
+      { title: `Add to ${file}`, language: 'yaml', text },
+      startWithToken(connection, 'goose', 'goose'),
+    ];
+  },
+};
