@@ -1,9 +1,9 @@
 import { describe, it } from '@jest/globals';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { z } from 'zod';
+import { findChromium, launchOptions } from './chromium.ts';
 import { root } from './gateway.ts';
 
 /** How a page is looked at. */
@@ -23,16 +23,6 @@ export const views: readonly View[] = [
   { name: 'narrow-dark', colorScheme: 'dark', width: 360, height: 740 },
 ];
 
-/** The machine's Chromium: CHROMIUM_PATH, else the first by one of its names. */
-export function findChromium(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const named = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
-    folders.map((folder) => join(folder, name)),
-  );
-  const given = process.env['CHROMIUM_PATH'];
-  return (given === undefined ? named : [given]).find(isExecutable);
-}
-
 /** Suites in a real browser; one skipped line where there is none, which fails under REQUIRE_SERVICES=1. */
 export function withChromium(suites: (launch: () => Promise<Browser>) => void): void {
   const executablePath = findChromium();
@@ -40,9 +30,7 @@ export function withChromium(suites: (launch: () => Promise<Browser>) => void): 
     describe.skip('pages: there is no Chromium (CHROMIUM_PATH)', () => it('are looked at', () => undefined));
     return;
   }
-  // Chromium's sandbox refuses to run as root, as tests in a container do.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  suites(() => chromium.launch({ executablePath, args }));
+  suites(() => chromium.launch(launchOptions(executablePath)));
 }
 
 /** A page in a context of its own, as a person with nothing stored yet has it. */
@@ -95,13 +83,4 @@ export async function sidewaysScroll(page: Page): Promise<number> {
   return z
     .number()
     .parse(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

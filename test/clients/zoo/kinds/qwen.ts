@@ -1,0 +1,18 @@
+import { agent } from './agent.ts';
+
+export const qwen = agent({
+  name: 'qwen',
+  title: 'Qwen Code',
+  packages: ['@qwen-code/qwen-code@0.24.4'],
+  program: 'qwen',
+  ask: '-y --auth-type openai "$QUESTION"',
+  model: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'scripted', OPENAI_MODEL: 'scripted' }),
+  async configure(stage) {
+    const headers = { Authorization: 'Bearer $SIGHTLINE_TOKEN' };
+    const entry = { httpUrl: stage.place.url, headers };
+    await stage.write('~/.qwen/settings.json', JSON.stringify({ mcpServers: { sightline: entry } }));
+    return `export SIGHTLINE_TOKEN=${await stage.place.token()}`;
+  },
+  signIn: 'only in its terminal window',
+  limits: 'Takes the settings of Gemini CLI, in `.qwen/settings.json`; finds tools by search first.',
+});

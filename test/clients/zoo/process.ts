@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface Running {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+  /** Written to its input, each once what it printed matches. */
+  readonly replies?: readonly Reply[];
+  /** Once what it printed matches, or another thing has come about, the program has done its part and is ended. */
+  readonly until?: RegExp | Promise<unknown>;
+  /** Ends it at once. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Reply {
+  readonly after: RegExp;
+  readonly text: string;
+}
+
+export interface Ran {
+  readonly code: number | null;
+  /** Standard output and error, as they came. */
+  readonly output: string;
+}
+
+/** Runs a program and all that it starts to the end, of its own or of its time. */
+export async function runProgram(program: string, words: readonly string[], how: Running): Promise<Ran> {
+  const { cwd, env, timeoutMs, replies = [], until, signal } = how;
+  const child = spawn(program, words, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  const end = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  };
+  const timer = setTimeout(end, timeoutMs);
+  signal?.addEventListener('abort', end, { once: true });
+  let output = '';
+  let replied = 0;
+  const hear = (chunk: unknown): void => {
+    output += String(chunk);
+    const next = replies[replied];
+    if (next !== undefined && next.after.test(output)) {
+      replied += 1;
+      child.stdin.write(next.text);
+    }
+    if (until instanceof RegExp && until.test(output)) end();
+  };
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  child.stdin.on('error', () => undefined);
+  if (replies.length === 0 && until === undefined) child.stdin.end();
+  if (until instanceof Promise) void until.then(end, end);
+  await once(child, 'close');
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', end);
+  end();
+  return { code: child.exitCode, output };
+}
