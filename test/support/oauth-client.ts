@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const tokensShape = z.looseObject({ access_token: z.string(), token_type: z.string() });
 type Tokens = z.output<typeof tokensShape> & { readonly refresh_token?: string; readonly scope?: string };
-type Information = { readonly client_id: string; readonly client_secret?: string };
+type Information = { readonly client_id: string; readonly client_secret?: string | undefined };
 
 export interface MemoryClientOptions {
   readonly redirectUrl: string;

@@ -75,7 +75,7 @@ export const inspector: Kind = {
 };
 
 function inspect(stage: Stage): string {
-  return `mcp-inspector --cli ${stage.place.url} --transport http --format json -q`;
+  return `MCP_INSPECTOR_SECRET_STORE=file mcp-inspector --cli ${stage.place.url} --transport http --format json -q`;
 }
 
 function byInspector(stage: Stage, access: string): Promise<Saw> {
