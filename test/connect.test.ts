@@ -5,12 +5,19 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { defaultLoadersSync } from 'cosmiconfig';
 import { z } from 'zod';
 import { clients, type Snippet } from '../src/web/client-setup/index.ts';
+import { textsIn } from './clients/zoo/models/format.ts';
 import { Sandbox, type Ended } from './support/cli.ts';
+import { exchange, root } from './support/gateway.ts';
 
 const run = promisify(execFile);
+const installed = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(await readFile(join(root, 'node_modules/mcp-remote/package.json'), 'utf8')));
 const pair = z.object({ client_id: z.string(), client_secret: z.string() });
 const listed = z.object({ result: z.object({ tools: z.array(z.unknown()).length(8) }) });
 const result = z.strictObject({
@@ -27,7 +34,19 @@ const workflow = z.object({
     ask: z.object({ env: z.record(z.string(), z.string()), steps: z.array(z.object({ run: z.string() })).length(1) }),
   }),
 });
+/** Installed here, in the version that the entry names. */
+const mcpRemote = join(root, 'node_modules/.bin/mcp-remote');
+const bridged = z.object({
+  command: z.literal('npx'),
+  args: z.tuple([z.literal('-y'), z.literal(`mcp-remote@${installed.version}`)]).rest(z.string()),
+});
 const withHelper = z.object({ mcpServers: z.object({ sightline: z.object({ headersHelper: z.string() }) }) });
+
+function defined(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
 
 describe('sightline connect', () => {
   let box: Sandbox;
@@ -111,6 +130,42 @@ describe('sightline connect', () => {
     listed.parse(await answer.json());
     // Where the exchange fails, nothing is printed that could pass for headers.
     expect(await shell(helper, { SIGHTLINE_CLIENT_SECRET: 'wrong' })).toBe('');
+  });
+
+  /** The URL and the header of an entry, its variable filled in as the client does. */
+  function calledBy(entry: unknown, token: string): { readonly url: string; readonly authorization: string } {
+    const [texts, header] = [textsIn(entry), /^(?:Authorization:)?Bearer .+/];
+    const named = texts.find((text) => header.test(text))?.replace('Authorization:', '') ?? '';
+    return {
+      url: texts.find((text) => text.endsWith('/mcp')) ?? '',
+      authorization: named.replace(/\$\{.*\}|\{env:.*\}|\$SIGHTLINE_TOKEN/, token),
+    };
+  }
+
+  it.each(['cursor', 'vscode', 'gemini', 'copilot', 'opencode', 'goose', 'windsurf'])(
+    '%s: the entry it is given calls the endpoint',
+    async (client) => {
+      const token = await exchange(url, key);
+      const { text = '' } = (await snippetsOf(client)).find(({ language }) => language !== 'sh') ?? {};
+      const { url: called, authorization } = calledBy(defaultLoadersSync['.yaml']('entry.yml', text), token);
+      const answer = await fetch(called, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
+      });
+      listed.parse(await answer.json());
+    },
+  );
+
+  it('zed: the program it is given reads the token from the environment, and lists the tools', async () => {
+    const { text = '' } = (await snippetsOf('zed')).find(({ language }) => language === 'json') ?? {};
+    const entry = z.object({ context_servers: z.object({ sightline: bridged }) }).parse(JSON.parse(text));
+    const [, , ...words] = entry.context_servers.sightline.args;
+    const client = new Client({ name: 'sightline-test', version: '0.0.0' });
+    const env = { ...process.env, HOME: box.directory, SIGHTLINE_TOKEN: await exchange(url, key) };
+    await client.connect(new StdioClientTransport({ command: mcpRemote, args: words, env: defined(env) }));
+    expect((await client.listTools()).tools).toHaveLength(8);
+    await client.close();
   });
 
   it('--write adds to the file of the project, keeps what is there and changes nothing the second time', async () => {

@@ -35,11 +35,12 @@ const pages = [
     'troubleshooting',
     'upgrading',
     'tools',
+    'clients',
   ].map((name) => `docs/${name}.md`),
 ];
 
 /** Commands that other tests run: an installation, a gateway in the foreground, benchmarks of minutes, a warehouse's. */
-const elsewhere = /^(npm ci|npm start|npm test|npm run (check|bench)|npm run -s sightline -- telemetry)/;
+const elsewhere = /^(npm ci|npm start|npm test|npm run (check|bench|clients)|npm run -s sightline -- telemetry)/;
 
 /** What the variables of configurations hold; a URL where nothing else is said. */
 const variables: Readonly<Record<string, string>> = {

@@ -19,6 +19,7 @@ export const apart: readonly Apart[] = [
     }),
   ),
   ...[
+    'test/clients/page.test.ts',
     'test/eval.test.ts',
     'test/house.test.ts',
     'test/newcomer.test.ts',

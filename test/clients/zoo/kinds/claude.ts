@@ -25,5 +25,5 @@ export const claude = agent({
     });
     await throughBrowser(stage, login);
   },
-  limits: 'Shows its model the structured form alone; finds tools by search first.',
+  limits: 'Shows its model the structured form',
 });

@@ -12,5 +12,5 @@ export const cline = agent({
   },
   signIn: 'only in a menu of its terminal window',
   limits:
-    'Cuts a result, both forms together, at 8,000 characters; keeps a key’s token in its settings, since it reads no variables.',
+    'Shows its model both forms, cut at 8,000 characters together. `max_bytes: 3500` fits. Reads no variables, so that a key’s token stands in its settings',
 });

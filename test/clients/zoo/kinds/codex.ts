@@ -22,5 +22,5 @@ wire_api = "responses"
     await throughBrowser(stage, run(await stage.connect('codex')));
   },
   limits:
-    'Shows its model the structured form alone, its head and tail where it is longer than the model’s limit for a tool; finds tools by search first.',
+    'Shows its model the structured form; one whose limits it does not know sees 12,000 characters, head and tail',
 });

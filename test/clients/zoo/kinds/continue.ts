@@ -33,5 +33,5 @@ mcpServers:
     return ':';
   },
   signIn: 'it has none for MCP servers',
-  limits: 'Takes a token in its configuration alone.',
+  limits: 'Takes a token in its configuration alone',
 });

@@ -21,5 +21,5 @@ export const copilot = agent({
     await Promise.all([allowed, run('command copilot', { terminal: true, replies, until: later })]);
   },
   limits:
-    'A result over 20 kB, both forms together, is saved to a file and its model sees 500 characters: have it send `max_bytes: 8000`.',
+    'Shows its model both forms, 20 kB together; of more the first 500 characters, and a file. `max_bytes: 9000` fits',
 });

@@ -22,5 +22,5 @@ export const gemini = agent({
     });
     await throughBrowser(stage, login);
   },
-  limits: 'Reads a project’s servers once its folder is trusted.',
+  limits: 'Reads a project’s servers once its folder is trusted',
 });

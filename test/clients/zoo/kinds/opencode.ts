@@ -24,5 +24,5 @@ export const opencode = agent({
     await stage.connect('opencode', '--write');
     await throughBrowser(stage, run('opencode mcp auth sightline', { terminal: true }));
   },
-  limits: 'Shows its model the text form alone.',
+  limits: 'Shows its model the text form',
 });

@@ -14,5 +14,6 @@ export const qwen = agent({
     return `export SIGHTLINE_TOKEN=${await stage.place.token()}`;
   },
   signIn: 'only in its terminal window',
-  limits: 'Takes the settings of Gemini CLI, in `.qwen/settings.json`; finds tools by search first.',
+  limits:
+    'Shows its model both forms, about 25 kB together; of more the first 2,000 characters, and a file. `max_bytes: 11000` fits. Its settings are those of Gemini CLI, in `.qwen/settings.json`; `qwen mcp approve` for a project’s',
 });

@@ -17,7 +17,7 @@ export const mcpRemote: Kind = {
     await throughBrowser(stage, course);
     return course;
   },
-  limits: 'Passes on what it gets.',
+  limits: 'For clients that only start programs',
 };
 
 async function overStdio(stage: Stage, words: readonly string[]): Promise<Saw> {
@@ -50,7 +50,7 @@ export const mcporter: Kind = {
     await throughBrowser(stage, stage.shell(`mcporter auth ${server}`));
     return byMcporter(stage, server);
   },
-  limits: 'Prints the structured form.',
+  limits: 'Prints the structured form',
 };
 
 function byMcporter(stage: Stage, server: string): Promise<Saw> {
@@ -71,7 +71,7 @@ export const inspector: Kind = {
     await throughBrowser(stage, stage.printed(`MCP_AUTO_OPEN_ENABLED=true ${inspect(stage)} --method tools/list`));
     return byInspector(stage, '--stored-auth-only');
   },
-  limits: 'Prints the whole result.',
+  limits: '`MCP_INSPECTOR_SECRET_STORE=file` keeps a sign-in where there is no keychain',
 };
 
 function inspect(stage: Stage): string {
