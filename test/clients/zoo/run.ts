@@ -22,6 +22,10 @@ const chosen = kinds.filter(({ name }) => only?.includes(name) ?? true);
 const say = (line: string): void => void (values.json || process.stdout.write(`${line}\n`));
 
 const place = await openPlace();
+let stage: Stage | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void Promise.allSettled([stage?.close(), place.close()]).then(() => process.exit(130)));
+}
 const entries: Entry[] = [];
 try {
   for (const [index, kind] of chosen.entries()) {
@@ -54,10 +58,11 @@ async function visit(kind: Kind, at: Place): Promise<Entry> {
 }
 
 async function tryOut(at: Place, installed: string, course: (stage: Stage) => Promise<Saw>): Promise<Outcome> {
-  const stage = await Stage.open(at, installed);
+  const opened = await Stage.open(at, installed);
+  stage = opened;
   const begun = performance.now();
   try {
-    const saw = await course(stage);
+    const saw = await course(opened);
     if (values.keep !== undefined) await writeFile(values.keep, JSON.stringify(saw, undefined, 2));
     const seen = seenOf(saw, at.reference);
     const seconds = Math.round((performance.now() - begun) / 100) / 10;
@@ -66,7 +71,7 @@ async function tryOut(at: Place, installed: string, course: (stage: Stage) => Pr
   } catch (error) {
     return { state: 'failed', why: wordOf(error) };
   } finally {
-    await stage.close();
+    await opened.close();
   }
 }
 
