@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { stripVTControlCharacters } from 'node:util';
 
 export interface Running {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
-  /** Written to its input, each once what it printed matches. */
+  /** Written to its input, each a little after what it printed since the last one matches. */
   readonly replies?: readonly Reply[];
   /** Once what it printed matches, or another thing has come about, the program has done its part and is ended. */
   readonly until?: RegExp | Promise<unknown>;
@@ -24,6 +25,9 @@ export interface Ran {
   readonly output: string;
 }
 
+/** Terminal windows drop what is typed while they are drawn. */
+const replyMs = 700;
+
 /** Runs a program and all that it starts to the end, of its own or of its time. */
 export async function runProgram(program: string, words: readonly string[], how: Running): Promise<Ran> {
   const { cwd, env, timeoutMs, replies = [], until, signal } = how;
@@ -38,14 +42,19 @@ export async function runProgram(program: string, words: readonly string[], how:
   const timer = setTimeout(end, timeoutMs);
   signal?.addEventListener('abort', end, { once: true });
   let output = '';
-  let replied = 0;
+  let [replied, from, typing] = [0, 0, false];
+  const reply = (): void => {
+    const next = replies[replied];
+    if (next === undefined || typing || !next.after.test(stripVTControlCharacters(output.slice(from)))) return;
+    [replied, typing] = [replied + 1, true];
+    setTimeout(() => {
+      [from, typing] = [output.length, false];
+      child.stdin.write(next.text);
+    }, replyMs);
+  };
   const hear = (chunk: unknown): void => {
     output += String(chunk);
-    const next = replies[replied];
-    if (next !== undefined && next.after.test(output)) {
-      replied += 1;
-      child.stdin.write(next.text);
-    }
+    reply();
     if (until instanceof RegExp && until.test(output)) end();
   };
   child.stdout.on('data', hear);

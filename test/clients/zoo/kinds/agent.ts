@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { question } from '../course.ts';
 import type { Stage } from '../stage.ts';
-import type { Running } from '../process.ts';
+import type { Reply, Running } from '../process.ts';
 import type { Kind, Saw } from './kind.ts';
 
 /** A coding agent on the command line, which speaks to a model. */
@@ -66,6 +67,13 @@ function connectWithKey(name: string): (stage: Stage) => Promise<string> {
 /** Runs what opens a browser, and lets it in there. */
 export async function throughBrowser(stage: Stage, running: Promise<unknown>): Promise<void> {
   await Promise.all([running, stage.allowInBrowser()]);
+}
+
+/** Types into a program's window what opens a browser; the window is closed some time after the person has allowed it. */
+export async function throughWindow(stage: Stage, run: Run, command: string, replies: readonly Reply[]): Promise<void> {
+  const allowed = stage.allowInBrowser();
+  const until = allowed.then(() => delay(3_000));
+  await Promise.all([allowed, run(`command ${command}`, { terminal: true, replies, until })]);
 }
 
 function ending(output: string): string {

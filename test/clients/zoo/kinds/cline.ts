@@ -1,4 +1,4 @@
-import { agent } from './agent.ts';
+import { agent, throughWindow } from './agent.ts';
 
 export const cline = agent({
   name: 'cline',
@@ -10,7 +10,14 @@ export const cline = agent({
   async prepare(stage) {
     await stage.shell(`cline auth -p openai -k scripted -m scripted -b ${stage.place.model.url}/v1`);
   },
-  signIn: 'only in a menu of its terminal window',
+  async signIn(stage, run) {
+    await stage.shell(await stage.connect('cline'));
+    const down = '\u001b[B';
+    await throughWindow(stage, run, 'cline mcp', [
+      { after: /Authorize OAuth/, text: `${down.repeat(4)}\r` },
+      { after: /Select remote server/, text: '\r' },
+    ]);
+  },
   limits:
     'Shows its model both forms, cut at 8,000 characters together. `max_bytes: 3500` fits. Reads no variables, so that a key’s token stands in its settings',
 });

@@ -1,4 +1,4 @@
-import { agent } from './agent.ts';
+import { agent, throughWindow } from './agent.ts';
 
 export const copilot = agent({
   name: 'copilot',
@@ -14,11 +14,8 @@ export const copilot = agent({
   }),
   async signIn(stage, run) {
     await stage.connect('copilot', '--write');
-    const allowed = stage.allowInBrowser();
-    // It asks first whether its folder is trusted. Its own window has no end that could be waited for.
-    const replies = [{ after: /remember this folder/, text: '\r' }];
-    const later = allowed.then(() => new Promise((resolve) => setTimeout(resolve, 3_000)));
-    await Promise.all([allowed, run('command copilot', { terminal: true, replies, until: later })]);
+    // It asks first whether its folder is trusted.
+    await throughWindow(stage, run, 'copilot', [{ after: /remember this folder/, text: '\r' }]);
   },
   limits:
     'Shows its model both forms, 20 kB together; of more the first 500 characters, and a file. `max_bytes: 9000` fits',

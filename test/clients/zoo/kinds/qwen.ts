@@ -1,4 +1,4 @@
-import { agent } from './agent.ts';
+import { agent, throughWindow } from './agent.ts';
 
 export const qwen = agent({
   name: 'qwen',
@@ -13,7 +13,19 @@ export const qwen = agent({
     await stage.write('~/.qwen/settings.json', JSON.stringify({ mcpServers: { sightline: entry } }));
     return `export SIGHTLINE_TOKEN=${await stage.place.token()}`;
   },
-  signIn: 'only in its terminal window',
+  async signIn(stage, run) {
+    await stage.write(
+      '~/.qwen/settings.json',
+      JSON.stringify({ mcpServers: { sightline: { httpUrl: stage.place.url } } }),
+    );
+    const down = '\u001b[B';
+    await throughWindow(stage, run, 'qwen --auth-type openai', [
+      { after: /Type your message/, text: '/mcp ' },
+      { after: /\/mcp/, text: '\r' },
+      { after: /sightline[^]*Enter to select/, text: '\r' },
+      { after: /Authenticate/, text: `${down.repeat(2)}\r` },
+    ]);
+  },
   limits:
     'Shows its model both forms, about 25 kB together; of more the first 2,000 characters, and a file. `max_bytes: 11000` fits. Its settings are those of Gemini CLI, in `.qwen/settings.json`; `qwen mcp approve` for a project’s',
 });
