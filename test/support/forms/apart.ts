@@ -69,6 +69,11 @@ export const apart: readonly Apart[] = [
     why: "reads SQLite's file",
   },
   {
+    file: 'test/clients/quick.test.ts',
+    forms: gateways,
+    why: 'calls a gateway as localhost, by which one with a public URL is not served',
+  },
+  {
     file: 'test/boundary.test.ts',
     forms: gateways,
     why: 'its warehouse is a stand-in in the data directory, where several gateways cannot have it',
