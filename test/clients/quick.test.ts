@@ -145,8 +145,12 @@ describe('clients that are quick to drive', () => {
   });
 
   describe('mcp-remote', () => {
+    const bridges: ClientV1[] = [];
+    afterAll(() => Promise.all(bridges.map((client) => client.close())));
+
     async function bridge(home: string, words: readonly string[]): Promise<Connected> {
       const client = new ClientV1(info);
+      bridges.push(client);
       const program = join(root, 'node_modules/mcp-remote/dist/proxy.js');
       const args = [program, endpoint('127.0.0.1', '/mcp').href, '--allow-http', ...words];
       const env = { HOME: home, PATH: `${home}:${process.env['PATH']}`, BROWSER: join(home, 'xdg-open') };

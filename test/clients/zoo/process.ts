@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { stripVTControlCharacters } from 'node:util';
 
 export interface Running {
@@ -67,4 +68,18 @@ export async function runProgram(program: string, words: readonly string[], how:
   signal?.removeEventListener('abort', end);
   end();
   return { code: child.exitCode, output };
+}
+
+/** Ends what a program left running in the background, known by the home that it was given; on Linux alone. */
+export async function endAllOf(home: string): Promise<void> {
+  const processes = await readdir('/proc').catch(() => []);
+  for (const pid of processes.filter((name) => /^\d+$/.test(name))) {
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (!environment.split('\0').includes(`HOME=${home}`)) continue;
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  }
 }

@@ -83,5 +83,5 @@ function worded(outcome: Outcome): string {
 }
 
 function wordOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 300);
+  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').slice(0, 300);
 }

@@ -8,7 +8,7 @@ import { nextOf } from './course.ts';
 import type { Saw } from './kinds/kind.ts';
 import { textsIn } from './models/format.ts';
 import type { Place } from './place.ts';
-import { runProgram, type Ran, type Running } from './process.ts';
+import { endAllOf, runProgram, type Ran, type Running } from './process.ts';
 
 const snippets = z.object({ snippets: z.array(z.object({ language: z.string(), text: z.string() })) });
 
@@ -65,6 +65,7 @@ export class Stage {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    await endAllOf(this.home);
     await rm(join(this.home, '..'), { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 
