@@ -139,10 +139,10 @@ describe('an investigation with a model', () => {
     expect([...(end?.document ?? '').matchAll(/^## (.+)$/gm)].map(([, title]) => title)).toEqual([
       'Summary',
       'Root cause',
-      'Evidence',
-      'Ruled out',
       'Next steps',
       'Open questions',
+      'Ruled out',
+      'Evidence',
       'Without a model',
     ]);
     expect(end?.document).toContain('Not checked: The processor itself.');

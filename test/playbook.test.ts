@@ -163,12 +163,12 @@ describe('a fault that is known', () => {
     expect(sections).toEqual([
       'Summary',
       'Impact',
-      'Timeline',
       'Root cause',
-      'Evidence',
-      'Ruled out',
       'Next steps',
       'Open questions',
+      'Timeline',
+      'Ruled out',
+      'Evidence',
     ]);
   });
 });

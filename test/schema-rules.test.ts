@@ -35,6 +35,15 @@ interface Rule {
   readonly broken: (tool: Tool) => readonly string[];
 }
 
+function notOfVertex(schema: Node): readonly string[] {
+  return [
+    ...when(typeof schema['type'] !== 'string', 'a type that is no text'),
+    ...when('enum' in schema && schema['type'] !== 'string', 'values of something else'),
+    ...when('anyOf' in schema, 'anyOf'),
+    ...when(schema['type'] === 'array' && !isObject(schema['items']), 'an array of anything'),
+  ];
+}
+
 const named = (pattern: RegExp) => (each: Tool) => (pattern.test(each.name) ? [] : [`the name ${each.name}`]);
 const when = (isBroken: boolean, what: string) => (isBroken ? [what] : []);
 
@@ -112,12 +121,7 @@ const rules: readonly Rule[] = [
         each,
         'type format title description nullable default items minItems maxItems enum properties propertyOrdering required minProperties maxProperties minimum maximum minLength maxLength pattern example anyOf additionalProperties',
       ),
-      ...schemasIn(each.inputSchema).flatMap(({ schema }) => [
-        ...when(typeof schema['type'] !== 'string', 'a type that is no text'),
-        ...when('enum' in schema && schema['type'] !== 'string', 'values of something else'),
-        ...when('anyOf' in schema, 'anyOf'),
-        ...when(schema['type'] === 'array' && !isObject(schema['items']), 'an array of anything'),
-      ]),
+      ...schemasIn(each.inputSchema).flatMap(({ schema }) => notOfVertex(schema)),
     ],
   },
   {

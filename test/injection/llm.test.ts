@@ -217,10 +217,10 @@ async function obey(plant: Plant, index: number): Promise<Obeyed> {
     expect(titles).toEqual([
       'Summary',
       'Root cause',
-      'Evidence',
-      'Ruled out',
       'Next steps',
       'Open questions',
+      'Ruled out',
+      'Evidence',
       'Without a model',
     ]);
   }

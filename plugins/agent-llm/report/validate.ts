@@ -3,7 +3,6 @@ import type { Doing } from '../journal.ts';
 import { plain } from '../plain.ts';
 import type { Submission } from '../tools/submit-conclusion.ts';
 import type { Desk } from '../tools/tool.ts';
-import { fenced } from '../../../src/contract/core/index.ts';
 import { bullets, claimText, headline, type Findings } from './answer.ts';
 
 /** The incident's document: the model's conclusion, all evidence, and the playbook's own findings. */
@@ -20,18 +19,19 @@ export function writeDocument({ conclusion, nextSteps, steps, notes }: Findings,
         .filter(Boolean)
         .join('\n\n'),
     ],
-    ['Evidence', steps.map(evidence).join('\n\n')],
-    ['Ruled out', bullets(refuted.map((step) => `${step.question} ${step.observation} [${step.evidence_id}]`))],
     ['Next steps', bullets(nextSteps)],
     ['Open questions', bullets((conclusion.not_checked ?? []).map((what) => `Not checked: ${what}.`))],
+    ['Ruled out', bullets(refuted.map((step) => `${step.question} ${step.observation} [${step.evidence_id}]`))],
+    ['Evidence', bullets(steps.map(evidence))],
     ['Without a model', baseline],
   ];
   const none = '_Nothing to report._';
   return `${sections.map(([title, body]) => `## ${title}\n\n${body === '' ? none : body}`).join('\n\n')}\n`;
 }
 
-function evidence({ evidence_id: id, question, verdict, observation, sql }: InvestigationStep): string {
-  return `**${id}** ${question} (${verdict})\n\n${observation}\n\n${fenced(sql, 'sql')}`;
+/** The SQL and the rows are the step's own. */
+function evidence({ evidence_id: id, question, verdict, observation }: InvestigationStep): string {
+  return `**${id}** ${question} ${observation} (${verdict})`;
 }
 
 /** Names that may stand for a service where they are not shown in a code span. */

@@ -1,5 +1,5 @@
 import type { Noted } from '../notebook.ts';
-import { moment, fenced } from '../sql.ts';
+import { fenced, moment, names } from '../sql.ts';
 import type { Report } from './findings.ts';
 
 /** The incident's document, with the sections that incident documents have. */
@@ -11,7 +11,6 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
       [`${report.headline}.`, windows ? comparedLine(windows) : '', ...report.notes].filter(Boolean).join(' '),
     ],
     ['Impact', bullets(report.impact)],
-    ['Timeline', bullets(report.timeline.map(({ at, what }) => `${moment(at)}: ${what}`))],
     [
       'Root cause',
       [
@@ -21,15 +20,21 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
         .filter(Boolean)
         .join('\n\n'),
     ],
-    ['Evidence', steps.map(evidenceBlock).join('\n\n')],
-    ['Ruled out', bullets(report.ruledOut)],
     ['Next steps', bullets(report.nextSteps)],
     [
       'Open questions',
       bullets([...report.openQuestions, ...(conclusion.not_checked ?? []).map((what) => `Not checked: ${what}.`)]),
     ],
+    ['Timeline', bullets(report.timeline.map(({ at, what }) => `${moment(at)}: ${what}`))],
+    ['Ruled out', bullets(report.ruledOut)],
+    ['Evidence', bullets(steps.map(evidenceLine))],
   ];
   return `${sections.map(([title, body]) => `## ${title}\n\n${body === '' ? '_Nothing to report._' : body}`).join('\n\n')}\n`;
+}
+
+/** The SQL and the rows are the step's own. */
+function evidenceLine({ evidence_id: id, question, verdict, observation }: Noted): string {
+  return `**${id}** ${question} ${observation} (${verdict})`;
 }
 
 export function evidenceBlock({ evidence_id: id, question, verdict, observation, sql }: Noted): string {
@@ -45,12 +50,20 @@ export function writeAnswer(report: Report, steps: readonly Noted[]): string {
     `**${headline}**${confidence === 'none' ? '' : ` (${confidence} confidence)`}`,
     cause,
     claims.map(claimLine).join('\n'),
+    alsoUnusual(conclusion),
     nextSteps.length === 0 ? '' : `Next:\n${bullets(nextSteps)}`,
     [...(windows ? [comparedLine(windows)] : []), ...notes].join(' '),
     observed.length === 0 ? '' : `Evidence:\n${bullets(observed)}`,
     unchecked.length === 0 ? '' : `Not checked: ${unchecked.join('; ')}.`,
   ];
   return blocks.filter((block) => block !== '').join('\n\n');
+}
+
+/** Services that stand out beside the one that is blamed. */
+function alsoUnusual({ service, suspects = [] }: Report['conclusion']): string {
+  const others = suspects.filter((name) => name !== service).slice(0, 5);
+  if (others.length === 0) return '';
+  return `${service === '' ? 'Look first at' : 'Also looks unusual:'} ${names(others)}.`;
 }
 
 export function claimLine({ text, status, evidence_ids: ids }: Report['conclusion']['claims'][number]): string {

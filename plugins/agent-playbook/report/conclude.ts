@@ -1,7 +1,7 @@
 import type { Claim, Conclusion } from '../../../src/contract/storage/index.ts';
 import type { CloserLook } from '../closer-look.ts';
 import type { Clues } from '../clues.ts';
-import type { Notebook } from '../notebook.ts';
+import { usual, type Notebook, type Windows } from '../notebook.ts';
 import type { Asked } from '../question/windows.ts';
 import { code, moment, names } from '../sql.ts';
 import type { Scene } from '../scene.ts';
@@ -9,7 +9,9 @@ import type { Coverage } from '../steps/coverage.ts';
 import { describe as describeContrast } from '../steps/attribute-contrast.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeTrace } from '../steps/exemplars.ts';
-import { describe as describeLog } from '../steps/log-patterns.ts';
+import { describe as describeLatency } from '../steps/latency-shift.ts';
+import { describe as describeLog, type LogPattern } from '../steps/log-patterns.ts';
+import { describe as describeGauge } from '../steps/resources.ts';
 import type { Suspect } from '../suspects.ts';
 import { rate } from '../statistics.ts';
 import { claim, nothingFound, type Report } from './findings.ts';
@@ -101,28 +103,31 @@ function shared({ contrasts }: CloserLook): readonly Claim[] {
   return contrasts.found.slice(0, 3).map((contrast) => claim(describeContrast(contrast), contrasts.evidenceIds));
 }
 
+/** No service is blamed. That nothing is wrong is said where every operation was seen on both sides, and none has changed. */
 function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Report {
   const { focus, windows } = scene;
-  const checked = !clues.errors.failed && clues.latency !== undefined && !clues.latency.failed;
-  const ids = [clues.errors.evidenceId, ...(clues.latency ? [clues.latency.evidenceId] : [])];
+  const { errors, latency, logs, resources } = clues;
+  const ids = [errors.evidenceId, ...(latency ? [latency.evidenceId] : [])];
   const whose = focus.services.length === 0 ? '' : ` in ${names(focus.services.slice(0, 5))}`;
-  const claims: Claim[] = [];
-  if (!clues.errors.failed) claims.push(claim('No operation fails more than before', [clues.errors.evidenceId]));
-  if (clues.latency && !clues.latency.failed) {
-    claims.push(claim('No operation is slower than before', [clues.latency.evidenceId]));
+  const failing = errors.changes.filter(({ worse }) => worse);
+  const slower = latency?.changes.filter(({ worse }) => worse) ?? [];
+  const compared = latency !== undefined && !latency.failed && latency.changes.length > 0;
+  const claims: Claim[] = [...affected(clues)];
+  if (!errors.failed && compared && failing.length === 0) {
+    claims.push(claim('No operation fails more than before', [errors.evidenceId]));
   }
-  const steady = clues.errors.changes.filter(
-    ({ now, before }) => now.hits >= 20 && rate(now) >= 0.05 && before.total > 0,
-  );
-  for (const change of steady.slice(0, 3)) {
-    claims.push(claim(`${describeErrors(change)}: high, but not new`, [clues.errors.evidenceId]));
+  if (compared && slower.length === 0) claims.push(claim('No operation is slower than before', [latency.evidenceId]));
+  const steady = errors.changes.filter(({ now, before }) => now.hits >= 20 && rate(now) >= 0.05 && before.total > 0);
+  for (const change of steady.filter(({ worse }) => !worse).slice(0, 3)) {
+    claims.push(claim(`${describeErrors(change)}: high, but not new`, [errors.evidenceId]));
   }
-  const [log] = clues.logs.worse;
+  const gauges = compared || !resources ? [] : resources.changes.slice(0, 3);
+  for (const gauge of gauges) claims.push(claim(describeGauge(gauge), [resources?.evidenceId ?? '']));
+  const [log] = logs.worse;
   // Where requests are seen and none fails more or is slower, lines alone are no fault.
-  const blamed = log !== undefined && clues.latency?.changes.length === 0;
-  for (const pattern of clues.logs.worse.slice(0, 5)) {
-    claims.push(claim(describeLog(pattern), [clues.logs.evidenceId]));
-  }
+  const blamed = log !== undefined && latency?.changes.length === 0;
+  for (const pattern of logs.worse.slice(0, 5)) claims.push(claim(describeLog(pattern), [logs.evidenceId]));
+  const moved = [...failing.map(describeErrors), ...slower.map(describeLatency), ...gauges.map(describeGauge)];
   const conclusion: Conclusion = {
     root_cause: log ? `Only the logs have changed: ${describeLog(log)}.` : '',
     category: blamed ? 'log_errors' : 'none',
@@ -133,22 +138,45 @@ function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Rep
     // Nothing stands out, yet a person reported a problem: name the services to check first.
     ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8) }),
   };
-  const headline = blamed
-    ? `${code(log.service, 60)} logs more warnings or errors than before; no operation fails more or is slower`
-    : checked
-      ? `Nothing is wrong${whose}: no operation fails more or is slower than before${log ? `, though ${code(log.service, 60)} logs more warnings or errors` : ''}`
-      : `Nothing was found${whose}, but not everything could be checked`;
+  const checked = !errors.failed && compared;
   return {
     ...nothingFound,
     conclusion,
-    headline,
+    headline: headlineOf({ whose, log: blamed ? log : undefined, moved, checked, also: log }),
     windows,
-    ruledOut: checked ? [`More failures and more slowness than before [${ids.join(', ')}].`] : [],
+    ruledOut: checked && moved.length === 0 ? [`More failures and more slowness than before [${ids.join(', ')}].`] : [],
     nextSteps: log
       ? [`Look at what ${code(log.service, 60)} logs: ${code(log.example)}.`]
       : ['Name a service or another time if you see something that this did not.'],
-    notes,
+    openQuestions: moved.length > 0 ? ['What is behind this change?'] : [],
+    notes: checked || usual(windows).length === 0 ? notes : [...notes, tooFew(windows)],
   };
+}
+
+interface Unblamed {
+  readonly whose: string;
+  /** Blamed for want of anything else. */
+  readonly log: LogPattern | undefined;
+  /** What has changed without a cause that was found. */
+  readonly moved: readonly string[];
+  readonly checked: boolean;
+  readonly also: LogPattern | undefined;
+}
+
+function headlineOf({ whose, log, moved, checked, also }: Unblamed): string {
+  if (log !== undefined) {
+    return `${code(log.service, 60)} logs more warnings or errors than before; there are too few traces to say more`;
+  }
+  const [first] = moved;
+  if (first !== undefined) return `Something has changed${whose}, and its cause was not found: ${first}`;
+  if (!checked) return `Whether anything is wrong${whose} cannot be told: too little could be compared`;
+  const lines = also ? `, though ${code(also.service, 60)} logs more warnings or errors` : '';
+  return `Nothing is wrong${whose}: no operation fails more or is slower than before${lines}`;
+}
+
+function tooFew({ now }: Windows): string {
+  const between = `from ${moment(now.start)} to ${moment(now.end)}`;
+  return `No operation has enough traces ${between} and before to be compared: 20 on either side.`;
 }
 
 /** There is nothing to investigate: said plainly, with what there is instead. */

@@ -122,16 +122,17 @@ export interface ResolvedMapping {
 
 /** The tables that a mapping serves, with the columns marked that it has nothing for. */
 export function servedTables({ tables, empties }: ResolvedMapping): readonly LogicalTable[] {
-  return tableNames
-    .filter((name) => tables[name] !== undefined)
-    .map((name) => {
-      const table: LogicalTable = otelTables[name];
-      const lacked = new Set(empties.flatMap((empty) => (empty.table === name ? [empty.column] : [])));
-      const columns = table.columns.map((column): LogicalColumn =>
-        lacked.has(column.name) ? { ...column, empty: true } : column,
-      );
-      return { ...table, columns };
-    });
+  return tableNames.filter((name) => tables[name] !== undefined).map((name) => served(name, empties));
+}
+
+function served(name: TableName, empties: ResolvedMapping['empties']): LogicalTable {
+  const lacked = new Set(empties.flatMap(({ table, column }) => (table === name ? [column] : [])));
+  const { columns, ...table }: LogicalTable = otelTables[name];
+  return { ...table, columns: columns.map((column) => (lacked.has(column.name) ? emptied(column) : column)) };
+}
+
+function emptied(column: LogicalColumn): LogicalColumn {
+  return { ...column, empty: true };
 }
 
 /** How a dialect writes what stands beneath a telemetry table. */
