@@ -25,16 +25,36 @@ describe('the time that a question names', () => {
     ['Yesterday checkout failed', '02-28T00:00 03-01T00:00'],
     ['since yesterday', '02-28T00:00 03-01T12:00'],
     ['anything today?', '03-01T00:00 03-01T12:00'],
+    ['slow since about half an hour', '03-01T11:30 03-01T12:00'],
+    ['since half an hour ago', '03-01T11:30 03-01T12:00'],
+    ['it fails for roughly 20 minutes now', '03-01T11:40 03-01T12:00'],
+    ['the last half hour', '03-01T11:30 03-01T12:00'],
+    ['since a couple of hours', '03-01T10:00 03-01T12:00'],
+    ['this morning checkout failed', '03-01T05:00 03-01T12:00'],
+    ['what broke last night?', '02-28T18:00 03-01T06:00'],
+    ['yesterday between 2 and 3', '02-28T02:00 02-28T03:00'],
+    ['yesterday between 2 and 3 checkout failed', '02-28T02:00 02-28T03:00'],
+    ['yesterday between 14:00 and 15:30', '02-28T14:00 02-28T15:30'],
+    ['yesterday around 2 pm', '02-28T13:45 02-28T14:45'],
+    ['since 9am', '03-01T09:00 03-01T12:00'],
+    ['around 12:30 am', '03-01T00:15 03-01T01:15'],
   ])('%s', (text, expected) => {
     expect(read(text)).toBe(expected);
   });
 
-  it.each(['why is checkout slow?', 'at 25:99', 'last 0 minutes', 'order 12:34:56 is ok', 'since the deploy', ''])(
-    'is not there: %s',
-    (text) => {
-      expect(read(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    'why is checkout slow?',
+    'at 25:99',
+    'last 0 minutes',
+    'order 12:34:56 is ok',
+    'since the deploy',
+    'between 2 and 3 pods',
+    'for two services',
+    'at 13 pm',
+    '',
+  ])('is not there: %s', (text) => {
+    expect(read(text)).toBeUndefined();
+  });
 
   it('is at most seven days and never past now, whatever is asked', () => {
     const words = fc.constantFrom(
