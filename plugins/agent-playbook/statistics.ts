@@ -69,6 +69,31 @@ export function twoProportionZ(now: Proportion, before: Proportion): number {
   return error === 0 ? 0 : (nowHits / nowTotal - beforeHits / beforeTotal) / error;
 }
 
+/**
+ * Fisher's exact test: how likely it is that so many of all hits, or more, fall into `now` by chance. For small numbers, where a
+ * normal distribution is no approximation; takes as many steps as there are hits.
+ */
+export function fisherTail(now: Proportion, before: Proportion): number {
+  const hits = now.hits + before.hits;
+  const total = now.total + before.total;
+  let likelihood = Math.exp(
+    logChoices(now.total, now.hits) + logChoices(before.total, before.hits) - logChoices(total, hits),
+  );
+  let sum = 0;
+  for (let k = now.hits; k <= Math.min(hits, now.total) && likelihood > 0; k += 1) {
+    sum += likelihood;
+    likelihood *= ((now.total - k) * (hits - k)) / ((k + 1) * (before.total - hits + k + 1));
+  }
+  return Math.min(1, sum);
+}
+
+/** Logarithm of the number of ways to choose `k` of `n`. */
+function logChoices(n: number, k: number): number {
+  let sum = 0;
+  for (let index = 1; index <= k; index += 1) sum += Math.log((n - k + index) / index);
+  return sum;
+}
+
 /** How likely so many hits or more are, of `total` that each hit with probability `p`. */
 export function binomialTail(hits: number, total: number, p: number): number {
   let term = (1 - p) ** total;

@@ -1,7 +1,7 @@
 import { code, percent, eitherWindow, isBefore, onlyFocus, ownWork, within } from '../sql.ts';
 import { listed, type Finding, type Row } from '../notebook.ts';
 import type { Step, Scene } from '../scene.ts';
-import { rate, twoProportionZ, type Proportion } from '../statistics.ts';
+import { fisherTail, rate, twoProportionZ, type Proportion } from '../statistics.ts';
 
 export interface ErrorChange {
   readonly service: string;
@@ -48,12 +48,19 @@ LIMIT 50`;
   return { ...finding, changes: answer.map(readChange) };
 }
 
+/** Failures that are judged exactly. */
+const few = 200;
+const byChance = 0.002;
+
 function readChange(row: Row): ErrorChange {
   const now = { hits: row.number('errors'), total: row.number('spans') };
   const before = { hits: row.number('errors_before'), total: row.number('spans_before') };
   const z = twoProportionZ(now, before);
   const times = rate(before) === 0 ? Infinity : rate(now) / rate(before);
-  const higher = rate(now) - rate(before) >= 0.01 && ((z >= 4 && times >= 2) || (z >= 3 && times >= 4));
+  // Ten failures of a service that is hardly called are news, and no z tells it.
+  const isFew = now.hits + before.hits <= few;
+  const unlikely = z >= 3 || (isFew && fisherTail(now, before) <= byChance);
+  const higher = rate(now) - rate(before) >= 0.01 && ((z >= 4 && times >= 2) || (unlikely && times >= 4));
   // Without a baseline there is no significance test, so only a clearly abnormal rate counts.
   const significant = before.total === 0 ? rate(now) >= 0.05 : higher;
   return {
