@@ -2,6 +2,8 @@
 export interface TimeRange {
   readonly start: Date;
   readonly end: Date;
+  /** About: it may be moved to where the telemetry is. */
+  readonly rough?: true;
 }
 
 const minute = 60_000;
@@ -47,7 +49,7 @@ const counts: Readonly<Record<string, number>> = {
 const count = String.raw`(\d{1,4}|${Object.keys(counts).join('|')})`;
 const amount = String.raw`${count}\s*(m|h|d|w|mins?|minutes?|hrs?|hours?|days?|weeks?)\b`;
 export const clock = String.raw`(\d{4}-\d{2}-\d{2}[t ]\d{2}:\d{2}(?::\d{2})?(?:\.\d{1,6})?\s?z?|\d{1,2}:\d{2}(?:\s?[ap]m\b)?|\d{1,2}\s?[ap]m\b)`;
-const roughly = String.raw`(?:(?:about|around|roughly|approximately|some|maybe)\s+|~\s*)?`;
+const roughly = String.raw`((?:about|around|roughly|approximately|some|maybe)\s+|~\s*)?`;
 
 /** Clock times of yesterday are the last ones before today. */
 function clockNow(text: string, now: Date): Date {
@@ -87,8 +89,10 @@ const readers: readonly Reader[] = [
   },
   (text, now) => {
     const match = new RegExp(`\\b(?:since|for)\\s+${roughly}${amount}`).exec(text);
-    const length = match && lengthOf(match[1], match[2]);
-    return length ? { start: new Date(now.getTime() - length), end: now } : undefined;
+    const length = match && lengthOf(match[2], match[3]);
+    if (!length) return undefined;
+    if (match[1] === undefined) return { start: new Date(now.getTime() - length), end: now };
+    return { start: new Date(now.getTime() - 1.5 * length), end: now, rough: true };
   },
   (text, now) => {
     const match = new RegExp(`\\b(?:last|past|previous)\\s+(?:${amount}|(minute|hour|day|week)\\b)`).exec(text);
@@ -156,8 +160,8 @@ function startOfDay(time: Date): Date {
 }
 
 /** At most seven days and never past `now`; undefined where less than a minute is left. */
-export function clamp({ start, end }: TimeRange, now: Date): TimeRange | undefined {
+export function clamp({ start, end, ...range }: TimeRange, now: Date): TimeRange | undefined {
   const last = Math.min(end.getTime(), now.getTime());
   const first = Math.max(start.getTime(), last - longest);
-  return last - first >= minute ? { start: new Date(first), end: new Date(last) } : undefined;
+  return last - first >= minute ? { start: new Date(first), end: new Date(last), ...range } : undefined;
 }

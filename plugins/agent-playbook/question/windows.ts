@@ -22,7 +22,7 @@ export interface Asked {
 
 /** The stretch that is looked at: named in the question, else around the incident's start, else the last hour. */
 export function askedRange(question: Pick<Question, 'range'>, assignment: Assignment): Asked {
-  if (question.range) return { range: question.range, source: 'named' };
+  if (question.range) return { range: question.range, source: question.range.rough ? 'default' : 'named' };
   const { incident, askedAt } = assignment;
   const source = incident === undefined || incident.startedAt > askedAt ? 'default' : 'incident';
   return { range: unnamedRange(assignment, askedAt), source };
