@@ -15,7 +15,7 @@ import { cureHabits } from '../src/telemetry/query/habits/index.ts';
 import { sqlManual } from '../src/tools/query-otel/render.ts';
 import { mistakes } from './support/mistakes.ts';
 
-const columns = new Set(dialect.tables.flatMap((table) => table.columns.map(({ name }) => name)));
+const columns = new Map(dialect.tables.map((table) => [table.name, table.columns.map(({ name }) => name)] as const));
 const cured = (sql: string) => cureHabits({ sql, dialect, columns, error: { code: 'sql_failed', message: '' } });
 const cautions = (sql: string) => cautionsOf(sql, ['spans', 'logs', 'metrics'], dialect);
 

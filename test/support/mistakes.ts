@@ -60,6 +60,12 @@ export const mistakes: readonly string[] = [
   'SELECT http.route, count(*) FROM otel.spans GROUP BY 1',
   'SELECT host_name FROM otel.metrics LIMIT 1',
   "SELECT s.service, s.duration FROM otel.spans AS s WHERE s.status_code = 'ERROR' LIMIT 5",
+  // Several at once.
+  "SELECT serviceName, p95(duration_ms) FROM traces WHERE status = 'ERROR' AND timestamp > now() - 1h GROUP BY serviceName",
+  'SELECT TOP 3 SpanName, count(*) FROM otel_traces GROUP BY SpanName',
+  "SELECT message FROM logs WHERE level = 'ERROR' AND timestamp > DATE_SUB(NOW(), INTERVAL 1 HOUR) LIMIT 5, 10",
+  'SELECT MetricName, percentile(Value, 95) FROM metrics GROUP BY MetricName',
+  "SELECT service, countIf(status = 'ERROR') AS errors FROM spans GROUP BY service",
   // Tables.
   'SELECT service_name FROM otel_traces LIMIT 1',
   'SELECT service_name FROM otel.traces LIMIT 1',

@@ -53,10 +53,10 @@ export function repair(error: SightlineError, query: FailedQuery): SightlineErro
 /** What to write instead, where the statement has something in it that fails here, or yields nothing once it does not. */
 function cured(error: SightlineError, query: FailedQuery, otherwise = ''): SightlineError {
   const { dialect, tables = dialect.tables.map(({ name }) => name) } = query;
-  const columns = new Set(
+  const columns = new Map(
     dialect.tables
       .filter(({ name }) => tables.includes(name))
-      .flatMap((table) => readableTable(table, query.rules).columns.map(({ name }) => name)),
+      .map((table) => [table.name, readableTable(table, query.rules).columns.map(({ name }) => name)] as const),
   );
   const cure = cureHabits({ sql: query.sql, dialect, columns, error });
   const sql = cure?.sql ?? query.sql;

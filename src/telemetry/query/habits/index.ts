@@ -69,8 +69,8 @@ const habits: readonly Habit[] = [
 export interface Failed {
   readonly sql: string;
   readonly dialect: Dialect;
-  /** That the caller may read of the tables in it. */
-  readonly columns: ReadonlySet<string>;
+  /** That the caller may read, by table. */
+  readonly columns: ReadonlyMap<string, readonly string[]>;
   readonly error: Pick<SightlineError, 'code' | 'message'>;
 }
 
@@ -80,18 +80,24 @@ export function cureHabits({ sql, dialect, columns, error }: Failed): Cure | und
   const { code, message } = error;
   const isMissing = code === 'unknown_table' || (code === 'unknown_function' && message.includes('does not exist'));
   const failure = { misfits: !isMissing && code !== 'unknown_column', mayMisuse: !isMissing };
-  // Last, since it looks at every name: only where one is wrong.
-  const asked = code === 'unknown_column' ? [...habits, columnOtherwise] : habits;
   const advices = new Set<string>();
   let cured = sql;
   for (let turn = 0; turn < mostCures; turn += 1) {
-    const cure = firstCure({ sql: cured, dialect, columns, ...failure }, asked);
+    // Last, since it looks at every name: only where one is wrong, or others of the statement were.
+    const asked = code === 'unknown_column' || cured !== sql ? [...habits, columnOtherwise] : habits;
+    const cure = firstCure({ sql: cured, dialect, columns: columnsIn(cured, columns), ...failure }, asked);
     if (cure === undefined) break;
     if (cure.advice !== '') advices.add(cure.advice);
     if (cure.sql === undefined) return { advice: [...advices].join(' ') };
     cured = cure.sql;
   }
   return cured === sql ? undefined : { advice: [...advices].slice(0, 3).join(' '), sql: cured };
+}
+
+/** Of the tables that a statement names; of all where it names none. */
+function columnsIn(sql: string, columns: Failed['columns']): ReadonlySet<string> {
+  const named = [...columns].filter(([table]) => new RegExp(`\\botel\\W{1,3}${table}\\b`, 'i').test(sql));
+  return new Set((named.length === 0 ? [...columns] : named).flatMap(([, names]) => names));
 }
 
 function firstCure(statement: Statement, asked: readonly Habit[]): Cure | undefined {
