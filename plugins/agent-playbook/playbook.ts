@@ -90,7 +90,8 @@ async function* answer(
   const about = { ...(reading !== undefined && { reading }), looked: placed.windows.now };
 
   const wrong = /\bwrong\b|\bfail|\bbroke|\bslow|\bdown\b/i.test(question.texts.join(' '));
-  const said = assignment.incident !== undefined || (question.range !== undefined && wrong);
+  const isNamed = question.range !== undefined && question.range.rough === undefined;
+  const said = assignment.incident !== undefined || (isNamed && wrong);
   let scene: Scene = {
     notebook,
     write: host.dialect.write,

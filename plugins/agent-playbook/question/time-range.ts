@@ -92,7 +92,8 @@ const readers: readonly Reader[] = [
     const length = match && lengthOf(match[2], match[3]);
     if (!length) return undefined;
     if (match[1] === undefined) return { start: new Date(now.getTime() - length), end: now };
-    return { start: new Date(now.getTime() - 1.5 * length), end: now, rough: true };
+    // What is told roughly began earlier as easily as later: never less than what is looked at without a time.
+    return { start: new Date(now.getTime() - Math.max(hour, 1.5 * length)), end: now, rough: true };
   },
   (text, now) => {
     const match = new RegExp(`\\b(?:last|past|previous)\\s+(?:${amount}|(minute|hour|day|week)\\b)`).exec(text);

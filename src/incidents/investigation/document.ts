@@ -90,7 +90,11 @@ function grown({ title, body }: Section, said: string, askedAt: Date): string {
   }
   const lines = new Set(body.split('\n'));
   const news = said.split('\n').filter((line) => !lines.has(line));
-  return news.length === 0 ? body : `${body}\n${news.join('\n')}`;
+  if (news.length === 0) return body;
+  const all = [...body.split('\n'), ...news];
+  // As both wrote them they begin with a time that sorts as text.
+  const isTimed = title === 'Timeline' && all.every((line) => /^- \d{4}-\d{2}-\d{2} /.test(line));
+  return (isTimed ? all.toSorted((a, b) => a.slice(0, 18).localeCompare(b.slice(0, 18))) : all).join('\n');
 }
 
 /** Empty, or but a line in italics such as `_Nothing to report._`. */

@@ -260,23 +260,15 @@ describe('every fault shows where its cause is', () => {
 });
 
 describe('demoIncident', () => {
-  it('has every section, waits on a person and does not give the cause away', () => {
+  it('says what is known, waits on a person and does not give the cause away', () => {
     for (const scenario of names) {
       const options = { scenario, seed: 2, minutes: 12, end, rate: 5 };
       const { figures } = run(options);
       const incident = demoIncident(options, figures);
       const { description } = groundTruth(options);
       const sections = [...(incident.document ?? '').matchAll(/^## (.+)$/gm)].map(([, title]) => title);
-      expect(sections).toEqual([
-        'Summary',
-        'Impact',
-        'Timeline',
-        'Root cause',
-        'Evidence',
-        'Ruled out',
-        'Next steps',
-        'Open questions',
-      ]);
+      // The rest is the agent's to write.
+      expect(sections).toEqual(['Summary', 'Impact', 'Timeline']);
       expect(incident.waitingOn?.party).toBe('human');
       expect(incident.alerts).toHaveLength(1);
       expect(incident.document).not.toContain(description);

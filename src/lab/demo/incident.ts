@@ -72,38 +72,6 @@ ${alert.summary}
 - ${time(harmlessRelease.at)}: ${harmlessRelease.service} ${harmlessRelease.version} was released.
 - ${time(onset)}: the figures change.
 - ${time(detected)}: the alert “${alert.title}” fired.
-
-## Root cause
-
-Not known yet.
-
-## Evidence
-
-E1. Requests, errors and p95 of ${alert.service} by minute:
-
-\`\`\`sql
-SELECT date_trunc('minute', time) AS minute, count(*) AS requests,
-  count(*) FILTER (WHERE status_code = 'ERROR') AS errors,
-  round(quantile_cont(duration_nano / 1e6, 0.95), 1) AS p95_ms
-FROM otel.spans
-WHERE service_name = '${alert.service}' AND kind IN ('SERVER', 'CONSUMER')${alert.operation === undefined ? '' : ` AND name = '${alert.operation}'`}
-  AND time >= TIMESTAMP '${sqlTime(start)}' AND time < TIMESTAMP '${sqlTime(end)}'
-GROUP BY 1 ORDER BY 1
-\`\`\`
-
-## Ruled out
-
-Nothing yet.
-
-## Next steps
-
-- Ask the agent: “${alert.question}”
-- Compare the traces since ${time(onset)} with those before.
-
-## Open questions
-
-- Did the release of ${harmlessRelease.service} ${harmlessRelease.version} have a part in it?
-- Who is affected, and who is not?
 `,
   };
 }
@@ -115,8 +83,4 @@ function row({ requests, errors, p95 }: Figures): string {
 
 function time(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}
-
-function sqlTime(at: number): string {
-  return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 }
