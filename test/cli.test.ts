@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { Sandbox, type Ended } from './support/cli.ts';
 
@@ -396,11 +397,23 @@ describe('the first start', () => {
       return z.object({ result: z.object({ structuredContent: z.unknown() }) }).parse(await response.json()).result
         .structuredContent;
     };
-    const incident = z.looseObject({ document: z.object({ markdown: z.string() }) });
-    const { document } = incident.parse(await call('read_incident', { incident_id: 'INC-1' }));
-    const [, sql] = document.markdown.match(/```sql\n([\s\S]+?)```/) ?? [];
-    const evidence = z.object({ rows: z.array(z.unknown()) }).parse(await call('query_otel', { sql }));
-    expect(evidence.rows.length).toBeGreaterThan(30);
+    const incident = z.looseObject({
+      investigation: z
+        .object({ status: z.string(), steps: z.array(z.looseObject({ sql: z.string().optional() })) })
+        .optional(),
+    });
+    const read = async () =>
+      incident.parse(await call('read_incident', { incident_id: 'INC-1', include: ['investigation', 'evidence'] }))
+        .investigation;
+    let investigation = await read();
+    while (investigation?.status !== 'completed') {
+      await delay(200);
+      investigation = await read();
+    }
+    const evidence = z
+      .object({ rows: z.array(z.unknown()) })
+      .parse(await call('query_otel', { sql: investigation.steps[0]?.sql }));
+    expect(evidence.rows.length).toBeGreaterThan(10);
     const { chats } = z.object({ chats: z.array(z.unknown()) }).parse(await call('list_chats', { mine: true }));
     expect(chats).toHaveLength(1);
 
