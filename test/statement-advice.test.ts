@@ -62,6 +62,24 @@ describe('cautions', () => {
   });
 });
 
+describe('a pattern', () => {
+  it.each(['%'.repeat(39), '%_'.repeat(19), '%a'.repeat(19), '_'.repeat(39)])(
+    'made to take long is judged at once: %s',
+    (pattern) => {
+      for (const column of ['status_code', 'type']) {
+        cautions(`SELECT 1 FROM otel.spans WHERE ${column} LIKE '${pattern}x'`);
+        cured(`SELECT 1 FROM otel.spans WHERE ${column} LIKE '${pattern}x'`);
+      }
+    },
+  );
+
+  it('of the wrong case is told, and one that matches is not', () => {
+    const said = (pattern: string) => cautions(`SELECT 1 FROM otel.spans WHERE kind LIKE '${pattern}'`);
+    expect(said('Serv%').map(({ text }) => text)).toEqual([expect.stringContaining("Write 'SERV%' in its place.")]);
+    expect([said('%RVE%'), said('SERVE_'), said('%')]).toEqual([[], [], []]);
+  });
+});
+
 describe('a column that a warehouse has nothing for', () => {
   const mapping = {
     preset: undefined,

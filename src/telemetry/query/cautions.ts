@@ -2,6 +2,7 @@ import { nearestName } from '../../contract/core/spelling.ts';
 import type { Dialect, LogicalColumn, TableName } from '../../contract/telemetry/index.ts';
 import { pathByDot } from './habits/attributes.ts';
 import { pathIntoAttributes } from './habits/functions.ts';
+import { exactLikeMatcher } from './service-command.ts';
 import { closing, isName, mostTokens, tokensOf, type Caution, type Source, type Token } from './habits/tokens.ts';
 
 const most = 5;
@@ -162,13 +163,10 @@ function ofPattern({ name, values }: LogicalColumn, tokens: readonly Token[], at
   const like = tokens[at + 1]?.text === 'not' ? at + 2 : at + 1;
   const pattern = tokens[like + 1];
   if (values === undefined || tokens[like]?.text !== 'like' || pattern?.kind !== 'string') return undefined;
-  const matching = (text: string) => {
-    const parts = text.split('%').map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`).replaceAll('_', '.'));
-    return values.filter((value) => new RegExp(`^${parts.join('.*')}$`).test(value));
-  };
-  if (pattern.text.length > 40 || matching(pattern.text).length > 0) return undefined;
+  const matchesAny = (text: string) => values.some(exactLikeMatcher(text));
+  if (pattern.text.length > 40 || matchesAny(pattern.text)) return undefined;
   const all = values.map((value) => `'${value}'`).join(', ');
-  const meant = [pattern.text.toUpperCase(), pattern.text.toLowerCase()].find((text) => matching(text).length > 0);
+  const meant = [pattern.text.toUpperCase(), pattern.text.toLowerCase()].find(matchesAny);
   const said = `No ${name} is like '${pattern.text}': it is one of ${all}.`;
   if (meant === undefined) return { text: said };
   const { start, end } = pattern;

@@ -35,13 +35,19 @@ export function parseServiceCommand(sql: string): ServiceCommand | undefined {
 /** A pattern longer than any name there is: refused, so that what matching may cost is bounded. */
 const longestLike = 256;
 
-/**
- * Tells whether a text matches a SQL LIKE pattern: `%` any text, `_` one character, `\` takes the next literally; case is
- * ignored. The pattern is read once, since thousands of names may be asked.
- */
+/** As `exactLikeMatcher`, but case is ignored. */
 export function likeMatcher(pattern: string): (text: string) => boolean {
-  const parts = likeParts(pattern.toLowerCase());
-  return (text) => matches(Array.from(text.toLowerCase()), parts);
+  const matches = exactLikeMatcher(pattern.toLowerCase());
+  return (text) => matches(text.toLowerCase());
+}
+
+/**
+ * Tells whether a text matches a SQL LIKE pattern: `%` any text, `_` one character, `\` takes the next literally. The pattern
+ * is read once, since thousands of names may be asked. A regular expression made of it would take forever for a row of `%`.
+ */
+export function exactLikeMatcher(pattern: string): (text: string) => boolean {
+  const parts = likeParts(pattern);
+  return (text) => matches(Array.from(text), parts);
 }
 
 function matches(letters: readonly string[], parts: readonly LikePart[]): boolean {
