@@ -121,6 +121,29 @@ describe('advice', () => {
     expect(cured(sql)).toBeUndefined();
   });
 
+  it.each([
+    // A position, not whether there is one; an array with what is double; a table that only sounds like one.
+    "SELECT strpos2(body, 'a') FROM otel.logs",
+    "SELECT positionCaseInsensitive(body, 'a') FROM otel.logs",
+    'SELECT groupArray(name) FROM otel.spans',
+    'SELECT 1 FROM product_catalog',
+  ])('does not change what is meant: %s', (sql) => {
+    expect(cured(sql)).toBeUndefined();
+  });
+
+  it.each([
+    [
+      "SELECT name, count(*) FROM otel.spans WHERE name = 'salt and pepper' AND count(*) > 1 GROUP BY name",
+      "SELECT name, count(*) FROM otel.spans WHERE name = 'salt and pepper' GROUP BY name HAVING count(*) > 1",
+    ],
+    [
+      "SELECT 1 FROM otel.logs WHERE positionCaseInsensitive(body, 'Time-Out') > 0",
+      "SELECT 1 FROM otel.logs WHERE lower(body) LIKE '%time-out%'",
+    ],
+  ])('mends %s', (sql, mended) => {
+    expect(cured(sql)?.sql).toBe(mended);
+  });
+
   it('is given of nothing that is longer than it is worth, and throws at nothing', () => {
     const pieces = [
       'kind',

@@ -3,7 +3,16 @@ import type { Dialect, LogicalColumn, TableName } from '../../contract/telemetry
 import { pathByDot } from './habits/attributes.ts';
 import { pathIntoAttributes } from './habits/functions.ts';
 import { exactLikeMatcher } from './service-command.ts';
-import { closing, isName, mostTokens, tokensOf, type Caution, type Source, type Token } from './habits/tokens.ts';
+import {
+  closing,
+  givenNames,
+  isName,
+  mostTokens,
+  tokensOf,
+  type Caution,
+  type Source,
+  type Token,
+} from './habits/tokens.ts';
 
 const most = 5;
 /** Longer statements are not looked at: this is advice, and must cost little. */
@@ -50,7 +59,7 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
   const columns = columnsOf(tables, dialect);
   const tokens = tokensOf(sql, dialect.name);
   if (tokens.length > mostTokens) return [];
-  const aliases = new Set(tokens.filter((_, at) => isAliased(tokens[at - 1])).map(({ text }) => text));
+  const aliases = givenNames(tokens);
   const mayBeNull = tokens.some(({ kind, text }) => kind === 'word' && nullMakers.has(text));
   const readsAttributes = tokens.some(({ text }) => text.endsWith('attributes'));
   const found: Caution[] = [];
@@ -75,13 +84,6 @@ export function cautionsOf(sql: string, tables: readonly TableName[], dialect: D
     found.push(...more.flatMap((look) => look(column, tokens, at) ?? []));
   });
   return found;
-}
-
-/** Whether a name after this is another name for what stands before it: `… AS kind`, `attributes['kind'] kind`. */
-function isAliased(before: Token | undefined): boolean {
-  if (before === undefined) return false;
-  const { kind, text } = before;
-  return kind === 'string' || kind === 'number' || text === 'as' || text === ')' || text === ']';
 }
 
 /** By name; nullable where it is in one of the tables. */

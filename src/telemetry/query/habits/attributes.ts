@@ -130,20 +130,11 @@ export function attributeAsColumn(tokens: readonly Token[], at: number, statemen
   // Of `http_response_status_code` nobody can tell where the dots are.
   const key = isBare ? /^[a-z]+(_[a-z]+)?$/.exec(token.text)?.[0].replace('_', '.') : parts.join('.');
   const [space = ''] = key?.split('.') ?? [];
-  if (key?.includes('.') !== true || isAlias(tokens, isBare ? token.text : space)) return undefined;
+  if (key?.includes('.') !== true || statement.given.has(isBare ? token.text : space)) return undefined;
   const column = columnsOfKeys[key];
   const map = resourceNamespaces.has(space) ? 'resource_attributes' : namespaces.has(space) ? 'attributes' : undefined;
   if (map === undefined) return undefined;
   return write(statement, token, tokens[last], column ?? statement.dialect.write.attribute(map, key));
-}
-
-/** Whether the statement gives something this name. */
-function isAlias(tokens: readonly Token[], name: string): boolean {
-  return tokens.some(({ text }, at) => {
-    const before = tokens[at - 1];
-    if (text !== name || before === undefined) return false;
-    return before.text === 'as' || before.text === ')' || /^(spans|logs|metrics)$/.test(before.text);
-  });
 }
 
 const keyLists: ReadonlySet<string> = new Set(

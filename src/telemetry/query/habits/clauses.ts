@@ -8,7 +8,8 @@ export function top(tokens: readonly Token[], at: number, { sql }: Statement): C
   const number = inBrackets ? tokens[at + 3] : count;
   const last = inBrackets ? tokens[at + 4] : count;
   if (number?.kind !== 'number' || last === undefined) return undefined;
-  const rest = `${sql.slice(0, token.start).trimEnd()}${sql.slice(last.end)}`.replace(/[\s;]+$/, '');
+  const end = tokens.findLast(({ text }) => text !== ';')?.end;
+  const rest = `${sql.slice(0, token.start).trimEnd()}${sql.slice(last.end, end)}`;
   const advice = `Leave TOP out, and write LIMIT ${number.text} at the end of the statement.`;
   return { advice, sql: `${rest} LIMIT ${number.text}` };
 }
@@ -145,10 +146,7 @@ export function aggregateInWhere(tokens: readonly Token[], at: number, statement
   const end = group?.at(-1);
   if (first === undefined || last === undefined || end === undefined || conditions.some(({ text }) => text === 'or'))
     return undefined;
-  const parts = sql
-    .slice(first.start, last.end)
-    .split(/\band\b/i)
-    .map((part) => part.trim());
+  const parts = listed(conditions, sql, 'and').map((part) => part.text);
   const [having, kept] = [parts.filter((part) => aggregate.test(part)), parts.filter((part) => !aggregate.test(part))];
   if (having.length === 0 || clauseOf(tokens, 'having') !== undefined) return undefined;
   const rest = kept.length === 0 ? '' : `WHERE ${kept.join(' AND ')} `;

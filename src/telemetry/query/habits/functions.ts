@@ -4,6 +4,7 @@ import {
   bracketsAt,
   callAt,
   literalOf,
+  textOf,
   write,
   type Argument,
   type Call,
@@ -38,6 +39,12 @@ const contains: Translation = ({ args: [subject, part] }, writer) => {
   const literal = literalOf(part);
   if (subject === undefined || literal === undefined || /[%_\\]/.test(literal)) return undefined;
   return `${subject.text} LIKE ${writer.literal(`%${literal}%`)}`;
+};
+
+const containsAnyCase: Translation = ({ args: [subject, part] }, writer) => {
+  const literal = literalOf(part)?.toLowerCase();
+  if (subject === undefined || literal === undefined || /[%_\\]/.test(literal)) return undefined;
+  return `lower(${subject.text}) LIKE ${writer.literal(`%${literal}%`)}`;
 };
 
 const attribute: Translation = ({ args: [map, path] }, writer) => {
@@ -85,8 +92,11 @@ const either: Translation = ({ args: [condition, yes, no] }) =>
 const coalesced = withTwo((value, otherwise) => `coalesce(${value}, ${otherwise})`);
 const joined: Translation = ({ args: [one, separator] }, writer) =>
   one === undefined ? undefined : writer.joined(one.text, literalOf(separator) ?? ', ');
-const distinct: Translation = ({ args: [one] }, writer) =>
-  one === undefined ? undefined : writer.distinctArray(one.text.replace(/^distinct\s+/i, ''));
+/** An array without DISTINCT keeps what is double, and is not this. */
+const distinct: Translation = ({ name, args: [one] }, writer) => {
+  if (one?.tokens[0]?.text === 'distinct') return writer.distinctArray(one.text.replace(/^distinct\s+/i, ''));
+  return one && /^(groupuniqarray|collect_set)$/.test(name) ? writer.distinctArray(one.text) : undefined;
+};
 const decimal = withOne((one) => `(${one} * 1.0)`);
 const greatest = withTwo((value, by, writer) => writer.valueAt(value, by, 'max'));
 const least = withTwo((value, by, writer) => writer.valueAt(value, by, 'min'));
@@ -119,7 +129,7 @@ const translations: ReadonlyMap<string, Translation> = new Map([
   ...named('argmin arg_min min_by', least),
   ...named('any any_value anylast first', any),
   ...named('group_concat string_agg listagg', joined),
-  ...named('groupuniqarray array_agg list collect_set grouparray', distinct),
+  ...named('groupuniqarray array_agg list collect_set', distinct),
   ...named('if iif', either),
   ...named('ifnull nvl isnull', coalesced),
   ...named(
@@ -128,7 +138,8 @@ const translations: ReadonlyMap<string, Translation> = new Map([
   ),
   ...named('tofloat64 tofloat float', decimal),
   ...named('match regexp_contains regexp_like regexp_matches rlike', matches),
-  ...named('contains strpos instr locate position positioncaseinsensitive charindex', contains),
+  ...named('contains strpos instr position', contains),
+  ...named('positioncaseinsensitive', containsAnyCase),
   ...[...jsonReaders].map((name) => [name, attribute] as const),
   ...named('mapcontains map_contains map_contains_key has', hasKey),
 ]);
@@ -141,7 +152,8 @@ export function foreignCall(tokens: readonly Token[], at: number, statement: Sta
   if (isKnown && !(statement.mayMisuse && mayMisfit.has(call.name))) return undefined;
   const translated = translations.get(call.name)?.(call, statement.dialect.write);
   if (translated === undefined) return undefined;
-  return write(statement, call.first, afterComparison(tokens, at, call), translated);
+  const last = afterComparison(tokens, at, call);
+  return last && write(statement, call.first, last, translated);
 }
 
 /** Of one name in several dialects, with other arguments in each. */
@@ -156,21 +168,14 @@ const mayMisfit: ReadonlySet<string> = new Set([
   'has',
 ]);
 
-const positions: ReadonlySet<string> = new Set([
-  'strpos',
-  'instr',
-  'locate',
-  'position',
-  'positioncaseinsensitive',
-  'charindex',
-]);
+const positions: ReadonlySet<string> = new Set(['strpos', 'instr', 'position', 'positioncaseinsensitive']);
 
-/** `strpos(a, 'b') > 0` is one condition. */
-function afterComparison(tokens: readonly Token[], at: number, { name, last }: Call): Token {
+/** `strpos(a, 'b') > 0` is one condition; a position that is used otherwise has no other words. */
+function afterComparison(tokens: readonly Token[], at: number, { name, last }: Call): Token | undefined {
   if (!positions.has(name)) return last;
   const close = tokens.indexOf(last, at);
   const [sign, zero] = [tokens[close + 1], tokens[close + 2]];
-  return zero !== undefined && ['>', '<>', '!='].includes(sign?.text ?? '') && zero.text === '0' ? zero : last;
+  return zero?.text === '0' && /^(>|<>|!=)$/.test(sign?.text ?? '') ? zero : undefined;
 }
 
 /** `sum(a = 'b')`, where a condition is no number. */
@@ -217,7 +222,9 @@ export function quantileCall(tokens: readonly Token[], at: number, statement: St
 
 function withinGroup(tokens: readonly Token[], close: number, call: Call, statement: Statement): Cure | undefined {
   const group = bracketsAt(tokens, close + 3, statement.sql);
-  const expression = /^order\s+by\s+(.+?)(?:\s+(?:asc|desc))?$/is.exec(group?.args[0]?.text ?? '')?.[1];
+  const ordered = group?.args[0]?.tokens.slice(2) ?? [];
+  const [first, end] = [ordered[0], ordered.at(/^(asc|desc)$/.test(ordered.at(-1)?.text ?? '') ? -2 : -1)];
+  const expression = first && end && textOf(statement, first, end);
   const share = Number(text(call.args[0]));
   if (group === undefined || expression === undefined || Number.isNaN(share)) return undefined;
   return write(statement, call.first, group.last, statement.dialect.write.quantile(expression, fractionOf(share)));

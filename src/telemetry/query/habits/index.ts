@@ -19,7 +19,7 @@ import { filterClause, foreignCall, quantileCall, sumOfCondition } from './funct
 import { columnOtherwise, errorFlag, tableOtherwise } from './names.ts';
 import { backticks, caselessLike, castType, containsWord, doubleQuotedText, regularExpression } from './texts.ts';
 import { beforeNow, dateArithmetic, durationAsText, epochPart, relativeTime, timeAsNumber } from './times.ts';
-import { mostTokens, tokensOf, type Cure, type Habit, type Statement } from './tokens.ts';
+import { givenNames, mostTokens, tokensOf, type Cure, type Habit, type Statement } from './tokens.ts';
 
 /** Longer ones are not looked at: this is advice, and must cost little. */
 const longest = 8_192;
@@ -100,8 +100,9 @@ function columnsIn(sql: string, columns: Failed['columns']): ReadonlySet<string>
   return new Set((named.length === 0 ? [...columns] : named).flatMap(([, names]) => names));
 }
 
-function firstCure(statement: Statement, asked: readonly Habit[]): Cure | undefined {
-  const tokens = tokensOf(statement.sql, statement.dialect.name);
+function firstCure(failed: Omit<Statement, 'given'>, asked: readonly Habit[]): Cure | undefined {
+  const tokens = tokensOf(failed.sql, failed.dialect.name);
+  const statement = { ...failed, given: givenNames(tokens) };
   if (tokens.length > mostTokens) return undefined;
   for (const habit of asked) {
     for (let at = 0; at < tokens.length; at += 1) {

@@ -7,10 +7,22 @@ function tableMeant(name: string): TableName | undefined {
   const [near] = nearest(name, tableNames);
   const known = tableNames.find((table) => table === near);
   if (known !== undefined) return known;
-  if (/metric|gauge|histogram/i.test(name)) return 'metrics';
-  if (/trace|span/i.test(name)) return 'spans';
-  return /log/i.test(name) ? 'logs' : undefined;
+  const words = name.toLowerCase().split(/[^a-z]+/);
+  return words.flatMap((word) => tableWords[word] ?? []).at(0);
 }
+
+const tableWords: Readonly<Record<string, TableName>> = {
+  metric: 'metrics',
+  metrics: 'metrics',
+  gauge: 'metrics',
+  histogram: 'metrics',
+  trace: 'spans',
+  traces: 'spans',
+  span: 'spans',
+  spans: 'spans',
+  log: 'logs',
+  logs: 'logs',
+};
 
 /** A table by another name, or without its schema. */
 export function tableOtherwise(tokens: readonly Token[], at: number, statement: Statement): Cure | undefined {
@@ -70,23 +82,20 @@ export function columnOtherwise(tokens: readonly Token[], at: number, statement:
     columns.has(token.text) &&
     (statement.dialect.name !== 'clickhouse' || textOf(statement, token, token) === token.text);
   const before = tokens[at - 1]?.text;
-  if (isColumn || ['from', 'join', 'as', 'otel', 'interval'].includes(before ?? '') || isNamedHere(tokens, at))
+  if (
+    isColumn ||
+    ['from', 'join', 'as', 'otel', 'interval'].includes(before ?? '') ||
+    statement.given.has(token.text) ||
+    isTable(tokens, at)
+  )
     return undefined;
   // As it was written: of `TraceId` the words can be told.
   const [near] = nearest(token.kind === 'word' ? sql.slice(token.start, token.end) : token.text, columns);
   return near === undefined ? undefined : unsaid(statement, token, token, near);
 }
 
-/** Whether it is a name that the statement gives, or a word behind a table, a number, a text or a bracket. */
-function isNamedHere(tokens: readonly Token[], at: number): boolean {
-  const { text } = tokens[at] ?? { text: '' };
-  if (tokens[at - 1]?.text === '.' && tokens[at - 2]?.text === 'otel') return true;
-  return tokens.some((token, index) => {
-    const before = tokens[index - 1];
-    if (token.text !== text || before === undefined) return false;
-    if (before.text === 'as' || before.text === ')' || before.text === ']') return true;
-    return before.kind === 'number' || before.kind === 'string' || /^(spans|logs|metrics)$/.test(before.text);
-  });
+function isTable(tokens: readonly Token[], at: number): boolean {
+  return tokens[at - 1]?.text === '.' && tokens[at - 2]?.text === 'otel';
 }
 
 /** `WHERE is_error`, `error = true`. */

@@ -38,6 +38,14 @@ function inside(text: string, quote: string): string {
   return text.slice(1, -1).replaceAll(quote + quote, quote);
 }
 
+/** Names that a statement gives: what stands behind AS, a bracket, a literal or a table. */
+export function givenNames(tokens: readonly Token[]): ReadonlySet<string> {
+  const gives = (before: Token | undefined) =>
+    before !== undefined &&
+    (before.kind === 'string' || before.kind === 'number' || /^(as|[)\]]|spans|logs|metrics)$/.test(before.text));
+  return new Set(tokens.filter((_, at) => gives(tokens[at - 1])).map(({ text }) => text));
+}
+
 /** Whether a token may name a column: written bare, or quoted in one of the ways. */
 export function isName({ kind }: Token): boolean {
   return kind === 'word' || kind === 'quoted' || kind === 'backticked';
@@ -76,6 +84,8 @@ export interface Statement extends Source {
   readonly misfits: boolean;
   /** Whether a function with other arguments may be why: a unit of time is then no column. */
   readonly mayMisuse: boolean;
+  /** Names that it gives itself. */
+  readonly given: ReadonlySet<string>;
   /** Of the tables it reads, in lower case. */
   readonly columns: ReadonlySet<string>;
 }
@@ -144,14 +154,15 @@ export function bracketsAt(
   return last && { args: listed(tokens.slice(open + 1, close), sql), last };
 }
 
-/** Parts of a list, at the commas that are in no brackets. */
-export function listed(tokens: readonly Token[], sql: string): readonly Argument[] {
+/** Parts of a list, at the commas that are in no brackets, or at another word. */
+export function listed(tokens: readonly Token[], sql: string, separator = ','): readonly Argument[] {
   const parts: Token[][] = [[]];
   let depth = 0;
   for (const token of tokens) {
     if (token.kind === 'sign' && /[([{]/.test(token.text)) depth += 1;
     else if (token.kind === 'sign' && /[)\]}]/.test(token.text)) depth -= 1;
-    if (token.text === ',' && token.kind === 'sign' && depth === 0) parts.push([]);
+    const isSeparator = token.text === separator && (token.kind === 'sign' || token.kind === 'word');
+    if (isSeparator && depth === 0) parts.push([]);
     else parts.at(-1)?.push(token);
   }
   return parts
