@@ -112,8 +112,9 @@ async function* answer(
   if (question.asks.kind === 'traces') return { ...about, report: yield* examplesOnly(scene, question, notes) };
   if (scene.windows.before === undefined && scene.windows.references.length === 0) {
     const began = yield* onset({ notebook, write: scene.write, range: scene.windows.now, bad: 'failed' });
+    const lack = first < scene.windows.now.start ? 'too little' : 'no';
+    notes.push(`There is ${lack} telemetry from before, so the later part was compared with the earlier one.`);
     scene = placedIn(scene, split(scene.windows.now, began.at), sent);
-    notes.push('There is no telemetry from before, so the later part was compared with the earlier one.');
   }
   let clues = yield* gatherClues(scene);
   const began =

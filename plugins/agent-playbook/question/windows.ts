@@ -63,7 +63,7 @@ export function placeWindows(
   // Minutes without telemetry would be compared as minutes in which nothing happens.
   if (asked.source === 'default' && range.end.getTime() - last.getTime() > silence) {
     const end = new Date(last.getTime() + 1);
-    notes.push(`Nothing has come in since ${moment(last)}; the last hour before that was looked at instead.`);
+    notes.push(`Nothing has come in since ${moment(last)}, so what came before that was looked at.`);
     range = { start: new Date(end.getTime() - lengthOf(range)), end };
   }
   if (question.references.length > 0) return { windows: besides(range, first, question), notes };
