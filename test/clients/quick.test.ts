@@ -148,11 +148,11 @@ describe('clients that are quick to drive', () => {
     const bridges: ClientV1[] = [];
     afterAll(() => Promise.all(bridges.map((client) => client.close())));
 
-    async function bridge(home: string, words: readonly string[]): Promise<Connected> {
+    async function bridge(url: URL, home: string, words: readonly string[]): Promise<Connected> {
       const client = new ClientV1(info);
       bridges.push(client);
       const program = join(root, 'node_modules/mcp-remote/dist/proxy.js');
-      const args = [program, endpoint('127.0.0.1', '/mcp').href, '--allow-http', ...words];
+      const args = [program, url.href, '--allow-http', ...words];
       const env = { HOME: home, PATH: `${home}:${process.env['PATH']}`, BROWSER: join(home, 'xdg-open') };
       await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }));
       return {
@@ -163,16 +163,22 @@ describe('clients that are quick to drive', () => {
     }
 
     it('does the course with a token', async () => {
-      await seeCourse(await bridge(directory, ['--header', `Authorization: Bearer ${token}`]));
+      await seeCourse(
+        await bridge(endpoint('127.0.0.1', '/mcp'), directory, ['--header', `Authorization: Bearer ${token}`]),
+      );
     });
 
-    it('does the course once a person has allowed it in the browser that it opens', async () => {
-      const home = join(directory, 'home');
+    it.each([
+      ['127.0.0.1', '/mcp'],
+      ['localhost', '/mcp'],
+      ['localhost', '/mcp/'],
+    ])('does the course at %s%s once a person has allowed it in the browser that it opens', async (host, path) => {
+      const home = join(directory, `home-${host}${path.replaceAll('/', '-')}`);
       const [opened, browser] = [join(home, 'opened'), join(home, 'xdg-open')];
       await mkdir(home);
       await writeFile(browser, `#!/bin/sh\nprintf %s "$1" >"${opened}"\n`);
       await chmod(browser, 0o755);
-      const connecting = bridge(home, []);
+      const connecting = bridge(endpoint(host, path), home, []);
       const [asked] = await Promise.all([written(opened), Promise.race([connecting, delay(0)])]);
       expect((await fetch(await allow(asked))).status).toBe(200);
       await seeCourse(await connecting);
