@@ -20,7 +20,7 @@ import { writeAnswer, writeDocument } from './report/answer.ts';
 import { conclude, nothingSent } from './report/conclude.ts';
 import { reportLogs, reportTraces } from './report/examples.ts';
 import { type Report, readingLine } from './report/findings.ts';
-import { recall } from './report/recall.ts';
+import { help, recall } from './report/recall.ts';
 
 export const engine = 'playbook';
 
@@ -47,6 +47,7 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
   const notebook = createNotebook(host, assignment, signal);
   const question = readQuestion(assignment);
   const { earlier = [], askedAt, incident } = assignment;
+  if (question.asks.kind === 'help') return yield { type: 'answer', answer: help, unanswered: true };
   const recalled = recall(question.asks, earlier, askedAt);
   if (recalled !== undefined) return yield { type: 'answer', answer: recalled };
   const { report, reading, looked } = yield* answer(host, notebook, question, assignment);

@@ -8,7 +8,7 @@ import { bullets, claimLine, evidenceBlock } from './answer.ts';
 import { stretch } from './findings.ts';
 
 /** What can be asked, for what was not understood. */
-const help = [
+export const help = [
   'I did not read a question in that. You can ask on, for example:',
   bullets([
     '`only checkout` narrows to a service; `all services` widens again',
@@ -30,7 +30,6 @@ const mostQueries = 10;
  * cannot. `today` is when it is asked.
  */
 export function recall(asks: Asks, earlier: readonly EarlierInvestigation[], today: Date): string | undefined {
-  if (asks.kind === 'help') return help;
   const [last] = earlier;
   if (last === undefined) return undefined;
   switch (asks.kind) {

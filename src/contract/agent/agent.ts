@@ -41,8 +41,14 @@ export type AgentEvent =
   | { readonly type: 'progress'; readonly message: string }
   /** The chat waits on a person; the reply starts the agent again. */
   | { readonly type: 'question'; readonly question: string }
-  /** From what was found before: no finding of its own. */
-  | { readonly type: 'answer'; readonly answer: string; readonly parts?: readonly MessagePart[] }
+  /** A reply that is no finding of its own. */
+  | {
+      readonly type: 'answer';
+      readonly answer: string;
+      readonly parts?: readonly MessagePart[];
+      /** It offers help alone: what was asked stays without an answer. */
+      readonly unanswered?: true;
+    }
   | {
       readonly type: 'conclusion';
       readonly answer: string;
