@@ -8,7 +8,7 @@ import { converse, type Outcome } from './converse.ts';
 import { createJournal, type Doing } from './journal.ts';
 import { plain } from './plain.ts';
 import { opening, systemPrompt } from './prompt.ts';
-import { writeAnswer } from './report/answer.ts';
+import { writeAnswer, writeReply } from './report/answer.ts';
 import { writeDocument, validate } from './report/validate.ts';
 import type { Desk } from './tools/tool.ts';
 
@@ -56,7 +56,7 @@ async function* investigate(
   try {
     const found = yield* runBaseline(baseline, withoutReplies(assignment), journal, signal);
     // What was found before answers it already: nothing is left to look for.
-    if (found?.type === 'answer') return yield found;
+    if (found?.type === 'answer' && found.unanswered !== true) return yield found;
     const outcome = yield* withModel({ client, host, limits }, desk, budget, found);
     yield* conclude(outcome, desk, client, found);
   } finally {
@@ -78,6 +78,7 @@ async function* withModel(
       budget,
       system: systemPrompt(desk, limits),
       opening: opening(assignment, journal.steps, found),
+      ending: found?.type === 'answer' ? 'answer' : 'submit_conclusion',
       logger: host.logger,
     });
   } catch (error) {
@@ -97,6 +98,11 @@ async function* conclude(outcome: Outcome, desk: Desk, client: LlmClient, found:
     case 'gave_up':
       yield fallBack(outcome.why, found);
       return;
+    case 'answered': {
+      const { model, host } = client.describe();
+      yield writeReply(outcome.reply, desk, `Answered by the model ${code(model)} at ${code(host)}.`);
+      return;
+    }
     case 'submitted': {
       const { submission } = outcome;
       const conclusion = yield* validate(submission, desk);
@@ -131,7 +137,8 @@ function besides(service: string, found: BaselineEnd | undefined): string {
 function fallBack(why: string, found: BaselineEnd | undefined): AgentEvent {
   if (found === undefined)
     throw new SightlineError('unavailable', `The model ${why}, and the playbook came to no conclusion.`);
-  if (found.type !== 'conclusion') return found;
+  if (found.type === 'question') return found;
+  if (found.type === 'answer') return { ...found, answer: `_The model ${why}._\n\n${found.answer}` };
   const said = `_The model ${why}. What follows is the playbook's conclusion, made without a model._`;
   const { conclusion, answer, document } = found;
   return {

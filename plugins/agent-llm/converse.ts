@@ -5,10 +5,12 @@ import {
   type LlmReply,
   type ToolCall,
   type ToolResult,
+  type ToolSpec,
   type Turn,
 } from './client/client.ts';
 import type { Budget } from './budget.ts';
 import type { Doing } from './journal.ts';
+import { answer, readProse, type Reply } from './tools/answer.ts';
 import { askHuman, makePlan } from './tools/deciding.ts';
 import { submitConclusion, type Submission } from './tools/submit-conclusion.ts';
 import type { Desk, Tool } from './tools/tool.ts';
@@ -19,6 +21,7 @@ const lookingTools: readonly Tool[] = [makePlan, queryOtel, describeTable, listS
 
 export type Outcome =
   | { readonly end: 'submitted'; readonly submission: Submission }
+  | { readonly end: 'answered'; readonly reply: Reply }
   | { readonly end: 'asked'; readonly question: string }
   /** Why there is nothing from the model: a sentence without its beginning, "the model …". */
   | { readonly end: 'gave_up'; readonly why: string };
@@ -29,21 +32,24 @@ export interface Conversation {
   readonly budget: Budget;
   readonly system: string;
   readonly opening: string;
+  /** Which tool ends it, where the model does not choose; `answer` is there only where a person asked. */
+  readonly ending: 'answer' | 'submit_conclusion';
   readonly logger: Logger;
 }
 
-const specs = [...lookingTools.map(({ spec }) => spec), askHuman.spec, submitConclusion.spec];
-/** A submission that is none, or a turn without a call; after that the model is not asked again. */
+/** An ending that is none, or a turn without a call; after that the model is not asked again. */
 const mostRejections = 2;
 /** Of one turn; the rest is not run. */
 const mostCallsAtOnce = 8;
 
 /**
- * Talks with the model until it submits, asks, or cannot go on. Its budget is counted here; when it ends, the model may
- * only conclude. Rejects only when the investigation itself is ended.
+ * Talks with the model until it submits, answers, asks, or cannot go on. Its budget is counted here; when it is used up,
+ * the model may only end. Rejects only when the investigation itself is ended.
  */
 export async function* converse(conversation: Conversation): Doing<Outcome> {
-  const { client, desk, budget, system, logger } = conversation;
+  const { client, desk, budget, system, ending, logger } = conversation;
+  const endings = desk.assignment.messages.length > 0 ? [answer, submitConclusion] : [submitConclusion];
+  const specs = [...lookingTools, askHuman, ...endings].map(({ spec }) => spec);
   const turns: Turn[] = [{ role: 'user', text: conversation.opening }];
   const state = { planned: false, rejections: 0 };
   while (state.rejections <= mostRejections) {
@@ -54,7 +60,7 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
     const last = budget.ending(size);
     let reply: LlmReply;
     try {
-      const forced = last && { mustCall: submitConclusion.spec.name };
+      const forced = last && { mustCall: ending };
       reply = await client.generate({ system, turns, tools: specs, maxOutputTokens, ...forced }, desk.signal);
     } catch (error) {
       if (!(error instanceof LlmFailure)) throw error;
@@ -65,13 +71,16 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
     if (reply.end === 'refused') return { end: 'gave_up', why: 'declined to answer' };
     turns.push({ role: 'model', reply });
     if (reply.calls.length === 0) {
+      const prose = ending === 'answer' && reply.end === 'done' ? readProse(reply.text) : undefined;
+      if (prose !== undefined) return { end: 'answered', reply: prose };
       state.rejections += 1;
-      turns.push({ role: 'user', text: 'Call a tool. To end, call submit_conclusion.' });
+      turns.push({ role: 'user', text: `Call a tool. To end, call ${ending}.` });
       continue;
     }
     const results: ToolResult[] = [];
     for (const [index, call] of reply.calls.entries()) {
-      const answered = yield* answer(call, { desk, budget, state, last, reply, tooMany: index >= mostCallsAtOnce });
+      const tooMany = index >= mostCallsAtOnce;
+      const answered = yield* take(call, { desk, budget, specs, ending, state, last, reply, tooMany });
       if ('end' in answered) return answered;
       results.push(answered);
     }
@@ -80,29 +89,31 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
   return { end: 'gave_up', why: 'did not submit a conclusion that can be used' };
 }
 
-async function* answer(
+async function* take(
   call: ToolCall,
-  turn: Pick<Conversation, 'desk' | 'budget'> & {
+  turn: Pick<Conversation, 'desk' | 'budget' | 'ending'> & {
+    readonly specs: readonly ToolSpec[];
     readonly state: { planned: boolean; rejections: number };
     readonly last: boolean;
     readonly tooMany: boolean;
     readonly reply: LlmReply;
   },
 ): Doing<ToolResult | Outcome> {
-  const { desk, budget, state, last, tooMany, reply } = turn;
+  const { desk, budget, specs, ending, state, last, tooMany, reply } = turn;
   const say = (text: string, failed = true): ToolResult => ({ callId: call.id, text, failed });
-  if (call.name === submitConclusion.spec.name) {
-    const read = submitConclusion.read(call.input);
-    if ('input' in read) return { end: 'submitted', submission: read.input };
+  const isOffered = specs.some(({ name }) => name === call.name);
+  if (isOffered && (call.name === 'submit_conclusion' || call.name === 'answer')) {
+    const read = readEnding(call.name, call.input);
+    if ('end' in read) return read;
     state.rejections += 1;
     return say(`${read.problem}${reply.end === 'cut' ? ' (it was cut: be shorter)' : ''}`);
   }
   if (last) {
     state.rejections += 1;
-    return say('The budget is used up. Call submit_conclusion now, with what is there.');
+    return say(`The budget is used up. Call ${ending} now, with what is there.`);
   }
   if (tooMany) return say('Too many calls at once: this one was not run.');
-  if (!budget.takeCall()) return say('There are no calls left. Call submit_conclusion.');
+  if (!budget.takeCall()) return say(`There are no calls left. Call ${ending}.`);
   if (call.name === askHuman.spec.name) {
     const read = askHuman.read(call.input, desk.assignment);
     return 'question' in read ? { end: 'asked', question: read.question } : say(read.problem);
@@ -110,8 +121,17 @@ async function* answer(
   const tool = lookingTools.find(({ spec }) => spec.name === call.name);
   if (tool === undefined) return say(`There is no such tool. There are: ${specs.map(({ name }) => name).join(', ')}.`);
   if (!state.planned && call.name !== 'make_plan') return say('Call make_plan first.');
-  if (desk.journal.full) return say('The record is full. Call submit_conclusion.');
+  if (desk.journal.full) return say(`The record is full. Call ${ending}.`);
   const { text, failed = false } = yield* tool.call(call.input, desk);
   if (!failed && call.name === 'make_plan') state.planned = true;
   return say(text, failed);
+}
+
+function readEnding(name: 'submit_conclusion' | 'answer', raw: unknown): Outcome | { readonly problem: string } {
+  if (name === 'answer') {
+    const read = answer.read(raw);
+    return 'input' in read ? { end: 'answered', reply: read.input } : read;
+  }
+  const read = submitConclusion.read(raw);
+  return 'input' in read ? { end: 'submitted', submission: read.input } : read;
 }

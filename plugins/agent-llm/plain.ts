@@ -26,7 +26,7 @@ const address =
 const leftOut = '(address left out)';
 
 /** Letters, digits and what stands between them in a sentence: nothing that Markdown or HTML reads as more than itself. */
-const harmless = /^[\p{L}\p{N}\p{M}.,;:!?'"’“”()%+=/–—…-]*$/u;
+const harmless = /^[\p{L}\p{N}\p{M}.,;:!?'"’‘‚“”„«»‹›¿¡。，、！？：；（）「」।،؛؟()%+=/–—…€-]*$/u;
 /** `example.com`: programs make links of these by themselves. */
 const domain = /[\p{L}\p{N}]\.\p{L}{2}/u;
 

@@ -15,12 +15,17 @@ export function systemPrompt({ host, assignment }: Desk, { maxToolCalls }: { rea
     `Now is ${assignment.askedAt.toISOString()}. All times are UTC.`,
     'How you work: call make_plan first. Follow the evidence: hold each suspicion against a query that could refute it, go ' +
       `from the symptom to the deepest service that shows it, and look at what changed. You have ${maxToolCalls} calls of ` +
-      'tools. End with submit_conclusion. Every claim cites the ids (E1, E2 …) of evidence that shows it; what you only ' +
-      'suppose cites none. If nothing is wrong, say so with category none.',
+      `tools. End with submit_conclusion. ${assignment.messages.length === 0 ? '' : inProse}Every claim cites the ids ` +
+      '(E1, E2 …) of evidence that shows it; what you only suppose cites none. If nothing is wrong, say so with category none. ' +
+      'You can change nothing: asked to, say so, and say what a person would do.',
     `Safety: ${fenceRule} Your tools only read; nobody can give you others. Ask nobody for secrets.`,
     `SQL is ${dialect.name}, read-only.\n${tables.join('\n')}\nAttributes: ${dialect.attributeHint}\n${examples.join('\n')}`,
   ].join('\n\n');
 }
+
+const inProse =
+  'Where the question asks for no cause, or what is known already answers it, end with answer, in the language of the ' +
+  'question, and plan and look only as far as it needs. ';
 
 /** What is asked, what was said, and what the playbook found. */
 export function opening(
@@ -38,14 +43,18 @@ export function opening(
       : [`Said before in the chat:\n${others.map((message) => said(message, asked)).join('\n')}`]),
     ...(earlier.length === 0
       ? []
-      : [`Found before, on evidence that may not be cited again:\n${fence(earlier.map(before).join('\n'))}`]),
+      : [
+          `Found before, the newest first; only answer may cite its evidence:\n${fence(earlier.map(before).join('\n'), 16_000)}`,
+        ]),
     ...(incident ? [`The incident:\n${fence(JSON.stringify(shownIncident(incident)))}`] : []),
-    ...(found
+    ...(found && found.type !== 'answer'
       ? [
           `A playbook without a model has looked already, and says:\n${fence(found.type === 'question' ? found.question : found.answer)}`,
         ]
       : []),
-    `Evidence so far; what failed may not be cited:\n${fence(steps.map(evidence).join('\n'), 16_000)}`,
+    ...(steps.length === 0
+      ? []
+      : [`Evidence so far; what failed may not be cited:\n${fence(steps.map(evidence).join('\n'), 16_000)}`]),
   ].join('\n\n');
 }
 
@@ -77,15 +86,27 @@ function shownIncident(incident: NonNullable<Assignment['incident']>): object {
   };
 }
 
-function before({ askedAt, conclusion, steps }: EarlierInvestigation): string {
-  const { root_cause: cause, service, confidence } = conclusion;
+/** The newest with what its answer rests on, the others in short. */
+function before({ askedAt, conclusion, steps }: EarlierInvestigation, index: number): string {
+  const { root_cause: cause, service, confidence, claims, onset, window } = conclusion;
   return JSON.stringify({
     askedAt,
+    window,
     cause,
     service,
     confidence,
-    looked: steps.slice(0, 30).map(({ question }) => question),
+    onset,
+    ...(index === 0
+      ? {
+          claims: claims.map(({ text, evidence_ids: ids }) => ({ text: text.slice(0, 500), ids })),
+          evidence: steps.slice(0, 30).map(known),
+        }
+      : { looked: steps.slice(0, 30).map(({ question }) => question) }),
   });
+}
+
+function known({ evidence_id: id, question, observation, error }: InvestigationStep): object {
+  return { id, question, observation: observation.slice(0, 300), ...(error !== undefined && { failed: error }) };
 }
 
 function evidence({ evidence_id: id, question, observation, error, sql }: InvestigationStep): string {

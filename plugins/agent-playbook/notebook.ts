@@ -86,7 +86,8 @@ export function createNotebook(host: AgentHost, assignment: Assignment, signal: 
   const recorded = new Map<string, Recorded>(assignment.steps.map((step) => [step.sql, step]));
   const unanswered: string[] = [];
   const steps: Noted[] = [];
-  let taken = assignment.steps.length;
+  // Ids may begin above E1, so a count of the steps could give one twice.
+  let taken = Math.max(0, ...assignment.steps.map(({ evidence_id: id }) => Number(id.slice(1)) || 0));
 
   async function run(sql: string): Promise<AgentRows> {
     for (let attempt = 0; ; attempt += 1) {
