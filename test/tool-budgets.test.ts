@@ -162,6 +162,21 @@ describe('results', () => {
     for (const leaf of leaves(structured)) expect(text).toContain(leaf);
   });
 
+  it.each([
+    [3_500, 8_000],
+    [9_000, 20_000],
+    [11_000, 25_000],
+  ])('in both forms together fit a client that has room for %s bytes of rows', async (roomBytes, shown) => {
+    const wide = 'SELECT range AS n, md5(range::VARCHAR) AS hash FROM range(5000)';
+    const first = await box.call(principal, 'query_otel', { sql: wide }, { roomBytes });
+    expect(first.raw.length + first.text.length).toBeLessThan(shown);
+    const page = { result_id: first.structured['result_id'], offset: first.structured['row_count'] };
+    const second = await box.call(principal, 'query_otel', page, { roomBytes });
+    expect(second.raw.length + second.text.length).toBeLessThan(shown);
+    const asked = await box.call(principal, 'query_otel', { sql: wide, max_bytes: 30_000 }, { roomBytes });
+    expect(asked.raw.length).toBeGreaterThan(20_000);
+  });
+
   it('of the incident tools say the same in both forms', async () => {
     const { workspace, principal: owner } = await box.organization('forms');
     const { id, key } = await workspace.incidents.create(

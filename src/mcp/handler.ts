@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
   DiscoverResult,
@@ -23,6 +22,7 @@ import { readMessage } from './body.ts';
 import { readAccept } from './accept.ts';
 import { BatchPart, checkBatch, checkRoom, takesBatches } from './batch.ts';
 import { createCaller, type CallerOptions } from './call.ts';
+import { newSessionId } from './client-room.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
 import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
@@ -281,7 +281,7 @@ export function createMcpHandler(options: McpHandlerOptions): McpListener {
     const protocolVersion = legacyVersions.includes(requested) ? requested : latestLegacyVersion;
     const result: InitializeResult = { protocolVersion, capabilities, serverInfo, instructions };
     // Nothing is kept under the id. It tells one client's calls from another's when one of them is cancelled.
-    exchange.result(JSON.stringify(result), { 'mcp-session-id': randomUUID() });
+    exchange.result(JSON.stringify(result), { 'mcp-session-id': newSessionId(params) });
   }
 
   /** Nothing here ever changes while it runs, so the subscription is acknowledged as empty and ends. */

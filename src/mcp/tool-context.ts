@@ -6,6 +6,7 @@ import type { Exchange } from './exchange.ts';
 import type { Era } from './protocol.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { RpcMessage } from './message.ts';
+import { roomBytes } from './client-room.ts';
 
 /** Trace fields of a log line: our own span's, else the caller's. */
 interface TraceFields {
@@ -60,17 +61,19 @@ export class CallContext implements ToolContext {
   readonly requestId: string;
   readonly progress: ToolContext['progress'];
   readonly operation: Operation | undefined;
+  readonly roomBytes: number | undefined;
   readonly #call: ToolCall;
   readonly #log: () => Logger;
   #logger: Logger | undefined;
 
   constructor(call: ToolCall, signal: AbortSignal, log: () => Logger) {
-    const { exchange, principal, message } = call;
+    const { exchange, principal, message, sessionId } = call;
     this.principal = principal;
     this.signal = signal;
     this.requestId = exchange.requestId;
     this.progress = createProgress(exchange, message.meta);
     this.operation = exchange.operation;
+    this.roomBytes = roomBytes(message, sessionId);
     this.#call = call;
     this.#log = log;
   }

@@ -50,7 +50,7 @@ async function query(
   { pipeline, keptResults, now }: QueryOtelParts,
   limits: QueryOtelLimits,
   input: QueryOtelInput,
-  { principal, signal, requestId, traceId, operation }: ToolContext,
+  { principal, signal, requestId, traceId, operation, roomBytes }: ToolContext,
 ): Promise<Answer> {
   if (input.sql === undefined) {
     throw wrong('sql is missing.', 'Send sql, or result_id to read on in a result that was cut.');
@@ -62,7 +62,10 @@ async function query(
     reader: principal,
     label: { principal: principal.subject, tool: 'query_otel', traceId },
     window: askedWindow(input, now),
-    limits: { maxRows: input.max_rows ?? limits.defaultRows, maxBytes: input.max_bytes ?? limits.defaultBytes },
+    limits: {
+      maxRows: input.max_rows ?? limits.defaultRows,
+      maxBytes: input.max_bytes ?? roomBytes ?? limits.defaultBytes,
+    },
     readAhead: true,
     signal,
     requestId,
@@ -113,7 +116,7 @@ async function page(
   limits: QueryOtelLimits,
   resultId: string,
   input: QueryOtelInput,
-  { principal }: ToolContext,
+  { principal, roomBytes }: ToolContext,
 ): Promise<Answer> {
   const hint = 'A kept result is only read: send sql alone to run a query.';
   refuseTogether(input, ['sql', 'start', 'end'], undefined, hint);
@@ -123,7 +126,7 @@ async function page(
     offset,
     ...(input.contains === undefined ? {} : { contains: input.contains }),
     maxRows: input.max_rows ?? limits.defaultRows,
-    maxBytes: input.max_bytes ?? limits.defaultBytes,
+    maxBytes: input.max_bytes ?? roomBytes ?? limits.defaultBytes,
   });
   const truncation = pageTruncation(stoppedBy, kept.cutBy, offset, rows.ends.length);
   return {

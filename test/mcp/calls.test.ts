@@ -179,6 +179,43 @@ describe('cancellation', () => {
   });
 });
 
+describe('the room that a client has', () => {
+  const rooms: (number | undefined)[] = [];
+  const looks = tool('looks', ({ roomBytes }) => {
+    rooms.push(roomBytes);
+    return ok;
+  });
+
+  it.each([
+    ['@cline/core', 3_500],
+    ['copilot-cli', 9_000],
+    ['qwen-cli-mcp-client-sightline', 11_000],
+    ['claude-code', undefined],
+  ])('%s of 2025 is known by its session, of 2026 by each request', async (name, bytes) => {
+    const { url, mint } = await start({ tools: [looks] });
+    const token = await mint();
+    const clientInfo = { name, version: '1' };
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+    const { headers } = await rawRequest(url, {
+      headers: headersOf({ token, name: 'looks' }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+    });
+    const session = { 'mcp-session-id': String(headers['mcp-session-id']) };
+    rooms.length = 0;
+    await call(url, { token, name: 'looks', headers: session });
+    const meta = { 'io.modelcontextprotocol/clientInfo': clientInfo };
+    await call(url, { token, name: 'looks', modern: true, meta });
+    expect(rooms).toEqual([bytes, bytes]);
+  });
+
+  it.each(['x.', 'x.y', '.cline.cline', 'x.constructor'])('is the usual one for the session %s', async (id) => {
+    const { url, mint } = await start({ tools: [looks] });
+    rooms.length = 0;
+    await call(url, { token: await mint(), name: 'looks', headers: { 'mcp-session-id': id } });
+    expect(rooms).toEqual([undefined]);
+  });
+});
+
 describe('progress', () => {
   const reporting = (reports: readonly (readonly [number, string])[], late?: (report: () => void) => void) =>
     tool('reports', ({ progress }) => {

@@ -57,6 +57,8 @@ export interface ToolContext {
   readonly logger: Logger;
   /** What this call's queries are recorded under, where anything is. */
   readonly operation?: Operation | undefined;
+  /** Bytes of rows that the caller's client is known to show its model, where that is less than a default result. */
+  readonly roomBytes?: number | undefined;
   /** Does nothing unless the caller asked for progress. `progress` must rise from call to call. */
   readonly progress: (progress: number, message: string, total?: number) => void;
 }

@@ -19,5 +19,5 @@ export const cline = agent({
     ]);
   },
   limits:
-    'Shows its model both forms, cut at 8,000 characters together. `max_bytes: 3500` fits. Reads no variables, so that a key’s token stands in its settings',
+    'Shows its model both forms, cut at 8,000 characters together. Gets `max_bytes: 3500` by default. Reads no variables, so that a key’s token stands in its settings',
 });

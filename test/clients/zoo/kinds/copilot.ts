@@ -18,5 +18,5 @@ export const copilot = agent({
     await throughWindow(stage, run, 'copilot', [{ after: /remember this folder/, text: '\r' }]);
   },
   limits:
-    'Shows its model both forms, 20 kB together; of more the first 500 characters, and a file. `max_bytes: 9000` fits',
+    'Shows its model both forms, 20 kB together; of more the first 500 characters, and a file. Gets `max_bytes: 9000` by default',
 });

@@ -27,5 +27,5 @@ export const qwen = agent({
     ]);
   },
   limits:
-    'Shows its model both forms, about 25 kB together; of more the first 2,000 characters, and a file. `max_bytes: 11000` fits. Its settings are those of Gemini CLI, in `.qwen/settings.json`; `qwen mcp approve` for a project’s',
+    'Shows its model both forms, about 25 kB together; of more the first 2,000 characters, and a file. Gets `max_bytes: 11000` by default. Its settings are those of Gemini CLI, in `.qwen/settings.json`; `qwen mcp approve` for a project’s',
 });
