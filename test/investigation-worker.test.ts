@@ -433,7 +433,7 @@ describe('an incident behind it', () => {
       waitingOn: { party: 'human', name: 'ann@example.com' },
     });
     expect(await workspace.incidents.document(incident.id)).toMatchObject({
-      markdown: '## Summary\n\nPayment.',
+      markdown: '## Summary\n\nPayment.\n',
       version: 1,
     });
   });

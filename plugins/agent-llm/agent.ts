@@ -118,7 +118,7 @@ async function* conclude(outcome: Outcome, desk: Desk, client: LlmClient, found:
         answer: writeAnswer(findings),
         conclusion,
         ...(desk.assignment.incident && {
-          document: writeDocument(findings, found?.type === 'conclusion' ? found.answer : ''),
+          document: writeDocument(findings, found?.type === 'conclusion' ? found.conclusion.root_cause : ''),
         }),
       };
     }

@@ -31,14 +31,17 @@ export interface Journal {
 const mostSteps = 56;
 const limits = { maxRows: 50, maxBytes: 64_000, maxCellBytes: 1_000, timeoutMs: 20_000 };
 
-export function createJournal(host: AgentHost, { organizationId, steps: recorded, earlier = [] }: Assignment): Journal {
+export function createJournal(
+  host: AgentHost,
+  { organizationId, steps: recorded, earlier = [], evidenceAfter = 0 }: Assignment,
+): Journal {
   const steps = [...recorded];
   const before = earlier.flatMap((one) => one.steps);
 
   function note(step: NewStep): InvestigationStep {
     // What was found earlier keeps its ids, since an answer may cite it.
     const ids = new Set([...before, ...steps].map(({ evidence_id: id }) => id));
-    let number = steps.length + 1;
+    let number = evidenceAfter + steps.length + 1;
     while (ids.has(`E${number}`)) number += 1;
     const taken = {
       evidence_id: `E${number}`,

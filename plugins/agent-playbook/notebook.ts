@@ -87,7 +87,10 @@ export function createNotebook(host: AgentHost, assignment: Assignment, signal: 
   const unanswered: string[] = [];
   const steps: Noted[] = [];
   // Ids may begin above E1, so a count of the steps could give one twice.
-  let taken = Math.max(0, ...assignment.steps.map(({ evidence_id: id }) => Number(id.slice(1)) || 0));
+  let taken = Math.max(
+    assignment.evidenceAfter ?? 0,
+    ...assignment.steps.map(({ evidence_id: id }) => Number(id.slice(1)) || 0),
+  );
 
   async function run(sql: string): Promise<AgentRows> {
     for (let attempt = 0; ; attempt += 1) {

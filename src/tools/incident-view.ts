@@ -1,14 +1,14 @@
 import { openStatuses, type Incident, type IncidentAlerts, type Workspace } from '../contract/storage/index.ts';
 import { documentView } from './incident-document.ts';
 import { viewInvestigation, type Evidence } from './investigation-view.ts';
-import { cutText } from './result.ts';
+import { cutText, fitting, sizeOf } from './result.ts';
 import { incidentRow } from './views.ts';
 
 export const incidentParts = ['document', 'investigation', 'evidence', 'alerts', 'chats'] as const;
 const listLimit = 20;
 const labelsRoom = 1_000;
 
-/** What a caller of `read_incident` wants to see, in how many UTF-16 units. */
+/** What a caller of `read_incident` wants to see, in how many bytes. */
 export interface Wanted {
   readonly parts: ReadonlySet<(typeof incidentParts)[number]>;
   readonly evidence: Evidence;
@@ -33,7 +33,7 @@ export async function gatherIncident(
     ? alertViews(await workspace.alerts.ofIncident(incident.id), budget / 4, notes)
     : undefined;
   const chats = include.has('chats') ? await chatViews(workspace, incident, notes) : undefined;
-  const taken = JSON.stringify({ view, document, alerts, chats }).length;
+  const taken = sizeOf({ view, document, alerts, chats });
   return {
     incident: view,
     document,
@@ -124,11 +124,4 @@ function shortLabels(labels: Readonly<Record<string, string>>): Record<string, s
     cutText(value, 300).text,
   ]);
   return Object.fromEntries(fitting(entries, labelsRoom));
-}
-
-/** As many from the beginning as have room, in UTF-16 units of JSON; at least one. */
-function fitting<Item>(items: readonly Item[], room: number): readonly Item[] {
-  let size = 0;
-  const end = items.findIndex((item) => (size += JSON.stringify(item).length) > room);
-  return end === -1 ? items : items.slice(0, Math.max(1, end));
 }

@@ -6,7 +6,7 @@ import {
   type Workspace,
 } from '../contract/storage/index.ts';
 import { SightlineError } from '../contract/core/index.ts';
-import { cutText } from './result.ts';
+import { cutText, fitting, sizeOf } from './result.ts';
 import { members } from './views.ts';
 
 export type InvestigationView = NonNullable<Awaited<ReturnType<typeof viewInvestigation>>>;
@@ -31,6 +31,8 @@ export type Evidence = 'all' | 'none' | { readonly id: string };
 
 /** A cell of an evidence row is shown this long; its SQL gives the whole. */
 const cellLimit = 300;
+/** Investigations in which one step is looked for. */
+const mostSearched = 50;
 const rowLimits = [50, 20, 10, 5, 2, 0] as const;
 
 /** The investigation behind an incident. Of steps that do not fit the budget rows are left out, then whole steps: `notes` says so. */
@@ -41,16 +43,19 @@ export async function viewInvestigation(
 ) {
   const latest = chooseInvestigation(investigations);
   if (latest === undefined) return undefined;
-  if (investigations.length > 1) notes.push(`${investigations.length} investigations; the shown one is the latest.`);
-  const { conclusion } = latest;
+  const { shown, steps } = await chooseSteps(workspace, latest, investigations, evidence);
+  if (investigations.length > 1 && shown === latest) {
+    notes.push(`${investigations.length} investigations; the shown one is the latest.`);
+  }
+  const { conclusion } = shown;
   const view = {
-    id: latest.id,
-    status: latest.status,
-    engine: latest.engine,
-    asked_at: latest.askedAt.toISOString(),
-    finished_at: latest.finishedAt?.toISOString(),
-    failure: latest.failure,
-    question: latest.question && cutText(latest.question, 2_000).text,
+    id: shown.id,
+    status: shown.status,
+    engine: shown.engine,
+    asked_at: shown.askedAt.toISOString(),
+    finished_at: shown.finishedAt?.toISOString(),
+    failure: shown.failure,
+    question: shown.question && cutText(shown.question, 2_000).text,
     conclusion: conclusion && {
       root_cause: cutText(conclusion.root_cause, 1_000).text,
       category: conclusion.category,
@@ -60,28 +65,37 @@ export async function viewInvestigation(
       onset: conclusion.onset,
       not_checked: (conclusion.not_checked ?? []).slice(0, 10).map((text) => cutText(text, 200).text),
     },
-    claims: (conclusion?.claims ?? []).slice(0, 20).map((claim) => ({
-      text: cutText(claim.text, 400).text,
-      status: claim.status,
-      evidence_ids: claim.evidence_ids.slice(0, 20),
-    })),
   };
-  const steps = chooseSteps(await workspace.investigations.steps(latest.id), evidence);
+  const claims = (conclusion?.claims ?? []).slice(0, 20).map((claim) => ({
+    text: cutText(claim.text, 400).text,
+    status: claim.status,
+    evidence_ids: claim.evidence_ids.slice(0, 20),
+  }));
   const room = Math.max(0, budget - sizeOf(view));
-  return { ...view, steps: fitSteps(steps, { whole: evidence !== 'none', room, notes }) };
+  const stated = fitting(claims, (room * 2) / 3);
+  if (stated.length < claims.length) notes.push(`${stated.length} of ${claims.length} claims are shown.`);
+  const left = Math.max(0, room - sizeOf(stated));
+  return { ...view, claims: stated, steps: fitSteps(steps, { whole: evidence !== 'none', room: left, notes }) };
 }
 
-function chooseSteps(steps: readonly InvestigationStep[], evidence: Evidence): readonly InvestigationStep[] {
-  if (typeof evidence === 'string') return steps;
-  const wanted = steps.filter(({ evidence_id }) => evidence_id.toLowerCase() === evidence.id.trim().toLowerCase());
-  if (wanted.length > 0) return wanted;
-  throw new SightlineError('not_found', 'The investigation of this incident has no step with this evidence_id.', {
-    hint: `It has ${
-      steps
-        .map(({ evidence_id }) => evidence_id)
-        .slice(0, 50)
-        .join(', ') || 'no steps'
-    }.`,
+/** The latest with its steps, or one step with the investigation that took it. */
+async function chooseSteps(
+  { investigations }: Workspace,
+  latest: Investigation,
+  newestFirst: readonly Investigation[],
+  evidence: Evidence,
+): Promise<{ readonly shown: Investigation; readonly steps: readonly InvestigationStep[] }> {
+  if (typeof evidence === 'string') return { shown: latest, steps: await investigations.steps(latest.id) };
+  const wanted = evidence.id.trim().toLowerCase();
+  const ids: string[] = [];
+  for (const shown of newestFirst.slice(0, mostSearched)) {
+    const steps = await investigations.steps(shown.id);
+    const found = steps.filter(({ evidence_id: id }) => id.toLowerCase() === wanted);
+    if (found.length > 0) return { shown, steps: found };
+    ids.push(...steps.map(({ evidence_id: id }) => id));
+  }
+  throw new SightlineError('not_found', 'The investigations of this incident have no step with this evidence_id.', {
+    hint: `They have ${ids.slice(0, 50).join(', ') || 'no steps'}.`,
   });
 }
 
@@ -109,10 +123,6 @@ function fitSteps(
   if (kept.length < steps.length) notes.push(`${kept.length} of ${steps.length} steps are shown.`);
   if (whole && !withSql) notes.push('Steps without SQL: send their evidence_id.');
   return kept;
-}
-
-function sizeOf(value: unknown): number {
-  return JSON.stringify(value).length;
 }
 
 /** With SQL and rows where `rows` says how many. */

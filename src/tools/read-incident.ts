@@ -28,8 +28,8 @@ const output = z.object({
   untrusted: untrustedPaths,
 });
 
-/** What one call answers with at most, in UTF-16 units: about 4,000 tokens, and what clients show whole where the caller wants more. */
-const usualBudget = 13_000;
+/** What one call answers with at most, in bytes: less than 4,000 tokens, and what clients show whole where the caller wants more. */
+const usualBudget = 10_500;
 const askedBudget = 36_000;
 
 export function createReadIncident(deps: { readonly storage: Storage; readonly publicUrl: string }): Tool {

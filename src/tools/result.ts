@@ -53,3 +53,15 @@ export function cutText(text: string, limit: number): { readonly text: string; r
   const end = last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit;
   return { text: text.slice(0, end), cut: true };
 }
+
+/** In bytes of JSON, of which a token has three or four in any language. */
+export function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** As many from the beginning as have room, at least one. */
+export function fitting<Item>(items: readonly Item[], room: number): readonly Item[] {
+  let size = 0;
+  const end = items.findIndex((item) => (size += sizeOf(item)) > room);
+  return end === -1 ? items : items.slice(0, Math.max(1, end));
+}

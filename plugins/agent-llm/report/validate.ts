@@ -1,3 +1,4 @@
+import { shortened } from '../../../src/contract/core/index.ts';
 import type { Claim, Conclusion, InvestigationStep } from '../../../src/contract/storage/index.ts';
 import type { Doing } from '../journal.ts';
 import { plain } from '../plain.ts';
@@ -5,9 +6,10 @@ import type { Submission } from '../tools/submit-conclusion.ts';
 import type { Desk } from '../tools/tool.ts';
 import { bullets, claimText, headline, type Findings } from './answer.ts';
 
-/** The incident's document: the model's conclusion, all evidence, and the playbook's own findings. */
+/** The incident's document: the model's conclusion, the evidence that it cites, and what the playbook concludes. */
 export function writeDocument({ conclusion, nextSteps, steps, notes }: Findings, baseline: string): string {
   const refuted = steps.filter(({ verdict }) => verdict === 'refutes');
+  const cited = new Set(conclusion.claims.flatMap((claim) => claim.evidence_ids));
   const sections: readonly (readonly [title: string, body: string])[] = [
     ['Summary', [`${headline(conclusion)}.`, ...notes].join(' ')],
     [
@@ -22,16 +24,16 @@ export function writeDocument({ conclusion, nextSteps, steps, notes }: Findings,
     ['Next steps', bullets(nextSteps)],
     ['Open questions', bullets((conclusion.not_checked ?? []).map((what) => `Not checked: ${what}.`))],
     ['Ruled out', bullets(refuted.map((step) => `${step.question} ${step.observation} [${step.evidence_id}]`))],
-    ['Evidence', bullets(steps.map(evidence))],
+    ['Evidence', bullets(steps.filter(({ evidence_id: id }) => cited.has(id)).map(evidence))],
     ['Without a model', baseline],
   ];
   const none = '_Nothing to report._';
   return `${sections.map(([title, body]) => `## ${title}\n\n${body === '' ? none : body}`).join('\n\n')}\n`;
 }
 
-/** The SQL and the rows are the step's own. */
+/** The whole observation, the SQL and the rows are the step's own. */
 function evidence({ evidence_id: id, question, verdict, observation }: InvestigationStep): string {
-  return `**${id}** ${question} ${observation} (${verdict})`;
+  return `**${id}** ${question} ${shortened(observation, 160)} (${verdict})`;
 }
 
 /** Names that may stand for a service where they are not shown in a code span. */

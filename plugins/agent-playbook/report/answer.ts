@@ -1,3 +1,4 @@
+import { shortened } from '../../../src/contract/core/index.ts';
 import type { Noted } from '../notebook.ts';
 import { fenced, moment, names } from '../sql.ts';
 import type { Report } from './findings.ts';
@@ -5,6 +6,7 @@ import type { Report } from './findings.ts';
 /** The incident's document, with the sections that incident documents have. */
 export function writeDocument(report: Report, steps: readonly Noted[]): string {
   const { conclusion, windows } = report;
+  const cited = new Set(conclusion.claims.flatMap(({ evidence_ids: ids }) => ids));
   const sections: readonly (readonly [title: string, body: string])[] = [
     [
       'Summary',
@@ -27,14 +29,14 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
     ],
     ['Timeline', bullets(report.timeline.map(({ at, what }) => `${moment(at)}: ${what}`))],
     ['Ruled out', bullets(report.ruledOut)],
-    ['Evidence', bullets(steps.map(evidenceLine))],
+    ['Evidence', bullets(steps.filter(({ evidence_id: id }) => cited.has(id)).map(evidenceLine))],
   ];
   return `${sections.map(([title, body]) => `## ${title}\n\n${body === '' ? '_Nothing to report._' : body}`).join('\n\n')}\n`;
 }
 
-/** The SQL and the rows are the step's own. */
+/** The whole observation, the SQL and the rows are the step's own. */
 function evidenceLine({ evidence_id: id, question, verdict, observation }: Noted): string {
-  return `**${id}** ${question} ${observation} (${verdict})`;
+  return `**${id}** ${question} ${shortened(observation, 160)} (${verdict})`;
 }
 
 export function evidenceBlock({ evidence_id: id, question, verdict, observation, sql }: Noted): string {

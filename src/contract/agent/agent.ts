@@ -24,6 +24,8 @@ export interface Assignment {
   readonly steps: readonly InvestigationStep[];
   /** What was found before in this chat, or about its incident: the newest first, at most five. */
   readonly earlier?: readonly EarlierInvestigation[];
+  /** Evidence ids count on from this number, by default 0, so that they are unique in an incident and in a chat. */
+  readonly evidenceAfter?: number;
   /** When the question was asked, or what the agent asked back was answered: its "now", also when it is resumed after a crash. */
   readonly askedAt: Date;
 }

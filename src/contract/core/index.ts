@@ -7,7 +7,7 @@ export type { ErrorCode, ErrorDetails } from './errors.ts';
 export * from './ids.ts';
 export * from './secrets.ts';
 export { bodyWithin, isObject, parseJson, type JsonObject } from './json.ts';
-export { code, fenced } from './quote.ts';
+export { code, fenced, shortened } from './quote.ts';
 export { flag, wholeNumber } from './flag.ts';
 export type * from './instruments.ts';
 export { defineTool, toolNames } from './tool.ts';

@@ -13,6 +13,14 @@ export function code(text: string, limit = 120): string {
   return `\`${short === '' ? '(empty)' : short.toWellFormed()}\``;
 }
 
+/** At most `limit` characters of one line that quotes by `code`, ending in no code span: what is quoted there would be Markdown. */
+export function shortened(line: string, limit: number): string {
+  if (line.length <= limit) return line;
+  const cut = line.slice(0, limit - 1);
+  const isInCode = cut.split('`').length % 2 === 0;
+  return `${(isInCode ? cut.slice(0, cut.lastIndexOf('`')) : cut).trimEnd()}…`.toWellFormed();
+}
+
 /** A block that its content cannot close, for SQL. */
 export function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));

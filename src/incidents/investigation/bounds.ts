@@ -12,11 +12,14 @@ const maxRows = 50;
 const maxRowsLength = 64_000;
 const maxParts = 20;
 
-/** The step as it is stored under `seq`. */
-export function boundStep(step: NewStep, seq: number, recordedAt: Date): InvestigationStep {
+/** The step as it is stored under `seq`. Without an id of its own it is numbered on from `after`. */
+export function boundStep(
+  step: NewStep,
+  { seq, after, recordedAt }: { readonly seq: number; readonly after: number; readonly recordedAt: Date },
+): InvestigationStep {
   return {
     seq,
-    evidence_id: clip(step.evidence_id ?? `E${seq}`, 20),
+    evidence_id: clip(step.evidence_id ?? `E${after + seq}`, 20),
     question: clip(step.question, 500),
     sql: clip(step.sql, 32_000),
     dialect: clip(step.dialect, 40),
@@ -64,7 +67,7 @@ export function boundConclusion(conclusion: Conclusion): Conclusion {
 }
 
 export const boundAnswer = (markdown: string): string => clip(markdown, 48_000);
-export const boundDocument = (markdown: string): string => clip(markdown, 200_000);
+export const boundDocument = (markdown: string): string => clip(markdown, 50_000);
 
 export function boundParts(parts: readonly MessagePart[]): readonly MessagePart[] {
   return parts.slice(0, maxParts).map((part) => {

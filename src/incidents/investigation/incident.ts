@@ -7,7 +7,6 @@ import { waitsOn, type Work } from './waiting.ts';
 /** An investigation and how it stands, where the store does not know it yet. */
 interface Own {
   readonly id: InvestigationId;
-  readonly askedAt: Date;
   readonly work: Work;
 }
 
@@ -41,9 +40,9 @@ export function followIncident(workspace: Workspace, id: IncidentId, author: Act
       const patch = { waitingOn: waitsOn(incident, works), ...progressOf(incident, own?.work) };
       await tolerate(workspace.incidents.update(id, patch, author));
     },
-    async writeDocument(markdown, { id: investigation, askedAt, work }, holder) {
+    async writeDocument(markdown, { id: investigation, work }, holder) {
       const found = work.status === 'completed' && work.conclusion?.confidence !== 'none';
-      const findings = { markdown: boundDocument(markdown), askedAt, found };
+      const findings = { markdown: boundDocument(markdown), found };
       const merge = async (): Promise<void> => {
         const { after, versions } = await documentsOf(id, workspace);
         const next = mergeDocument(versions, findings);

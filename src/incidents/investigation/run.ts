@@ -11,7 +11,7 @@ import type {
   Workspace,
 } from '../../contract/storage/index.ts';
 import { boundAnswer, boundConclusion, boundParts, boundSentence, boundStep, budget } from './bounds.ts';
-import { earlierInvestigations, type Work } from './waiting.ts';
+import { beforeInvestigation, type Work } from './waiting.ts';
 import { askedIn, followIncident } from './incident.ts';
 
 /** Messages of a chat that an agent is given, counted from the end. */
@@ -50,8 +50,8 @@ export async function runInvestigation(
   const author: Actor = { kind: 'agent', id: agent.engine, name: agent.engine };
   const assignment = await prepare(investigation, workspace);
   const incident = assignment.incident && followIncident(workspace, assignment.incident.id, author, logger);
-  const { id, askedAt } = investigation;
-  await incident?.follow({ id, askedAt, work: { status: 'running' } });
+  const { id } = investigation;
+  await incident?.follow({ id, work: { status: 'running' } });
 
   let closing: Closing;
   try {
@@ -63,7 +63,7 @@ export async function runInvestigation(
     closing = failure(error);
   }
   if (!(await deps.held())) return undefined;
-  const own = { id, askedAt, work: await workOf(closing, investigation, workspace) };
+  const own = { id, work: await workOf(closing, investigation, workspace) };
   if (closing.document !== undefined) await incident?.writeDocument(closing.document, own, deps.holder);
   await incident?.follow(own);
   const steps = await workspace.investigations.steps(investigation.id);
@@ -115,7 +115,7 @@ async function prepare(investigation: Investigation, workspace: Workspace): Prom
     organizationId: investigation.organizationId,
     messages: await messagesOf(investigation, workspace),
     steps,
-    earlier: await earlierInvestigations(investigation, incidentId, workspace),
+    ...(await beforeInvestigation(investigation, incidentId, steps, workspace)),
     askedAt: investigation.askedAt,
     ...(incident && { incident }),
   };
@@ -146,7 +146,7 @@ async function listen(investigation: Investigation, assignment: Assignment, deps
       if (event.type === 'step') {
         seq += 1;
         if (seq > budget.steps) throw new BudgetSpent();
-        const step = boundStep(event.step, seq, now());
+        const step = boundStep(event.step, { seq, after: assignment.evidenceAfter ?? 0, recordedAt: now() });
         await workspace.investigations.addStep(investigation.id, step, holder).catch((cause: unknown) => {
           throw isConflict(cause) ? leaseLost(cause) : new StepNotStored('a step could not be stored', { cause });
         });

@@ -1,36 +1,74 @@
-import type { Conclusion, Incident, WaitingOn, Investigation, Workspace } from '../../contract/storage/index.ts';
-import { boundSentence } from './bounds.ts';
-import type { EarlierInvestigation } from '../../contract/agent/index.ts';
+import type {
+  Conclusion,
+  Incident,
+  InvestigationStep,
+  WaitingOn,
+  Investigation,
+  Workspace,
+} from '../../contract/storage/index.ts';
+import { boundSentence, budget } from './bounds.ts';
+import type { Assignment } from '../../contract/agent/index.ts';
 import type { IncidentId } from '../../contract/core/index.ts';
 
-const most = 5;
+const mostGiven = 5;
 
 /**
- * What was found before this investigation: in its chat, and then about its incident, the newest first. A resumed run is
- * given the same, since what ended meanwhile was asked for later.
+ * What was there before this investigation. A resumed run is given the same, since what ended meanwhile was asked for later.
+ * `own` are the steps that it has taken.
  */
-export async function earlierInvestigations(
+export async function beforeInvestigation(
   investigation: Investigation,
   incidentId: IncidentId | undefined,
+  own: readonly InvestigationStep[],
   { investigations }: Workspace,
-): Promise<readonly EarlierInvestigation[]> {
+): Promise<Required<Pick<Assignment, 'earlier' | 'evidenceAfter'>>> {
   const { chatId, id } = investigation;
-  const inChat = chatId === undefined ? [] : await investigations.ofChat(chatId);
-  const ofIncident = incidentId === undefined ? [] : await investigations.ofIncident(incidentId);
+  const inChat = olderThan(chatId === undefined ? [] : await investigations.ofChat(chatId), id);
+  const ofIncident = olderThan(incidentId === undefined ? [] : await investigations.ofIncident(incidentId), id);
   const known = new Set(inChat.map((each) => each.id));
-  const before = [...olderThan(inChat, id), ...olderThan(ofIncident, id).filter((each) => !known.has(each.id))];
+  const before = [...inChat, ...ofIncident.filter((each) => !known.has(each.id))];
   const concluded = before.flatMap(({ conclusion, ...rest }) => (conclusion ? [{ ...rest, conclusion }] : []));
-  return Promise.all(
-    concluded.slice(0, most).map(async (each) => ({
-      askedAt: each.askedAt,
-      conclusion: each.conclusion,
-      steps: await investigations.steps(each.id),
-    })),
-  );
+  return {
+    evidenceAfter: await lastEvidence(own, incidentId === undefined ? inChat : ofIncident, investigations),
+    earlier: await Promise.all(
+      concluded.slice(0, mostGiven).map(async (each) => ({
+        askedAt: each.askedAt,
+        conclusion: each.conclusion,
+        steps: await investigations.steps(each.id),
+      })),
+    ),
+  };
 }
 
 function olderThan(newestFirst: readonly Investigation[], id: Investigation['id']): readonly Investigation[] {
   return newestFirst.slice(newestFirst.findIndex((each) => each.id === id) + 1);
+}
+
+/**
+ * The number from which a run counts its evidence on: an id stands once in an incident, or in a chat about none. One that has
+ * not ended keeps as many numbers as it may have steps.
+ */
+async function lastEvidence(
+  own: readonly InvestigationStep[],
+  newestFirst: readonly Investigation[],
+  investigations: Workspace['investigations'],
+): Promise<number> {
+  const [first] = own;
+  if (first !== undefined) return offsetOf(first);
+  let reserved = 0;
+  for (const { id, status } of newestFirst) {
+    const hasEnded = status === 'completed' || status === 'failed' || status === 'cancelled';
+    const steps = await investigations.steps(id);
+    const [begin] = steps;
+    // It counted on from all that are older.
+    if (begin !== undefined) return reserved + offsetOf(begin) + (hasEnded ? steps.length : budget.steps);
+    if (!hasEnded) reserved += budget.steps;
+  }
+  return reserved;
+}
+
+function offsetOf({ evidence_id: id, seq }: InvestigationStep): number {
+  return Math.max(0, Number(/^E(\d{1,9})$/.exec(id)?.[1] ?? seq) - seq);
 }
 
 /** How one investigation of an incident stands. */

@@ -1,10 +1,11 @@
-import { chooseInvestigation, type InvestigationStep } from '../../../contract/storage/index.ts';
-import { copyable, table } from '../../components.ts';
+import type { Investigation, InvestigationStep } from '../../../contract/storage/index.ts';
+import { copyable, moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
 import { definePage } from '../../page.ts';
 import { findIncident } from './words.ts';
 
+const mostInvestigations = 5;
 const mostRows = 10;
 const mostColumns = 20;
 const longestCell = 300;
@@ -15,34 +16,50 @@ const verdicts = {
   neutral: 'Says nothing either way',
 } as const satisfies Record<InvestigationStep['verdict'], string>;
 
-/** The steps behind an incident's investigation; the incident's own page stays short and quick without them. */
+/** The steps behind an incident's investigations, the latest first; the incident's own page stays short and quick without them. */
 export const evidencePage = definePage({
   path: '/incidents/:key/evidence',
   access: 'member',
   async get({ workspace, params, to }) {
     const incident = await findIncident(workspace, params['key'] ?? '');
-    const chosen = chooseInvestigation(await workspace.investigations.ofIncident(incident.id));
-    const steps = chosen === undefined ? [] : await workspace.investigations.steps(chosen.id);
+    const all = await workspace.investigations.ofIncident(incident.id);
+    const shown = await Promise.all(
+      all
+        .slice(0, mostInvestigations)
+        .map(async (one, at) => runHtml(one, await workspace.investigations.steps(one.id), at)),
+    );
+    const taken = shown.filter((run) => run !== undefined);
     return {
       title: `Evidence for ${incident.key}`,
       body: html`<p>
           <a href="${to(`/incidents/${incident.key}`)}"><bdi>${incident.title}</bdi></a>
         </p>
-        ${steps.length === 0 ? html`<p class="soft">The agent has taken no step yet.</p>` : steps.map(stepHtml)}`,
+        ${taken.length === 0 ? html`<p class="soft">The agent has taken no step yet.</p>` : taken}
+        ${all.length > mostInvestigations && html`<p class="soft">The latest ${mostInvestigations} investigations are shown.</p>`}`,
     };
   },
 });
 
-function stepHtml(step: InvestigationStep): Html {
+function runHtml(
+  { askedAt, engine }: Investigation,
+  steps: readonly InvestigationStep[],
+  at: number,
+): Html | undefined {
+  if (steps.length === 0) return undefined;
+  return html`<h2>Asked ${moment(askedAt)}, by <bdi>${engine}</bdi></h2>
+    ${steps.map((step) => stepHtml(step, `${at}-${step.seq}`))}`;
+}
+
+function stepHtml(step: InvestigationStep, place: string): Html {
   const { evidence_id: id, question, observation, verdict, sql, columns, rows, row_count: count, error } = step;
   const shown = rows.slice(0, mostRows);
-  return html`<section class="card" aria-labelledby="step-${step.seq}">
-    <h2 id="step-${step.seq}">${id}: ${renderInline(question)}</h2>
+  return html`<section class="card" aria-labelledby="step-${place}">
+    <h3 id="step-${place}">${id}: ${renderInline(question)}</h3>
     <p>${renderInline(observation)} <span class="tag">${verdicts[verdict]}</span></p>
     ${error !== undefined && html`<p class="alert">${error}</p>`}
     <details>
       <summary>SQL</summary>
-      ${copyable(`sql-${step.seq}`, sql)}
+      ${copyable(`sql-${place}`, sql)}
     </details>
     ${
       shown.length > 0 &&
