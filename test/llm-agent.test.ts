@@ -75,10 +75,10 @@ describe('an investigation with a model', () => {
     expect(again.rows).toEqual(added?.rows);
   });
 
-  it('works over chat completions too', async () => {
+  it.each(['chat', 'responses'] as const)('works over OpenAI, %s, too', async (provider) => {
     const { end } = await laboratory.investigate({
       organizationId: shop,
-      provider: 'openai',
+      provider,
       script: inTurn({ calls: [plan, query()] }, { calls: [submit()] }),
     });
     expect(end?.conclusion.service).toBe('payment');
@@ -208,7 +208,7 @@ describe('when the model cannot be used to the end', () => {
     const deep = { name: 'query_otel', input: '['.repeat(20_000) + ']'.repeat(20_000) };
     const { end } = await laboratory.investigate({
       organizationId: shop,
-      provider: 'openai',
+      provider: 'chat',
       script: () => ({ calls: [deep] }),
     });
     expect(end?.conclusion).toMatchObject({ service: 'payment', category: 'errors' });
@@ -269,6 +269,33 @@ describe('a budget', () => {
     expect(end?.conclusion.category).toBe('dependency');
     expect(steps.at(-1)?.sql).not.toContain('LIMIT 3');
   });
+
+  it.each(['anthropic', 'chat', 'responses'] as const)(
+    'ends so over %s, too, where a model refuses to be told which tool to call',
+    async (provider) => {
+      const before = laboratory.api.asked.length;
+      const forced: (string | undefined)[] = [];
+      const told: string[] = [];
+      const { end } = await laboratory.investigate({
+        organizationId: shop,
+        provider,
+        limits: { maxToolCalls: 1 },
+        script: ({ turn, mustCall, texts }) => {
+          if (turn === 0) return { calls: [plan] };
+          forced.push(mustCall);
+          if (mustCall !== undefined) return { status: 400, raw: '{"error":{"type":"invalid_request_error"}}' };
+          told.push(...texts);
+          return turn === 1 ? { text: 'Let me think.' } : { calls: [submit()] };
+        },
+      });
+      expect(end?.conclusion.category).toBe('dependency');
+      expect(end?.answer).toContain('Concluded by the model');
+      expect(told).toContain('The budget is used up. Call submit_conclusion now, with what is there.');
+      // Refused once, and not forced again in this run.
+      expect(forced).toEqual(['submit_conclusion', undefined, undefined]);
+      expect(laboratory.api.asked).toHaveLength(before + 4);
+    },
+  );
 
   it('of tokens does, and a model that goes on nevertheless is left', async () => {
     const hungry = { input: 30_000, output: 1_000 };
@@ -386,9 +413,9 @@ describe('a run', () => {
 /* A real model, for whoever has a key; it costs some cents. */
 const { ANTHROPIC_API_KEY: anthropic, OPENAI_API_KEY: openai, LIVE_MODEL: model } = process.env;
 const live = anthropic
-  ? { provider: 'anthropic', model: model ?? 'claude-sonnet-4-5', apiKey: anthropic }
+  ? { provider: 'anthropic', model: model ?? 'claude-sonnet-5-5', apiKey: anthropic }
   : openai
-    ? { provider: 'openai', model: model ?? 'gpt-5-mini', apiKey: openai }
+    ? { provider: 'openai', model: model ?? 'gpt-6.2-sol', apiKey: openai }
     : undefined;
 
 if (live === undefined) {

@@ -54,10 +54,12 @@ describe('an example', () => {
       organizationId: newId('org'),
     });
     expect(end?.answer).toContain('Load.');
-    const { model, max_tokens: limit } = z
-      .looseObject({ model: z.string() })
-      .parse(JSON.parse(api.asked.at(-1)?.body ?? ''));
+    const { path: asked, body = '' } = api.asked.at(-1) ?? {};
+    const { model, max_tokens: limit } = z.looseObject({ model: z.string() }).parse(JSON.parse(body));
     expect(model).toBe(config.model);
-    if (provider === 'openai') expect(limit !== undefined).toBe(config.outputTokensField === 'max_tokens');
+    if (provider === 'openai') {
+      expect(asked?.includes('/responses')).toBe(config.api === 'responses');
+      expect(limit !== undefined).toBe(config.outputTokensField === 'max_tokens');
+    }
   });
 });

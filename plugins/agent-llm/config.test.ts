@@ -14,7 +14,8 @@ describe('the config', () => {
     { baseUrl: 'http://127.0.0.1:8000/v1' },
     { baseUrl: 'http://vllm:8000/v1', apiKey: undefined },
     { apiKey: undefined, baseUrl: 'https://x.example', headers: { 'api-key': 'k' } },
-    { limits: { maxToolCalls: '7', seconds: 30 } },
+    { limits: { maxToolCalls: '7', seconds: 30, attemptSeconds: 540 } },
+    { api: 'chat', reasoningEffort: 'none', extraBody: { thinking: { type: 'disabled' } } },
   ])('takes %j', (config) => {
     expect(problems(config)).toEqual([]);
   });
@@ -31,6 +32,10 @@ describe('the config', () => {
     [{ baseUrl: 'file:///etc' }, 'baseUrl: must be an http or https URL without user, query or fragment'],
     [{ apiKey: 'a\nb' }, 'apiKey: must be printable ASCII'],
     [{ temperature: 1 }, ': Unrecognized key: "temperature"'],
+    [{ extraBody: { tools: [] } }, 'extraBody.tools: is set by the agent itself'],
+    [{ extraBody: { messages: [], max_tokens: 9 } }, 'extraBody.max_tokens: is set by the agent itself'],
+    [{ extraBody: { user: 'x'.repeat(9_000) } }, 'extraBody: must be at most 8,000 characters'],
+    [{ reasoningEffort: 'High!' }, 'reasoningEffort: Invalid string: must match pattern /^[a-z]{1,20}$/'],
   ])('refuses %j and says what to do', (config, problem) => {
     expect(problems(config)).toContain(problem);
     expect(problems(config).join()).not.toContain('sk-1');

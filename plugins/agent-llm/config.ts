@@ -11,11 +11,23 @@ const apiUrl = z
   .refine(isApiUrl, 'must be an http or https URL without user, query or fragment')
   .transform((value) => value.replace(/\/+$/, ''));
 
+/** Fields that the clients set: the conversation, the tools and the limits of output. */
+const ours: ReadonlySet<string> = new Set(
+  (
+    'model messages input instructions system prompt tools tool_choice functions function_call mcp_servers stream ' +
+    'previous_response_id conversation background max_tokens max_completion_tokens max_output_tokens'
+  ).split(' '),
+);
+
 export const configSchema = z
   .strictObject({
     provider: z.enum(['anthropic', 'openai']).meta({
       description:
-        'Which API: Anthropic Messages, or chat completions as OpenAI, Azure, vLLM, Ollama, OpenRouter have them',
+        'Which API: Anthropic Messages, or the ones of OpenAI, which Azure, vLLM, Ollama, OpenRouter have, too',
+    }),
+    api: z.enum(['responses', 'chat']).optional().meta({
+      description:
+        'provider openai: its Responses API or chat completions. If left out: responses at OpenAI itself, whose newer models take tools only there; chat where a baseUrl is given',
     }),
     baseUrl: apiUrl.optional().meta({ description: "If not the provider's own" }),
     model: z.string().regex(/^[\w.:/@-]{1,100}$/, 'must be the name of a model'),
@@ -33,12 +45,30 @@ export const configSchema = z
       .enum(['max_completion_tokens', 'max_tokens'])
       .default('max_completion_tokens')
       .meta({ description: 'provider openai: how the API calls the limit of its output; Ollama: max_tokens' }),
+    reasoningEffort: z
+      .string()
+      .regex(/^[a-z]{1,20}$/)
+      .optional()
+      .meta({
+        description: 'How hard the model thinks, where it can be told: low, medium, high and what else it knows',
+      }),
+    extraBody: z
+      .record(z.string(), z.json())
+      .superRefine((body, context) => {
+        for (const key of Object.keys(body).filter((name) => ours.has(name))) {
+          context.addIssue({ code: 'custom', path: [key], message: 'is set by the agent itself' });
+        }
+      })
+      .refine((body) => JSON.stringify(body).length <= 8_000, 'must be at most 8,000 characters')
+      .default({})
+      .meta({ description: 'Further fields of each request, such as { thinking: { type: disabled } }' }),
     limits: z
       .strictObject({
         maxToolCalls: z.coerce.number().int().min(1).max(50).default(20),
         maxTokens: z.coerce.number().int().min(10_000).max(10_000_000).default(400_000).meta({
           description: 'Of one investigation, input and output of all requests together',
         }),
+        attemptSeconds: z.coerce.number().min(1).max(540).default(120).meta({ description: 'Of one request' }),
         seconds: z.coerce.number().min(1).max(540).default(240).meta({ description: 'Of one investigation' }),
       })
       .prefault({}),

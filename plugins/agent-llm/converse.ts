@@ -3,6 +3,7 @@ import {
   LlmFailure,
   type LlmClient,
   type LlmReply,
+  type LlmRequest,
   type ToolCall,
   type ToolResult,
   type ToolSpec,
@@ -51,17 +52,21 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
   const endings = desk.assignment.messages.length > 0 ? [answer, submitConclusion] : [submitConclusion];
   const specs = [...lookingTools, askHuman, ...endings].map(({ spec }) => spec);
   const turns: Turn[] = [{ role: 'user', text: conversation.opening }];
-  const state = { planned: false, rejections: 0 };
+  const state = { planned: false, rejections: 0, forces: true, told: false };
   while (state.rejections <= mostRejections) {
     const size = system.length + JSON.stringify([specs, turns]).length;
     const maxOutputTokens = budget.outputFor(size);
     if (maxOutputTokens === undefined)
       return { end: 'gave_up', why: 'used up its tokens before it came to a conclusion' };
     const last = budget.ending(size);
+    if (last && !state.told) {
+      state.told = true;
+      turns.push({ role: 'user', text: `The budget is used up. Call ${ending} now, with what is there.` });
+    }
+    const request = { system, turns, tools: specs, maxOutputTokens };
     let reply: LlmReply;
     try {
-      const forced = last && { mustCall: ending };
-      reply = await client.generate({ system, turns, tools: specs, maxOutputTokens, ...forced }, desk.signal);
+      reply = await (last && state.forces ? force(request) : client.generate(request, desk.signal));
     } catch (error) {
       if (!(error instanceof LlmFailure)) throw error;
       logger.warn({ problem: error.message }, 'the model could not be asked; the playbook concludes');
@@ -87,7 +92,21 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
     turns.push({ role: 'results', results });
   }
   return { end: 'gave_up', why: 'did not submit a conclusion that can be used' };
+
+  /** Models that think refuse to be told which tool to call: those are asked once more, and not told again. */
+  async function force(request: LlmRequest): Promise<LlmReply> {
+    try {
+      return await client.generate({ ...request, mustCall: ending }, desk.signal);
+    } catch (error) {
+      if (!(error instanceof LlmFailure) || error.status === undefined || !refusals.has(error.status)) throw error;
+      state.forces = false;
+      return client.generate(request, desk.signal);
+    }
+  }
 }
+
+/** OpenRouter says 404 where no provider of the model takes a parameter. */
+const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
 
 async function* take(
   call: ToolCall,

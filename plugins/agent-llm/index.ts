@@ -1,10 +1,16 @@
-import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
+import { apiVersion, definePlugin, type Logger } from '../../src/contract/core/index.ts';
 import { createLlmAgent } from './agent.ts';
 import { createAnthropicClient } from './client/anthropic.ts';
-import { createOpenAiClient } from './client/openai.ts';
-import { configSchema } from './config.ts';
+import type { LlmClient } from './client/client.ts';
+import { createChatClient } from './client/openai.ts';
+import { createResponsesClient } from './client/responses.ts';
+import { configSchema, type Config } from './config.ts';
 
-const clients = { anthropic: createAnthropicClient, openai: createOpenAiClient };
+export function createClient(config: Config, logger: Logger): LlmClient {
+  if (config.provider === 'anthropic') return createAnthropicClient(config, logger);
+  const { api = config.baseUrl === undefined ? 'responses' : 'chat' } = config;
+  return api === 'responses' ? createResponsesClient(config, logger) : createChatClient(config, logger);
+}
 
 /** Investigates with a model of your choice, on the evidence of the playbook and of what the model asks the telemetry. */
 export default definePlugin({
@@ -12,6 +18,5 @@ export default definePlugin({
   name: 'llm',
   apiVersion,
   configSchema,
-  create: (config, host) =>
-    createLlmAgent({ client: clients[config.provider](config, host.logger), host, limits: config.limits }),
+  create: (config, host) => createLlmAgent({ client: createClient(config, host.logger), host, limits: config.limits }),
 });

@@ -29,11 +29,15 @@ export interface Asking {
   readonly assignment?: Partial<Assignment>;
   readonly script?: Script;
   readonly limits?: object;
-  readonly provider?: 'anthropic' | 'openai';
+  readonly provider?: Provider;
   /** The playbook alone. */
   readonly withoutModel?: true;
   readonly signal?: AbortSignal;
 }
+
+/** Which API the model is spoken to by. */
+type Provider = 'anthropic' | 'chat' | 'responses';
+const openai = { provider: 'openai' };
 
 /** agent-llm over the real gate and the embedded warehouse, with a model on the loopback that follows a script. */
 export class LlmLaboratory {
@@ -81,11 +85,10 @@ export class LlmLaboratory {
     await this.harness.stop();
   }
 
-  agent(provider: 'anthropic' | 'openai' = 'anthropic', limits: object = {}, url = this.api.url): Agent {
-    const baseUrl = provider === 'anthropic' ? url : `${url}/v1`;
-    return this.agentWith(
-      llm.configSchema.parse({ provider, baseUrl, model: 'scripted', apiKey: 'sk-secret', limits }),
-    );
+  agent(provider: Provider = 'anthropic', limits: object = {}, url = this.api.url): Agent {
+    const api =
+      provider === 'anthropic' ? { provider, baseUrl: url } : { ...openai, api: provider, baseUrl: `${url}/v1` };
+    return this.agentWith(llm.configSchema.parse({ ...api, model: 'scripted', apiKey: 'sk-secret', limits }));
   }
 
   agentWith(config: Parameters<typeof llm.create>[0]): Agent {

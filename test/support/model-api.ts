@@ -5,7 +5,7 @@ import { listen } from './listen.ts';
 
 /*
  * A model on the loopback that says what a script has it say, in the documented formats of Anthropic Messages
- * (POST /v1/messages) and of chat completions (POST /v1/chat/completions). A request that breaks the format is answered
+ * (POST /v1/messages), of chat completions (POST /v1/chat/completions) and of responses (POST /v1/responses). A request that breaks the format is answered
  * 400 and remembered.
  */
 
@@ -68,7 +68,7 @@ export async function startModelApi(script: Script): Promise<ModelApi> {
   async function answer(request: IncomingMessage) {
     const body = await textOf(request);
     const { url: path = '', headers } = request;
-    const format = path.startsWith('/v1/messages') ? anthropic : openai;
+    const format = path.startsWith('/v1/messages') ? anthropic : /\/responses\b/.test(path) ? responses : openai;
     const read = format.read(body);
     if ('problem' in read) {
       problems.push(read.problem);
@@ -113,8 +113,9 @@ interface Format {
 const toolName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
 const objectSchema = z.looseObject({ type: z.literal('object') });
 
+const cached = { cache_control: z.strictObject({ type: z.literal('ephemeral') }).optional() };
 const block = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('text'), text: z.string().min(1) }),
+  z.strictObject({ type: z.literal('text'), text: z.string().min(1), ...cached }),
   z.strictObject({
     type: z.literal('tool_use'),
     id: z.string(),
@@ -126,19 +127,16 @@ const block = z.discriminatedUnion('type', [
     tool_use_id: z.string(),
     content: z.string(),
     is_error: z.boolean().optional(),
+    ...cached,
   }),
 ]);
 const messagesRequest = z.strictObject({
   model: z.string(),
   max_tokens: z.int().min(1),
-  system: z.string(),
-  messages: z.array(
-    z.strictObject({
-      role: z.enum(['user', 'assistant']),
-      content: z.union([z.string().min(1), z.array(block).min(1)]),
-    }),
-  ),
-  tools: z.array(z.strictObject({ name: toolName, description: z.string(), input_schema: objectSchema })),
+  system: z.tuple([z.strictObject({ type: z.literal('text'), text: z.string(), ...cached })]),
+  messages: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: z.array(block).min(1) })),
+  tools: z.array(z.strictObject({ name: toolName, description: z.string(), input_schema: objectSchema, ...cached })),
+  output_config: z.strictObject({ effort: z.string() }).optional(),
   tool_choice: z.strictObject({ type: z.literal('tool'), name: toolName }).optional(),
 });
 
@@ -148,9 +146,8 @@ const anthropic: Format = {
     if (!request.success) return { problem: z.prettifyError(request.error) };
     const { messages, system, tool_choice: choice } = request.data;
     if (messages[0]?.role !== 'user') return { problem: 'the first message is not from the user' };
-    const blocks = messages.map(({ content }) =>
-      typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content,
-    );
+    if ((body.match(/"cache_control"/g) ?? []).length > 4) return { problem: 'more than four cache_control' };
+    const blocks = messages.map(({ content }) => content);
     for (const [index, said] of blocks.entries()) {
       const called = said.flatMap((each) => (each.type === 'tool_use' ? [each.id] : []));
       const answered = (blocks[index + 1] ?? []).flatMap((each) =>
@@ -166,7 +163,7 @@ const anthropic: Format = {
       .flat()
       .flatMap((each) => (each.type === 'text' ? each.text : each.type === 'tool_result' ? each.content : []));
     return {
-      system,
+      system: system[0].text,
       texts,
       results,
       turn: messages.filter(({ role }) => role === 'assistant').length,
@@ -191,6 +188,7 @@ const anthropic: Format = {
 
 const completionsRequest = z.strictObject({
   model: z.string(),
+  thinking: z.strictObject({ type: z.enum(['enabled', 'disabled']) }).optional(),
   max_completion_tokens: z.int().min(1).optional(),
   max_tokens: z.int().min(1).optional(),
   messages: z.array(
@@ -276,5 +274,104 @@ const openai: Format = {
       completion_tokens: tokens.output,
       total_tokens: tokens.input + tokens.output,
     },
+  }),
+};
+
+const responsesRequest = z.strictObject({
+  model: z.string(),
+  instructions: z.string(),
+  input: z.array(
+    z.union([
+      z.strictObject({ role: z.literal('user'), content: z.string().min(1) }),
+      z.strictObject({
+        type: z.literal('reasoning'),
+        id: z.string(),
+        summary: z.array(z.unknown()),
+        encrypted_content: z.string(),
+      }),
+      z.looseObject({ type: z.literal('message'), role: z.literal('assistant'), content: z.array(z.unknown()) }),
+      z.looseObject({ type: z.literal('function_call'), call_id: z.string(), name: toolName, arguments: z.string() }),
+      z.strictObject({ type: z.literal('function_call_output'), call_id: z.string(), output: z.string() }),
+    ]),
+  ),
+  tools: z.array(
+    z.strictObject({
+      type: z.literal('function'),
+      name: toolName,
+      description: z.string(),
+      parameters: objectSchema,
+      strict: z.literal(false),
+    }),
+  ),
+  tool_choice: z.strictObject({ type: z.literal('function'), name: toolName }).optional(),
+  max_output_tokens: z.int().min(16),
+  store: z.literal(false),
+  include: z.array(z.string()),
+  reasoning: z.strictObject({ effort: z.string() }).optional(),
+});
+
+const responses: Format = {
+  read(body) {
+    const request = responsesRequest.safeParse(JSON.parse(body));
+    if (!request.success) return { problem: z.prettifyError(request.error) };
+    const { input, instructions, tool_choice: choice } = request.data;
+    const open = new Set<string>();
+    let thought = 0;
+    const texts: string[] = [];
+    for (const item of input) {
+      if ('output' in item && item.type === 'function_call_output') {
+        if (!open.delete(item.call_id)) return { problem: `no call ${item.call_id}` };
+        texts.push(item.output);
+      } else if ('type' in item && item.type === 'function_call') open.add(item.call_id);
+      else if ('type' in item && item.type === 'reasoning') thought += 1;
+      else if ('role' in item && item.role === 'user') texts.push(item.content);
+    }
+    if (open.size > 0) return { problem: `calls without an answer: ${[...open].join()}` };
+    const lastSpoken = input.findLastIndex((item) => !('output' in item) && !('role' in item && item.role === 'user'));
+    return {
+      system: instructions,
+      texts,
+      results: input
+        .slice(lastSpoken + 1)
+        .flatMap((item) => ('output' in item ? [{ text: String(item.output), failed: false }] : [])),
+      // Each turn begins with a thought, which has to come back.
+      turn: thought,
+      mustCall: choice?.name,
+    };
+  },
+  write: ({ text, calls = [], end, tokens = { input: 500, output: 100 } }, id) => ({
+    id: 'resp_1',
+    object: 'response',
+    status: end === 'cut' ? 'incomplete' : 'completed',
+    error: null,
+    incomplete_details: end === 'cut' ? { reason: 'max_output_tokens' } : null,
+    model: 'scripted',
+    output: [
+      { id: `rs_${id}`, type: 'reasoning', summary: [], content: null, encrypted_content: 'gAAA' },
+      ...(text === undefined && end !== 'refused'
+        ? []
+        : [
+            {
+              id: `msg_${id}`,
+              type: 'message',
+              role: 'assistant',
+              status: 'completed',
+              content: [
+                end === 'refused'
+                  ? { type: 'refusal', refusal: text ?? 'No.' }
+                  : { type: 'output_text', annotations: [], text },
+              ],
+            },
+          ]),
+      ...calls.map(({ name, input }, index) => ({
+        id: `fc_${id}_${index}`,
+        type: 'function_call',
+        status: 'completed',
+        call_id: `${id}_${index}`,
+        name,
+        arguments: typeof input === 'string' ? input : JSON.stringify(input),
+      })),
+    ],
+    usage: { input_tokens: tokens.input, output_tokens: tokens.output, total_tokens: tokens.input + tokens.output },
   }),
 };

@@ -7,8 +7,11 @@ import { postJson } from './http.ts';
 const version = '2023-06-01';
 
 const replyShape = z.object({
-  content: z.array(z.looseObject({ type: z.string() })),
-  stop_reason: z.string().nullable(),
+  content: z.union([
+    z.array(z.looseObject({ type: z.string() })),
+    z.string().transform((text) => (text === '' ? [] : [{ type: 'text', text }])),
+  ]),
+  stop_reason: z.string().nullish(),
   usage: z
     .object({
       input_tokens: z.number(),
@@ -16,7 +19,8 @@ const replyShape = z.object({
       cache_read_input_tokens: z.number().nullish(),
       output_tokens: z.number(),
     })
-    .optional(),
+    .nullish()
+    .catch(undefined),
 });
 const textBlock = z.object({ type: z.literal('text'), text: z.string() });
 const toolUse = z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() });
@@ -24,10 +28,12 @@ const toolUse = z.object({ type: z.literal('tool_use'), id: z.string(), name: z.
 /** The Anthropic Messages API with tools (`POST /v1/messages`). */
 export function createAnthropicClient(config: Config, logger: Logger): LlmClient {
   const { model, apiKey, apiVersion = version, headers, baseUrl = 'https://api.anthropic.com' } = config;
+  const { reasoningEffort: effort, extraBody, limits } = config;
   const url = new URL(`${baseUrl}/v1/messages`);
   const endpoint = {
     url,
     headers: { 'anthropic-version': apiVersion, ...(apiKey !== undefined && { 'x-api-key': apiKey }), ...headers },
+    timeoutMs: limits.attemptSeconds * 1_000,
     logger,
   };
   return {
@@ -36,10 +42,12 @@ export function createAnthropicClient(config: Config, logger: Logger): LlmClient
       const request = {
         model,
         max_tokens: maxOutputTokens,
-        system,
-        messages: turns.flatMap(messageOf),
-        tools: tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
+        system: withCache([{ type: 'text', text: system }]),
+        messages: withCachedEnd(turns.flatMap(messageOf)),
+        tools: withCache(tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema }))),
         ...(mustCall !== undefined && { tool_choice: { type: 'tool', name: mustCall } }),
+        ...(effort !== undefined && { output_config: { effort } }),
+        ...extraBody,
       };
       const reply = replyShape.safeParse(await postJson(endpoint, request, signal));
       if (!reply.success) throw new LlmFailure(`The answer of the model API at ${url.host} is not a message.`);
@@ -48,10 +56,26 @@ export function createAnthropicClient(config: Config, logger: Logger): LlmClient
   };
 }
 
-function messageOf(turn: Turn): readonly object[] {
+interface Message {
+  readonly role: 'user' | 'assistant';
+  readonly content: readonly object[];
+}
+
+/** All up to here is kept for five minutes: the next turn of a conversation reads it at a tenth of the price. */
+function withCache(blocks: readonly object[]): readonly object[] {
+  const last = blocks.at(-1);
+  return last === undefined ? [] : [...blocks.slice(0, -1), { ...last, cache_control: { type: 'ephemeral' } }];
+}
+
+function withCachedEnd(messages: readonly Message[]): readonly Message[] {
+  const last = messages.at(-1);
+  return last === undefined ? [] : [...messages.slice(0, -1), { ...last, content: withCache(last.content) }];
+}
+
+function messageOf(turn: Turn): readonly Message[] {
   switch (turn.role) {
     case 'user':
-      return [{ role: 'user', content: turn.text }];
+      return [{ role: 'user', content: [{ type: 'text', text: turn.text }] }];
     case 'model':
       // An empty turn is refused by the API when it sees it again.
       return Array.isArray(turn.reply.native) && turn.reply.native.length > 0
@@ -83,10 +107,12 @@ function read({ content, stop_reason: stop, usage }: z.output<typeof replyShape>
         : stop === 'max_tokens' || stop === 'model_context_window_exceeded'
           ? 'cut'
           : 'done',
-    tokens: usage && {
-      input: usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0),
-      output: usage.output_tokens,
-    },
+    tokens: usage
+      ? {
+          input: usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0),
+          output: usage.output_tokens,
+        }
+      : undefined,
     native: content,
   };
 }

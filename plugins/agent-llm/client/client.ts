@@ -54,4 +54,11 @@ export interface LlmReply {
 /** The model could not answer. The message is ours: safe to show, and without a secret. */
 export class LlmFailure extends Error {
   override readonly name = 'LlmFailure';
+  /** What the API answered with, where it answered. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
 }

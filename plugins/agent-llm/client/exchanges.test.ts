@@ -6,9 +6,8 @@ import { z } from 'zod';
 import { silentLogger } from '../../../test/contract/host.ts';
 import { listen } from '../../../test/support/listen.ts';
 import { configSchema } from '../config.ts';
-import { createAnthropicClient } from './anthropic.ts';
+import { createClient } from '../index.ts';
 import type { Turn } from './client.ts';
-import { createOpenAiClient } from './openai.ts';
 
 /* Each file of exchanges/ is one request and its answer, in the format that the API documents. */
 
@@ -19,7 +18,10 @@ const exchangeShape = z.strictObject({
   sent: z.strictObject({
     path: z.string(),
     headers: z.record(z.string(), z.string()),
-    body: z.looseObject({ messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })) }),
+    body: z.looseObject({
+      messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })).default([]),
+      input: z.array(z.looseObject({})).optional(),
+    }),
   }),
   answered: z.looseObject({}),
   read: z.looseObject({}),
@@ -45,10 +47,10 @@ describe('an exchange', () => {
     });
     const port = await listen(server);
     const parsed = configSchema.parse({ ...config, baseUrl: `http://127.0.0.1:${port}${basePath}` });
-    const make = parsed.provider === 'anthropic' ? createAnthropicClient : createOpenAiClient;
-    const client = make(parsed, silentLogger);
+    const client = createClient(parsed, silentLogger);
     const spoken = sent.body.messages.find(({ role }) => role === 'assistant');
-    const native = parsed.provider === 'anthropic' ? spoken?.content : spoken;
+    // What the model said: the items between the question and the results.
+    const native = sent.body.input?.slice(1, -1) ?? (parsed.provider === 'anthropic' ? spoken?.content : spoken);
     const callId = parsed.provider === 'anthropic' ? 'toolu_01A' : 'call_1';
     const turns: Turn[] = [
       { role: 'user', text: 'What is wrong?' },
@@ -65,7 +67,10 @@ describe('an exchange', () => {
       },
       AbortSignal.timeout(10_000),
     );
-    expect(heard).toEqual({ ...sent, headers: expect.objectContaining(sent.headers) });
+    const body = sent.body.input === undefined ? sent.body : { ...sent.body, messages: undefined };
+    expect(heard).toEqual({ ...sent, body, headers: expect.objectContaining(sent.headers) });
     expect(reply).toMatchObject(read);
+    expect(new Set(reply.calls.map(({ id }) => id || undefined)).size).toBe(reply.calls.length);
+    expect(reply.calls.every(({ id }) => id.length > 0)).toBe(true);
   });
 });

@@ -34,8 +34,8 @@ beforeEach(() => {
   logged.length = 0;
 });
 
-const post = (signal = AbortSignal.timeout(20_000)): Promise<unknown> =>
-  postJson({ url, headers: { 'x-api-key': key }, logger }, { hello: 1 }, signal);
+const post = (signal = AbortSignal.timeout(20_000), timeoutMs = 15_000): Promise<unknown> =>
+  postJson({ url, headers: { 'x-api-key': key }, timeoutMs, logger }, { hello: 1 }, signal);
 const failure =
   (status: number, type: string, headers = {}) =>
   (response: ServerResponse) =>
@@ -66,10 +66,17 @@ describe('a request to a model', () => {
     expect(await post()).toEqual({ fine: true });
   });
 
+  it('is made again when one attempt takes too long', async () => {
+    answers = [() => {}];
+    expect(await post(AbortSignal.timeout(20_000), 100)).toEqual({ fine: true });
+    expect(logged.join()).toContain('gave no answer in 0.1 s');
+  });
+
   it('is made once where it is refused, and keeps the key out of the error and the log', async () => {
     answers = [failure(401, 'authentication_error')];
     const error = await rejection(post());
     expect(String(error)).toContain('answered 401 (authentication_error)');
+    expect(error).toHaveProperty('status', 401);
     expect(asked).toBe(1);
     expect(logged).toHaveLength(1);
     expect([String(error), ...logged].join()).not.toContain(key);

@@ -7,13 +7,13 @@ export interface ModelEndpoint {
   readonly url: URL;
   /** Hold the secret: never logged. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Of one attempt. */
+  readonly timeoutMs: number;
   readonly logger: Logger;
 }
 
 /** A turn of a model with tools is a few kB; the largest that an API allows is far below this. */
 const maxBytes = 2 * 1024 * 1024;
-/** Of one attempt. */
-const timeoutMs = 120_000;
 const attempts = 5;
 const firstWaitMs = 500;
 const longestWaitMs = 60_000;
@@ -34,7 +34,7 @@ export async function postJson(endpoint: ModelEndpoint, body: unknown, signal: A
     if ('json' in answer) return answer.json;
     logger.warn({ host: url.host, attempt, problem: answer.problem }, 'the model API did not answer as it should');
     if (!answer.passing || attempt === attempts)
-      throw new LlmFailure(`The model API at ${url.host} ${answer.problem}.`);
+      throw new LlmFailure(`The model API at ${url.host} ${answer.problem}.`, answer.status);
     const wait = answer.waitMs ?? firstWaitMs * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
     await sleep(wait, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
@@ -42,9 +42,18 @@ export async function postJson(endpoint: ModelEndpoint, body: unknown, signal: A
 
 type Answer =
   | { readonly json: unknown }
-  | { readonly problem: string; readonly passing: boolean; readonly waitMs?: number | undefined };
+  | {
+      readonly problem: string;
+      readonly passing: boolean;
+      readonly status?: number;
+      readonly waitMs?: number | undefined;
+    };
 
-async function attemptOnce({ url, headers }: ModelEndpoint, body: string, signal: AbortSignal): Promise<Answer> {
+async function attemptOnce(
+  { url, headers, timeoutMs }: ModelEndpoint,
+  body: string,
+  signal: AbortSignal,
+): Promise<Answer> {
   const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   let response: Response;
   let text: string;
@@ -79,6 +88,7 @@ async function attemptOnce({ url, headers }: ModelEndpoint, body: string, signal
   return {
     problem: `answered ${status}${kind === undefined ? '' : ` (${kind})`}`,
     passing: passing(status),
+    status,
     waitMs: waitOf(response.headers.get('retry-after')),
   };
 }

@@ -1,38 +1,69 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson, type Logger } from '../../../src/contract/core/index.ts';
 import type { Config } from '../config.ts';
 import { LlmFailure, type LlmClient, type LlmReply, type Turn } from './client.ts';
-import { postJson } from './http.ts';
+import { postJson, type ModelEndpoint } from './http.ts';
 
-const callShape = z.looseObject({
-  id: z.string(),
-  function: z.looseObject({ name: z.string(), arguments: z.string() }),
-});
+const text = z.union([
+  z.string(),
+  z
+    .array(z.looseObject({ type: z.string(), text: z.string().optional() }))
+    .transform((parts) => parts.map((part) => part.text ?? '').join('')),
+]);
+const callShape = z
+  .looseObject({
+    id: z.string().nullish(),
+    function: z.looseObject({
+      name: z.string(),
+      arguments: z.union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))]).nullish(),
+    }),
+  })
+  // Some servers give no id; it only has to be the same in the answer to the call.
+  .transform(({ id, function: called, ...rest }) => ({
+    ...rest,
+    id: id || `call_${randomUUID()}`,
+    type: 'function',
+    function: { ...called, arguments: called.arguments ?? '{}' },
+  }));
 const messageShape = z.object({
-  content: z.string().nullish(),
+  content: text.nullish(),
   refusal: z.string().nullish(),
   tool_calls: z.array(callShape).nullish(),
+  // What a model thought, which DeepSeek and OpenRouter want to see again.
+  reasoning_content: z.string().nullish(),
+  reasoning_details: z.array(z.unknown()).nullish(),
 });
 const replyShape = z.object({
   choices: z.array(z.object({ message: messageShape, finish_reason: z.string().nullish() })).min(1),
-  usage: z.object({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish(),
+  usage: z.object({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish().catch(undefined),
 });
 
-/**
- * Chat completions with tools (`POST {baseUrl}/chat/completions`) of OpenAI and all that speak the same: Azure, vLLM,
- * Ollama, OpenRouter.
- */
-export function createOpenAiClient(config: Config, logger: Logger): LlmClient {
-  const { model, apiKey, apiVersion, headers, outputTokensField, baseUrl = 'https://api.openai.com/v1' } = config;
-  const url = new URL(`${baseUrl}/chat/completions`);
+/** Where an API in OpenAI's format is, and what it wants with each request. */
+export function openAiEndpoint(config: Config, path: 'chat/completions' | 'responses', logger: Logger): ModelEndpoint {
+  const { apiKey, apiVersion, headers, limits, baseUrl = openAiUrl } = config;
+  const url = new URL(`${baseUrl}/${path}`);
   if (apiVersion !== undefined) url.searchParams.set('api-version', apiVersion);
-  const endpoint = {
+  return {
     url,
     headers: { ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }), ...headers },
+    timeoutMs: limits.attemptSeconds * 1_000,
     logger,
   };
+}
+
+const openAiUrl = 'https://api.openai.com/v1';
+
+/**
+ * Chat completions with tools (`POST {baseUrl}/chat/completions`), as Azure, vLLM, Ollama, DeepSeek and OpenRouter have
+ * them beside OpenAI.
+ */
+export function createChatClient(config: Config, logger: Logger): LlmClient {
+  const { model, outputTokensField, reasoningEffort: effort, extraBody } = config;
+  const endpoint = openAiEndpoint(config, 'chat/completions', logger);
+  const { host } = endpoint.url;
   return {
-    describe: () => ({ model, host: url.host }),
+    describe: () => ({ model, host }),
     async generate({ system, turns, tools, mustCall, maxOutputTokens }, signal) {
       const request = {
         model,
@@ -43,10 +74,12 @@ export function createOpenAiClient(config: Config, logger: Logger): LlmClient {
           function: { name, description, parameters: schema },
         })),
         ...(mustCall !== undefined && { tool_choice: { type: 'function', function: { name: mustCall } } }),
+        ...(effort !== undefined && { reasoning_effort: effort }),
+        ...extraBody,
       };
       const reply = replyShape.safeParse(await postJson(endpoint, request, signal));
       const choice = reply.data?.choices[0];
-      if (choice === undefined) throw new LlmFailure(`The answer of the model API at ${url.host} is not a completion.`);
+      if (choice === undefined) throw new LlmFailure(`The answer of the model API at ${host} is not a completion.`);
       return read(choice, reply.data?.usage);
     },
   };
@@ -81,6 +114,8 @@ function read(
       role: 'assistant',
       content: message.content ?? '',
       ...(calls.length > 0 && { tool_calls: calls }),
+      ...(message.reasoning_content && { reasoning_content: message.reasoning_content }),
+      ...(message.reasoning_details && { reasoning_details: message.reasoning_details }),
     },
   };
 }
