@@ -6,6 +6,7 @@ import { createBudget, type Budget } from './budget.ts';
 import type { LlmClient } from './client/client.ts';
 import { converse, type Outcome } from './converse.ts';
 import { createJournal, type Doing } from './journal.ts';
+import type { Offer, Servers } from './mcp/servers.ts';
 import { plain } from './plain.ts';
 import { opening, systemPrompt } from './prompt.ts';
 import { writeAnswer, writeReply } from './report/answer.ts';
@@ -16,10 +17,12 @@ export interface LlmAgentParts {
   readonly client: LlmClient;
   readonly host: AgentHost;
   readonly limits: Limits;
+  /** Other MCP servers. */
+  readonly servers: Servers;
 }
 
 /** An investigator with a model: it begins with what the playbook found, and falls back on that when the model fails. */
-export function createLlmAgent({ client, host, limits }: LlmAgentParts): Agent {
+export function createLlmAgent({ client, host, limits, servers }: LlmAgentParts): Agent {
   const { baseline } = host;
   if (baseline === undefined) {
     throw new SightlineError(
@@ -40,12 +43,12 @@ export function createLlmAgent({ client, host, limits }: LlmAgentParts): Agent {
     async health() {
       return started ? { ok: true } : { ok: false, detail: 'not started' };
     },
-    investigate: (assignment, signal) => investigate({ client, host, limits, baseline }, assignment, signal),
+    investigate: (assignment, signal) => investigate({ client, host, limits, servers, baseline }, assignment, signal),
   };
 }
 
 async function* investigate(
-  { client, host, limits, baseline }: LlmAgentParts & { readonly baseline: Agent },
+  { client, host, limits, servers, baseline }: LlmAgentParts & { readonly baseline: Agent },
   assignment: Assignment,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent> {
@@ -57,15 +60,20 @@ async function* investigate(
     const found = yield* runBaseline(baseline, withoutReplies(assignment), journal, signal);
     // What was found before answers it already: nothing is left to look for.
     if (found?.type === 'answer' && found.unanswered !== true) return yield found;
-    const outcome = yield* withModel({ client, host, limits }, desk, budget, found);
-    yield* conclude(outcome, desk, client, found);
+    const offer = await servers(assignment.organizationId, AbortSignal.any([signal, budget.signal])).catch(() => {
+      signal.throwIfAborted();
+      return { tools: [], missing: [] };
+    });
+    const outcome = yield* withModel({ client, host, limits }, offer, desk, budget, found);
+    yield* conclude(outcome, desk, client, offer.missing, found);
   } finally {
     budget.close();
   }
 }
 
 async function* withModel(
-  { client, host, limits }: LlmAgentParts,
+  { client, host, limits }: Omit<LlmAgentParts, 'servers'>,
+  offer: Offer,
   desk: Desk,
   budget: Budget,
   found: BaselineEnd | undefined,
@@ -76,8 +84,9 @@ async function* withModel(
       client,
       desk: { ...desk, signal: AbortSignal.any([signal, budget.signal]) },
       budget,
+      tools: offer.tools,
       system: systemPrompt(desk, limits),
-      opening: opening(assignment, journal.steps, found),
+      opening: [opening(assignment, journal.steps, found), ...offer.missing].join('\n\n'),
       ending: found?.type === 'answer' ? 'answer' : 'submit_conclusion',
       logger: host.logger,
     });
@@ -90,7 +99,13 @@ async function* withModel(
   }
 }
 
-async function* conclude(outcome: Outcome, desk: Desk, client: LlmClient, found: BaselineEnd | undefined): Doing<void> {
+async function* conclude(
+  outcome: Outcome,
+  desk: Desk,
+  client: LlmClient,
+  missing: readonly string[],
+  found: BaselineEnd | undefined,
+): Doing<void> {
   switch (outcome.end) {
     case 'asked':
       yield { type: 'question', question: outcome.question };
@@ -100,7 +115,7 @@ async function* conclude(outcome: Outcome, desk: Desk, client: LlmClient, found:
       return;
     case 'answered': {
       const { model, host } = client.describe();
-      yield writeReply(outcome.reply, desk, `Answered by the model ${code(model)} at ${code(host)}.`);
+      yield writeReply(outcome.reply, desk, [`Answered by the model ${code(model)} at ${code(host)}.`, ...missing]);
       return;
     }
     case 'submitted': {
@@ -111,7 +126,11 @@ async function* conclude(outcome: Outcome, desk: Desk, client: LlmClient, found:
         conclusion,
         nextSteps: submission.next_steps.map((text) => plain(text, 500)),
         steps: desk.journal.steps,
-        notes: [`Concluded by the model ${code(model)} at ${code(host)}.`, besides(conclusion.service, found)],
+        notes: [
+          `Concluded by the model ${code(model)} at ${code(host)}.`,
+          besides(conclusion.service, found),
+          ...missing,
+        ],
       };
       yield {
         type: 'conclusion',

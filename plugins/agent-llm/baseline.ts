@@ -22,7 +22,7 @@ export async function* runBaseline(
         break;
       case 'step':
         if (journal.full) return undefined;
-        yield journal.record(event.step);
+        yield { type: 'step', step: journal.record(event.step) };
         break;
       default:
         return event;

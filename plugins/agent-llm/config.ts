@@ -11,6 +11,41 @@ const apiUrl = z
   .refine(isApiUrl, 'must be an http or https URL without user, query or fragment')
   .transform((value) => value.replace(/\/+$/, ''));
 
+const headers = z
+  .record(z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name of a header'), headerText)
+  .default({});
+
+const toolNames = z.array(z.string().regex(/^[\w./-]{1,128}$/, 'must be the name of a tool')).max(20);
+
+const mcpServer = z
+  .strictObject({
+    url: z.string().refine(isApiUrl, 'must be an http or https URL without user, query or fragment').meta({
+      description: 'Of its streamable HTTP',
+    }),
+    headers: headers.meta({ description: 'Sent with each request; a secret by reference' }),
+    tools: toolNames.default([]).meta({
+      description: 'What the model may call of it, by name, if the server marks it as reading only (readOnlyHint)',
+    }),
+    unmarkedTools: toolNames.default([]).meta({
+      description: 'Tools that carry no readOnlyHint, and of which you know that they only read',
+    }),
+    organizations: z
+      .array(z.string().regex(/^org_\w{1,60}$/, 'must be the id of an organization'))
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({
+        description: 'Whose investigations may ask it; of all, if left out',
+      }),
+    timeoutSeconds: z.coerce.number().min(1).max(60).default(10),
+  })
+  .refine(({ url, headers: sent }) => Object.keys(sent).length === 0 || !URL.canParse(url) || isPrivate(url), {
+    message: 'must be https where headers are sent',
+    path: ['url'],
+  });
+
+export type McpServer = z.output<typeof mcpServer>;
+
 /** Fields that the clients set: the conversation, the tools and the limits of output. */
 const ours: ReadonlySet<string> = new Set(
   (
@@ -37,10 +72,7 @@ export const configSchema = z
       .regex(/^[\w.-]{1,40}$/)
       .optional()
       .meta({ description: 'The header anthropic-version; the parameter api-version of Azure' }),
-    headers: z
-      .record(z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name of a header'), headerText)
-      .default({})
-      .meta({ description: 'Sent with each request' }),
+    headers: headers.meta({ description: 'Sent with each request' }),
     outputTokensField: z
       .enum(['max_completion_tokens', 'max_tokens'])
       .default('max_completion_tokens')
@@ -62,6 +94,11 @@ export const configSchema = z
       .refine((body) => JSON.stringify(body).length <= 8_000, 'must be at most 8,000 characters')
       .default({})
       .meta({ description: 'Further fields of each request, such as { thinking: { type: disabled } }' }),
+    mcpServers: z
+      .record(z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower-case letters, digits and hyphens'), mcpServer)
+      .refine((servers) => Object.keys(servers).length <= 8, 'must be at most eight')
+      .default({})
+      .meta({ description: 'Other MCP servers that the model may ask for evidence: runbooks, code, a cluster' }),
     limits: z
       .strictObject({
         maxToolCalls: z.coerce.number().int().min(1).max(50).default(20),

@@ -17,7 +17,7 @@ import { submitConclusion, type Submission } from './tools/submit-conclusion.ts'
 import type { Desk, Tool } from './tools/tool.ts';
 import { describeTable, listServices, lookCloser, queryOtel, traceTree } from './tools/looking.ts';
 
-/** What a model may look with. Those that end the investigation are the loop's own. */
+/** What a model may look with, beside other MCP servers. Those that end the investigation are the loop's own. */
 const lookingTools: readonly Tool[] = [makePlan, queryOtel, describeTable, listServices, traceTree, lookCloser];
 
 export type Outcome =
@@ -31,6 +31,8 @@ export interface Conversation {
   readonly client: LlmClient;
   readonly desk: Desk;
   readonly budget: Budget;
+  /** Of other MCP servers. */
+  readonly tools: readonly Tool[];
   readonly system: string;
   readonly opening: string;
   /** Which tool ends it, where the model does not choose; `answer` is there only where a person asked. */
@@ -50,7 +52,8 @@ const mostCallsAtOnce = 8;
 export async function* converse(conversation: Conversation): Doing<Outcome> {
   const { client, desk, budget, system, ending, logger } = conversation;
   const endings = desk.assignment.messages.length > 0 ? [answer, submitConclusion] : [submitConclusion];
-  const specs = [...lookingTools, askHuman, ...endings].map(({ spec }) => spec);
+  const tools = [...lookingTools, ...conversation.tools];
+  const specs = [...tools, askHuman, ...endings].map(({ spec }) => spec);
   const turns: Turn[] = [{ role: 'user', text: conversation.opening }];
   const state = { planned: false, rejections: 0, forces: true, told: false };
   while (state.rejections <= mostRejections) {
@@ -85,7 +88,7 @@ export async function* converse(conversation: Conversation): Doing<Outcome> {
     const results: ToolResult[] = [];
     for (const [index, call] of reply.calls.entries()) {
       const tooMany = index >= mostCallsAtOnce;
-      const answered = yield* take(call, { desk, budget, specs, ending, state, last, reply, tooMany });
+      const answered = yield* take(call, { desk, budget, tools, specs, ending, state, last, reply, tooMany });
       if ('end' in answered) return answered;
       results.push(answered);
     }
@@ -110,7 +113,7 @@ const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
 
 async function* take(
   call: ToolCall,
-  turn: Pick<Conversation, 'desk' | 'budget' | 'ending'> & {
+  turn: Pick<Conversation, 'desk' | 'budget' | 'tools' | 'ending'> & {
     readonly specs: readonly ToolSpec[];
     readonly state: { planned: boolean; rejections: number };
     readonly last: boolean;
@@ -118,7 +121,7 @@ async function* take(
     readonly reply: LlmReply;
   },
 ): Doing<ToolResult | Outcome> {
-  const { desk, budget, specs, ending, state, last, tooMany, reply } = turn;
+  const { desk, budget, tools, specs, ending, state, last, tooMany, reply } = turn;
   const say = (text: string, failed = true): ToolResult => ({ callId: call.id, text, failed });
   const isOffered = specs.some(({ name }) => name === call.name);
   if (isOffered && (call.name === 'submit_conclusion' || call.name === 'answer')) {
@@ -137,7 +140,7 @@ async function* take(
     const read = askHuman.read(call.input, desk.assignment);
     return 'question' in read ? { end: 'asked', question: read.question } : say(read.problem);
   }
-  const tool = lookingTools.find(({ spec }) => spec.name === call.name);
+  const tool = tools.find(({ spec }) => spec.name === call.name);
   if (tool === undefined) return say(`There is no such tool. There are: ${specs.map(({ name }) => name).join(', ')}.`);
   if (!state.planned && call.name !== 'make_plan') return say('Call make_plan first.');
   if (desk.journal.full) return say(`The record is full. Call ${ending}.`);

@@ -4,6 +4,7 @@ import { createAnthropicClient } from './client/anthropic.ts';
 import type { LlmClient } from './client/client.ts';
 import { createChatClient } from './client/openai.ts';
 import { createResponsesClient } from './client/responses.ts';
+import { createServers } from './mcp/servers.ts';
 import { configSchema, type Config } from './config.ts';
 
 export function createClient(config: Config, logger: Logger): LlmClient {
@@ -18,5 +19,11 @@ export default definePlugin({
   name: 'llm',
   apiVersion,
   configSchema,
-  create: (config, host) => createLlmAgent({ client: createClient(config, host.logger), host, limits: config.limits }),
+  create: (config, host) =>
+    createLlmAgent({
+      client: createClient(config, host.logger),
+      host,
+      limits: config.limits,
+      servers: createServers(config.mcpServers, host.logger),
+    }),
 });

@@ -23,8 +23,8 @@ export interface Journal {
   readonly full: boolean;
   /** Asks the telemetry; what was asked before, word for word, is answered from the record and not recorded again. */
   ask(inquiry: Inquiry, signal: AbortSignal): Doing<InvestigationStep>;
-  /** Writes down a step that another agent took; answers the event to yield. */
-  record(step: NewStep): AgentEvent;
+  /** Writes down a step that was taken elsewhere; who records it yields it. */
+  record(step: NewStep): InvestigationStep;
 }
 
 /** The core ends an investigation of more than 60 as a failure. */
@@ -103,7 +103,7 @@ export function createJournal(
       yield { type: 'step', step };
       return step;
     },
-    record: (step) => ({ type: 'step', step: note(step) }),
+    record: note,
   };
 }
 

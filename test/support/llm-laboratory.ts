@@ -29,6 +29,7 @@ export interface Asking {
   readonly assignment?: Partial<Assignment>;
   readonly script?: Script;
   readonly limits?: object;
+  readonly mcpServers?: object;
   readonly provider?: Provider;
   /** The playbook alone. */
   readonly withoutModel?: true;
@@ -85,10 +86,12 @@ export class LlmLaboratory {
     await this.harness.stop();
   }
 
-  agent(provider: Provider = 'anthropic', limits: object = {}, url = this.api.url): Agent {
+  agent(provider: Provider = 'anthropic', limits: object = {}, url = this.api.url, mcpServers: object = {}): Agent {
     const api =
       provider === 'anthropic' ? { provider, baseUrl: url } : { ...openai, api: provider, baseUrl: `${url}/v1` };
-    return this.agentWith(llm.configSchema.parse({ ...api, model: 'scripted', apiKey: 'sk-secret', limits }));
+    return this.agentWith(
+      llm.configSchema.parse({ ...api, model: 'scripted', apiKey: 'sk-secret', limits, mcpServers }),
+    );
   }
 
   agentWith(config: Parameters<typeof llm.create>[0]): Agent {
@@ -97,7 +100,9 @@ export class LlmLaboratory {
 
   async investigate(asking: Asking): Promise<Investigated> {
     if (asking.script) this.api.say(asking.script);
-    const agent = asking.withoutModel ? playbook.create({}, this.#host) : this.agent(asking.provider, asking.limits);
+    const agent = asking.withoutModel
+      ? playbook.create({}, this.#host)
+      : this.agent(asking.provider, asking.limits, undefined, asking.mcpServers);
     return run(agent, asking);
   }
 }

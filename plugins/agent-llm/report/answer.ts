@@ -34,7 +34,7 @@ export function writeAnswer({ conclusion, nextSteps, steps, notes }: Findings): 
 }
 
 /** An answer in prose. It may cite what was found earlier, too; ids that name no evidence, or what failed, are left out. */
-export function writeReply({ paragraphs }: Reply, { assignment, journal }: Desk, note: string): AgentEvent {
+export function writeReply({ paragraphs }: Reply, { assignment, journal }: Desk, notes: readonly string[]): AgentEvent {
   const steps = [journal.steps, ...(assignment.earlier ?? []).map((one) => one.steps)].flat();
   const usable = new Map(steps.toReversed().map((step) => [step.evidence_id, step]));
   const cited = new Map<string, InvestigationStep>();
@@ -43,16 +43,19 @@ export function writeReply({ paragraphs }: Reply, { assignment, journal }: Desk,
     for (const step of found) cited.set(step.evidence_id, step);
     return { text: plain(text, 1_500), ids: found.map((step) => step.evidence_id) };
   });
-  const unproven = shown.some(({ ids }) => ids.length === 0) ? ' What names no evidence is the word of the model.' : '';
+  const unproven = shown.some(({ ids }) => ids.length === 0)
+    ? ['What names no evidence is the word of the model.']
+    : [];
   const evidence = [...cited.values()].map((step) => `${step.evidence_id}: ${step.observation}`);
   return {
     type: 'answer',
     answer: [
       ...shown.map(({ text, ids }) => (ids.length === 0 ? text : `${text} [${ids.join(', ')}]`)),
-      `${note}${unproven}`,
+      [...notes, ...unproven].join(' '),
       ...(evidence.length === 0 ? [] : [`Evidence:\n${bullets(evidence)}`]),
     ].join('\n\n'),
     parts: [...cited.values()]
+      .filter(({ dialect }) => dialect !== 'mcp')
       .slice(0, queriesShown)
       .map(({ evidence_id, sql }) => ({ type: 'query', evidence_id, sql })),
   };

@@ -125,10 +125,11 @@ export const lookCloser = lookingTool({
     const { assignment, baseline, journal, signal } = desk;
     const about = services.length === 0 ? '' : ` only with ${services.map((name) => `'${name}'`).join(' and ')}`;
     const content = `What is wrong${about} between ${window.start.toISOString()} and ${window.end.toISOString()}?`;
-    const { organizationId, askedAt } = assignment;
+    const { organizationId, askedAt, evidenceAfter = 0 } = assignment;
     const asked = {
       organizationId,
       askedAt,
+      evidenceAfter,
       steps: [],
       messages: [
         {

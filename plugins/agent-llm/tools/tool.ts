@@ -30,7 +30,7 @@ export function readRange(
 }
 
 /** A step as the model is shown it: its id to cite, its rows as data. */
-function shown(step: InvestigationStep): ToolOutcome {
+export function shown(step: InvestigationStep): ToolOutcome {
   if (step.error !== undefined) {
     const text = `${step.evidence_id} failed (${step.error}) and may not be cited.\n${fence(step.observation)}`;
     return { text, failed: true };

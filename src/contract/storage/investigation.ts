@@ -9,8 +9,9 @@ export interface InvestigationStep {
   /** `E1`, `E2` …: what a claim cites. */
   readonly evidence_id: string;
   readonly question: string;
-  /** As it ran; works in `query_otel` as it stands. */
+  /** As it ran; works in `query_otel` as it stands. Of the dialect `mcp`: server, tool and arguments of a call. */
   readonly sql: string;
+  /** Of the SQL; `mcp` where another MCP server was asked. */
   readonly dialect: string;
   readonly window: { readonly start: string; readonly end: string };
   readonly columns: readonly string[];

@@ -234,7 +234,7 @@ function partsOf({ claims }: Conclusion, steps: readonly InvestigationStep[]): r
       evidence === undefined ? [] : [{ type: 'finding' as const, evidence_id: evidence, text }],
     ),
     ...steps
-      .filter((step) => cited.has(step.evidence_id))
+      .filter(({ evidence_id: id, dialect }) => cited.has(id) && dialect !== 'mcp')
       .slice(0, queriesShown)
       .map((step) => ({ type: 'query' as const, evidence_id: step.evidence_id, sql: step.sql })),
   ];

@@ -105,6 +105,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/injection/llm.test.ts': 'an agent by itself',
   'test/injection/playbook.test.ts': 'an agent by itself',
   'test/llm-agent.test.ts': 'an agent by itself',
+  'test/llm-mcp-servers.test.ts': 'an agent by itself',
   'test/llm-questions.test.ts': 'an agent by itself',
   'test/mcp/abuse.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/bodies.test.ts': 'the endpoint with tools of its own, without storage',
