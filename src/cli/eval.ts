@@ -9,24 +9,31 @@ const shape = z.object({
   seed: z.number(),
   seeds: z.number().min(1).max(100),
   after: z.number().max(1_440),
+  system: z.enum(['shop', 'parcels']),
+  rate: z.number().min(1).max(1_000).optional(),
+  only: z.enum(['traces', 'logs', 'metrics']).optional(),
 });
 
 export const register: Register = (program, output, summary) => {
   const command = program
     .command('eval')
     .description(
-      `${summary}. --data names a folder with spans.parquet, logs.parquet, metrics.parquet and faults.json; without it the demo shop is investigated, every scenario once for each seed`,
+      `${summary}. --data names a folder with spans.parquet, logs.parquet, metrics.parquet and faults.json; without it a generated system is investigated, every scenario once for each seed`,
     )
     .option('--window', 'tell the agent a window around each fault, not when it began')
-    .option('--seed <n>', 'moves the windows; the first seed of the shop', wholeNumber, 1)
-    .option('--after <minutes>', 'how long after the last span of the shop it is asked', wholeNumber, 0)
-    .option('--seeds <n>', 'how many seeds of the shop, up to 100', wholeNumber, 5);
-  act(command, output, shape, async ({ options: { data, window = false, seed, seeds, after } }) => {
+    .option('--seed <n>', 'moves the windows; the first seed of the system', wholeNumber, 1)
+    .option('--after <minutes>', 'how long after the last span it is asked', wholeNumber, 0)
+    .option('--seeds <n>', 'how many seeds, up to 100', wholeNumber, 5)
+    .option('--system <name>', "the demo `shop`, or `parcels`: a carrier's queues, jobs and shared database", 'shop')
+    .option('--rate <n>', 'requests a minute, to 1,000', wholeNumber)
+    .option('--only <signal>', 'send traces, logs or metrics alone');
+  act(command, output, shape, async ({ options: { data, window = false, seed, seeds: count, ...generated } }) => {
     const { evaluateDataSet, evaluateShop } = await import('../lab/eval/index.ts');
     const onProgress = (progress: number, what: string): void => output.progress(progress, what);
+    const seeds = Array.from({ length: count }, (_, index) => seed + index);
     const report =
       data === undefined
-        ? await evaluateShop({ seeds: Array.from({ length: seeds }, (_, index) => seed + index), after }, onProgress)
+        ? await evaluateShop({ ...generated, seeds }, onProgress)
         : await evaluateDataSet({ folder: data, window, seed }, onProgress);
     output.result(report, () => describe(output, report));
   });

@@ -55,11 +55,8 @@ export async function evaluateDataSet(options: DataSetOptions, onProgress?: OnPr
   return await evaluate(await prepareDataSet(options), onProgress);
 }
 
-/** Investigates every scenario of the demo shop, for each seed. */
-export async function evaluateShop(
-  options: Pick<ShopOptions, 'seeds' | 'after'>,
-  onProgress?: OnProgress,
-): Promise<Report> {
+/** Investigates every scenario of a generated system, for each seed. */
+export async function evaluateShop(options: Omit<ShopOptions, 'onProgress'>, onProgress?: OnProgress): Promise<Report> {
   const onGenerated = (progress: number): void => onProgress?.(progress, 'generating');
   return await evaluate(await prepareShop({ ...options, onProgress: onGenerated }), onProgress);
 }
