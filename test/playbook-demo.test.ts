@@ -7,7 +7,8 @@ import { newId, type OrganizationId } from '../src/contract/core/index.ts';
 import type { Agent } from '../src/contract/agent/index.ts';
 import type { Conclusion } from '../src/contract/storage/index.ts';
 import { demoQuestion, groundTruth, type ScenarioName } from '../src/lab/demo/index.ts';
-import { loadShop } from '../src/lab/eval/shop.ts';
+import { loadGenerated, loadShop } from '../src/lab/eval/shop.ts';
+import { generateParcels, parcelScenarios, type ParcelScenario } from '../src/lab/parcels/generate.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
 
 /** The playbook on the demo's shop: a dozen services, noise, a harmless release, and a cause that need not be the symptom. */
@@ -64,6 +65,31 @@ describe('the demo', () => {
       const organizationId = await loadShop(harness.telemetry, options);
       const conclusion = await investigate(organizationId, demoQuestion(options));
       expect(conclusion?.service).toBe(groundTruth(options).service ?? '');
+    },
+    300_000,
+  );
+});
+
+describe('a system with queues, jobs, zones and a shared database', () => {
+  const scenarios = new Map(parcelScenarios());
+  const cases: readonly (readonly [ParcelScenario, RegExp])[] = [
+    ['new-job', /^`archive` takes \d+ % of the time that `pg-main` works for its callers, 0 % before/],
+    ['new-job-elsewhere', /^$/],
+    ['silent-callee', /^`rates` has sent nothing since .*, though `\w+` `rates\/Quote` still asks for it/],
+    ['evening', /^$/],
+    ['bad-host', /on `(host|k8s\.node)\.name=sort-b2` are slow or fail by themselves/],
+    ['slower-host', /^$/],
+    ['pool', /calls from `gateway` to `rates` that `rates` itself does not spend/],
+  ];
+  it.each(cases)(
+    '%s: says what explains it, or that nothing is wrong',
+    async (scenario, cause) => {
+      const options = { scenario, seed: 3, minutes: 60, end, rate: 60 };
+      const organizationId = await loadGenerated(harness.telemetry, generateParcels(options), { end });
+      const known = scenarios.get(scenario);
+      const conclusion = await investigate(organizationId, known?.question ?? '');
+      expect(conclusion?.service).toBe(known?.cause ?? '');
+      expect(conclusion?.root_cause).toMatch(cause);
     },
     300_000,
   );

@@ -74,6 +74,7 @@ describe('the ranking', () => {
 
   it('lets failures speak before a used-up resource that explains nothing, and both before mere behaviour', () => {
     const ranked = rank({
+      explaining: [],
       failing: suspect('errors', 'a'),
       slow: undefined,
       starving: [suspect('resource', 'b')],
@@ -88,6 +89,7 @@ describe('the ranking', () => {
   it('puts a used-up resource first where its service became slow too', () => {
     const slowed = { service: 'b', added: 1, share: 0.1, felt: 0.2, worse: true, own: undefined, late: undefined };
     const ranked = rank({
+      explaining: [],
       failing: undefined,
       slow: suspect('latency', 'a'),
       starving: [suspect('resource', 'b')],

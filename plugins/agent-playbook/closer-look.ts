@@ -85,6 +85,7 @@ export async function* lookCloser(scene: Scene, suspect: Suspect, clues: Clues):
 function badSpans({ category, seenIn }: Suspect, { latency }: Clues): BadSpans | undefined {
   if (category === 'errors') return { ...seenIn, bad: 'failed' };
   const slow = latency?.changes.find((change) => change.worse && change.service === seenIn.service);
+  if (category === 'place' && slow === undefined) return { ...seenIn, bad: 'failed' };
   return slow && { service: slow.service, operation: slow.operation, bad: { slowerThan: slow.p95Before } };
 }
 
@@ -114,6 +115,7 @@ async function* beginningWithin(
   range: TimeRange,
 ): Step<Onset | undefined> {
   const { notebook, write } = scene;
+  if (suspect.began) return { at: suspect.began, z: 10, evidenceId: suspect.evidenceIds[0] ?? '', failed: false };
   if (suspect.signal) return yield* signalOnset(scene, suspect.signal, range);
   const spans = badSpans(suspect, clues);
   return spans && (yield* onset({ notebook, write, range, service: spans.service, bad: spans.bad }));

@@ -2,6 +2,9 @@ import { changedServices, misbehaving, rank, starving, unsettled, unusual } from
 import {
   blameForErrors,
   blameForLatency,
+  blameForLoad,
+  blameForPlace,
+  blameForSilence,
   deepestAdding,
   mostFailing,
   whoAddsTime,
@@ -27,9 +30,12 @@ import { errorOrigins } from './steps/error-origins.ts';
 import { errorShift, type ErrorShift } from './steps/error-shift.ts';
 import { latencyShift, type LatencyShift } from './steps/latency-shift.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
+import { load } from './steps/load.ts';
 import { logPatterns, type LogPatterns } from './steps/log-patterns.ts';
+import { placement } from './steps/placement.ts';
 import { resources, type Resources } from './steps/resources.ts';
 import { selfTime, type SelfTime } from './steps/self-time.ts';
+import { silence } from './steps/silence.ts';
 import type { Template } from './templates/drain.ts';
 import { chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from './sql.ts';
 
@@ -140,7 +146,9 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
   const lined = yield* withLineKinds(scene);
   const behaved = compared ? yield* behaviour(lined) : [];
   const behaviours = mostTelling(behaved, least);
+  const explaining = compared ? yield* explanations(scene, { errors, latency, failing, slow }) : [];
   const suspects = rank({
+    explaining,
     failing,
     slow,
     starving: starving(used),
@@ -170,6 +178,28 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
     suspects,
     named: [...new Set([...suspects.map(({ service }) => service), ...also])],
   };
+}
+
+/** What explains failures and slowness from outside of who shows them: a place, a caller that does more, who fell silent. */
+async function* explanations(
+  scene: Scene,
+  {
+    errors,
+    latency,
+    failing,
+    slow,
+  }: Pick<Clues, 'errors' | 'latency'> & Readonly<Record<'failing' | 'slow', Suspect | undefined>>,
+): Step<readonly Suspect[]> {
+  const worse = [...errors.changes, ...(latency?.changes ?? [])].filter((change) => change.worse);
+  const several = new Set(worse.map(({ service }) => service)).size >= 2;
+  const place = several ? blameForPlace(yield* placement(scene), failing ?? slow) : undefined;
+  const burden = slow && place === undefined ? yield* load(scene, slow) : undefined;
+  const silent = (yield* silence(scene)).filter(({ caller }) => caller !== undefined || scene.said);
+  return [
+    ...(place ? [place] : []),
+    ...silent.map((one) => blameForSilence(one, failing)),
+    ...(slow && burden ? [blameForLoad(slow, burden)] : []),
+  ];
 }
 
 async function* suspectOfErrors(scene: Scene, latency: LatencyShift | undefined): Step<Suspect | undefined> {

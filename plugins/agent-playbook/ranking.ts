@@ -94,6 +94,8 @@ function bare(
 
 /** What was found by each kind of evidence, each with its likeliest first. */
 export interface Found {
+  /** A host or zone, a burden or a silent service that explains what is failing or slow: before these. */
+  readonly explaining: readonly Suspect[];
   readonly failing: Suspect | undefined;
   readonly slow: Suspect | undefined;
   readonly starving: readonly Suspect[];
@@ -105,7 +107,8 @@ export interface Found {
 }
 
 /**
- * Gates and no sums: one kind of evidence speaks first, and the next only where it is silent. A resource that is used up in
+ * Gates and no sums: one kind of evidence speaks first, and the next only where it is silent. What explains failures and
+ * slowness from outside goes first; a resource that is used up in
  * a service that also became slow or fails explains both; then failures and slowness; then a used-up resource alone; then
  * changed behaviour, which nobody may have noticed; then any other gauge.
  */
@@ -121,6 +124,7 @@ export function rank({ failing, slow, time, said, ...found }: Found): readonly S
   const first = failing && slow && slow.service !== failing.service && slow.excess > 10 * failing.excess;
   const fuller = explained.map((suspect) => visible.find(({ service }) => service === suspect.service) ?? suspect);
   const ordered = [
+    ...found.explaining,
     ...fuller,
     ...(first ? [slow, failing] : visible),
     ...exhaustedAlone,

@@ -1,6 +1,9 @@
-import { reaches, type Calling } from './sql.ts';
+import { code, moment, reaches, type Calling } from './sql.ts';
 import type { Callees } from './steps/callees.ts';
 import type { CallGap, CallGaps } from './steps/call-gaps.ts';
+import { describe as describeLoad, type Load } from './steps/load.ts';
+import { describe as describePlace, ofBad, type Placement } from './steps/placement.ts';
+import type { Silent } from './steps/silence.ts';
 import type { ErrorOrigin, ErrorOrigins } from './steps/error-origins.ts';
 import type { LatencyShift } from './steps/latency-shift.ts';
 import type { Signal } from './steps/signal-onset.ts';
@@ -9,7 +12,8 @@ import { thresholds } from './statistics.ts';
 
 /** A service that the evidence points at. */
 export interface Suspect {
-  readonly category: 'errors' | 'latency' | 'resource' | 'behaviour';
+  readonly category: 'errors' | 'latency' | 'resource' | 'behaviour' | 'silence' | 'load' | 'place';
+  /** Of a place: the host or the zone. */
   readonly service: string;
   readonly operation: string;
   /** Something outside that sends no telemetry: a database, another company's API. */
@@ -29,6 +33,8 @@ export interface Suspect {
   readonly detail?: string;
   /** What shows it, where that can be followed through time. */
   readonly signal?: Signal;
+  /** When it began, where that is known already. */
+  readonly began?: Date;
 }
 
 /** The service in which most of the added failures begin; among services with a significant rise, if any. */
@@ -85,7 +91,7 @@ export interface AddedTime {
   readonly added: number;
   /** Of all that was added anywhere. */
   readonly share: number;
-  /** Part of all the time that requests take now. */
+  /** Part of the time that the requests take in which it has a part. */
   readonly felt: number;
   /** Part of it stands out by size and by chance. */
   readonly worse: boolean;
@@ -130,7 +136,7 @@ export function whoAddsTime(time: SelfTime, gaps: CallGaps | undefined): readonl
       service,
       added,
       share: all === 0 ? 0 : added / all,
-      felt: time.waited === 0 ? Infinity : added / time.waited,
+      felt: added / (time.waitedFor.get(service) || time.waited),
       worse,
       own,
       late: way > (own?.added ?? 0) ? latest : undefined,
@@ -182,4 +188,56 @@ export function blameForLatency(
   const operation = own?.operation ?? '';
   const dependency = callee?.service === '' ? callee.dependency : '';
   return { ...found, operation, dependency, seenIn: { service, operation } };
+}
+
+/** A caller that asks so much more of what is slow that it makes others wait: blame moves from the slow one to it. */
+export function blameForLoad(slow: Suspect, load: Load): Suspect {
+  return {
+    ...slow,
+    category: 'load',
+    service: load.service,
+    operation: '',
+    dependency: '',
+    share: load.share,
+    detail: `${describeLoad(load)}, and ${code(slow.service, 60)} became slow`,
+    evidenceIds: [load.evidenceId, ...slow.evidenceIds],
+  };
+}
+
+/** What fell silent and is still called is the cause of what its callers show, if they show anything. */
+export function blameForSilence(
+  { service, since, caller, evidenceIds }: Silent,
+  failing: Suspect | undefined,
+): Suspect {
+  const calls = caller ? `, though ${code(caller.service, 60)} ${code(caller.operation, 80)} still asks for it` : '';
+  return {
+    category: 'silence',
+    service,
+    operation: '',
+    dependency: '',
+    share: 1,
+    excess: failing?.excess ?? 0,
+    message: '',
+    detail: `${code(service, 60)} has sent nothing since ${moment(since)}${calls}`,
+    evidenceIds,
+    seenIn: failing?.seenIn ?? { service: caller?.service ?? service, operation: undefined },
+    began: since,
+  };
+}
+
+/** Several services that are worse in one place alone: the place is what they share. */
+export function blameForPlace({ place, evidenceId }: Placement, visible: Suspect | undefined): Suspect | undefined {
+  if (place === undefined || visible === undefined) return undefined;
+  return {
+    ...visible,
+    category: 'place',
+    service: place.value,
+    operation: '',
+    dependency: '',
+    share: ofBad(place),
+    excess: place.there.hits,
+    message: '',
+    detail: describePlace(place),
+    evidenceIds: [evidenceId],
+  };
 }

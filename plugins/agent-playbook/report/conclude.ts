@@ -15,7 +15,7 @@ import { describe as describeGauge } from '../steps/resources.ts';
 import type { Suspect } from '../suspects.ts';
 import { rate } from '../statistics.ts';
 import { claim, nothingFound, type Report } from './findings.ts';
-import { affected, confidenceOf, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
+import { affected, confidenceOf, explains, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
 
 /** What this playbook does not look at, said each time. */
 export const neverChecked = ['deployments and feature flags beyond service.version'];
@@ -67,7 +67,11 @@ function somethingWrong(
     ...(paths ? [claim(paths.difference, paths.evidenceIds)] : []),
     ...others.slice(0, 4).map((other) => {
       const status = other.category === 'errors' || other.category === 'latency' ? 'supported' : 'hypothesis';
-      return claim(`Apart from that: ${what(other)}`, other.evidenceIds, status);
+      return claim(
+        `${explains(suspect) ? 'It shows in this' : 'Apart from that'}: ${what(other)}`,
+        other.evidenceIds,
+        status,
+      );
     }),
   ];
   const confidence = confidenceOf(scene, suspect, logs.length > 0 || version !== undefined || began !== undefined);

@@ -16,6 +16,9 @@ export function headline({ service, category, dependency, moved }: Suspect): str
   const whose = code(service, 60);
   if (category === 'resource') return `${whose} is running out of a resource`;
   if (category === 'behaviour') return `${whose} behaves differently`;
+  if (category === 'silence') return `${whose} has fallen silent`;
+  if (category === 'load') return `${whose} does far more work than before, and others wait for it`;
+  if (category === 'place') return `Several services are slow or fail on ${whose} alone`;
   if (moved?.because === 'way') return `Calls from ${code(moved.from, 60)} to ${whose} are slow on the way`;
   if (dependency !== '') {
     return category === 'errors'
@@ -91,6 +94,11 @@ export function ruledOut({ errors, latency, logs, resources }: Clues, { versions
   );
 }
 
+/** Whether it is the cause of what others show, from outside of them. */
+export function explains({ category }: Suspect): boolean {
+  return category === 'silence' || category === 'load' || category === 'place';
+}
+
 /** High takes a clear majority, enough cases, something to compare with, and a second kind of evidence. */
 export function confidenceOf(
   { windows }: Scene,
@@ -99,6 +107,8 @@ export function confidenceOf(
 ): Conclusion['confidence'] {
   if (category === 'behaviour') return excess >= 2 * clearlyChanged && corroborated ? 'medium' : 'low';
   if (category === 'resource') return corroborated ? 'medium' : 'low';
+  // That others are slow because of it, or that it ought to send something, is concluded and not seen.
+  if (category === 'load' || category === 'silence') return corroborated ? 'medium' : 'low';
   if (usual(windows).length === 0) return share >= 0.5 ? 'medium' : 'low';
   if (share >= 0.6 && excess >= 15 && corroborated) return 'high';
   return share >= 0.4 && excess >= 8 ? 'medium' : 'low';
@@ -106,9 +116,13 @@ export function confidenceOf(
 
 export function nextSteps({ service, category, dependency }: Suspect, deployed: boolean): readonly string[] {
   const whose = code(service, 60);
+  if (category === 'silence') return [`Check whether ${whose} still runs, and whether its telemetry still arrives.`];
+  if (category === 'load') return [`Stop or slow down what ${whose} does more of, and see whether the others recover.`];
+  if (category === 'place')
+    return [`Take ${whose} out of service, and look at what runs on it and how it is connected.`];
   return [
     ...(deployed ? [`Compare the new version of ${whose} with the one before; roll back if the times agree.`] : []),
-    ...(dependency === '' ? [] : [`Check ${code(dependency, 60)}, which sends no telemetry of its own.`]),
+    ...(dependency === '' ? [] : [`Check ${code(dependency, 60)}, of which no span belongs to these calls.`]),
     category === 'errors'
       ? `Read the failing traces and logs of ${whose}.`
       : `See what ${whose} waits for: its database, locks, a queue or the CPU.`,

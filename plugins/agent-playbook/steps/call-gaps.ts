@@ -36,24 +36,26 @@ export async function* callGaps(scene: Scene): Step<CallGaps> {
       ? ` AND (${inList(write, 's.service_name', focus.services)} OR ${inList(write, 'p.service_name', focus.services)})`
       : '';
   const added = `count(*) * (${write.quantile('g.gap_nano', 0.5)} - min(b.median_before))`;
+  // Of what waits only at times no median tells.
+  const addedAtTimes = 'count(*) * (avg(g.gap_nano) - min(b.mean_before))';
   const sql = `WITH g AS (
   SELECT p.service_name AS caller, s.service_name AS callee, s.time AS time, p.duration_nano - s.duration_nano AS gap_nano
   FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
   WHERE ${scope('s.time')} AND ${scope('p.time')}${joined(scene, 's.trace_id')}${joined(scene, 'p.trace_id')} AND s.service_name <> p.service_name AND s.kind <> 'CONSUMER' AND p.kind <> 'PRODUCER'${only}
 ), b AS (
-  SELECT g.caller AS caller, g.callee AS callee, count(*) AS count_before, ${write.quantile('g.gap_nano', 0.5)} AS median_before, ${write.quantile('g.gap_nano', 0.75)} AS p75_before, ${write.quantile('g.gap_nano', 0.95)} AS p95_before
+  SELECT g.caller AS caller, g.callee AS callee, count(*) AS count_before, avg(g.gap_nano) AS mean_before, ${write.quantile('g.gap_nano', 0.5)} AS median_before, ${write.quantile('g.gap_nano', 0.75)} AS p75_before, ${write.quantile('g.gap_nano', 0.95)} AS p95_before
   FROM g
   WHERE ${isBefore(write, 'g.time', windows)}
   GROUP BY g.caller, g.callee
 )
 SELECT g.caller AS caller, g.callee AS callee, count(*) AS count, ${write.countIf('g.gap_nano > b.p95_before')} AS slow, ${write.countIf('g.gap_nano > b.p75_before')} AS slower,
   ${write.quantile('g.gap_nano', 0.5)} AS median_nano, ${write.quantile('g.gap_nano', 0.95)} AS p95_nano,
-  min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano
+  min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano, ${addedAtTimes} AS added_at_times_nano
 FROM g JOIN b ON b.caller = g.caller AND b.callee = g.callee
 WHERE ${within(write, 'g.time', windows.now)}
 GROUP BY g.caller, g.callee
 HAVING count(*) >= ${fewest} AND min(b.count_before) >= ${fewest}
-ORDER BY ${added} DESC, g.caller, g.callee
+ORDER BY ${addedAtTimes} DESC, g.caller, g.callee
 LIMIT 50`;
   const { rows: answer, ...finding } = yield* notebook.ask({
     question: 'Between which services does time pass that neither of them spends?',
@@ -64,7 +66,7 @@ LIMIT 50`;
       return listed(worse.slice(0, 5).map(describe), 'No call takes longer on the way than before.');
     },
   });
-  const all = read(answer);
+  const all = read(answer).toSorted((a, b) => b.added - a.added);
   return {
     ...finding,
     gaps: all.filter(({ added: more }) => more > 0),
@@ -78,12 +80,13 @@ function read(rows: readonly Row[]): readonly CallGap[] {
   return rows.map((row, index): CallGap => {
     const shift = shifts[index] ?? readShift(row);
     const peers = growths.filter((_, other) => other !== index);
+    const worse = shift.worse || apart(shift, peers);
     return {
       ...shift,
-      worse: shift.worse || apart(shift, peers),
+      worse,
       caller: row.text('caller'),
       callee: row.text('callee'),
-      added: row.number('added_nano'),
+      added: worse ? Math.max(row.number('added_nano'), row.number('added_at_times_nano')) : row.number('added_nano'),
     };
   });
 }

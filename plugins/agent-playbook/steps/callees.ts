@@ -53,8 +53,8 @@ LIMIT 20`;
         callee.service !== ''
           ? `the service ${code(callee.service, 60)}, which takes ${itself} itself`
           : callee.dependency === ''
-            ? 'something that sends no spans and is not named'
-            : `${code(callee.dependency, 80)}, which sends no spans`;
+            ? 'something of which no span is there and which is not named'
+            : `${code(callee.dependency, 80)}, of which no span is there`;
       return {
         observation: `A call takes ${milliseconds(first.number('median_call_nano'))} at the median. They go to ${target}.`,
         verdict: 'supports',

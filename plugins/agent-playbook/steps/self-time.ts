@@ -20,6 +20,8 @@ export interface SelfTime extends Finding {
   readonly changes: readonly SelfTimeChange[];
   /** Total duration of all requests in nanoseconds, as their callers saw it, without background jobs. */
   readonly waited: number;
+  /** Of the requests in which a service has a part. */
+  readonly waitedFor: ReadonlyMap<string, number>;
 }
 
 /** Fewer spans than these say nothing about a 95th percentile. */
@@ -39,7 +41,7 @@ export async function* selfTime(scene: Scene): Step<SelfTime> {
       : '';
   const added = `count(*) * (avg(o.own_nano) - min(b.mean_before))`;
   const sql = `WITH o AS (
-  SELECT s.service_name AS service_name, s.name AS name, s.kind AS kind, s.time AS time,
+  SELECT s.service_name AS service_name, s.name AS name, s.kind AS kind, s.time AS time, s.trace_id AS trace_id,
     CASE WHEN s.duration_nano > COALESCE(c.child_nano, 0) THEN s.duration_nano - COALESCE(c.child_nano, 0) ELSE 0 END AS own_nano
   FROM otel.spans s LEFT JOIN (
     SELECT trace_id, parent_span_id, sum(duration_nano) AS child_nano, min(service_name) AS first_service, max(service_name) AS last_service
@@ -56,14 +58,18 @@ export async function* selfTime(scene: Scene): Step<SelfTime> {
   WHERE ${isBefore(write, 'o.time', windows)}
   GROUP BY o.service_name, o.name, o.kind
 ), r AS (
-  SELECT sum(duration_nano) AS waited_nano
+  SELECT trace_id, duration_nano
   FROM otel.spans
   WHERE ${within(write, 'time', windows.now).slice(1, -1)} AND parent_span_id = '' AND kind <> 'INTERNAL'${joined(scene)}
+), w AS (
+  SELECT t.service_name AS service_name, sum(r.duration_nano) AS waited_nano
+  FROM (SELECT DISTINCT o.service_name AS service_name, o.trace_id AS trace_id FROM o WHERE ${now}) t JOIN r ON r.trace_id = t.trace_id
+  GROUP BY t.service_name
 )
 SELECT o.service_name AS service_name, o.name AS name, o.kind AS kind, count(*) AS count, ${write.countIf('o.own_nano > b.p95_before')} AS slow, ${write.countIf('o.own_nano > b.p75_before')} AS slower,
   avg(o.own_nano) AS own_nano, min(b.mean_before) AS own_before_nano, ${write.quantile('o.own_nano', 0.5)} AS median_nano, ${write.quantile('o.own_nano', 0.95)} AS p95_nano,
-  min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano, (SELECT waited_nano FROM r) AS waited_nano
-FROM o JOIN b ON b.service_name = o.service_name AND b.name = o.name AND b.kind = o.kind
+  min(b.count_before) AS count_before, min(b.median_before) AS median_before_nano, min(b.p95_before) AS p95_before_nano, ${added} AS added_nano, (SELECT sum(duration_nano) FROM r) AS waited_nano, min(w.waited_nano) AS waited_for_nano
+FROM o JOIN b ON b.service_name = o.service_name AND b.name = o.name AND b.kind = o.kind LEFT JOIN w ON w.service_name = o.service_name
 WHERE ${now}
 GROUP BY o.service_name, o.name, o.kind
 HAVING count(*) >= ${fewest} AND min(b.count_before) >= ${fewest}
@@ -84,7 +90,12 @@ LIMIT 50`;
       };
     },
   });
-  return { ...finding, changes: readAdded(answer), waited: answer[0]?.number('waited_nano') ?? 0 };
+  return {
+    ...finding,
+    changes: readAdded(answer),
+    waited: answer[0]?.number('waited_nano') ?? 0,
+    waitedFor: new Map(answer.map((row) => [row.text('service_name'), row.number('waited_for_nano')])),
+  };
 }
 
 function readAdded(rows: readonly Row[]): readonly SelfTimeChange[] {

@@ -34,6 +34,7 @@ export interface Claim {
 export interface Conclusion {
   readonly root_cause: string;
   readonly category: string;
+  /** With the cause; a host or a zone where several services share that. */
   readonly service: string;
   readonly confidence: 'high' | 'medium' | 'low' | 'none';
   readonly claims: readonly Claim[];

@@ -1,0 +1,131 @@
+import { code, eitherWindow, inList, moment, onlyFocus, ownWork, partWidth, within } from '../sql.ts';
+import { listed, lengthOf, usual, type Row } from '../notebook.ts';
+import { joined } from '../sample.ts';
+import type { Scene, Step } from '../scene.ts';
+
+/** A service that worked steadily and sends nothing any more. */
+export interface Silent {
+  readonly service: string;
+  readonly since: Date;
+  /** Who still calls it or sends to it; undefined where nobody does. */
+  readonly caller: { readonly service: string; readonly operation: string } | undefined;
+  readonly evidenceIds: readonly string[];
+}
+
+/** So many spans of it are missing at its rate of before: less is a pause. */
+const leastMissing = 15;
+const leastPause = 2 * 60_000;
+/** Of the parts of the time before it fell silent it worked in so many: a job comes and goes. */
+const steady = 0.9;
+/** Of those who are called under a name so many reached it. */
+const mostlyIt = 0.5;
+/** Calls go on at this part of their rate, or they have ended with it. */
+const stillCalled = 0.3;
+
+/** Who has fallen silent, and whether it is still asked for: nobody calls what only has nothing to do. */
+export async function* silence(scene: Scene): Step<readonly Silent[]> {
+  const { notebook, write, windows, focus } = scene;
+  if (windows.references.length > 0 || windows.before === undefined) return [];
+  const range = { start: windows.before.start, end: windows.now.end };
+  const width = partWidth(lengthOf(range));
+  const sql = `SELECT service_name, sum(spans) AS spans, count(*) AS parts, min(first_seen) AS first_seen, max(last_seen) AS last_seen
+FROM (
+  SELECT service_name, ${write.bucket('time', width)} AS part, count(*) AS spans, min(time) AS first_seen, max(time) AS last_seen
+  FROM otel.spans
+  WHERE ${within(write, 'time', range).slice(1, -1)} AND ${ownWork()}${onlyFocus(write, focus)}
+  GROUP BY service_name, ${write.bucket('time', width)}
+) p
+GROUP BY service_name
+HAVING max(last_seen) < ${write.literal(new Date(range.end.getTime() - leastPause))}
+ORDER BY sum(spans) DESC, service_name
+LIMIT 50`;
+  const read = (rows: readonly Row[]) =>
+    rows.flatMap((row) => {
+      const [first, since] = [row.time('first_seen'), row.time('last_seen')];
+      if (first === undefined || since === undefined) return [];
+      const worked = Math.max(1, since.getTime() - first.getTime());
+      const missing = (row.number('spans') / worked) * (range.end.getTime() - since.getTime());
+      const isSteady = row.number('parts') >= steady * (worked / (width * 1_000));
+      return isSteady && missing >= leastMissing && worked >= leastPause
+        ? [{ service: row.text('service_name'), since, missing }]
+        : [];
+    });
+  const { rows, evidenceId } = yield* notebook.ask({
+    question: 'Which services have fallen silent?',
+    sql,
+    window: range,
+    judge: (answer) =>
+      listed(
+        read(answer)
+          .slice(0, 5)
+          .map((one) => `${code(one.service, 60)} has sent no span since ${moment(one.since)}`),
+        'None has.',
+      ),
+  });
+  const found = read(rows).slice(0, 5);
+  if (found.length === 0) return [];
+  const callers = yield* stillCalling(
+    scene,
+    found.map(({ service }) => service),
+    new Date(Math.max(...found.map(({ since }) => since.getTime()))),
+  );
+  return found.map(({ service, since }) => {
+    const caller = callers.of.get(service);
+    return { service, since, caller, evidenceIds: [evidenceId, ...(caller ? [callers.evidenceId] : [])] };
+  });
+}
+
+async function* stillCalling(
+  scene: Scene,
+  silent: readonly string[],
+  since: Date,
+): Step<{ readonly evidenceId: string; readonly of: ReadonlyMap<string, NonNullable<Silent['caller']>> }> {
+  const { notebook, write, windows } = scene;
+  const scope = (column: string) => eitherWindow(write, column, windows);
+  const began = Math.min(...usual(windows).map(({ start }) => start.getTime()));
+  const times = (windows.now.end.getTime() - since.getTime()) / Math.max(1, since.getTime() - began);
+  const isSince = `p.time >= ${write.literal(since)}`;
+  const sql = `WITH k AS (
+  SELECT s.service_name AS silent, p.service_name AS service_name, p.name AS name, p.kind AS kind, count(DISTINCT p.span_id) AS reached
+  FROM otel.spans s JOIN otel.spans p ON p.trace_id = s.trace_id AND p.span_id = s.parent_span_id
+  WHERE ${scope('s.time')} AND ${scope('p.time')}${joined(scene, 's.trace_id')}${joined(scene, 'p.trace_id')} AND ${inList(write, 's.service_name', silent)} AND p.service_name <> s.service_name
+  GROUP BY s.service_name, p.service_name, p.name, p.kind
+)
+SELECT k.silent AS silent, k.service_name AS caller, k.name AS operation, min(k.reached) AS reached, ${write.countIf(`NOT (${isSince})`)} AS calls_before, ${write.countIf(isSince)} AS calls_since
+FROM otel.spans p JOIN k ON k.service_name = p.service_name AND k.name = p.name AND k.kind = p.kind
+WHERE ${scope('p.time')}${joined(scene, 'p.trace_id')}
+GROUP BY k.silent, k.service_name, k.name, k.kind
+ORDER BY calls_since DESC, k.silent, k.service_name, k.name
+LIMIT 50`;
+  const read = (rows: readonly Row[]) =>
+    rows
+      .map((row) => ({
+        silent: row.text('silent'),
+        service: row.text('caller'),
+        operation: row.text('operation'),
+        reached: row.number('reached'),
+        before: row.number('calls_before'),
+        since: row.number('calls_since'),
+      }))
+      .filter(
+        (call) =>
+          call.reached >= mostlyIt * call.before && call.since >= Math.max(3, stillCalled * call.before * times),
+      );
+  const { rows, evidenceId } = yield* notebook.ask({
+    question: 'Does anybody still call what has fallen silent?',
+    sql,
+    window: windows.now,
+    judge: (answer) =>
+      listed(
+        read(answer)
+          .slice(0, 5)
+          .map((call) => `${code(call.service, 60)} ${code(call.operation, 80)} still does, ${call.since} times`),
+        'Nobody does: it only has nothing to do.',
+      ),
+  });
+  const of = new Map<string, NonNullable<Silent['caller']>>();
+  for (const { silent: name, service, operation } of read(rows)) {
+    if (!of.has(name) && !silent.includes(service)) of.set(name, { service, operation });
+  }
+  return { evidenceId, of };
+}
