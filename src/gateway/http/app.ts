@@ -120,6 +120,7 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   });
   app.all('/livez', headers, onlyGet, livez);
   app.all('/readyz', headers, onlyGet, readyz(options.ready, options.health, logger));
+  // OTLP at /v1/{traces,metrics,logs}; deploys and flags at /v1/changes.
   app.all(
     /^\/v1\//,
     admitted(() => admission.telemetry, instruments),
@@ -179,6 +180,7 @@ const named: ReadonlySet<string> = new Set([
   '/v1/traces',
   '/v1/metrics',
   '/v1/logs',
+  '/v1/changes',
   '/livez',
   '/readyz',
   '/oauth2/token',

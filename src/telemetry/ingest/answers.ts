@@ -51,6 +51,10 @@ export function answerRefusal(response: ServerResponse, encoding: Encoding, refu
   answer(response, refusal.status, encoding, body, refusal.headers);
 }
 
+export function answerJson(response: ServerResponse, content: object): void {
+  answer(response, 200, 'json', Buffer.from(JSON.stringify(content)), {});
+}
+
 /** Export*ServiceResponse: empty for a full success, else `partial_success` with what was rejected or altered, and why. */
 export function answerSuccess(
   response: ServerResponse,

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type OrganizationId, hashSecret } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { OtlpRefusal } from './answers.ts';
@@ -10,10 +10,10 @@ const longestToken = 512;
  * revoked token ends with the next one.
  */
 export async function authenticate(
-  headers: IncomingHttpHeaders,
+  request: Pick<IncomingMessage, 'headers' | 'url'>,
   directory: Pick<Directory, 'ingestTokenByHash'>,
 ): Promise<OrganizationId> {
-  const token = tokenOf(headers);
+  const token = tokenOf(request);
   if (token === undefined) {
     throw unauthenticated(
       'An ingest token is needed. Send it as Authorization: Bearer, as the password of Basic, or as x-api-key.',
@@ -24,11 +24,19 @@ export async function authenticate(
   return found.organizationId;
 }
 
-function tokenOf(headers: IncomingHttpHeaders): string | undefined {
+function tokenOf({ headers, url = '' }: Pick<IncomingMessage, 'headers' | 'url'>): string | undefined {
   const { authorization } = headers;
-  const key = headers['x-api-key'];
+  const key = headers['x-api-key'] ?? ofQuery(url);
   const token = authorization === undefined ? key : ofAuthorization(authorization);
   return typeof token === 'string' && token !== '' && token.length <= longestToken ? token : undefined;
+}
+
+/** Of a webhook that sends no headers; addresses come into the logs of proxies, so nothing else is sent that way. */
+function ofQuery(url: string): string | undefined {
+  const [path, query = ''] = url.split('?', 2);
+  return path === '/v1/changes'
+    ? (new URLSearchParams(query.slice(0, 2 * longestToken)).get('token') ?? undefined)
+    : undefined;
 }
 
 function ofAuthorization(value: string): string | undefined {

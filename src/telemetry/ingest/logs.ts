@@ -27,13 +27,16 @@ export class LogDecoder {
     const { attributes, body } = columns;
     const fields = this.#fields;
     fields.clear();
+    // Where the attribute lies that named events before the protocol had a field for it.
+    let [nameFrom, nameTo] = [0, 0];
     values.openSet(attributes);
     for (reader.at = from; reader.at < to;) {
       const tag = reader.tag(to);
       reader.skip(tag, to);
       if (tag === 0x32) {
-        const next = reader.at;
-        values.attribute(attributes, reader.from, next);
+        const [start, next] = [reader.from, reader.at];
+        const size = values.attribute(attributes, start, next);
+        if (size === eventName.length && values.hasKey(start, next, eventName)) [nameFrom, nameTo] = [start, next];
         reader.at = next;
       } else fields.keep(tag, reader);
     }
@@ -55,7 +58,11 @@ export class LogDecoder {
     values.body(body, fields, 0x2a);
     const bodyBytes = body.pending;
     body.row();
-    values.sharedString(columns.event_name, fields, 0x62);
+    const { event_name: name } = columns;
+    if (nameTo > 0 && fields.low(0x62) === fields.high(0x62)) {
+      values.valueOf(name, nameFrom, nameTo);
+      name.rowShared();
+    } else values.sharedString(name, fields, 0x62);
     values.id(columns.trace_id, fields, 0x4a, 16);
     columns.trace_id.row();
     values.id(columns.span_id, fields, 0x52, 8);
@@ -65,5 +72,6 @@ export class LogDecoder {
   }
 }
 
+const eventName = 'event.name';
 /** Ids, times and severity of a row, roughly. */
 const fixedBytes = 150;

@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { OnceById } from './changes.ts';
 import { receiverLimits } from './intake-limits.ts';
 import { receiverFixture, until, type Fixture } from '../../../test/support/otlp/gateway.ts';
 import { protobuf } from '../../../test/support/otlp/protobuf.ts';
@@ -326,5 +328,42 @@ describe('OTLP receiver', () => {
     await fixture.receiver.stop();
     expect((await post(fixture, '{}')).status).toBe(503);
     expect(receiverLimits.body.bytes).toBe(64 * 1024 * 1024);
+  });
+});
+
+describe('a change under an id', () => {
+  const change = { what: 'deploy', service: 'payment', id: '4711', status: 'started' };
+  const report = async (fixture: Fixture, body: object, token = 'it_first') => {
+    const headers = { ...jsonHeaders, authorization: `Bearer ${token}` };
+    const answer = await post(fixture, JSON.stringify(body), headers, '/v1/changes');
+    return { status: answer.status, body: z.record(z.string(), z.unknown()).parse(await answer.json()) };
+  };
+
+  it('is stored once, in each organization and each status', async () => {
+    const fixture = await start();
+    const answers = await Promise.all([1, 2, 3].map(() => report(fixture, change)));
+    expect(answers.filter(({ body }) => body['repeated'] === true)).toHaveLength(2);
+    for (const each of answers) expect(each).toMatchObject({ status: 200, body: { stored: true } });
+    expect((await report(fixture, { ...change, status: 'succeeded' })).body).toEqual({ stored: true });
+    expect((await report(fixture, change, 'it_second')).body).toEqual({ stored: true });
+    await report(fixture, { what: 'deploy', service: 'last' });
+    await until(() => fixture.sink.names().includes('Deploy of last'), 'the last one');
+    expect(fixture.sink.names().filter((body) => body === 'Deploy of payment')).toHaveLength(3);
+  });
+
+  it('is not taken for stored where that failed', async () => {
+    const fixture = await start();
+    const refused = { ...change, time: Date.now() + 5 * 86_400_000 };
+    const answers = await Promise.all([report(fixture, refused), report(fixture, refused)]);
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+    expect((await report(fixture, change)).body).toEqual({ stored: true });
+  });
+
+  it('is forgotten with the oldest of many', async () => {
+    const once = new OnceById(2);
+    const stored: string[] = [];
+    const store = (id: string) => once.store(id, async () => void stored.push(id));
+    for (const id of ['a', 'b', 'b', 'c', 'a']) await store(id);
+    expect(stored).toEqual(['a', 'b', 'c', 'a']);
   });
 });

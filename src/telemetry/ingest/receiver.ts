@@ -11,10 +11,11 @@ import {
 } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
-import { answerRefusal, answerSuccess, OtlpRefusal, retryLater } from './answers.ts';
+import { answerJson, answerRefusal, answerSuccess, OtlpRefusal, retryLater } from './answers.ts';
 import { authenticate } from './authenticate.ts';
-import { inflate, readBody } from './body.ts';
-import { Budget, type Share } from '../../limits/budget.ts';
+import { type BodyLimits, inflate, readBody } from './body.ts';
+import { changeEvent, changeLimits, OnceById, readChange } from './changes.ts';
+import { Budget } from '../../limits/budget.ts';
 import { DecodePool } from './decode-pool.ts';
 import { signals, type Signal } from './fields.ts';
 import { type Decoded, type Encoding } from './decode.ts';
@@ -61,6 +62,7 @@ class Receiver implements OtlpReceiver {
   readonly #limits: ReceiverLimits;
   readonly #budget: Budget;
   readonly #pool = new DecodePool();
+  readonly #changes = new OnceById();
   readonly #worker: WorkerPlace;
   readonly #logs: OrganizationLogs | undefined;
   /** Loaded and never written, by their directories. */
@@ -138,25 +140,33 @@ class Receiver implements OtlpReceiver {
   handle(request: IncomingMessage, response: ServerResponse, waitsToContinue = false): boolean {
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (!path.startsWith('/v1/')) return false;
-    const signal = signals.find((name) => path === `/v1/${name}`);
+    const target = targets.find((name) => path === `/v1/${name}`);
     const encoding = encodingOf(request.headers['content-type']);
-    void this.#serve(request, response, signal, encoding, waitsToContinue);
+    void this.#serve(request, response, target, encoding, waitsToContinue);
     return true;
   }
 
   async #serve(
     request: IncomingMessage,
     response: ServerResponse,
-    signal: Signal | undefined,
+    target: Target | undefined,
     encoding: Encoding | undefined,
     waitsToContinue: boolean,
   ): Promise<void> {
     try {
-      if (signal === undefined || this.#logs === undefined) throw notHere(signal);
-      if (request.method !== 'POST') throw new OtlpRefusal(405, 'OTLP is sent by POST.', { allow: 'POST' });
-      const decoded = await this.#receive(request, response, this.#logs, signal, encoding, waitsToContinue);
-      this.#options.instruments?.ingested(signal, decoded.accepted, decoded.rejected);
-      if (encoding !== undefined) answerSuccess(response, encoding, signal, decoded);
+      const logs = this.#logs;
+      if (target === undefined || logs === undefined) throw notHere(target);
+      if (request.method !== 'POST') throw new OtlpRefusal(405, 'This is sent by POST.', { allow: 'POST' });
+      const asked = { request, response, waitsToContinue };
+      if (target === 'changes') return answerJson(response, await this.#change(asked, logs, encoding));
+      const limits = this.#limits.body;
+      const formats = 'application/x-protobuf or application/json';
+      const decoded = await this.#receive(
+        { ...asked, encoding, formats, limits },
+        logs,
+        async (organizationId, body, format) => this.#store(logs, organizationId, target, format, body),
+      );
+      if (encoding !== undefined) answerSuccess(response, encoding, target, decoded);
     } catch (error) {
       if (error instanceof ClientGone) return;
       const refusal = this.#refusalOf(error);
@@ -168,19 +178,53 @@ class Receiver implements OtlpReceiver {
     }
   }
 
-  async #receive(
-    request: IncomingMessage,
-    response: ServerResponse,
+  /** One change, stored as the log event that it is. */
+  async #change(asked: Asked, logs: OrganizationLogs, encoding: Encoding | undefined): Promise<object> {
+    const limits = { ...this.#limits.body, bytes: changeLimits.bytes };
+    const received = {
+      ...asked,
+      encoding: encoding === 'json' ? encoding : undefined,
+      formats: 'application/json',
+      limits,
+    };
+    return this.#receive(received, logs, async (organizationId, body) => {
+      const change = readChange(body);
+      if (change === undefined) return { stored: false, reason: 'This message is about no flag.' };
+      const event = changeEvent(change, this.#options.now().getTime());
+      const key =
+        change.id === undefined ? undefined : JSON.stringify([organizationId, { ...change, time: undefined }]);
+      const isNew = await this.#changes.store(key, async () => {
+        const { rejected, reasons } = await this.#store(logs, organizationId, 'logs', 'json', event);
+        if (rejected > 0) throw new OtlpRefusal(400, `The change was not stored: ${reasons[0]?.[0] ?? 'rejected'}.`);
+      });
+      return { stored: true, ...(!isNew && { repeated: true }) };
+    });
+  }
+
+  /** Decodes and writes to the log, from where the warehouse loads it. */
+  async #store(
     logs: OrganizationLogs,
+    organizationId: OrganizationId,
     signal: Signal,
-    encoding: Encoding | undefined,
-    waitsToContinue: boolean,
+    encoding: Encoding,
+    body: Buffer,
   ): Promise<Extract<Decoded, { ok: true }>> {
+    const decoded = await this.#pool.decode(signal, encoding, body, this.#options.now().getTime());
+    if (!decoded.ok) throw new OtlpRefusal(decoded.tooLarge ? 413 : 400, decoded.message);
+    if (decoded.batches.length > 0) await logs.append(organizationId, decoded.batches);
+    this.#options.instruments?.ingested(signal, decoded.accepted, decoded.rejected);
+    return decoded;
+  }
+
+  /** Whose request it is, and its body, within what one organization and all together may hold. */
+  async #receive<Result>(
+    { request, response, waitsToContinue, encoding, formats, limits }: Received,
+    logs: OrganizationLogs,
+    take: (organizationId: OrganizationId, body: Buffer, encoding: Encoding) => Promise<Result>,
+  ): Promise<Result> {
     if (!this.#serving) throw retryLater(503, 'The receiver is not running.', 1);
-    const organizationId = await authenticate(request.headers, this.#options.directory);
-    if (encoding === undefined) {
-      throw new OtlpRefusal(415, 'The content type must be application/x-protobuf or application/json in UTF-8.');
-    }
+    const organizationId = await authenticate(request, this.#options.directory);
+    if (encoding === undefined) throw new OtlpRefusal(415, `The content type must be ${formats} in UTF-8.`);
     const compressed = isGzip(request.headers['content-encoding']);
     this.#refuseWhenBehind(logs, organizationId);
     const share = this.#budget.enter(organizationId);
@@ -188,19 +232,12 @@ class Receiver implements OtlpReceiver {
     if (share === 'total') throw retryLater(503, 'The gateway receives too many requests at once.', 1);
     try {
       if (waitsToContinue) response.writeContinue();
-      const body = await this.#body(request, compressed, share);
-      const decoded = await this.#pool.decode(signal, encoding, body, this.#options.now().getTime());
-      if (!decoded.ok) throw new OtlpRefusal(decoded.tooLarge ? 413 : 400, decoded.message);
-      if (decoded.batches.length > 0) await logs.append(organizationId, decoded.batches);
-      return decoded;
+      const body = await readBody(request, limits, share);
+      const plain = compressed && body.length > 0 ? await inflate(body, limits, share) : body;
+      return await take(organizationId, plain, encoding);
     } finally {
       share.leave();
     }
-  }
-
-  async #body(request: IncomingMessage, compressed: boolean, share: Share): Promise<Buffer> {
-    const body = await readBody(request, this.#limits.body, share);
-    return compressed && body.length > 0 ? inflate(body, this.#limits.body, share) : body;
   }
 
   #refuseWhenBehind(logs: OrganizationLogs, organizationId: OrganizationId): void {
@@ -223,9 +260,25 @@ class Receiver implements OtlpReceiver {
   }
 }
 
-function notHere(signal: Signal | undefined): OtlpRefusal {
-  return signal === undefined
-    ? new OtlpRefusal(404, 'OTLP is received at /v1/traces, /v1/metrics and /v1/logs.')
+const targets = [...signals, 'changes'] as const;
+type Target = (typeof targets)[number];
+
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly waitsToContinue: boolean;
+}
+
+interface Received extends Asked {
+  readonly encoding: Encoding | undefined;
+  /** Those that are taken. */
+  readonly formats: string;
+  readonly limits: BodyLimits;
+}
+
+function notHere(target: Target | undefined): OtlpRefusal {
+  return target === undefined
+    ? new OtlpRefusal(404, 'OTLP is received at /v1/traces, /v1/metrics and /v1/logs; changes at /v1/changes.')
     : new OtlpRefusal(404, 'This gateway receives no telemetry. Send it to the warehouse directly.');
 }
 

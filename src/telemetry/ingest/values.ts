@@ -73,13 +73,15 @@ export class ValueWriter {
     this.closeSet(out);
   }
 
-  /** One KeyValue of the open set, lying in from..to of the reader's bytes. */
-  attribute(out: Utf8Writer, from: number, to: number): void {
+  /** One KeyValue of the open set, lying in from..to of the reader's bytes. Answers how long its key is. */
+  attribute(out: Utf8Writer, from: number, to: number): number {
     this.#keyValue(from, to);
-    if (!this.#key(out, this.#nameFrom, this.#nameTo)) return;
+    const size = this.#nameTo - this.#nameFrom;
+    if (!this.#key(out, this.#nameFrom, this.#nameTo)) return size;
     out.byte(quote);
     this.#text(out, this.#valueFrom, this.#valueTo, true, this.#limits.valueBytes);
     out.byte(quote);
+    return size;
   }
 
   /** Whether the KeyValue in from..to has this key. */
