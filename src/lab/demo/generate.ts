@@ -159,9 +159,18 @@ class Shop implements World {
     this.#meter.count(...series);
   }
 
-  /** The first words of pods that a release brought. */
+  /** Deploys, as a pipeline reports them, and the first words of the pods that they brought. */
   startPods(from: number, to: number): void {
     for (const releases of this.#timeline.releases.values()) {
+      for (const { from: at, pods } of releases.slice(1)) {
+        const [pod] = pods;
+        // A restart in the same version is no deploy.
+        if (at < from || at >= to || pod.version === releases[0].pods[0].version) continue;
+        const record = recordOf(at, 'INFO', `Deploy of ${pod.service} ${pod.version}`, {
+          'deployment.status': 'succeeded',
+        });
+        this.log(pod, { ...record, eventName: 'deployment' });
+      }
       for (const pod of releases.slice(1).flatMap((release) => release.pods)) {
         if (pod.startedAt < from || pod.startedAt >= to) continue;
         this.#say(pod, pod.startedAt, 'INFO', `${pod.service} ${pod.version} listening on :8080`);
@@ -208,14 +217,7 @@ class Shop implements World {
     body: string,
     attributes: Readonly<Record<string, string>> = {},
   ): void {
-    this.log(pod, {
-      timeUnixNano: nanos(Math.floor(at * 1000)),
-      observedTimeUnixNano: nanos(Math.floor(at * 1000) + 900),
-      severityNumber: severities[severity],
-      severityText: severity,
-      body: { stringValue: body },
-      attributes: keyValues(attributes),
-    });
+    this.log(pod, recordOf(at, severity, body, attributes));
   }
 
   *full(progress: number): Generator<OtlpRequest, void, undefined> {
@@ -259,6 +261,23 @@ class Shop implements World {
     }));
     return { signal: 'logs', body: JSON.stringify({ resourceLogs }), items: list.length, progress };
   }
+}
+
+/** A record that belongs to no span. */
+function recordOf(
+  at: number,
+  severity: Severity,
+  body: string,
+  attributes: Readonly<Record<string, string>>,
+): OtlpLogRecord {
+  return {
+    timeUnixNano: nanos(Math.floor(at * 1000)),
+    observedTimeUnixNano: nanos(Math.floor(at * 1000) + 900),
+    severityNumber: severities[severity],
+    severityText: severity,
+    body: { stringValue: body },
+    attributes: keyValues(attributes),
+  };
 }
 
 function byPod<Item>(list: readonly (readonly [Pod, Item])[]): [Pod, Item[]][] {

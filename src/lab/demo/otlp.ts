@@ -43,6 +43,7 @@ export interface OtlpLogRecord {
   readonly observedTimeUnixNano: string;
   readonly severityNumber: number;
   readonly severityText: string;
+  readonly eventName?: string;
   readonly body: { readonly stringValue: string };
   readonly attributes: readonly KeyValue[];
   readonly traceId?: string;
