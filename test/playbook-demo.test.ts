@@ -65,6 +65,8 @@ describe('the demo', () => {
       const organizationId = await loadShop(harness.telemetry, options);
       const conclusion = await investigate(organizationId, demoQuestion(options));
       expect(conclusion?.service).toBe(groundTruth(options).service ?? '');
+      const released = conclusion?.claims.filter(({ text }) => text.startsWith('`payment` `2.4.0` was deployed in '));
+      expect(released).toHaveLength(scenario === 'payment-errors' ? 1 : 0);
     },
     300_000,
   );

@@ -50,12 +50,16 @@ async function askOnPostgres(server: PostgresServer): Promise<void> {
     const assignment = { organizationId, messages, steps: [], askedAt: end };
     const unanswered: string[] = [];
     let steps = 0;
+    let deployed = '';
     for await (const event of agent.investigate(assignment, AbortSignal.timeout(120_000))) {
       if (event.type !== 'step') continue;
       steps += 1;
+      if (event.step.question.startsWith('What was deployed')) deployed = event.step.observation;
       if (event.step.error !== undefined) unanswered.push(`${event.step.question} ${event.step.error}`);
     }
     expect([scenario, unanswered]).toEqual([scenario, []]);
     expect(steps).toBeGreaterThan(8);
+    expect(deployed).toContain(' was deployed in `production` at ');
+    if (scenario === 'payment-errors') expect(deployed).toContain('`payment` `2.4.0` was deployed');
   }
 }

@@ -11,6 +11,7 @@ import { lookCloser } from './closer-look.ts';
 import { gatherClues, type Clues } from './clues.ts';
 import { placedIn, sampleNote, sampleOf } from './sample.ts';
 import type { Step, Scene } from './scene.ts';
+import { changesAround } from './steps/changes.ts';
 import { coverage, type Coverage } from './steps/coverage.ts';
 import { exemplars } from './steps/exemplars.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
@@ -102,6 +103,7 @@ async function* answer(
     templates: [],
     said,
     beganAt: question.beganAt,
+    environment: assignment.incident?.environment,
   };
   const notes = [...placed.notes];
   const unknown = unknownOnly(question, known);
@@ -146,7 +148,16 @@ async function* answer(
 async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Step<Report> {
   const [suspect] = clues.suspects;
   const closer = suspect && (yield* lookCloser(scene, suspect, clues));
-  return conclude(scene, clues, closer, scene.sample === undefined ? notes : [...notes, sampleNote(scene.sample)]);
+  const changes = yield* changesAround(scene, {
+    service: suspect?.service,
+    began: closer && (closer.onset?.at ?? scene.beganAt),
+    versions: closer?.versions,
+  });
+  return conclude(
+    scene,
+    { clues, closer, changes },
+    scene.sample === undefined ? notes : [...notes, sampleNote(scene.sample)],
+  );
 }
 
 async function* examplesOnly(scene: Scene, question: Question, notes: readonly string[]): Step<Report> {

@@ -21,4 +21,6 @@ export interface Scene {
   readonly beganAt: Date | undefined;
   /** A person or an alert says that something is wrong at this time, and does not ask whether. */
   readonly said: boolean;
+  /** Of the incident, such as production. */
+  readonly environment: string | undefined;
 }

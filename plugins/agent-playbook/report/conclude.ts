@@ -7,6 +7,7 @@ import { code, moment, names } from '../sql.ts';
 import type { Scene } from '../scene.ts';
 import type { Coverage } from '../steps/coverage.ts';
 import { describe as describeContrast } from '../steps/attribute-contrast.ts';
+import { describe as describeChange, isLater, type Changes } from '../steps/changes.ts';
 import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeTrace } from '../steps/exemplars.ts';
 import { describe as describeLatency } from '../steps/latency-shift.ts';
@@ -14,16 +15,30 @@ import { describe as describeLog, type LogPattern } from '../steps/log-patterns.
 import { describe as describeGauge } from '../steps/resources.ts';
 import type { Suspect } from '../suspects.ts';
 import { rate } from '../statistics.ts';
+import { changed, tooLate, undo } from './changed.ts';
 import { claim, nothingFound, type Report } from './findings.ts';
 import { affected, confidenceOf, explains, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
 
 /** What this playbook does not look at, said each time. */
 export const neverChecked = ['deployments and feature flags beyond service.version'];
 
-export function conclude(scene: Scene, clues: Clues, closer: CloserLook | undefined, notes: readonly string[]): Report {
+/** All that was asked. */
+export interface Found {
+  readonly clues: Clues;
+  /** At the first suspect. */
+  readonly closer: CloserLook | undefined;
+  readonly changes: Changes;
+}
+
+export function conclude(scene: Scene, { clues, closer, changes }: Found, notes: readonly string[]): Report {
   const [suspect] = clues.suspects;
-  if (suspect === undefined || closer === undefined) return nothingWrong(scene, clues, notes);
-  return somethingWrong(scene, clues, suspect, closer, notes);
+  if (suspect === undefined || closer === undefined) return nothingWrong(scene, clues, changes, notes);
+  return somethingWrong(scene, clues, suspect, closer, changes, notes);
+}
+
+/** What senders do not tell is not known. */
+function notChecked({ notebook }: Scene, { told }: Changes): readonly string[] {
+  return [...notebook.unanswered, ...(told ? [] : neverChecked)];
 }
 
 function somethingWrong(
@@ -31,6 +46,7 @@ function somethingWrong(
   clues: Clues,
   suspect: Suspect,
   closer: CloserLook,
+  changes: Changes,
   notes: readonly string[],
 ): Report {
   const { windows } = scene;
@@ -38,7 +54,12 @@ function somethingWrong(
   const [, ...others] = clues.suspects;
   const began = onset?.at ?? scene.beganAt;
   const logs = clues.logs.worse.filter(({ service }) => service === suspect.service);
-  const version = versions?.added.find(({ service }) => service === suspect.service);
+  const version = versions?.added.find(
+    ({ service, firstSeen }) =>
+      service === suspect.service && !(began !== undefined && firstSeen !== undefined && isLater(firstSeen, began)),
+  );
+  const events = [...changes.before, ...changes.during];
+  const isTold = events.some((change) => change.service === version?.service && change.version === version.version);
   const released = version && `${code(version.version, 60)} of ${code(version.service, 60)}`;
   const claims: Claim[] = [
     claim(what(suspect), suspect.evidenceIds),
@@ -47,7 +68,8 @@ function somethingWrong(
     ...(onset?.at ? [claim(`It began at about ${moment(onset.at)}`, [onset.evidenceId])] : []),
     ...shared(closer),
     ...logs.slice(0, 3).map((pattern) => claim(describeLog(pattern), [clues.logs.evidenceId])),
-    ...(released && versions
+    ...changed(changes, began, suspect),
+    ...(released && versions && !isTold
       ? [
           claim(
             `Version ${released} is new${version.firstSeen ? `, first seen at ${moment(version.firstSeen)}` : ''}; it may be the cause`,
@@ -82,7 +104,7 @@ function somethingWrong(
       service: suspect.service,
       confidence,
       claims,
-      not_checked: [...scene.notebook.unanswered, ...neverChecked],
+      not_checked: notChecked(scene, changes),
       suspects: clues.named.slice(0, 8),
       ...(began && { onset: began.toISOString() }),
     },
@@ -92,10 +114,11 @@ function somethingWrong(
     timeline: [
       { at: windows.now.start, what: 'the time looked at begins' },
       ...(began ? [{ at: began, what: `the change begins: ${headline(suspect)}` }] : []),
-      ...(version?.firstSeen ? [{ at: version.firstSeen, what: `version ${released} is first seen` }] : []),
+      ...[...events, ...changes.after].slice(0, 8).map((change) => ({ at: change.at, what: describeChange(change) })),
+      ...(version?.firstSeen && !isTold ? [{ at: version.firstSeen, what: `version ${released} is first seen` }] : []),
     ].toSorted((a, b) => a.at.getTime() - b.at.getTime()),
-    ruledOut: ruledOut(clues, closer),
-    nextSteps: nextSteps(suspect, version !== undefined),
+    ruledOut: [...ruledOut(clues, closer), ...tooLate(changes, began)],
+    nextSteps: [...undo(changes, suspect.service), ...nextSteps(suspect, version !== undefined && !isTold)],
     openQuestions: suspect.message === '' ? [`Why does ${code(suspect.service, 60)} behave so?`] : [],
     notes,
   };
@@ -108,7 +131,7 @@ function shared({ contrasts }: CloserLook): readonly Claim[] {
 }
 
 /** No service is blamed. That nothing is wrong is said where every operation was seen on both sides, and none has changed. */
-function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Report {
+function nothingWrong(scene: Scene, clues: Clues, changes: Changes, notes: readonly string[]): Report {
   const { focus, windows } = scene;
   const { errors, latency, logs, resources } = clues;
   const ids = [errors.evidenceId, ...(latency ? [latency.evidenceId] : [])];
@@ -131,6 +154,7 @@ function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Rep
   // Where requests are seen and none fails more or is slower, lines alone are no fault.
   const blamed = log !== undefined && latency?.changes.length === 0;
   for (const pattern of logs.worse.slice(0, 5)) claims.push(claim(describeLog(pattern), [logs.evidenceId]));
+  claims.push(...changed(changes, undefined));
   const moved = [...failing.map(describeErrors), ...slower.map(describeLatency), ...gauges.map(describeGauge)];
   const conclusion: Conclusion = {
     root_cause: log ? `Only the logs have changed: ${describeLog(log)}.` : '',
@@ -138,7 +162,7 @@ function nothingWrong(scene: Scene, clues: Clues, notes: readonly string[]): Rep
     service: blamed ? (log?.service ?? '') : '',
     confidence: blamed ? 'low' : 'none',
     claims,
-    not_checked: [...scene.notebook.unanswered, ...neverChecked],
+    not_checked: notChecked(scene, changes),
     // Nothing stands out, yet a person reported a problem: name the services to check first.
     ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8) }),
   };

@@ -116,6 +116,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/mcp/large-answers.test.ts': 'the endpoint with tools of its own, without storage',
   'test/mcp/wire.test.ts': 'the endpoint with tools of its own, without storage',
   'test/playbook-behaviour.test.ts': 'an agent by itself',
+  'test/playbook-changes.test.ts': 'an agent by itself',
   'test/playbook-demo.test.ts': 'an agent by itself',
   'test/playbook-signals.test.ts': 'an agent by itself',
   'test/playbook.test.ts': 'an agent by itself',
