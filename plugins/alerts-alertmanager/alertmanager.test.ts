@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as runner from '@jest/globals';
 import { alertsContract, type AlertProof } from '../../test/contract/index.ts';
-import { alertInput, broughtSecrets, holdsForAnyBody, now, signature } from '../../test/support/alerts.ts';
+import { alertInput, broughtSecrets, holdsForAnyBody, now, readWith, signature } from '../../test/support/alerts.ts';
 import plugin from './index.ts';
 import { firing, grafanaFiring, grafanaResolved, grafanaTest, resolved, truncated } from './support/samples.ts';
 
@@ -106,14 +106,21 @@ describe('an alert of Alertmanager', () => {
     ['no alerts', { version: '4' }, /^alerts: /],
     ['alerts without labels', { alerts: [{ status: 'firing' }] }, /^alerts\[0\]\.labels: expected an object of texts/],
     ['a status that there is not', { alerts: [{ labels: {}, status: 'pending' }] }, /^alerts\[0\]\.status: /],
-    [
-      'too many',
-      { alerts: Array.from({ length: 1_001 }, () => ({})) },
-      /^alerts: more than 1000 alerts in one request/,
-    ],
+    ['a thousand and one of these', { alerts: Array.from({ length: 1_001 }, () => ({})) }, /^alerts\[0\]\.status: /],
     ['null', null, /^The body: /],
   ])('is refused with %s, and it says where', (_name, body, message) => {
     expect(() => input.normalize(body)).toThrow(message);
+  });
+
+  it('is taken beside one that cannot be read, and the first thousand of more, with a word of each', () => {
+    const [alert] = firing.alerts;
+    const mixed = readWith(input, { ...firing, alerts: [alert, { status: 'firing' }, alert] });
+    expect(mixed.notices).toHaveLength(2);
+    expect(mixed.warnings).toEqual(['Left out: alerts[1].labels: expected an object of texts.']);
+    const many = readWith(input, { ...firing, alerts: Array.from({ length: 1_234 }, () => alert) });
+    expect(many.notices).toHaveLength(1_000);
+    expect(many.warnings).toEqual(['alerts: 234 of 1,234 alerts are left out; a request brings at most 1,000.']);
+    expect(readWith(input, truncated).warnings).toEqual(['truncatedAlerts: 3 alerts are left out by the sender.']);
   });
 
   it('is bounded, whatever it is', () => {

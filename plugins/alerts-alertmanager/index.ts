@@ -15,6 +15,7 @@ import {
   type AlertInput,
   type AlertRequest,
   type AlertNotice,
+  type Warn,
 } from '../../src/contract/alerts/index.ts';
 import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
 
@@ -26,6 +27,8 @@ const bodySchema = z.object({
   /** A number in the versions before 4. */
   groupKey: z.union([z.string(), z.number()], 'expected a text').nullish(),
   externalURL: text,
+  /** How many alerts `max_alerts` of the receiver left out. */
+  truncatedAlerts: z.unknown().optional(),
 });
 
 const alertSchema = z.object({
@@ -41,13 +44,16 @@ const alertSchema = z.object({
   dashboardURL: text,
 });
 
-/**
- * Alerts that Alertmanager left out (`truncatedAlerts`) are not there to be read. The service is looked for in the labels, by
- * the core.
- */
-function normalize(body: unknown, now: Date): readonly AlertNotice[] {
+/** The service is looked for in the labels, by the core. */
+function normalize(body: unknown, now: Date, warn: Warn): readonly AlertNotice[] {
   const group = readAlertBody(bodySchema, body);
-  return readAlerts(alertSchema, group.alerts, ['alerts']).map((alert) => toNotice(alert, group, now));
+  const { truncatedAlerts } = group;
+  if (typeof truncatedAlerts === 'number' && truncatedAlerts > 0) {
+    warn(`truncatedAlerts: ${truncatedAlerts} alerts are left out by the sender.`);
+  }
+  return readAlerts(group.alerts, ['alerts'], warn, (alert, path) =>
+    toNotice(readAlertBody(alertSchema, alert, path), group, now),
+  );
 }
 
 function toNotice(alert: z.output<typeof alertSchema>, group: z.output<typeof bodySchema>, now: Date): AlertNotice {
@@ -114,7 +120,7 @@ export default definePlugin({
   configSchema: z.strictObject({}),
   create: (_config, { now }) => ({
     verify: (request, secret) => verify(request, secret, now()),
-    normalize: (body) => normalize(body, now()),
+    normalize: (body, warn) => normalize(body, now(), warn),
     instructions,
   }),
 });

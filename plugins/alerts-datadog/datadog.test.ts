@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as runner from '@jest/globals';
 import { alertsContract } from '../../test/contract/index.ts';
-import { alertInput, broughtSecrets, holdsForAnyBody } from '../../test/support/alerts.ts';
+import { alertInput, broughtSecrets, holdsForAnyBody, readWith } from '../../test/support/alerts.ts';
 import plugin from './index.ts';
 import { noData, recovered, renotified, test, triggered, warned } from './support/samples.ts';
 import { template } from './index.ts';
@@ -76,7 +76,20 @@ describe('an alert of Datadog', () => {
     expect(fingerprint({ ...scoped, monitor_id: '2' })).not.toBe(fingerprint(scoped));
   });
 
-  it.each(['monitor_id', 'transition', 'title'])('is refused without %s, and it says so', (name) => {
+  it('of no monitor is told by its title and scope, with a warning; a test of no monitor opens nothing', () => {
+    const { notices, warnings } = readWith(input, { ...triggered, monitor_id: '', cycle: '' });
+    expect(notices).toMatchObject([{ status: 'firing', title: 'Error rate of checkout' }]);
+    expect(warnings).toEqual([expect.stringMatching(/^monitor_id: missing/)]);
+    const again = input.normalize({ ...recovered, monitor_id: '$ALERT_ID', cycle: '' });
+    expect(again).toMatchObject([{ status: 'resolved', fingerprint: notices[0]?.fingerprint }]);
+    const tests = [{ ...template, title: 'Test' }, template, { ...test, monitor_id: '' }];
+    for (const each of tests) {
+      expect(readWith(input, each)).toEqual({ notices: [], warnings: [expect.stringMatching(/^This is a test/)] });
+    }
+    expect(input.normalize(test)).toHaveLength(1);
+  });
+
+  it.each(['transition', 'title'])('is refused without %s, and it says so', (name) => {
     const missing = new RegExp(`^${name}: `);
     expect(() => input.normalize({ ...triggered, [name]: undefined })).toThrow(missing);
     expect(() => input.normalize({ ...triggered, [name]: '$ALERT_ID' })).toThrow(missing);

@@ -47,7 +47,7 @@ export default definePlugin({
   configSchema: z.strictObject({}),
   create: (_config, { now }) => ({
     verify: bringsSecret,
-    normalize: (body) => normalize(body, now()),
+    normalize: (body, warn) => normalize(body, now(), warn),
     instructions,
   }),
 });

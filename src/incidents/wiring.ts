@@ -4,6 +4,7 @@ import type { Agent } from '../contract/agent/index.ts';
 import type { AlertInput } from '../contract/alerts/index.ts';
 import type { Host, Instruments } from '../contract/core/index.ts';
 import type { Storage } from '../contract/storage/index.ts';
+import { visit } from './alerts/answers.ts';
 import { createAlertReceiver, type AlertReceiver, type AlertReceiverOptions } from './alerts/receiver.ts';
 import { createAlertRecorder } from './alerts/recorder.ts';
 import { createAlertSources, type AlertSources } from './alerts/sources.ts';
@@ -44,6 +45,7 @@ export const incidentsWiring: Wiring = {
       secretOf: (source) => alertSources.secretOf(source),
       recorder: createAlertRecorder({ storage, engine: agent.engine, wake, logger }),
       clientAddress,
+      confirm: visit,
       now,
       logger,
     }),

@@ -30,7 +30,7 @@ export interface AtOnceLimits {
 }
 
 /**
- * Requests under way, of callers that are not authenticated yet. Bounded by caller, so that a stranger who sends slowly does
+ * Requests under way, or the bytes of them, of callers that are not authenticated yet. Bounded by caller, so that a stranger who sends slowly does
  * not keep out the sender, and by organization, so that one does not keep out the others.
  */
 export class AtOnce {
@@ -42,18 +42,17 @@ export class AtOnce {
     this.#limits = limits;
   }
 
-  /** Gives what ends the stay; undefined where there is no room. */
-  enter(organization: string, caller: string): (() => void) | undefined {
+  /** Gives what ends the stay; undefined where there is no room for so much. */
+  enter(organization: string, caller: string, weight = 1): (() => void) | undefined {
     const [callers, organizations] = [this.#callers, this.#organizations];
     const { caller: ofCaller, organization: ofOrganization, total } = this.#limits;
-    if (callers.of(caller) >= ofCaller || organizations.of(organization) >= ofOrganization || callers.total >= total) {
-      return undefined;
-    }
-    callers.add(caller, 1);
-    organizations.add(organization, 1);
+    if (callers.of(caller) + weight > ofCaller || callers.total + weight > total) return undefined;
+    if (organizations.of(organization) + weight > ofOrganization) return undefined;
+    callers.add(caller, weight);
+    organizations.add(organization, weight);
     return () => {
-      callers.add(caller, -1);
-      organizations.add(organization, -1);
+      callers.add(caller, -weight);
+      organizations.add(organization, -weight);
     };
   }
 }

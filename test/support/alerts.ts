@@ -1,15 +1,28 @@
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
-import type { AlertInput } from '../../src/contract/alerts/index.ts';
-import type { Host, PluginDefinition } from '../../src/contract/core/index.ts';
+import type { AlertInput, AlertNotice, Warn } from '../../src/contract/alerts/index.ts';
+import type { PluginDefinition } from '../../src/contract/core/index.ts';
 import { noticeFaults, noticesOf, testHost, type AlertProof } from '../contract/index.ts';
 import type { z } from 'zod';
 
 /** When the inputs under test are. */
 export const now = new Date('2026-03-01T12:30:00Z');
 
-export function alertInput(plugin: PluginDefinition<'alerts', z.ZodType>, overrides: Partial<Host> = {}): AlertInput {
-  return plugin.create(plugin.configSchema.parse({}), testHost('/nowhere', { now: () => now, ...overrides }));
+/** Its warnings may be left aside. */
+export interface InputUnderTest extends AlertInput {
+  normalize(body: unknown, warn?: Warn): readonly AlertNotice[];
+}
+
+export function alertInput(plugin: PluginDefinition<'alerts', z.ZodType>, config: unknown = {}): InputUnderTest {
+  const input = plugin.create(plugin.configSchema.parse(config), testHost('/nowhere', { now: () => now }));
+  return { ...input, normalize: (body, warn = () => undefined) => input.normalize(body, warn) };
+}
+
+/** What an input says of a body, and what it warns of. */
+export function readWith(input: AlertInput, body: unknown) {
+  const warnings: string[] = [];
+  const notices = input.normalize(body, (warning) => warnings.push(warning));
+  return { notices, warnings };
 }
 
 /** How every sender may bring the secret. */

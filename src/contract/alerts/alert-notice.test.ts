@@ -21,14 +21,18 @@ describe('severityOf', () => {
         'SEV-1',
         'sev1',
         'SEV 1: all down',
+        '1',
         'P1 - Critical',
         'fatal',
       ],
     ],
-    ['high', ['P2', 'SEV-2', 'sev_2', 'Major', 'error', 'high']],
+    ['high', ['P2', '2', 'SEV-2', 'sev_2', 'Major', 'error', 'high']],
     ['medium', ['P3', 'SEV-3', 'warning', 'warn', 'Minor', 'medium']],
     ['low', ['P4', 'P5', 'SEV-4', 'SEV-5', 'info', 'low']],
-    ['unknown', ['', 'P6', 'P10', 'p', 'sev', 'page 2', 'none', '__proto__', 'constructor', undefined, null]],
+    [
+      'unknown',
+      ['', 'P6', 'P10', '6', '10', '2.5', 'p', 'sev', 'page 2', 'none', '__proto__', 'constructor', undefined, null],
+    ],
   ] as const)('reads %s', (severity, words) => {
     for (const word of words) expect(`${word}: ${severityOf(word)}`).toBe(`${word}: ${severity}`);
   });
@@ -40,7 +44,19 @@ describe('alertTime', () => {
     expect(alertTime('1406662672000')).toEqual(new Date(1_406_662_672_000));
   });
 
-  it.each(['', 'yesterday', '2026-03-01', '2026-03-01T12:00:00', '2026-13-01T12:00:00Z', '5', undefined])(
+  it.each([
+    ['2026-03-01T12:00:00', '2026-03-01T12:00:00Z'],
+    ['2026-03-01 12:00:00.5', '2026-03-01T12:00:00.500Z'],
+    ['2026-03-01 13:00:00 +01:00', '2026-03-01T12:00:00Z'],
+    ['2022-03-04T11:38:59.002+0000', '2022-03-04T11:38:59.002Z'],
+    ['2026-03-01 12:00:00 UTC', '2026-03-01T12:00:00Z'],
+    ['1772366400', '2026-03-01T12:00:00Z'],
+    ['1772366400.25', '2026-03-01T12:00:00.250Z'],
+    ['1772366400000000', '2026-03-01T12:00:00Z'],
+    ['1772366400000000000', '2026-03-01T12:00:00Z'],
+  ])('reads %j as senders mean it', (text, time) => expect(alertTime(text)).toEqual(new Date(time)));
+
+  it.each(['', 'yesterday', '2026-03-01', '2026-13-01T12:00:00Z', '5', '20260301120000123456', undefined])(
     'does not read %j',
     (text) => expect(alertTime(text)).toBeUndefined(),
   );

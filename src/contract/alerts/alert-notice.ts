@@ -18,6 +18,9 @@ export const environmentLabels = [
   'env',
 ] as const;
 
+/** The title of a notice that has none: it may name an alert by its fingerprint alone. */
+export const untitledAlert = 'Alert without a title';
+
 const hour = 3_600_000;
 
 const oldest = 10 * 365 * 24 * hour;
@@ -59,7 +62,7 @@ export function alertNotice(draft: AlertDraft, now: Date): AlertNotice {
   return {
     fingerprint: alertKey(draft.fingerprint),
     status: draft.status,
-    title: alertLine(draft.title, 300) || 'Alert without a title',
+    title: alertLine(draft.title, 300) || untitledAlert,
     ...(description === '' ? {} : { description }),
     severity: draft.severity,
     ...times(draft, now),
@@ -97,23 +100,31 @@ function webAddress(text: string | null | undefined): string | undefined {
   return url.href.length <= 2_000 ? url.href : undefined;
 }
 
-/** What a sender's word for a severity or priority means: `P1`, `SEV-2`, `sev 3: minor`, `Critical`. All else is `unknown`. */
+/** What a sender's word for a severity or priority means: `P1`, `SEV-2`, `2`, `sev 3: minor`, `Critical`. All else is `unknown`. */
 export function severityOf(word: string | null | undefined): Severity {
   const plain = (word ?? '').slice(0, 100).trim().toLowerCase();
-  const level = /^(?:p|prio|priority|s|sev|severity)[\s_-]?([0-5])\b/.exec(plain)?.[1];
-  return (level === undefined ? words.get(plain) : levels[Number(level)]) ?? 'unknown';
+  const level = /^(?:(?:p|prio|priority|s|sev|severity)[\s_-]?([0-5])\b|([0-5])$)/.exec(plain);
+  return (level === null ? words.get(plain) : levels[Number(level[1] ?? level[2])]) ?? 'unknown';
 }
 
 function named(severity: Severity, names: string): readonly (readonly [string, Severity])[] {
   return names.split(' ').map((name) => [name, severity] as const);
 }
 
-/** A time as senders write it: RFC 3339 with its offset, or milliseconds since 1970 in digits. Undefined for anything else. */
+/**
+ * A time as senders write it: RFC 3339, with a space for the `T` or without a zone (then UTC) too, or seconds, milli-, micro- or
+ * nanoseconds since 1970. Undefined for anything else.
+ */
 export function alertTime(text: string | null | undefined): Date | undefined {
   const written = text?.trim() ?? '';
-  if (/^\d{12,14}$/.test(written)) return new Date(Number(written));
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d)$/i.test(written)) return undefined;
-  const time = new Date(written);
+  const [digits = ''] = /^\d{9,19}(?=(?:\.\d{1,9})?$)/.exec(written) ?? [];
+  // Nine or ten digits are seconds from 1973 to 2286; each further three a thousandth.
+  if (digits !== '') return new Date(Number(written) * 1_000 ** (1 - Math.max(0, Math.ceil((digits.length - 11) / 3))));
+  const parts = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,12})? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i.exec(written);
+  if (parts === null) return undefined;
+  const [, date, clock, fraction = '', zone = 'Z'] = parts;
+  const offset = zone.toUpperCase() === 'UTC' ? 'Z' : zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2');
+  const time = new Date(`${date}T${clock}${fraction}${offset}`);
   return Number.isNaN(time.getTime()) ? undefined : time;
 }
 

@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { SightlineError } from '../core/errors.ts';
 import { equalHashes, hashSecret } from '../core/secrets.ts';
-import type { AlertRequest } from './alerts.ts';
+import type { AlertRequest, Warn } from './alerts.ts';
 
-const mostAlerts = 1_000;
+/** Of one request. */
+export const mostAlerts = 1_000;
 
 /** For senders that cannot set Authorization. */
 const secretHeader = 'x-sightline-secret';
@@ -43,28 +44,60 @@ function credentials(authorization: string | undefined): string | undefined {
 export function readAlertBody<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  path: readonly (string | number)[] = [],
+  path: AlertPath = [],
 ): z.output<Schema> {
   const read = schema.safeParse(value);
   if (read.success) return read.data;
   const issue = read.error.issues[0];
-  const place = [...path, ...(issue?.path ?? [])]
+  throw wrongAlert([...path, ...(issue?.path ?? [])], issue?.message ?? 'wrong');
+}
+
+/** Where in the body: names of members and positions in lists. */
+export type AlertPath = readonly PropertyKey[];
+
+/** `alerts[3].title: <what is wrong>.` */
+export function wrongAlert(path: AlertPath, wrong: string): SightlineError {
+  const place = path
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
     .join('')
     .replace(/^\./, '');
-  throw new SightlineError('invalid_argument', `${place || 'The body'}: ${issue?.message ?? 'wrong'}.`);
+  return new SightlineError('invalid_argument', `${place || 'The body'}: ${wrong}.`);
 }
 
-/** A list of at most 1,000 alerts, each by the schema. Throws `invalid_argument` as `readAlertBody` does. */
-export function readAlerts<Schema extends z.ZodType>(
-  schema: Schema,
+/**
+ * Reads the first 1,000 alerts of a list. One that cannot be read is left out with a warning, and so is what is beyond; where
+ * none can be read, throws what is wrong with the first.
+ */
+export function readAlerts<Read>(
   list: unknown,
-  path: readonly (string | number)[],
-): readonly z.output<Schema>[] {
-  const alerts = readAlertBody(
-    z.array(z.unknown()).max(mostAlerts, `more than ${mostAlerts} alerts in one request`),
-    list,
-    path,
-  );
-  return alerts.map((alert, index) => readAlertBody(schema, alert, [...path, index]));
+  path: AlertPath,
+  warn: Warn,
+  read: (alert: unknown, path: AlertPath) => Read | undefined,
+): readonly Read[] {
+  if (!Array.isArray(list)) throw wrongAlert(path, 'expected a list of alerts');
+  const { length }: readonly unknown[] = list;
+  const taken: Read[] = [];
+  const wrong: SightlineError[] = [];
+  for (let index = 0; index < Math.min(length, mostAlerts); index += 1) {
+    try {
+      const alert = read(list[index], [...path, index]);
+      if (alert !== undefined) taken.push(alert);
+    } catch (error) {
+      if (!(error instanceof SightlineError)) throw error;
+      wrong.push(error);
+    }
+  }
+  const [first] = wrong;
+  if (first !== undefined && wrong.length === Math.min(length, mostAlerts)) throw first;
+  if (length > mostAlerts) {
+    const left = (length - mostAlerts).toLocaleString('en');
+    warn(
+      wrongAlert(
+        path,
+        `${left} of ${length.toLocaleString('en')} alerts are left out; a request brings at most ${mostAlerts.toLocaleString('en')}`,
+      ).message,
+    );
+  }
+  for (const { message } of wrong) warn(`Left out: ${message}`);
+  return taken;
 }

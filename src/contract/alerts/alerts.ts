@@ -7,11 +7,19 @@ import type { Severity } from '../storage/incident.ts';
 export interface AlertInput {
   /** Whether who sent the request knows the source's secret. Compares in constant time; never throws. */
   verify(request: AlertRequest, secret: string): boolean;
-  /** The notices in the body, in order. Throws `invalid_argument` with the mistake and its place, for the sender's operator. */
-  normalize(body: unknown): readonly AlertNotice[];
+  /**
+   * The notices in the body, in order. Throws `invalid_argument` with the mistake and its place, for the sender's operator,
+   * where there is nothing to take; `warn` tells the operator of what was left out or guessed, in words of ours.
+   */
+  normalize(body: unknown, warn: Warn): readonly AlertNotice[];
+  /** The address that a sender wants to have visited before it sends alerts (Amazon SNS); pinned to the sender's own host. */
+  confirmation?(body: unknown): string | undefined;
   /** For the operator who sets up the sender: text to paste, with the address and the secret in it. */
   instructions(source: { readonly url: string; readonly secret: string }): string;
 }
+
+/** One sentence, with the place in the body and none of its text. */
+export type Warn = (warning: string) => void;
 
 export interface AlertRequest {
   /** Lower-case names, as Node gives them. */

@@ -1,4 +1,4 @@
-export type { AlertInput, AlertNotice, AlertRequest } from './alerts.ts';
+export type { AlertInput, AlertNotice, AlertRequest, Warn } from './alerts.ts';
 export {
   alertLabelsSchema,
   alertNotice,
@@ -7,5 +7,15 @@ export {
   fingerprintOf,
   firstLabel,
   severityOf,
+  untitledAlert,
 } from './alert-notice.ts';
-export { bringsSecret, isSigned, readAlertBody, readAlerts, requestHeader } from './alert-proof.ts';
+export {
+  bringsSecret,
+  isSigned,
+  mostAlerts,
+  readAlertBody,
+  readAlerts,
+  requestHeader,
+  wrongAlert,
+} from './alert-proof.ts';
+export type { AlertPath } from './alert-proof.ts';

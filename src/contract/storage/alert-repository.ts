@@ -23,8 +23,8 @@ export interface RecordedAlerts {
  * The alerts of an organization, and what becomes of its incidents by them.
  *
  * An alert is known by its source and fingerprint. One that begins to fire joins an incident: the one it was in before, else
- * one of the same group of the same source, else one of the same services and environment that was opened within
- * `alertRules.windowMs`. Incidents that are open are joined, and such as were resolved less than `alertRules.holdMs` ago, which
+ * one of the same group of the same source, else one of the same services and environment (where it names neither a service
+ * nor a group: of the same source, title and environment) that was opened within `alertRules.windowMs`. Incidents that are open are joined, and such as were resolved less than `alertRules.holdMs` ago, which
  * are reopened. Otherwise it opens one, and queues an investigation of it. When the last alert of an incident that alerts
  * opened is resolved, so is the incident, unless a person was the last to set its status.
  */

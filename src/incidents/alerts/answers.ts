@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { AlertNotice } from '../../contract/alerts/index.ts';
 import { SightlineError } from '../../contract/core/index.ts';
+import { alertLine } from '../../contract/storage/alert-sources.ts';
 import { answerEarly } from '../../limits/early-answer.ts';
 
 /** A request that is refused with a status of HTTP that no error of ours stands for. */
@@ -21,6 +23,12 @@ export function notFound(): Refusal {
   return new Refusal(404, 'not_found', 'There is no alert source at this address.');
 }
 
+/** Some senders, Amazon SNS among them, bring a password only once they are asked for it. */
+export function wrongSecret(): Refusal {
+  const message = 'The secret or signature of this alert source is wrong or missing.';
+  return new Refusal(401, 'invalid_token', message, { 'www-authenticate': 'Basic realm="alerts", charset="UTF-8"' });
+}
+
 export function tooMany(seconds: number): Refusal {
   return new Refusal(429, 'rate_limited', 'Too many requests. Send it again later.', {
     'retry-after': String(Math.max(1, Math.ceil(seconds))),
@@ -40,6 +48,37 @@ export function answer(response: ServerResponse, status: number, body: object, h
   answerEarly(response.req, response, status, all, text);
 }
 
+export interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** As PagerDuty's Events API answers, which its clients check. */
+export function eventsAnswer([notice]: readonly AlertNotice[]): Answer {
+  const key = notice && { dedup_key: notice.fingerprint };
+  return { status: 202, body: { status: 'success', message: 'Event processed', ...key } };
+}
+
+/** The first few; further ones are counted. */
+export class Warnings {
+  readonly #most: number;
+  readonly #first: string[] = [];
+  #more = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  readonly add = (warning: string): void => {
+    if (this.#first.length < this.#most) this.#first.push(alertLine(warning, 300));
+    else this.#more += 1;
+  };
+
+  told(): readonly string[] {
+    return this.#more === 0 ? this.#first : [...this.#first, `And ${this.#more} more.`];
+  }
+}
+
 /** Only words of ours: anything else is `unavailable`, so that the sender tries again. */
 export function refuse(response: ServerResponse, error: unknown): void {
   if (error instanceof Refusal) {
@@ -51,4 +90,15 @@ export function refuse(response: ServerResponse, error: unknown): void {
   }
   const message = 'The alerts could not be stored. Send them again.';
   answer(response, 503, { error: { code: 'unavailable', message } }, { 'retry-after': '5' });
+}
+
+/** Asks for an address and throws the answer away. */
+export async function visit(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(10_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
 }

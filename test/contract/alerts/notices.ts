@@ -5,7 +5,9 @@ import type { AlertInput, AlertNotice } from '../../../src/contract/alerts/index
 /** The notices in a body; none when it is refused as it may be. Throws what the input must not. */
 export function noticesOf(input: Pick<AlertInput, 'normalize'>, body: unknown): readonly AlertNotice[] {
   try {
-    return input.normalize(body);
+    return input.normalize(body, (warning) => {
+      if (warning.length > 500) throw new Error('a warning is long');
+    });
   } catch (error) {
     if (error instanceof SightlineError && error.code === 'invalid_argument' && error.message.length <= 500) return [];
     throw error;

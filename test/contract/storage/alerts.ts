@@ -6,7 +6,7 @@ import {
   type Storage,
   type Workspace,
 } from '../../../src/contract/storage/index.ts';
-import type { AlertNotice } from '../../../src/contract/alerts/index.ts';
+import { untitledAlert, type AlertNotice } from '../../../src/contract/alerts/index.ts';
 import type { Runner } from '../runner.ts';
 import {
   ada,
@@ -166,10 +166,31 @@ export function alertPromises(runner: Runner, make: MakeStorage): void {
       expect(await incidentsOf(workspace)).toHaveLength(2);
     });
 
-    it('without services are one incident of their source', async () => {
+    it('without services are one incident a group, or a title of their source', async () => {
       const workspace = await stage().workspace();
-      await send(workspace, ...['a', 'b', 'c'].map((name) => firing(name, { services: [] })));
-      expect(await incidentsOf(workspace)).toHaveLength(1);
+      const none = { services: [] };
+      await send(workspace, firing('a', none), firing('b', none), firing('c', { ...none, title: 'Alert a' }));
+      await send(workspace, firing('d', { ...none, group: 'g' }), firing('e', { ...none, group: 'g' }));
+      await send(workspace, firing('f', { ...none, group: 'h', title: 'Alert a' }));
+      expect((await incidentsOf(workspace)).map(({ title }) => title)).toEqual([
+        'Alert a',
+        'Alert b',
+        'Alert d',
+        'Alert a',
+      ]);
+    });
+
+    it('are acknowledged by their fingerprint alone, and nothing is opened by that', async () => {
+      const workspace = await stage().workspace();
+      const bare = { status: 'acknowledged', title: untitledAlert, severity: 'unknown', services: [] } as const;
+      await send(workspace, firing('b', bare));
+      expect(await incidentsOf(workspace)).toEqual([]);
+      await send(workspace, firing('a'));
+      await send(workspace, firing('a', bare));
+      const { id } = await only(workspace);
+      const { listed } = await workspace.alerts.ofIncident(id);
+      expect(listed).toMatchObject([{ title: 'Alert a', severity: 'high', status: 'acknowledged' }]);
+      expect((await only(workspace)).status).toBe('investigating');
     });
 
     it('join what a person opened, which stays theirs to close', async () => {

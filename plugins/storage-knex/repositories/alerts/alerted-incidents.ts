@@ -18,7 +18,7 @@ import { toIncident } from '../incident-rows.ts';
 import { openIncident, saveChanges } from '../incidents.ts';
 import { insertQueued } from '../investigation-rows.ts';
 import { sourceActor, openInvestigations, recentIncidents, statusHistory } from './alert-rows.ts';
-import { Groups, senderGroup, servicesGroup, sourceGroup } from './groups.ts';
+import { commonGroup, Groups, senderGroup } from './groups.ts';
 
 type Source = Pick<AlertSource, 'id' | 'name'>;
 
@@ -58,16 +58,15 @@ export class AlertedIncidents {
 
   /** The incident of an alert that begins to fire. */
   async join(source: Source, notice: AlertNotice, before: IncidentId | undefined): Promise<IncidentId> {
-    const { services, environment = '' } = notice;
     const own = notice.group === undefined ? undefined : senderGroup(source, notice.group);
-    const common = services.length > 0 ? servicesGroup(services, environment) : sourceGroup(source, environment);
+    const common = commonGroup(source, notice);
     const incident =
       (await this.#before(before)) ??
       (await this.#ofGroup(own, undefined)) ??
       (await this.#ofGroup(common, new Date(this.#now.getTime() - alertRules.windowMs))) ??
       (await this.#beyondBound(source)) ??
       (await this.#open(source, notice));
-    for (const group of own === undefined ? [common] : [own, common]) await this.#groups.join(group, incident.id);
+    for (const group of [own, common].filter((each) => each !== undefined)) await this.#groups.join(group, incident.id);
     await this.#add(incident, source, notice);
     return incident.id;
   }

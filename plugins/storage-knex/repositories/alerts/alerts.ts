@@ -1,4 +1,4 @@
-import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
+import { untitledAlert, type AlertNotice } from '../../../../src/contract/alerts/index.ts';
 import type { IncidentId } from '../../../../src/contract/core/index.ts';
 import {
   type Actor,
@@ -117,7 +117,7 @@ class Intake {
     const { incidentId, position, key } = known;
     const status = known.status === 'acknowledged' ? known.status : notice.status;
     const alert = {
-      ...this.#seen(source, notice),
+      ...(isBare(notice) ? { ...known, updatedAt: this.#now } : this.#seen(source, notice)),
       position,
       ...(key !== undefined && { key }),
       ...(incidentId && { incidentId }),
@@ -173,6 +173,11 @@ function sameButTime(one: KeptAlert, other: KeptAlert): boolean {
   return JSON.stringify(toAlertRow({ ...one, updatedAt })) === JSON.stringify(toAlertRow(other));
 }
 
+/** Some senders acknowledge by the fingerprint alone. */
+function isBare({ title, severity }: AlertNotice): boolean {
+  return title === untitledAlert && severity === 'unknown';
+}
+
 /** What a notice says about an alert: that it begins to fire, goes on, ended, or nothing that is not known already. */
 type Turn = 'begins' | 'goes on' | 'ended' | 'nothing';
 
@@ -188,7 +193,7 @@ function turnOf(known: KeptAlert | undefined, notice: AlertNotice, closedAt: Dat
     const end = notice.endsAt ?? notice.startsAt;
     return end < known.startsAt && notice.startsAt < known.startsAt ? 'nothing' : 'ended';
   }
-  if (known === undefined) return 'begins';
+  if (known === undefined) return isBare(notice) && notice.status === 'acknowledged' ? 'nothing' : 'begins';
   if (known.status === 'resolved') return beginsAfter(known, notice) ? 'begins' : 'nothing';
   if (closedAt === undefined) return 'goes on';
   // Its end may have been lost. What began after the incident was closed is another firing; what began before was closed with it.

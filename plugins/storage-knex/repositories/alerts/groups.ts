@@ -1,3 +1,4 @@
+import type { AlertNotice } from '../../../../src/contract/alerts/index.ts';
 import { foldCase, type IncidentId } from '../../../../src/contract/core/index.ts';
 import { alertRules, type AlertSource } from '../../../../src/contract/storage/index.ts';
 import { countOf, sha256 } from '../../columns.ts';
@@ -14,9 +15,15 @@ export function servicesGroup(services: readonly string[], environment: string):
   return sha256(JSON.stringify(['services', foldCase(environment), ...[...names].toSorted()]));
 }
 
-/** Alerts that name no service have only their sender in common. */
-export function sourceGroup(source: Pick<AlertSource, 'id'>, environment: string): string {
-  return sha256(JSON.stringify(['source', source.id, foldCase(environment)]));
+/**
+ * What alerts have in common beside a sender's group. Those that name neither service nor group say the same: a full disk of
+ * many hosts is one matter, and a late backup is another.
+ */
+export function commonGroup(source: Pick<AlertSource, 'id'>, notice: AlertNotice): string | undefined {
+  const { services, environment = '', title } = notice;
+  if (services.length > 0) return servicesGroup(services, environment);
+  if (notice.group !== undefined) return undefined;
+  return sha256(JSON.stringify(['title', source.id, foldCase(environment), title]));
 }
 
 /** Alerts of this group look for the incident from now on. */
