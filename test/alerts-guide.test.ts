@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import datadog from '../plugins/alerts-datadog/index.ts';
 import generic from '../plugins/alerts-generic/index.ts';
+import { shipped } from '../plugins/alerts-generic/senders.ts';
 import { severityOf } from '../src/contract/alerts/index.ts';
 import { alertInput } from './support/alerts.ts';
 import { root } from './support/gateway.ts';
@@ -18,6 +19,11 @@ function example(title: string): unknown {
 describe('the guide to alerts', () => {
   it('has an example that the generic input takes', () => {
     expect(alertInput(generic).normalize(example('Generic JSON'))).toMatchObject([{ fingerprint: 'disk-db-1' }]);
+  });
+
+  it('names each sender that is shipped', () => {
+    const [, section = ''] = guide.split('\n## Senders that the generic plugin knows\n');
+    for (const { name } of shipped.slice(0, -1)) expect(section).toContain(name.split(' ')[0]);
   });
 
   it('has the payload that the Datadog input gives', () => {

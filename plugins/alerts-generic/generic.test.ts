@@ -1,21 +1,60 @@
 import { describe, expect, it } from '@jest/globals';
 import * as runner from '@jest/globals';
 import { alertsContract } from '../../test/contract/index.ts';
-import { alertInput, broughtSecrets, holdsForAnyBody, now } from '../../test/support/alerts.ts';
+import { alertInput, broughtSecrets, holdsForAnyBody, now, readWith, signature } from '../../test/support/alerts.ts';
 import plugin from './index.ts';
-import { firing, resolved, several } from './support/samples.ts';
+import {
+  cloudwatch,
+  firing,
+  kubernetesEvent,
+  newRelic,
+  opsgenie,
+  resolved,
+  sentryEvent,
+  sentryIssue,
+  sentryMetric,
+  several,
+  sns,
+  snsConfirmation,
+  uptimeKuma,
+  uptimeKumaTest,
+  zabbix,
+} from './support/samples.ts';
 
 const input = alertInput(plugin);
 
 alertsContract(runner, () => ({
   input,
-  proofs: broughtSecrets,
+  proofs: {
+    ...broughtSecrets,
+    "Sentry's signature": {
+      signs: true,
+      headers: (body, secret) => ({ 'sentry-hook-signature': signature(secret, body) }),
+    },
+  },
   samples: {
     'one alert': { body: firing, titles: ['Disk of db-1 is 95 % full'] },
     'its end': { body: resolved, titles: ['Disk of db-1 is 95 % full'] },
     'several in an object': { body: several, titles: ['Backup is late', 'Queue is long', 'Backup is late'] },
     'several in a list': { body: several.alerts, titles: ['Backup is late', 'Queue is long', 'Backup is late'] },
     none: { body: [], titles: [] },
+    Opsgenie: { body: opsgenie, titles: ['Checkout answers 500'] },
+    'CloudWatch through SNS': { body: sns(cloudwatch()), titles: ['payment-5xx'] },
+    "SNS's confirmation": { body: snsConfirmation, titles: [] },
+    'Sentry: issue': { body: sentryIssue('created', 'unresolved'), titles: ['ReferenceError: heck is not defined'] },
+    'Sentry: issue alert': { body: sentryEvent, titles: ['ReferenceError: heck is not defined'] },
+    'Sentry: metric alert': { body: sentryMetric('critical'), titles: ['Too many errors'] },
+    'New Relic': {
+      body: newRelic('ACTIVATED'),
+      titles: ["Error percentage > 2.5% for at least 5 minutes on 'cart'"],
+    },
+    Zabbix: { body: zabbix('1'), titles: ['High CPU utilization (over 90% for 5m)'] },
+    'Uptime Kuma': { body: uptimeKuma(0), titles: ['Shop'] },
+    'Uptime Kuma: test': { body: uptimeKumaTest, titles: [] },
+    'Kubernetes event': {
+      body: kubernetesEvent('Warning'),
+      titles: ['Back-off restarting failed container mail in pod mail'],
+    },
   },
   life: { firing, resolved },
 }));
@@ -47,11 +86,7 @@ describe('the generic alert', () => {
   it.each([
     ['no title', {}, /^title: /],
     ['a blank one', { title: ' ' }, /^title: expected a title/],
-    ['a title of another kind in a list', [{ title: 'a' }, { title: 1 }], /^\[1\]\.title: /],
-    ['a status that there is not', { alerts: [{ title: 'a', status: 'open' }] }, /^alerts\[0\]\.status: /],
-    ['a time without its offset', { title: 'a', starts_at: '2026-03-01 12:00' }, /^starts_at: expected a time such as/],
-    ['services that are no list', { title: 'a', services: 'checkout' }, /^services: /],
-    ['labels that are no object', { title: 'a', labels: ['x'] }, /^labels: expected an object of texts/],
+    ['a list of nothing that it knows', [{ title: '' }, { x: 1 }], /^\[0\]\.title: expected a title/],
     ['a list that is none', { alerts: 'x' }, /^alerts: /],
     ['no object', 'alert', /^The body: /],
   ])('refuses %s and says where', (_name, body, message) => {
@@ -70,6 +105,60 @@ describe('the generic alert', () => {
     expect(fingerprint({ labels: { a: '1', b: '2' }, environment: 'x' })).not.toBe(first);
   });
 
+  it.each([
+    ['firing', ['firing', 'Alerting', 'OPEN', 'triggered', 'down', 'error']],
+    ['acknowledged', ['acknowledged', 'Ack']],
+    ['resolved', ['resolved', 'ok', 'OK', 'Closed', 'recovered', 'up', 'normal']],
+  ])('is %s in the words of senders', (status, words) => {
+    for (const word of words) {
+      expect([word, readWith(input, { title: 'a', status: word })]).toMatchObject([
+        word,
+        { notices: [{ status }], warnings: [] },
+      ]);
+    }
+  });
+
+  it('takes times as they come, severities in numbers and services in one text', () => {
+    const of = (more: object) => readWith(input, { title: 'a', ...more });
+    const at = { startsAt: new Date('2026-03-01T12:00:00Z') };
+    for (const starts_at of [1_772_366_400, '1772366400000', 1_772_366_400_000, '2026-03-01T13:00:00+01:00']) {
+      expect(of({ starts_at })).toMatchObject({ notices: [at], warnings: [] });
+    }
+    expect(of({ starts_at: '2026-03-01 12:00:00' })).toMatchObject({
+      notices: [at],
+      warnings: ['starts_at: a time without its zone; it is read as UTC.'],
+    });
+    expect(of({ starts_at: 'yesterday' })).toMatchObject({
+      notices: [{ startsAt: now }],
+      warnings: [expect.stringMatching(/^starts_at: no time that is understood/)],
+    });
+    expect(of({ severity: 2 }).notices[0]?.severity).toBe('high');
+    expect(of({ services: 'checkout, payment' }).notices[0]?.services).toEqual(['checkout', 'payment']);
+    expect(of({ status: 'purple' })).toMatchObject({
+      notices: [{ status: 'firing' }],
+      warnings: ['status: a word that is not known; the alert is taken for one that fires.'],
+    });
+  });
+
+  it('in a list is taken beside one that is not understood, with a word of that', () => {
+    const { notices, warnings } = readWith(input, { alerts: [{ title: 'a' }, { x: 1 }, 5, { title: 'b' }] });
+    expect(notices.map(({ title }) => title)).toEqual(['a', 'b']);
+    expect(warnings).toEqual([
+      'Left out: alerts[1].title: expected a title; no mapping is for this body.',
+      'Left out: alerts[2]: expected an object.',
+    ]);
+  });
+
+  it('of an unknown sender is taken with a warning where something in it looks like a title', () => {
+    const body = { alert_name: 'Queue is long', state: 'alerting', priority: 'P1', tags: ['queue:mail'], secret: 'x' };
+    expect(readWith(input, body)).toMatchObject({
+      notices: [{ title: 'Queue is long', status: 'firing', severity: 'critical', labels: { queue: 'mail' } }],
+      warnings: ['alert_name: taken for the title; no mapping is for this body.'],
+    });
+    const [ended] = input.normalize({ ...body, state: 'ok' });
+    expect(ended).toMatchObject({ status: 'resolved', fingerprint: input.normalize(body)[0]?.fingerprint });
+  });
+
   it('bounds whatever it is given', () => {
     holdsForAnyBody(input, [
       'title',
@@ -85,5 +174,185 @@ describe('the generic alert', () => {
       'description',
       'group',
     ]);
+  });
+});
+
+describe('a sender that is known', () => {
+  const start = new Date('2026-03-01T12:00:00Z');
+
+  it.each<[string, unknown, object]>([
+    [
+      'Opsgenie',
+      opsgenie,
+      {
+        fingerprint: opsgenie.alert.alertId,
+        severity: 'high',
+        startsAt: start,
+        services: ['checkout'],
+        labels: { env: 'production', shop: '', region: 'eu', alias: 'checkout-5xx' },
+        environment: 'production',
+      },
+    ],
+    [
+      'CloudWatch',
+      sns(cloudwatch()),
+      {
+        fingerprint: expect.stringContaining('alarm:payment-5xx'),
+        startsAt: start,
+        services: ['payment'],
+        labels: { ClusterName: 'shop', ServiceName: 'payment', Namespace: 'AWS/ECS' },
+        description: expect.stringMatching(/^Threshold Crossed/),
+      },
+    ],
+    [
+      'Sentry',
+      sentryEvent,
+      {
+        fingerprint: '1170820242',
+        severity: 'high',
+        environment: 'production',
+        labels: { service: 'search', triggered_rule: 'Very Important Alert Rule!' },
+      },
+    ],
+    ['Sentry', sentryMetric('critical'), { severity: 'critical', services: ['search'], startsAt: start }],
+    ['New Relic', newRelic('ACTIVATED'), { severity: 'critical', services: ['cart'], startsAt: start }],
+    ['Zabbix', zabbix('1'), { severity: 'high', startsAt: start, labels: { host_name: 'db-1' } }],
+    ['Uptime Kuma', uptimeKuma(0), { url: 'https://shop.example.com/', environment: 'production' }],
+    [
+      'Kubernetes',
+      kubernetesEvent('Warning'),
+      { severity: 'medium', startsAt: start, labels: { pod: 'mail-7d9f8c6b5-x2kq9', reason: 'BackOff' } },
+    ],
+  ])('is read: %s', (_name, body, said) => {
+    expect(readWith(input, body)).toMatchObject({ notices: [{ status: 'firing', ...said }], warnings: [] });
+  });
+
+  const life: readonly (readonly [string, object, object])[] = [
+    ['Opsgenie', opsgenie, { ...opsgenie, action: 'Close' }],
+    ['CloudWatch', sns(cloudwatch()), sns(cloudwatch('OK'))],
+    ['CloudWatch, raw', cloudwatch(), cloudwatch('OK')],
+    ['Sentry', sentryEvent, sentryIssue('resolved', 'resolved')],
+    ['Sentry, metric', sentryMetric('warning'), sentryMetric('resolved')],
+    ['New Relic', newRelic('ACTIVATED'), newRelic('CLOSED')],
+    ['Zabbix', zabbix('1'), zabbix('0')],
+    ['Uptime Kuma', uptimeKuma(0), uptimeKuma(1)],
+  ];
+  it.each(life)('is known again when it is over: %s', (_name, begun, over) => {
+    const [[from], [to]] = [input.normalize(begun), input.normalize(over)];
+    expect([from?.status, to?.status]).toEqual(['firing', 'resolved']);
+    expect(to?.fingerprint).toBe(from?.fingerprint);
+  });
+
+  it.each<[string, unknown, RegExp | undefined]>([
+    ['a note in Opsgenie', { ...opsgenie, action: 'AddNote' }, undefined],
+    ['too little data in CloudWatch', sns(cloudwatch('INSUFFICIENT_DATA')), undefined],
+    ['a normal event of Kubernetes', kubernetesEvent('Normal'), undefined],
+    ['a pending monitor', uptimeKuma(2), undefined],
+    ['a test of Uptime Kuma', uptimeKumaTest, /^heartbeat\.status: says of no alert that it fires/],
+    ['the end of a subscription', sns('x', { Type: 'UnsubscribeConfirmation' }), /^Type: the subscription is ended/],
+  ])('says nothing of an alert: %s', (_name, body, warning) => {
+    const { notices, warnings } = readWith(input, body);
+    expect(notices).toEqual([]);
+    expect(warnings).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)]);
+  });
+
+  it('is acknowledged: Opsgenie, Sentry', () => {
+    expect(input.normalize({ ...opsgenie, action: 'Acknowledge' })[0]?.status).toBe('acknowledged');
+    expect(input.normalize(sentryIssue('assigned', 'unresolved'))[0]?.status).toBe('acknowledged');
+  });
+
+  it('may be described in the config, before those that are known', () => {
+    const mappings = [
+      {
+        name: 'Backups',
+        has: ['run.id', 'jobs'],
+        alerts: 'jobs',
+        title: ['what', 'name'],
+        status: 'result',
+        statuses: { broken: 'firing', fine: 'resolved', '*': 'ignored' },
+        severity: 'grade',
+        severities: { a: 'critical' },
+        fingerprint: ['host', 'name'],
+        starts_at: 'times.0',
+        services: 'owner',
+        labels: ['host', 'more'],
+      },
+      { name: 'Mine', has: ['action', 'alert.alertId'], title: 'alert.alias' },
+    ];
+    const own = alertInput(plugin, { mappings });
+    const job = (result: string, name: string) => ({
+      name,
+      result,
+      grade: 'A',
+      host: 'db-1',
+      times: [1_772_366_400],
+      owner: 'checkout',
+      more: { disk: 3 },
+    });
+    const jobs = [job('broken', 'dump'), job('fine', 'copy'), job('skipped', 'move'), { host: 'db-2' }];
+    expect(readWith(own, { run: { id: 7 }, jobs })).toMatchObject({
+      notices: [
+        {
+          fingerprint: 'db-1 dump',
+          status: 'firing',
+          title: 'dump',
+          severity: 'critical',
+          startsAt: start,
+          services: ['checkout'],
+          labels: { host: 'db-1', disk: '3' },
+        },
+        { fingerprint: 'db-1 copy', status: 'resolved' },
+      ],
+      warnings: ['Left out: jobs[3].what: expected a title.'],
+    });
+    expect(own.normalize(opsgenie)[0]?.title).toBe('checkout-5xx');
+    expect(own.normalize(newRelic('CLOSED'))[0]?.status).toBe('resolved');
+    for (const wrong of [{ name: 'x' }, { name: 'x', has: [], title: 'a', titel: 'b' }]) {
+      expect(() => alertInput(plugin, { mappings: [wrong] })).toThrow();
+    }
+  });
+});
+
+describe('a message of Amazon SNS', () => {
+  const confirmation = (more: object) => input.confirmation?.({ ...snsConfirmation, ...more });
+
+  it('is confirmed at the address of its region, whatever address it names', () => {
+    const { Token: token } = snsConfirmation;
+    const query = `?Action=ConfirmSubscription&TopicArn=arn%3Aaws%3Asns%3Aeu-west-1%3A123456789012%3Aalarms&Token=${token}`;
+    const address = `https://sns.eu-west-1.amazonaws.com/${query}`;
+    expect(confirmation({})).toBe(address);
+    expect(confirmation({ SubscribeURL: 'http://169.254.169.254/latest/meta-data/' })).toBe(address);
+    const china = confirmation({ TopicArn: 'arn:aws-cn:sns:cn-north-1:123456789012:alarms.fifo' }) ?? '';
+    expect(new URL(china).host).toBe('sns.cn-north-1.amazonaws.com.cn');
+    expect(input.confirmation?.(sns(cloudwatch()))).toBeUndefined();
+    expect(input.confirmation?.(null)).toBeUndefined();
+  });
+
+  it.each([
+    'arn:aws:sns:eu-west-1.evil.example:123456789012:a',
+    'arn:aws:sns:evil.example/:123456789012:a',
+    'arn:aws:sns:eu-west-1@evil.example:123456789012:a',
+    'arn:aws:sqs:eu-west-1:123456789012:a',
+    'arn:aws:sns:eu-west-1:1:a',
+    'arn:aws:sns:eu-west-1:123456789012:a b',
+    '',
+  ])('is not confirmed for the topic %j', (TopicArn) => {
+    expect(confirmation({ TopicArn })).toBeUndefined();
+    expect(readWith(input, { ...snsConfirmation, TopicArn }).warnings).toHaveLength(1);
+  });
+
+  it.each(['', 'a&Action=Publish', 'x'.repeat(1_001), 5])('is not confirmed with the token %j', (Token) => {
+    expect(confirmation({ Token })).toBeUndefined();
+  });
+
+  it('that is a text is an alert with a warning', () => {
+    expect(readWith(input, sns('The budget is used up.'))).toMatchObject({
+      notices: [{ title: 'ALARM: "payment-5xx" in EU (Ireland)', description: 'The budget is used up.' }],
+      warnings: ['subject: taken for the title; no mapping is for this body.'],
+    });
+  });
+
+  it('carries our own format, too', () => {
+    expect(input.normalize(sns(firing))[0]?.fingerprint).toBe('disk-db-1');
   });
 });

@@ -1,71 +1,50 @@
 import { z } from 'zod';
 import {
   bringsSecret,
-  alertLabelsSchema,
-  alertNotice,
-  alertTime,
-  environmentLabels,
-  fingerprintOf,
-  firstLabel,
-  readAlertBody,
+  isSigned,
   readAlerts,
-  severityOf,
+  requestHeader,
+  wrongAlert,
   type AlertInput,
   type AlertNotice,
+  type AlertPath,
+  type AlertRequest,
+  type Warn,
 } from '../../src/contract/alerts/index.ts';
-import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
+import { apiVersion, definePlugin, isObject } from '../../src/contract/core/index.ts';
+import { firstText, fits, mappingSchema, noticeOf, valueAt, type Mapping } from './mapping.ts';
+import { guessed, prepared, shipped } from './senders.ts';
+import { confirmationOf, unwrapped } from './sns.ts';
 
-const text = z.string().nullish();
-const time = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T12:00:00Z' }).nullish();
-
-/** What docs/alerts.md says of the fields; what it does not name is ignored. */
-const alertSchema = z.object({
-  title: z.string().refine((title) => title.trim() !== '', 'expected a title'),
-  status: z.enum(['firing', 'acknowledged', 'resolved']).default('firing'),
-  severity: text,
-  fingerprint: text,
-  starts_at: time,
-  ends_at: time,
-  services: z.array(z.string()).max(1_000).nullish(),
-  environment: text,
-  labels: alertLabelsSchema.nullish(),
-  url: text,
-  description: text,
-  group: text,
+const configSchema = z.strictObject({
+  mappings: z.array(mappingSchema).max(100).default([]).describe('Senders of your own, before those that are known'),
 });
 
-/** One alert, a list of them, or `{ "alerts": [ … ] }`. */
-function normalize(body: unknown, now: Date): readonly AlertNotice[] {
-  if (Array.isArray(body)) return notices(body, [], now);
-  if (typeof body === 'object' && body !== null && 'alerts' in body) return notices(body.alerts, ['alerts'], now);
-  return [toNotice(readAlertBody(alertSchema, body), now)];
+/** One alert, a list of them, or an object with the list, in our format or a known sender's. */
+function normalize(body: unknown, mappings: readonly Mapping[], now: Date, warn: Warn): readonly AlertNotice[] {
+  const content = unwrapped(body, warn);
+  const read = (item: unknown, path: AlertPath) => notice(item, mappings, path, now, warn);
+  if (Array.isArray(content)) return readAlerts(content, [], warn, read);
+  const mapping = mappings.find((each) => fits(content, each));
+  if (mapping?.alerts !== undefined) {
+    const list = valueAt(content, mapping.alerts);
+    return readAlerts(list, [mapping.alerts], warn, (item, path) => noticeOf(item, mapping, path, now, warn));
+  }
+  if (mapping === undefined && isObject(content) && 'alerts' in content) {
+    return readAlerts(content['alerts'], ['alerts'], warn, read);
+  }
+  return [read(content, []) ?? []].flat();
 }
 
-function notices(list: unknown, path: readonly string[], now: Date): readonly AlertNotice[] {
-  return readAlerts(alertSchema, list, path).map((alert) => toNotice(alert, now));
-}
-
-function toNotice(alert: z.output<typeof alertSchema>, now: Date): AlertNotice {
-  const labels = alert.labels ?? {};
-  const environment = alert.environment ?? firstLabel(labels, environmentLabels);
-  return alertNotice(
-    {
-      fingerprint:
-        alert.fingerprint || fingerprintOf([alert.title, environment ?? '', ...(alert.services ?? [])], labels),
-      status: alert.status,
-      title: alert.title,
-      description: alert.description,
-      severity: severityOf(alert.severity),
-      startsAt: alertTime(alert.starts_at),
-      endsAt: alertTime(alert.ends_at),
-      labels,
-      group: alert.group,
-      services: alert.services ?? [],
-      environment,
-      urls: [alert.url],
-    },
-    now,
-  );
+function notice(item: unknown, mappings: readonly Mapping[], path: AlertPath, now: Date, warn: Warn) {
+  if (!isObject(item)) throw wrongAlert(path, 'expected an object');
+  const body = prepared(item);
+  const mapping = mappings.find((each) => each.alerts === undefined && fits(body, each));
+  if (mapping !== undefined) return noticeOf(body, mapping, path, now, warn);
+  const title = firstText(body, guessed.title);
+  if (title === undefined) throw wrongAlert([...path, 'title'], 'expected a title; no mapping is for this body');
+  warn(wrongAlert([...path, title.path], 'taken for the title; no mapping is for this body').message);
+  return noticeOf(body, guessed, path, now, warn);
 }
 
 const instructions: AlertInput['instructions'] = ({ url, secret }) => `Post JSON, with the secret as a bearer token:
@@ -87,17 +66,37 @@ curl --fail-with-body '${url}' \\
 
 Only "title" is needed. Send the same "fingerprint" with "status": "resolved" when it is over. A list of such
 objects, or { "alerts": [ ... ] }, is taken too.
+
+What Opsgenie, New Relic, Sentry, Uptime Kuma, Zabbix and kubernetes-event-exporter send by themselves is understood: give
+them the address, and the secret as a header "Authorization: Bearer ${secret}". Sentry signs: give this source the client
+secret of its integration. Amazon SNS, for CloudWatch, takes the secret in the address, and is confirmed by itself:
+
+  ${withPassword(url, secret)}
 `;
 
-/** Alerts in our own small JSON, for what has no plugin: a script, a cron job, a sender with a template of its own. */
+function withPassword(url: string, secret: string): string {
+  const address = new URL(url);
+  address.username = 'sns';
+  address.password = secret;
+  return address.href;
+}
+
+/** Alerts in our own small JSON, of senders that the shipped mappings know, or that the config describes. */
 export default definePlugin({
   kind: 'alerts',
   name: 'generic',
   apiVersion,
-  configSchema: z.strictObject({}),
-  create: (_config, { now }) => ({
-    verify: bringsSecret,
-    normalize: (body) => normalize(body, now()),
+  configSchema,
+  create: ({ mappings }, { now }) => ({
+    verify,
+    normalize: (body, warn) => normalize(body, [...mappings, ...shipped], now(), warn),
+    confirmation: confirmationOf,
     instructions,
   }),
 });
+
+/** Sentry signs with the client secret of its integration; all others bring the secret. */
+function verify(request: AlertRequest, secret: string): boolean {
+  const signature = requestHeader(request, 'sentry-hook-signature');
+  return signature === undefined ? bringsSecret(request, secret) : isSigned([request.body], [signature], secret);
+}

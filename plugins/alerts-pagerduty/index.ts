@@ -5,13 +5,20 @@ import {
   requestHeader,
   alertNotice,
   alertTime,
+  environmentLabels,
+  fingerprintOf,
+  firstLabel,
   readAlertBody,
   severityOf,
+  wrongAlert,
   type AlertInput,
   type AlertRequest,
   type AlertNotice,
 } from '../../src/contract/alerts/index.ts';
-import { apiVersion, definePlugin } from '../../src/contract/core/index.ts';
+import { apiVersion, definePlugin, isObject, parseJson } from '../../src/contract/core/index.ts';
+
+/** What PagerDuty takes at most. */
+const mostEventBytes = 512 * 1024;
 
 const text = z.string().nullish();
 const reference = z.object({ summary: text }).nullish();
@@ -46,8 +53,71 @@ type Incident = z.output<typeof incidentSchema>;
 
 const statuses = { triggered: 'firing', acknowledged: 'acknowledged', resolved: 'resolved' } as const;
 
+/** Where tools send what happens to PagerDuty: the Events API v2. An acknowledgement and an end need the key alone. */
+const sentSchema = z.object({
+  routing_key: z.string(),
+  event_action: z.enum(['trigger', 'acknowledge', 'resolve'], 'expected trigger, acknowledge or resolve'),
+  dedup_key: text,
+  client_url: text,
+  links: z
+    .array(z.object({ href: text }))
+    .max(1_000)
+    .nullish(),
+  payload: z
+    .object({
+      summary: text,
+      source: text,
+      severity: text,
+      timestamp: text,
+      component: text,
+      group: text,
+      class: text,
+      custom_details: z.unknown().optional(),
+    })
+    .nullish(),
+});
+
+const sentStatuses = { trigger: 'firing', acknowledge: 'acknowledged', resolve: 'resolved' } as const;
+
+function sentNotice(body: unknown, now: Date): AlertNotice {
+  const event = readAlertBody(sentSchema, body);
+  const { summary, source, severity, timestamp, component, group, class: kind, custom_details } = event.payload ?? {};
+  if (event.event_action === 'trigger' && !summary?.trim()) throw wrongAlert(['payload', 'summary'], 'expected a text');
+  if (event.event_action !== 'trigger' && !event.dedup_key) throw wrongAlert(['dedup_key'], 'expected a text');
+  const labels = {
+    ...(isObject(custom_details) && custom_details),
+    ...filled({ source, component, group, class: kind }),
+  };
+  const service = firstLabel(labels, ['service.name', 'service_name', 'service', 'component']);
+  return alertNotice(
+    {
+      fingerprint:
+        event.dedup_key || fingerprintOf(['event', summary ?? ''], filled({ source, component, class: kind })),
+      status: sentStatuses[event.event_action],
+      title: summary ?? '',
+      description: typeof custom_details === 'string' ? custom_details : undefined,
+      severity: severityOf(severity),
+      startsAt: event.event_action === 'resolve' ? undefined : alertTime(timestamp),
+      endsAt: alertTime(timestamp),
+      labels,
+      services: service === undefined ? [] : [service],
+      environment: firstLabel(labels, environmentLabels),
+      urls: [event.client_url, ...(event.links ?? []).map(({ href }) => href)],
+    },
+    now,
+  );
+}
+
+/** The body's `routing_key`; of a small body only, since it is read before anybody is known. */
+function routingKey({ body }: AlertRequest): string | undefined {
+  if (body.length > mostEventBytes || !body.includes('routing_key')) return undefined;
+  const read = sentSchema.pick({ routing_key: true }).safeParse(parseJson(body.toString('utf8')));
+  return read.success ? read.data.routing_key : undefined;
+}
+
 /** Events about anything but the state of an incident (a note, a responder, a service, the test `pagey.ping`) are no notice. */
 function normalize(body: unknown, now: Date): readonly AlertNotice[] {
+  if (isObject(body) && 'routing_key' in body) return [sentNotice(body, now)];
   const { event } = readAlertBody(bodySchema, body);
   const path = ['event', 'data'];
   if (readAlertBody(kindSchema, event.data, path).type !== 'incident') return [];
@@ -85,6 +155,10 @@ function labelsOf(incident: Incident): Readonly<Record<string, string>> {
     escalation_policy: incident.escalation_policy?.summary,
     teams: incident.teams?.flatMap((team) => team?.summary ?? []).join(', '),
   };
+  return filled(labels);
+}
+
+function filled(labels: Readonly<Record<string, string | null | undefined>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(labels).flatMap(([name, value]) => (value ? [[name, value]] : [])));
 }
 
@@ -103,9 +177,15 @@ PagerDuty shows a signing secret when the webhook is made. Give this source that
 custom header is not needed: each request is then known by its signature, which holds for no other body.
 
 Then open the webhook and choose Send Test Event: it is answered, and opens nothing here.
+
+A tool that sends to PagerDuty's Events API v2 can send here in its place:
+
+  Address                        ${url}/v2/enqueue
+  Base address, where it adds    ${url}
+  Routing or integration key     ${secret}
 `;
 
-/** PagerDuty's V3 webhooks: an incident of theirs is an alert here. */
+/** PagerDuty's V3 webhooks, where an incident of theirs is an alert here, and what tools send to its Events API v2. */
 export default definePlugin({
   kind: 'alerts',
   name: 'pagerduty',
@@ -120,11 +200,14 @@ export default definePlugin({
 
 /**
  * PagerDuty signs with a secret that it makes itself, and sends one signature for each while they are rotated. The source's
- * secret is that one, or one of ours in a custom header: PagerDuty's signature then says nothing that can be checked.
+ * secret is that one, or one of ours in a custom header: PagerDuty's signature then says nothing that can be checked. Who
+ * sends events brings the secret as the routing key.
  */
 function verify(request: AlertRequest, secret: string): boolean {
   const signatures = (requestHeader(request, 'x-pagerduty-signature') ?? '')
     .split(',')
     .flatMap((part) => /^v1=(\S+)$/.exec(part.trim())?.[1] ?? []);
-  return isSigned([request.body], signatures, secret) || bringsSecret(request, secret);
+  if (isSigned([request.body], signatures, secret) || bringsSecret(request, secret)) return true;
+  const key = routingKey(request);
+  return key !== undefined && bringsSecret({ ...request, headers: { 'x-sightline-secret': key } }, secret);
 }

@@ -1,9 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import * as runner from '@jest/globals';
+import { untitledAlert } from '../../src/contract/alerts/index.ts';
 import { alertsContract, type AlertProof } from '../../test/contract/index.ts';
 import { alertInput, broughtSecrets, holdsForAnyBody, signature } from '../../test/support/alerts.ts';
 import plugin from './index.ts';
-import { acknowledged, note, ping, reopened, resolved, service, triggered } from './support/samples.ts';
+import {
+  acknowledged,
+  note,
+  ping,
+  reopened,
+  resolved,
+  sent,
+  sentAcknowledgement,
+  sentEnd,
+  service,
+  triggered,
+} from './support/samples.ts';
 
 const input = alertInput(plugin);
 
@@ -37,6 +49,8 @@ alertsContract(runner, () => ({
     'a note': { body: note, titles: [] },
     'a service': { body: service, titles: [] },
     test: { body: ping, titles: [] },
+    'an event': { body: sent, titles: ['Checkout answers 500'] },
+    'an end by its key': { body: sentEnd, titles: [untitledAlert] },
   },
   life: { firing: triggered, resolved },
 }));
@@ -123,5 +137,64 @@ describe('an incident of PagerDuty', () => {
 
   it('is bounded, whatever it is', () => {
     holdsForAnyBody(input, ['event', 'data', 'event_type']);
+  });
+});
+
+describe('an event for the Events API v2', () => {
+  it('says what it says, and is known again by its key', () => {
+    const [notice] = input.normalize(sent);
+    expect(notice).toEqual({
+      fingerprint: 'checkout/5xx',
+      status: 'firing',
+      title: 'Checkout answers 500',
+      severity: 'high',
+      startsAt: new Date('2026-03-01T12:16:28.169Z'),
+      labels: {
+        'deployment.environment.name': 'production',
+        rate: '0.12',
+        source: 'web-1.example.com',
+        component: 'checkout',
+        group: 'shop',
+        class: 'http',
+      },
+      services: ['checkout'],
+      environment: 'production',
+      url: 'https://cron.example.com/jobs/7',
+    });
+    expect(input.normalize(sentAcknowledgement)).toMatchObject([
+      { status: 'acknowledged', fingerprint: 'checkout/5xx' },
+    ]);
+    expect(input.normalize(sentEnd)).toMatchObject([{ status: 'resolved', fingerprint: 'checkout/5xx' }]);
+    expect(JSON.stringify(notice)).not.toContain(sent.routing_key);
+  });
+
+  it('without a key is the same with the same summary, source and class', () => {
+    const key = (payload: object) =>
+      input.normalize({ ...sent, dedup_key: undefined, payload: { ...sent.payload, ...payload } })[0]?.fingerprint;
+    expect(key({ severity: 'info', timestamp: null })).toBe(key({}));
+    expect(key({ source: 'web-2.example.com' })).not.toBe(key({}));
+  });
+
+  it('brings the secret as its routing key, in a body of at most 512 kB', () => {
+    const verify = (content: object, secret: string) =>
+      input.verify({ headers: {}, body: Buffer.from(JSON.stringify(content)) }, secret);
+    expect(verify(sent, sent.routing_key)).toBe(true);
+    expect(verify(sent, `${sent.routing_key}0`)).toBe(false);
+    expect(verify({ ...sent, routing_key: '' }, '')).toBe(false);
+    expect(verify({ ...sent, routing_key: [sent.routing_key] }, sent.routing_key)).toBe(false);
+    expect(verify({ nested: sent }, sent.routing_key)).toBe(false);
+    expect(verify({ ...sent, more: 'x'.repeat(512 * 1024) }, sent.routing_key)).toBe(false);
+  });
+
+  it.each([
+    ['an action that there is not', { event_action: 'open' }, /^event_action: expected trigger/],
+    ['no summary', { payload: { summary: ' ' } }, /^payload\.summary: /],
+    ['an end of nothing', { event_action: 'resolve', dedup_key: '' }, /^dedup_key: /],
+  ])('is refused with %s, and it says where', (_name, wrong, message) => {
+    expect(() => input.normalize({ ...sent, ...wrong })).toThrow(message);
+  });
+
+  it('is bounded, whatever it is', () => {
+    holdsForAnyBody(input, ['routing_key', 'event_action', 'dedup_key', 'payload', 'links']);
   });
 });

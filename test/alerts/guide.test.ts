@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import generic from '../../plugins/alerts-generic/index.ts';
+import { mostAlerts } from '../../src/contract/alerts/index.ts';
 import { alertRules } from '../../src/contract/storage/index.ts';
+import { loadConfig } from '../../src/gateway/config/load.ts';
 import { limits } from '../../src/incidents/alerts/receiver.ts';
+import { alertInput } from '../support/alerts.ts';
 import { removeDirectory, root, sightline, temporaryDirectory } from '../support/gateway.ts';
 
 /* The first part of docs/alerts.md, followed as it is written. */
@@ -46,8 +50,23 @@ it('the guide to alerts says the bounds that hold', () => {
     `fires again within ${minutes(alertRules.holdMs)} minutes`,
     `at most ${alertRules.incidents} incidents`,
     `At most ${alertRules.investigations} investigations`,
+    `larger than ${limits.bodyBytes / 1024 / 1024} MiB`,
+    `first ${mostAlerts.toLocaleString('en')} alerts`,
     `${limits.requests.perMinute.toLocaleString('en')} requests a minute`,
   ]) {
     expect(guide.replaceAll(/\s+/g, ' ')).toContain(said);
   }
+});
+
+it('the guide to alerts has a mapping that the config takes, and that reads what it says', async () => {
+  const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(guide.split('\n## Senders of your own\n')[1] ?? '') ?? [];
+  const file = join(directory, 'mappings.yaml');
+  await writeFile(file, yaml);
+  const { config } = await loadConfig({ file, cwd: directory, env: {}, overrides: {} });
+  const [{ plugin, ...own } = { plugin: '' }] = config.alerts;
+  expect(plugin).toBe('generic');
+  const jobs = [{ name: 'dump', result: 'broken', grade: 'a', owner: 'ledger' }];
+  expect(alertInput(generic, own).normalize({ run: { id: 1 }, jobs })).toMatchObject([
+    { title: 'dump', status: 'firing', severity: 'critical', services: ['ledger'] },
+  ]);
 });

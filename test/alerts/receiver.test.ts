@@ -2,7 +2,9 @@ import { createServer, request as send, type IncomingHttpHeaders, type Server } 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import generic from '../../plugins/alerts-generic/index.ts';
+import { snsConfirmation } from '../../plugins/alerts-generic/support/samples.ts';
 import pagerduty from '../../plugins/alerts-pagerduty/index.ts';
 import { createAlertReceiver, limits, readBody } from '../../src/incidents/alerts/receiver.ts';
 import { createAlertRecorder } from '../../src/incidents/alerts/recorder.ts';
@@ -48,6 +50,8 @@ let organizations: readonly OrganizationId[];
 const logger = recordingLogger();
 const caller = { address: '192.0.2.1' };
 let woken = 0;
+let visited: string[] = [];
+let reachable = true;
 
 beforeAll(async () => {
   store = await emptyStore();
@@ -56,7 +60,7 @@ beforeAll(async () => {
   const host = testHost('/nowhere');
   const now = (): Date => new Date();
   const inputs = new Map([
-    ['generic', generic.create({}, host)],
+    ['generic', generic.create({ mappings: [] }, host)],
     ['pagerduty', pagerduty.create({}, host)],
     ['careless', careless],
   ]);
@@ -67,6 +71,10 @@ beforeAll(async () => {
     secretOf: (source) => sources.secretOf(source),
     recorder: createAlertRecorder({ storage, engine: 'test', wake: () => (woken += 1), logger }),
     clientAddress: () => caller.address,
+    confirm: (address) => {
+      visited.push(address);
+      return Promise.resolve(reachable);
+    },
     now,
     logger,
   });
@@ -203,7 +211,7 @@ describe('a request with alerts', () => {
   });
 
   it.each<[string, string | Buffer, object, number, RegExp]>([
-    ['too large, as it says', Buffer.alloc(limits.bodyBytes + 1, 32), {}, 413, /larger than 1048576 bytes/],
+    ['too large, as it says', Buffer.alloc(limits.bodyBytes + 1, 32), {}, 413, /larger than 8388608 bytes/],
     [
       'too large, chunk by chunk',
       Buffer.alloc(limits.bodyBytes + 1, 32),
@@ -217,13 +225,83 @@ describe('a request with alerts', () => {
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}, 400, /not JSON in UTF-8/],
     ['empty', '', {}, 400, /not JSON/],
     ['what the plugin does not know', '{"x":1}', {}, 400, /^title: /],
-    ['of more than a thousand alerts', JSON.stringify(Array(1_001).fill({ title: 'x' })), {}, 400, /1000/],
   ])('is refused when its body is %s', async (_what, body, headers, status, message) => {
     const { id, secret, workspace } = await addSource();
     const before = await workspace.incidents.list({ limit: 100 });
     const answer = await post(`/alerts/${id}`, secret, body, headers);
     expect(answer).toMatchObject({ status, body: { error: { message: expect.stringMatching(message) } } });
     expect(await workspace.incidents.list({ limit: 100 })).toEqual(before);
+  });
+
+  it('is taken in part where it is not right in all, and says so: to the sender, and a few times in the log', async () => {
+    const { id, secret, workspace } = await addSource();
+    const before = logger.lines.length;
+    const bad = Array.from({ length: 30 }, (_, index) => ({ index }));
+    const mixed = await post(`/alerts/${id}`, secret, JSON.stringify([{ title: 'Kept' }, ...bad]));
+    expect(mixed).toMatchObject({ status: 200, body: { accepted: 1 } });
+    const { warnings } = z.object({ warnings: z.array(z.string()) }).parse(mixed.body);
+    expect(warnings).toHaveLength(limits.warnings + 1);
+    expect(warnings[0]).toMatch(/^Left out: \[1\]\.title: expected a title/);
+    expect(warnings.at(-1)).toBe('And 10 more.');
+    expect((await workspace.incidents.list({ limit: 10, query: 'Kept' })).items).toHaveLength(1);
+    for (let count = 0; count < 10; count += 1)
+      await post(`/alerts/${id}`, secret, JSON.stringify([{ title: 'Kept' }, 5]));
+    const told = logger.lines.slice(before).filter(({ message }) => message.includes('taken in part'));
+    expect(told).toHaveLength(limits.logged.burst);
+    expect(JSON.stringify(told)).not.toContain(secret);
+  });
+
+  it('holds no more bytes of a caller than it may, and gives them back', async () => {
+    const { id, secret } = await addSource();
+    const { port } = new URL(url);
+    const opened: Socket[] = [];
+    try {
+      caller.address = '192.0.2.77';
+      const half = Buffer.alloc(limits.bodyBytes / 2, 32);
+      for (let held = 0; held < limits.bytesAtOnce.caller; held += half.length) {
+        const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+        opened.push(socket);
+        socket.write(`POST /alerts/${id} HTTP/1.1\r\nHost: x\r\nContent-Length: ${limits.bodyBytes}\r\n\r\n`);
+        socket.write(half);
+      }
+      await eventually(async () => (await post(`/alerts/${id}`, secret, alert('x'))).status === 429);
+      caller.address = '192.0.2.1';
+      expect((await post(`/alerts/${id}`, secret, alert('x'))).status).toBe(200);
+    } finally {
+      for (const socket of opened) socket.destroy();
+    }
+    caller.address = '192.0.2.77';
+    await eventually(async () => (await post(`/alerts/${id}`, secret, alert('x'))).status === 200);
+    caller.address = '192.0.2.1';
+  });
+
+  it('of Amazon SNS is confirmed at SNS itself, for who knows the secret alone, and repeated where that fails', async () => {
+    const { id, secret } = await addSource();
+    const body = JSON.stringify({ ...snsConfirmation, SubscribeURL: 'http://169.254.169.254/' });
+    visited = [];
+    const refused = await post(`/alerts/${id}`, `${secret}x`, body);
+    expect([refused.status, refused.headers['www-authenticate']]).toEqual([
+      401,
+      'Basic realm="alerts", charset="UTF-8"',
+    ]);
+    expect(visited).toEqual([]);
+    reachable = false;
+    expect(await post(`/alerts/${id}`, secret, body)).toMatchObject({
+      status: 503,
+      body: {
+        error: {
+          message: 'The subscription is not confirmed: sns.eu-west-1.amazonaws.com did not answer this gateway.',
+        },
+      },
+    });
+    reachable = true;
+    const basic = `Basic ${Buffer.from(`sns:${secret}`).toString('base64')}`;
+    const confirmed = await post(`/alerts/${id}`, '', body, { authorization: basic, 'content-type': 'text/plain' });
+    expect([confirmed.status, confirmed.body]).toEqual([200, { accepted: 0 }]);
+    expect(visited.map((address) => new URL(address).origin)).toEqual(
+      Array(2).fill('https://sns.eu-west-1.amazonaws.com'),
+    );
+    expect(JSON.stringify(logger.lines)).not.toContain(snsConfirmation.Token);
   });
 
   it('is sent by POST', async () => {
@@ -258,7 +336,7 @@ describe('a request with alerts', () => {
 
   it('is given up when its body does not come', async () => {
     const slow = createServer((request, response) => {
-      readBody(request, { ...limits, bodyMs: 50 }).catch((error: Error) => response.end(error.message));
+      readBody(request, { ...limits, bodyMs: 50 }, () => true).catch((error: Error) => response.end(error.message));
     });
     const socket = connect(await listen(slow), '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc');

@@ -79,3 +79,32 @@ export const ping = event(
   { message: 'Hello from your friend Pagey!', type: 'ping' },
   'pagey',
 );
+
+/** What tools send to the Events API v2. */
+export const sent = {
+  routing_key: 'R0123456789abcdef0123456789abcde',
+  event_action: 'trigger',
+  dedup_key: 'checkout/5xx',
+  client: 'Cron of the shop',
+  client_url: 'https://cron.example.com/jobs/7',
+  links: [{ href: 'https://runbooks.example.com/5xx', text: 'Runbook' }],
+  images: [],
+  payload: {
+    summary: 'Checkout answers 500',
+    source: 'web-1.example.com',
+    severity: 'error',
+    timestamp: '2026-03-01T12:16:28.169+0000',
+    component: 'checkout',
+    group: 'shop',
+    class: 'http',
+    custom_details: { 'deployment.environment.name': 'production', rate: 0.12 },
+  },
+};
+
+export const sentAcknowledgement = {
+  routing_key: sent.routing_key,
+  event_action: 'acknowledge',
+  dedup_key: sent.dedup_key,
+};
+
+export const sentEnd = { routing_key: sent.routing_key, event_action: 'resolve', dedup_key: sent.dedup_key };

@@ -114,7 +114,7 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     alertSources: createAlertSources({
       storage: watched,
       vault,
-      inputs: new Map([['generic', genericAlerts.create({}, host)]]),
+      inputs: new Map([['generic', genericAlerts.create({ mappings: [] }, host)]]),
       publicUrl: authUrl,
       now,
     }),

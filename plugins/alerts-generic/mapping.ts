@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import {
+  alertNotice,
+  alertTime,
+  environmentLabels,
+  fingerprintOf,
+  firstLabel,
+  severityOf,
+  wrongAlert,
+  type AlertNotice,
+  type AlertPath,
+} from '../../src/contract/alerts/index.ts';
+import { isObject } from '../../src/contract/core/index.ts';
+import { severities } from '../../src/contract/storage/index.ts';
+
+const path = z.string().min(1).max(200);
+const paths = z.union([path, z.array(path).min(1).max(30)]);
+const words = z.record(z.string().max(100), z.enum(['firing', 'acknowledged', 'resolved', 'ignored']));
+
+/** Where a sender's body says what an alert is. A path names members and positions, with dots: `data.issue.tags.0`. */
+export const mappingSchema = z.strictObject({
+  name: z.string().min(1).max(100).describe('The sender, for messages'),
+  has: z.array(path).max(20).describe('The mapping is for bodies that have all of these paths'),
+  alerts: path.optional().describe('The list of alerts in the body; without it, the body is one alert'),
+  title: paths.describe('Of this and each of the next, the first path that says something counts'),
+  description: paths.optional(),
+  status: paths.optional(),
+  statuses: words.optional().describe("What the sender's words for a status mean; * is any other, or none"),
+  severity: paths.optional(),
+  severities: z.record(z.string().max(100), z.enum(severities)).optional(),
+  fingerprint: paths.optional().describe('What tells alerts apart: all of these paths together'),
+  group: paths.optional(),
+  starts_at: paths.optional(),
+  ends_at: paths.optional(),
+  services: paths.optional().describe('All of these paths: names, lists of names, or names with commas between'),
+  environment: paths.optional(),
+  url: paths.optional(),
+  labels: paths.optional().describe('All of these paths: objects, lists of pairs or of name:value, or single values'),
+});
+
+export type Mapping = z.output<typeof mappingSchema>;
+type Paths = z.output<typeof paths> | undefined;
+type Status = AlertNotice['status'] | 'ignored';
+
+const knownWords = new Map<string, Status>([
+  ...all('firing', 'firing fire fired alerting alert alarm in_alarm trigger triggered open opened active activated'),
+  ...all('firing', 'create created new problem down failing failed fail critical error warning unresolved reopened'),
+  ...all('acknowledged', 'acknowledged acknowledge ack acked investigating'),
+  ...all('resolved', 'resolved resolve ok okay closed close recovered recovery normal up cleared clear inactive'),
+  ...all('resolved', 'healthy fixed success successful passing completed ended archived'),
+]);
+
+/**
+ * The alert that a body, or an item of it, is by the mapping; undefined where it says nothing of how an alert is. Throws
+ * `invalid_argument` where there is no title.
+ * @param at where the item stands in the body.
+ */
+export function noticeOf(item: unknown, mapping: Mapping, at: AlertPath, now: Date, warn: (warning: string) => void) {
+  const remark = (name: string, what: string): void => warn(wrongAlert([...at, name], what).message);
+  const text = (from: Paths): string | undefined => (from === undefined ? undefined : firstText(item, from)?.text);
+  const time = (from: Paths): Date | undefined => {
+    const found = from === undefined ? undefined : firstText(item, from);
+    if (found === undefined) return undefined;
+    const read = alertTime(found.text);
+    if (read === undefined)
+      remark(found.path, 'no time that is understood, such as 2026-03-01T12:00:00Z; it is left out');
+    else if (/\d:\d\d(?:\.\d+)?$/.test(found.text) && !/[+-]\d\d:\d\d$/.test(found.text)) {
+      remark(found.path, 'a time without its zone; it is read as UTC');
+    }
+    return read;
+  };
+
+  const title = text(mapping.title);
+  if (title === undefined) throw wrongAlert([...at, first(mapping.title)], 'expected a title');
+  const status = statusOf();
+  if (status === 'ignored') return undefined;
+  const labels = labelsAt(item, mapping.labels);
+  const services = list(mapping.services).flatMap((each) => namesIn(valueAt(item, each)));
+  const environment = text(mapping.environment) ?? firstLabel(labels, environmentLabels);
+  const word = text(mapping.severity);
+  const key = list(mapping.fingerprint).flatMap((each) => scalar(valueAt(item, each)) ?? []);
+  return alertNotice(
+    {
+      fingerprint: key.join(' ') || fingerprintOf([title, environment ?? '', ...services], labels),
+      status,
+      title,
+      description: text(mapping.description),
+      severity: own(mapping.severities, word) ?? severityOf(word),
+      startsAt: time(mapping.starts_at),
+      endsAt: status === 'resolved' ? time(mapping.ends_at) : undefined,
+      // The core knows heartbeats by it.
+      labels: word?.toLowerCase() === 'none' ? { severity: word, ...labels } : labels,
+      group: text(mapping.group),
+      services,
+      environment,
+      urls: list(mapping.url).map((each) => scalar(valueAt(item, each))),
+    },
+    now,
+  );
+
+  function statusOf(): Status {
+    const found = mapping.status === undefined ? undefined : firstText(item, mapping.status);
+    const known = own(mapping.statuses, found?.text) ?? knownWords.get(found?.text.toLowerCase() ?? '');
+    const status = known ?? own(mapping.statuses, '*');
+    if (status !== undefined) {
+      if (!found && status === 'ignored')
+        remark(first(mapping.status), 'says of no alert that it fires; nothing is opened');
+      return status;
+    }
+    if (found) remark(found.path, 'a word that is not known; the alert is taken for one that fires');
+    return 'firing';
+  }
+}
+
+/** Whether the body has what the mapping asks for. */
+export function fits(body: unknown, { has }: Mapping): boolean {
+  return has.every((each) => valueAt(body, each) !== undefined);
+}
+
+/** Own members only. What is left of the path may be one name with dots in it, such as a label's. */
+export function valueAt(value: unknown, at: string): unknown {
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    const [step = '', ...rest] = at.split('.');
+    if (!/^\d{1,4}$/.test(step)) return undefined;
+    return rest.length === 0 ? list[Number(step)] : valueAt(list[Number(step)], rest.join('.'));
+  }
+  if (!isObject(value)) return undefined;
+  if (Object.hasOwn(value, at)) return value[at];
+  const dot = at.indexOf('.');
+  const name = at.slice(0, dot);
+  return dot > 0 && Object.hasOwn(value, name) ? valueAt(value[name], at.slice(dot + 1)) : undefined;
+}
+
+/** The first of these paths that says something, and what; of a list its first item. */
+export function firstText(item: unknown, from: string | readonly string[]) {
+  for (const each of list(from)) {
+    const value = valueAt(item, each);
+    const text = scalar(Array.isArray(value) ? value[0] : value);
+    if (text !== undefined) return { path: each, text };
+  }
+  return undefined;
+}
+
+function labelsAt(item: unknown, from: Paths): Readonly<Record<string, unknown>> {
+  const pairs = list(from).flatMap((each): readonly (readonly [string, unknown])[] => {
+    const value = valueAt(item, each);
+    if (isObject(value)) return Object.entries(value);
+    if (Array.isArray(value)) return value.slice(0, mostLabels).flatMap(labelIn);
+    return scalar(value) === undefined ? [] : [[each.slice(each.lastIndexOf('.') + 1), value]];
+  });
+  return Object.fromEntries(pairs);
+}
+
+const mostLabels = 1_000;
+
+/** `['name', 'value']`, `{ name, value }` or `name:value`. */
+function labelIn(item: unknown): readonly (readonly [string, unknown])[] {
+  if (typeof item === 'string') {
+    const [, name = '', value = ''] = /^([^:]*):?(.*)$/s.exec(item) ?? [];
+    return name === '' ? [] : [[name, value]];
+  }
+  const name = firstText(item, ['0', 'name', 'key', 'tag'])?.text;
+  return name === undefined ? [] : [[name, firstText(item, ['1', 'value'])?.text]];
+}
+
+function namesIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.slice(0, mostLabels).flatMap((each) => scalar(each) ?? []);
+  return (scalar(value)?.slice(0, 10_000).split(',') ?? []).map((name) => name.trim());
+}
+
+function scalar(value: unknown): string | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+function own<Value>(words: Readonly<Record<string, Value>> | undefined, word: string | undefined): Value | undefined {
+  const key = word?.toLowerCase();
+  return Object.entries(words ?? {}).find(([name]) => name.toLowerCase() === key)?.[1];
+}
+
+function list(from: string | readonly string[] | undefined): readonly string[] {
+  return typeof from === 'string' ? [from] : (from ?? []);
+}
+
+function first(from: Paths): string {
+  return list(from)[0] ?? 'status';
+}
+
+function all(status: Status, names: string): readonly (readonly [string, Status])[] {
+  return names.split(' ').map((name) => [name, status] as const);
+}
