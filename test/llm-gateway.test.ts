@@ -112,3 +112,23 @@ describe('a chat with an agent that has a model', () => {
     expect(gateway.output()).not.toContain(key);
   });
 });
+
+describe('a gateway whose model does not take the key', () => {
+  it('is ready but degraded, and doctor says what to set', async () => {
+    const readyz = async (): Promise<unknown> => (await fetch(`${gateway.url}/readyz`)).json();
+    expect(await readyz()).toMatchObject({ status: 'ok' });
+    api.lock();
+    api.say(() => ({ status: 401, raw: '{}' }));
+    const started = await tool('start_chat', { message: 'What is wrong in the last two hours?' });
+    const { chat_id: chatId } = z.object({ chat_id: z.string() }).parse(started.structured);
+    await ended(chatId, 1);
+    await delay(1_100);
+    expect(await readyz()).toMatchObject({ status: 'ok', components: { 'agent plugin "llm"': 'degraded' } });
+    const config = join(directory, 'sightline.config.json');
+    const { code, stdout } = await sightline(directory, ['doctor', '--config', config]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/FAIL +agent +The model API at [\d.:]+ refuses the key: set agent\.apiKey\./);
+    expect(stdout).toContain('agent plugin "llm" is degraded');
+    expect(stdout + gateway.output()).not.toContain(key);
+  });
+});

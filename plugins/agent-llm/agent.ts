@@ -4,6 +4,7 @@ import { runBaseline, withoutReplies, type BaselineEnd } from './baseline.ts';
 import type { Limits } from './config.ts';
 import { createBudget, type Budget } from './budget.ts';
 import type { LlmClient } from './client/client.ts';
+import type { CheckedClient } from './client/health.ts';
 import { converse, type Outcome } from './converse.ts';
 import { createJournal, type Doing } from './journal.ts';
 import type { Offer, Servers } from './mcp/servers.ts';
@@ -14,7 +15,7 @@ import { writeDocument, validate } from './report/validate.ts';
 import type { Desk } from './tools/tool.ts';
 
 export interface LlmAgentParts {
-  readonly client: LlmClient;
+  readonly client: CheckedClient;
   readonly host: AgentHost;
   readonly limits: Limits;
   /** Other MCP servers. */
@@ -41,7 +42,10 @@ export function createLlmAgent({ client, host, limits, servers }: LlmAgentParts)
       started = false;
     },
     async health() {
-      return started ? { ok: true } : { ok: false, detail: 'not started' };
+      if (!started) return { ok: false, detail: 'not started' };
+      const problem = await client.problem();
+      // Without the model the playbook answers, and all else is served: no reason to send nobody here.
+      return problem === undefined ? { ok: true } : { ok: true, degraded: true, detail: problem };
     },
     investigate: (assignment, signal) => investigate({ client, host, limits, servers, baseline }, assignment, signal),
   };

@@ -1,16 +1,19 @@
 import { apiVersion, definePlugin, type Logger } from '../../src/contract/core/index.ts';
 import { createLlmAgent } from './agent.ts';
-import { createAnthropicClient } from './client/anthropic.ts';
-import type { LlmClient } from './client/client.ts';
-import { createChatClient } from './client/openai.ts';
+import { anthropicEndpoint, createAnthropicClient } from './client/anthropic.ts';
+import { withHealth, type CheckedClient } from './client/health.ts';
+import { createChatClient, openAiEndpoint } from './client/openai.ts';
 import { createResponsesClient } from './client/responses.ts';
 import { createServers } from './mcp/servers.ts';
 import { configSchema, type Config } from './config.ts';
 
-export function createClient(config: Config, logger: Logger): LlmClient {
-  if (config.provider === 'anthropic') return createAnthropicClient(config, logger);
+export function createClient(config: Config, logger: Logger): CheckedClient {
+  if (config.provider === 'anthropic') {
+    return withHealth(createAnthropicClient(config, logger), config, anthropicEndpoint(config, 'models', logger));
+  }
   const { api = config.baseUrl === undefined ? 'responses' : 'chat' } = config;
-  return api === 'responses' ? createResponsesClient(config, logger) : createChatClient(config, logger);
+  const client = api === 'responses' ? createResponsesClient(config, logger) : createChatClient(config, logger);
+  return withHealth(client, config, openAiEndpoint(config, 'models', logger));
 }
 
 /** Investigates with a model of your choice, on the evidence of the playbook and of what the model asks the telemetry. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { tryBoundary } from '../gateway/wiring/boundary.ts';
-import { openWarehouse } from '../gateway/wiring/warehouse.ts';
+import { openAgent, openWarehouse } from '../gateway/wiring/warehouse.ts';
 import { checkConfig } from '../gateway/wiring/config.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import { openWorkspace, type OpenWorkspace } from '../gateway/wiring/workspace.ts';
@@ -46,6 +46,8 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   if (workspace === undefined) return findings;
   try {
     findings.push(...(await warehouse(workspace)));
+    const opened = workspace;
+    await look('agent', () => agent(opened));
     const gateway = await workspace.runningGateway();
     if (gateway === undefined) {
       findings.push({
@@ -171,6 +173,18 @@ async function warehouse(workspace: OpenWorkspace): Promise<readonly Finding[]> 
   return [{ check: 'telemetry', ...opened }, ...findings];
 }
 
+/** A model is looked up where its API is. */
+async function agent(workspace: OpenWorkspace): Promise<Verdict> {
+  const { label, agent: asked } = await openAgent(workspace);
+  try {
+    await asked.start(AbortSignal.timeout(10_000));
+    const { ok, degraded, detail = label } = await asked.health(AbortSignal.timeout(10_000));
+    return { status: ok && degraded !== true ? 'ok' : 'fail', detail };
+  } finally {
+    await asked.stop();
+  }
+}
+
 const readiness = z.object({ status: z.string(), components: z.record(z.string(), z.string()).default({}) });
 
 /** What the running gateway says about its parts, the telemetry engine among them. */
@@ -178,6 +192,7 @@ async function components(url: string): Promise<Verdict> {
   const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(10_000) });
   const { status, components: parts } = readiness.parse(await response.json());
   const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
-  if (response.ok) return { status: 'ok', detail: Object.keys(parts).join(', ') || status };
-  return { status: 'fail', detail: unwell.map(([name]) => name).join(', ') || status, hint: 'The log says why.' };
+  if (response.ok && unwell.length === 0) return { status: 'ok', detail: Object.keys(parts).join(', ') || status };
+  const detail = unwell.map(([name, state]) => `${name} is ${state}`).join(', ') || status;
+  return { status: response.ok ? 'warn' : 'fail', detail, hint: 'The log says why.' };
 }

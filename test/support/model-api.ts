@@ -51,6 +51,8 @@ export interface ModelApi {
   /** What was wrong with requests; empty is right. */
   readonly problems: readonly string[];
   say(script: Script): void;
+  /** From now on it tells of its model to nobody. */
+  lock(): void;
   stop(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export async function startModelApi(script: Script): Promise<ModelApi> {
   const asked: Asked[] = [];
   const problems: string[] = [];
   let current = script;
+  let locked = false;
   const server = createServer((request, response) => {
     void answer(request).then(async ({ status, headers, body, afterMs }) => {
       if (afterMs > 0) await delay(afterMs, undefined, { ref: false });
@@ -67,7 +70,13 @@ export async function startModelApi(script: Script): Promise<ModelApi> {
 
   async function answer(request: IncomingMessage) {
     const body = await textOf(request);
-    const { url: path = '', headers } = request;
+    const { url: path = '', headers, method } = request;
+    if (method === 'GET') {
+      const said = locked
+        ? { type: 'error', error: { type: 'authentication_error', message: 'invalid key' } }
+        : { type: 'model', id: 'scripted', display_name: 'Scripted' };
+      return { status: locked ? 401 : 200, headers: {}, body: JSON.stringify(said), afterMs: 0 };
+    }
     const format = path.startsWith('/v1/messages') ? anthropic : /\/responses\b/.test(path) ? responses : openai;
     const read = format.read(body);
     if ('problem' in read) {
@@ -89,6 +98,9 @@ export async function startModelApi(script: Script): Promise<ModelApi> {
     problems,
     say(next) {
       current = next;
+    },
+    lock() {
+      locked = true;
     },
     async stop() {
       server.closeAllConnections();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Logger } from '../../../src/contract/core/index.ts';
 import type { Config } from '../config.ts';
 import { LlmFailure, type LlmClient, type LlmReply, type Turn } from './client.ts';
-import { postJson } from './http.ts';
+import { postJson, type ModelEndpoint } from './http.ts';
 
 const version = '2023-06-01';
 
@@ -25,17 +25,22 @@ const replyShape = z.object({
 const textBlock = z.object({ type: z.literal('text'), text: z.string() });
 const toolUse = z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() });
 
-/** The Anthropic Messages API with tools (`POST /v1/messages`). */
-export function createAnthropicClient(config: Config, logger: Logger): LlmClient {
-  const { model, apiKey, apiVersion = version, headers, baseUrl = 'https://api.anthropic.com' } = config;
-  const { reasoningEffort: effort, extraBody, limits } = config;
-  const url = new URL(`${baseUrl}/v1/messages`);
-  const endpoint = {
-    url,
+/** Where the API of Anthropic is, and what it wants with each request. */
+export function anthropicEndpoint(config: Config, path: 'messages' | 'models', logger: Logger): ModelEndpoint {
+  const { apiKey, apiVersion = version, headers, limits, baseUrl = 'https://api.anthropic.com' } = config;
+  return {
+    url: new URL(`${baseUrl}/v1/${path}`),
     headers: { 'anthropic-version': apiVersion, ...(apiKey !== undefined && { 'x-api-key': apiKey }), ...headers },
     timeoutMs: limits.attemptSeconds * 1_000,
     logger,
   };
+}
+
+/** The Anthropic Messages API with tools (`POST /v1/messages`). */
+export function createAnthropicClient(config: Config, logger: Logger): LlmClient {
+  const { model, reasoningEffort: effort, extraBody } = config;
+  const endpoint = anthropicEndpoint(config, 'messages', logger);
+  const { url } = endpoint;
   return {
     describe: () => ({ model, host: url.host }),
     async generate({ system, turns, tools, mustCall, maxOutputTokens }, signal) {

@@ -40,7 +40,11 @@ const replyShape = z.object({
 });
 
 /** Where an API in OpenAI's format is, and what it wants with each request. */
-export function openAiEndpoint(config: Config, path: 'chat/completions' | 'responses', logger: Logger): ModelEndpoint {
+export function openAiEndpoint(
+  config: Config,
+  path: 'chat/completions' | 'responses' | 'models',
+  logger: Logger,
+): ModelEndpoint {
   const { apiKey, apiVersion, headers, limits, baseUrl = openAiUrl } = config;
   const url = new URL(`${baseUrl}/${path}`);
   if (apiVersion !== undefined) url.searchParams.set('api-version', apiVersion);

@@ -34,6 +34,8 @@ export interface Logger {
 
 export interface Health {
   readonly ok: boolean;
+  /** It serves, but without something that the config asks for. */
+  readonly degraded?: boolean;
   /** For an operator: what is wrong, without secrets. */
   readonly detail?: string;
 }

@@ -184,6 +184,15 @@ describe('the HTTP application', () => {
     expect(JSON.parse(good.text)).toEqual({ status: 'ok', components: { storage: 'ok', telemetry: 'ok' } });
   });
 
+  it('is ready with a component that is degraded, and says which', async () => {
+    report = async () => ({ ok: true, components: { agent: { ok: true, degraded: true, detail: 'wrong key' } } });
+    await listen();
+    const answer = await send('/readyz');
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.text).components).toEqual({ agent: 'degraded' });
+    expect(answer.text).not.toContain('wrong key');
+  });
+
   it('says which component is unwell, and why only to the log', async () => {
     const warnings: string[] = [];
     const logger: Logger = {

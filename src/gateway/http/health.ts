@@ -14,7 +14,7 @@ const reuseMs = 1_000;
 const deadlineMs = 5_000;
 
 /**
- * 200 once requests are served and every component is well, 503 otherwise. Anybody may ask, so an answer says which
+ * 200 once requests are served and every component is well or degraded, 503 otherwise. Anybody may ask, so an answer says which
  * component is unwell and not why; the why goes to the log, once for each change. Probes share one check a second.
  */
 export function readyz(ready: () => boolean, health: () => Promise<HealthReport>, logger: Logger): RequestHandler {
@@ -40,12 +40,17 @@ export function readyz(ready: () => boolean, health: () => Promise<HealthReport>
     const summary = JSON.stringify(entries);
     if (summary !== known) {
       known = summary;
-      const unwell = entries.filter(([, { ok }]) => !ok);
+      const unwell = entries.filter(([, health]) => stateOf(health) !== 'ok');
       if (unwell.length > 0) logger.warn({ unwell: Object.fromEntries(unwell) }, 'Components are unwell.');
     }
     sendJson(response, report.ok ? 200 : 503, {
       status: report.ok ? 'ok' : 'unwell',
-      components: Object.fromEntries(entries.map(([name, { ok }]) => [name, ok ? 'ok' : 'unwell'])),
+      components: Object.fromEntries(entries.map(([name, health]) => [name, stateOf(health)])),
     });
   };
+}
+
+function stateOf({ ok, degraded = false }: Health): 'ok' | 'degraded' | 'unwell' {
+  if (!ok) return 'unwell';
+  return degraded ? 'degraded' : 'ok';
 }

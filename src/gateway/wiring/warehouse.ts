@@ -1,5 +1,8 @@
+import type { Agent } from '../../contract/agent/index.ts';
+import { SightlineError } from '../../contract/core/index.ts';
 import type { Telemetry } from '../../contract/telemetry/index.ts';
 import { loadPlugin } from '../process/registry.ts';
+import { createAgent } from './agent-query.ts';
 import { telemetryHost } from './telemetry-host.ts';
 import type { OpenWorkspace } from './workspace.ts';
 
@@ -15,4 +18,19 @@ export async function openWarehouse(workspace: OpenWorkspace): Promise<Warehouse
   const loaded = await loadPlugin('telemetry', config.telemetry, file);
   const host = workspace.host(config.listen.port, loaded.label);
   return { label: loaded.label, telemetry: loaded.create(telemetryHost(host, storage.directory)) };
+}
+
+/** The workspace's agent, not started, over a telemetry that it cannot ask: to see whether it could work. */
+export async function openAgent(workspace: OpenWorkspace): Promise<{ readonly label: string; readonly agent: Agent }> {
+  const { config, file } = workspace;
+  const plugin = await loadPlugin('agent', config.agent, file);
+  const { telemetry } = await openWarehouse(workspace);
+  const { dialect } = telemetry;
+  await telemetry.stop();
+  const query = async () => {
+    throw new SightlineError('telemetry_unavailable', 'The telemetry is not asked here.');
+  };
+  const baseline = await loadPlugin('agent', { plugin: 'playbook' });
+  const host = (label: string) => ({ ...workspace.host(config.listen.port, label), dialect, query });
+  return { label: plugin.label, agent: createAgent({ plugin, baseline, host }) };
 }
