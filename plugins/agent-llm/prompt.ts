@@ -48,7 +48,7 @@ export function opening(
           `Found before, the newest first; only answer may cite its evidence:\n${fence(earlier.map(before).join('\n'), 16_000)}`,
         ]),
     ...(incident ? [`The incident:\n${fence(JSON.stringify(shownIncident(incident)))}`] : []),
-    ...(found && found.type !== 'answer'
+    ...(found
       ? [
           `A playbook without a model has looked already, and says:\n${fence(found.type === 'question' ? found.question : found.answer)}`,
         ]
