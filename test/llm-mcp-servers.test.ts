@@ -223,6 +223,41 @@ describe('a server that', () => {
   });
 });
 
+describe('the health of an agent with servers', () => {
+  const health = async (server: object) => {
+    const mcpServers = { runbooks: { url, headers: { authorization: secret }, tools: ['search'], ...server } };
+    const agent = laboratory.agent('anthropic', {}, undefined, mcpServers);
+    await agent.start(AbortSignal.timeout(5_000));
+    const found = [await agent.health(AbortSignal.timeout(5_000)), await agent.health(AbortSignal.timeout(5_000))];
+    await agent.stop();
+    expect(found[1]).toEqual(found[0]);
+    return found[0];
+  };
+
+  it('is good where all that is listed is offered, and is looked at once in a while', async () => {
+    expect(await health({})).toEqual({ ok: true });
+    const requests = heard.length;
+    await health({});
+    expect(heard).toHaveLength(2 * requests);
+  });
+
+  it('names tools that are not there or do not only read, and servers that are down', async () => {
+    const tools = ['search', 'serach', 'unmarked'];
+    expect(await health({ tools })).toEqual({
+      ok: true,
+      degraded: true,
+      detail:
+        'The MCP server `runbooks` has no tool `serach`, `unmarked` that only reads: look at agent.mcpServers.runbooks.',
+    });
+    behave = (response) => response.writeHead(401).end('sekret');
+    expect(await health({})).toMatchObject({
+      detail: 'The MCP server `runbooks` refused the credentials (401): look at agent.mcpServers.runbooks.',
+    });
+    behave = () => {};
+    expect(await health({})).toMatchObject({ detail: expect.stringContaining('gave no answer in 1.5 s') });
+  });
+});
+
 describe('the config of a server', () => {
   const problems = (server: object): readonly string[] =>
     configSchema

@@ -43,9 +43,10 @@ export function createLlmAgent({ client, host, limits, servers }: LlmAgentParts)
     },
     async health() {
       if (!started) return { ok: false, detail: 'not started' };
-      const problem = await client.problem();
-      // Without the model the playbook answers, and all else is served: no reason to send nobody here.
-      return problem === undefined ? { ok: true } : { ok: true, degraded: true, detail: problem };
+      const problems = await Promise.all([client.problem(), servers.problem()]);
+      const detail = problems.filter((problem) => problem !== undefined).join(' ');
+      // Without the model the playbook answers, and all else is served: requests may go on coming here.
+      return detail === '' ? { ok: true } : { ok: true, degraded: true, detail };
     },
     investigate: (assignment, signal) => investigate({ client, host, limits, servers, baseline }, assignment, signal),
   };
@@ -64,7 +65,7 @@ async function* investigate(
     const found = yield* runBaseline(baseline, withoutReplies(assignment), journal, signal);
     // What was found before answers it already: nothing is left to look for.
     if (found?.type === 'answer' && found.unanswered !== true) return yield found;
-    const offer = await servers(assignment.organizationId, AbortSignal.any([signal, budget.signal])).catch(() => {
+    const offer = await servers.offer(assignment.organizationId, AbortSignal.any([signal, budget.signal])).catch(() => {
       signal.throwIfAborted();
       return { tools: [], missing: [] };
     });

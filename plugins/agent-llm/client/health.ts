@@ -17,7 +17,7 @@ export interface CheckedClient extends LlmClient {
 }
 
 /** Of the whole look, since a readiness probe waits 2 s. */
-const timeoutMs = 1_500;
+export const timeoutMs = 1_500;
 const freshMs = 300_000;
 const freshAfterProblemMs = 30_000;
 /** OpenRouter lists hundreds of models. */
@@ -30,17 +30,6 @@ export function withHealth(client: LlmClient, config: Config, list: ModelList): 
   const keyed =
     config.apiKey === undefined && Object.keys(config.headers).length > 0 ? 'agent.headers' : 'agent.apiKey';
   const refusedKey = `The model API at ${host} refuses the key: set ${keyed}.`;
-  let known: { readonly until: number; readonly problem: Promise<string | undefined> } | undefined;
-
-  function remember(problem: Promise<string | undefined>): Promise<string | undefined> {
-    const entry = { until: performance.now() + freshMs, problem };
-    known = entry;
-    void problem.then((found) => {
-      if (found !== undefined && known === entry) known = { until: performance.now() + freshAfterProblemMs, problem };
-    });
-    return problem;
-  }
-
   async function get(
     url: URL,
     signal: AbortSignal,
@@ -70,19 +59,40 @@ export function withHealth(client: LlmClient, config: Config, list: ModelList): 
     return `The model API at ${host} has no model ${code(model)}: set agent.model.`;
   }
 
+  const found = remembered(look);
   return {
     describe: () => client.describe(),
     async generate(request, signal) {
       try {
         const reply = await client.generate(request, signal);
-        void remember(Promise.resolve(undefined));
+        found.is(undefined);
         return reply;
       } catch (error) {
-        if (error instanceof LlmFailure && error.status === 401) void remember(Promise.resolve(refusedKey));
+        if (error instanceof LlmFailure && error.status === 401) found.is(refusedKey);
         throw error;
       }
     },
-    problem: () => (known !== undefined && known.until > performance.now() ? known.problem : remember(look())),
+    problem: () => found.problem(),
+  };
+}
+
+/** What a look found, kept for a while: a shorter one where something is wrong. */
+export function remembered(look: () => Promise<string | undefined>) {
+  let known: { readonly until: number; readonly problem: Promise<string | undefined> } | undefined;
+
+  function keep(problem: Promise<string | undefined>): Promise<string | undefined> {
+    const entry = { until: performance.now() + freshMs, problem };
+    known = entry;
+    void problem.then((found) => {
+      if (found !== undefined && known === entry) known = { until: performance.now() + freshAfterProblemMs, problem };
+    });
+    return problem;
+  }
+
+  return {
+    problem: () => (known !== undefined && known.until > performance.now() ? known.problem : keep(look())),
+    /** What was met elsewhere. */
+    is: (problem: string | undefined): void => void keep(Promise.resolve(problem)),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client';
 import { code, isObject, type Logger, type OrganizationId } from '../../../src/contract/core/index.ts';
 import type { NewStep } from '../../../src/contract/agent/index.ts';
+import { remembered, timeoutMs } from '../client/health.ts';
 import type { McpServer } from '../config.ts';
 import { plain } from '../plain.ts';
 import { shown, type Desk, type Tool } from '../tools/tool.ts';
@@ -35,22 +36,41 @@ export function createServers(servers: Readonly<Record<string, McpServer>>, logg
     } catch (error) {
       if (!(error instanceof McpFailure)) throw error;
       logger.warn({ server: name, problem: error.message }, 'an MCP server cannot be asked');
-      offer = {
-        tools: [],
-        missing: [`The MCP server ${code(name)} ${error.message}: what it knows was not looked at.`],
-      };
+      const missing = `The MCP server ${code(name)} ${error.message}: what it knows was not looked at.`;
+      offer = { tools: [], missing: [missing] };
     }
     const fresh = offer.missing.length === 0 ? freshMs : freshAfterFailureMs;
     known.set(name, { until: performance.now() + fresh, offer });
     return offer;
   }
 
-  return async (organizationId: OrganizationId, signal: AbortSignal): Promise<Offer> => {
-    const open = Object.entries(servers).filter(([, { organizations }]) => {
-      return organizations === undefined || organizations.includes(organizationId);
-    });
-    const offers = await Promise.all(open.map(([name, server]) => ask(name, server, signal)));
-    return { tools: offers.flatMap(({ tools }) => tools), missing: offers.flatMap(({ missing }) => missing) };
+  /** What is wrong with one, for an operator. */
+  async function look(name: string, server: McpServer): Promise<readonly string[]> {
+    const key = `look at agent.mcpServers.${name}.`;
+    try {
+      const offered = new Set((await readOnlyTools(server, AbortSignal.timeout(timeoutMs))).map((tool) => tool.name));
+      const absent = [...server.tools, ...server.unmarkedTools].filter((tool) => !offered.has(tool));
+      const named = absent.map((tool) => code(tool)).join(', ');
+      return absent.length === 0 ? [] : [`The MCP server ${code(name)} has no tool ${named} that only reads: ${key}`];
+    } catch (error) {
+      const problem = error instanceof McpFailure ? error.message : `gave no answer in ${timeoutMs / 1_000} s`;
+      return [`The MCP server ${code(name)} ${problem}: ${key}`];
+    }
+  }
+  const found = remembered(async () => {
+    const problems = await Promise.all(Object.entries(servers).map(([name, server]) => look(name, server)));
+    return problems.flat().join(' ') || undefined;
+  });
+
+  return {
+    problem: () => found.problem(),
+    async offer(organizationId: OrganizationId, signal: AbortSignal): Promise<Offer> {
+      const open = Object.entries(servers).filter(([, { organizations }]) => {
+        return organizations === undefined || organizations.includes(organizationId);
+      });
+      const offers = await Promise.all(open.map(([name, server]) => ask(name, server, signal)));
+      return { tools: offers.flatMap(({ tools }) => tools), missing: offers.flatMap(({ missing }) => missing) };
+    },
   };
 }
 
