@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { SightlineError } from '../src/contract/core/index.ts';
 import type { Principal } from '../src/contract/issuer/index.ts';
-import type { Actor, Chat, Incident, NewIncident, Workspace } from '../src/contract/storage/index.ts';
+import type { Actor, Chat, Finding, Incident, NewIncident, Workspace } from '../src/contract/storage/index.ts';
 import { alert, publicUrl, Toolbox } from './support/tools.ts';
 
 /** Seven of the eight tools, as a client calls them, over a real store. `query_otel` has a suite of its own. */
@@ -147,6 +147,52 @@ describe('list_incidents', () => {
     expect(await keys({ since: '2026-01-01T12:00:00Z' })).toEqual([high.key]);
     expect(await keys({ until: Date.parse('2026-01-01T12:00:00Z') })).toEqual([low.key]);
     expect(await keys({ since: 'now-1h' })).toEqual([]);
+  });
+
+  it('shows the cause, finds incidents by it, and tells of earlier ones like it and how they ended', async () => {
+    const { principal, workspace } = await box.organization('causes');
+    const { workspace: foreign } = await box.organization('others');
+    const finding: Finding = {
+      root_cause: 'Most failures begin in `payment`, saying `amex refused`, since 10:00.',
+      service: 'payment',
+      category: 'errors',
+      confidence: 'high',
+      claims: ['Version 2.4.0 is new.'],
+    };
+    const find = async (into: Workspace, day: number, found = finding) => {
+      const at = new Date(Date.UTC(2026, 0, day));
+      const { id } = await open(into, { services: ['checkout'], startedAt: at });
+      return into.incidents.update(id, { finding: found }, agent);
+    };
+    await find(foreign, 1);
+    const first = await find(workspace, 2);
+    await workspace.incidents.update(first.id, { status: 'resolved', resolution: { kind: 'fixed' } }, alert);
+    await find(workspace, 3, { ...finding, category: 'latency', root_cause: 'Time is lost.' });
+    const last = await find(workspace, 4);
+    await open(workspace, { services: ['payment'], startedAt: new Date(Date.UTC(2026, 0, 5)) });
+
+    const list = async (args: Record<string, unknown>) => await box.call(principal, 'list_incidents', args);
+    expect(rows.parse((await list({ service: 'payment' })).structured['incidents'])).toHaveLength(4);
+    const { structured, text } = await list({ query: 'AMEX 2.4.0' });
+    const { root_cause, claims: _, ...named } = finding;
+    expect(structured['incidents']).toMatchObject([
+      { key: last.key, cause: { ...named, text: root_cause } },
+      { key: first.key },
+    ]);
+    expect(text).toContain(root_cause);
+
+    const read = await box.call(principal, 'read_incident', { incident_id: last.key });
+    expect(read.structured['similar']).toEqual([
+      expect.objectContaining({
+        key: first.key,
+        cause: root_cause,
+        ended: expect.stringContaining('It was resolved as fixed on '),
+      }),
+    ]);
+    expect(read.text).toContain('It was resolved as fixed on ');
+    expect((await box.call(principal, 'read_incident', { incident_id: first.key })).structured).not.toHaveProperty(
+      'similar',
+    );
   });
 
   it('finds what waits on a party, on an e-mail address, and on the caller', async () => {

@@ -7,6 +7,7 @@ import {
   type Actor,
   type Alert,
   type Conclusion,
+  type Finding,
   type InvestigationStep,
   type MessagePart,
   type WebhookEvent,
@@ -82,6 +83,14 @@ const conclusion = z.looseObject({
   not_checked: z.array(z.string()).exactOptional(),
 });
 
+const finding = z.looseObject({
+  root_cause: z.string(),
+  service: z.string(),
+  category: z.string(),
+  confidence: z.enum(['high', 'medium', 'low', 'none']),
+  claims: z.array(z.string()),
+});
+
 const part = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('finding'), evidence_id: z.string(), text: z.string() }),
   z.looseObject({ type: z.literal('query'), evidence_id: z.string(), sql: z.string() }),
@@ -96,4 +105,5 @@ export const scopesJson = column<readonly Scope[]>(z.array(z.enum(scopes)));
 export const webhookEventsJson = column<readonly WebhookEvent[]>(z.array(z.enum(webhookEvents)));
 export const stepJson = column<InvestigationStep>(step);
 export const conclusionJson = column<Conclusion>(conclusion);
+export const findingJson = column<Finding>(finding);
 export const partsJson = column<readonly MessagePart[]>(z.array(part));

@@ -85,7 +85,8 @@ const owned = {
   incidents: {
     key: 'id',
     text: 'id title summary search_text status severity waiting_party services environment source labels alerts',
-    'text?': 'waiting_name waiting_key waiting_reason fingerprint fingerprint_hash assignee resolution',
+    'text?':
+      'waiting_name waiting_key waiting_reason fingerprint fingerprint_hash assignee resolution finding blamed_hash',
     integer: 'number waiting_since started_at detected_at created_at updated_at',
     'integer?': 'mitigated_at resolved_at duplicate_of',
   },

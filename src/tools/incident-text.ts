@@ -5,7 +5,7 @@ import { createFence, type Fence } from './untrusted.ts';
 /** The text form of `read_incident`: everything that telemetry, alerts or people wrote stands inside the fence. */
 export function describeIncident(result: IncidentView): readonly string[] {
   const fence = createFence();
-  const { incident, document, investigation, alerts, chats, notes } = result;
+  const { incident, document, investigation, similar, alerts, chats, notes } = result;
   const lines = [
     `${incident.key} | ${incident.severity} | ${incident.status} | waits on ${incident.waiting_on.party} | started ${incident.started_at} | ${incident.id}`,
     fence.notice,
@@ -18,6 +18,7 @@ export function describeIncident(result: IncidentView): readonly string[] {
     const original = incident.duplicate_of === undefined ? '' : ` of ${incident.duplicate_of}`;
     lines.push(`Resolution: ${incident.resolution}${original}`);
   }
+  if (incident.cause !== undefined) lines.push(`Cause: ${fence.inline(JSON.stringify(incident.cause))}`);
   if (incident.summary !== '') lines.push(`Summary: ${fence.inline(incident.summary)}`);
   const { environment, source, assignee, labels, detected_at, created_at, updated_at, mitigated_at, resolved_at } =
     incident;
@@ -33,6 +34,7 @@ export function describeIncident(result: IncidentView): readonly string[] {
     );
   }
   if (investigation) lines.push('', ...investigationLines(investigation, fence));
+  if (similar) lines.push('', 'Like this before:', ...similar.map((one) => fence.inline(JSON.stringify(one))));
   if (alerts && alerts.length > 0)
     lines.push('', 'Alerts:', ...alerts.map((alert) => fence.inline(JSON.stringify(alert))));
   if (chats && chats.length > 0) lines.push('', 'Chats:', ...chats.map((chat) => fence.inline(JSON.stringify(chat))));

@@ -1,4 +1,12 @@
-import { openStatuses, type Incident, type IncidentAlerts, type Workspace } from '../contract/storage/index.ts';
+import { shortened } from '../contract/core/index.ts';
+import {
+  howItEnded,
+  openStatuses,
+  precedents,
+  type Incident,
+  type IncidentAlerts,
+  type Workspace,
+} from '../contract/storage/index.ts';
 import { documentView } from './incident-document.ts';
 import { viewInvestigation, type Evidence } from './investigation-view.ts';
 import { cutText, fitting, sizeOf } from './result.ts';
@@ -32,14 +40,16 @@ export async function gatherIncident(
   const alerts = include.has('alerts')
     ? alertViews(await workspace.alerts.ofIncident(incident.id), budget / 4, notes)
     : undefined;
+  const before = investigates ? await similarViews(workspace, incident) : [];
   const chats = include.has('chats') ? await chatViews(workspace, incident, notes) : undefined;
-  const taken = sizeOf({ view, document, alerts, chats });
+  const taken = sizeOf({ view, document, before, alerts, chats });
   return {
     incident: view,
     document,
     investigation: investigates
       ? await investigationOf(workspace, incident, { evidence, budget: budget - taken, notes })
       : undefined,
+    ...(before.length > 0 && { similar: before }),
     alerts,
     chats,
     notes,
@@ -47,6 +57,7 @@ export async function gatherIncident(
       'incident.title',
       'incident.summary',
       'incident.services',
+      'incident.cause',
       'incident.waiting_on',
       'incident.environment',
       'incident.source',
@@ -54,6 +65,7 @@ export async function gatherIncident(
       'incident.labels',
       'document',
       'investigation',
+      'similar',
       'alerts',
       'chats',
     ],
@@ -104,6 +116,17 @@ function alertViews({ listed, total, active }: IncidentAlerts, room: number, not
   const shown = fitting(views, room);
   if (total > shown.length) notes.push(`${shown.length} of ${total} alerts are shown; ${active} are not resolved.`);
   return shown;
+}
+
+/** Incidents like this one before. */
+async function similarViews({ incidents }: Workspace, incident: Incident) {
+  const found = await precedents(incidents, incident.finding, incident);
+  return found.map((one) => ({
+    key: one.key,
+    title: cutText(one.title, 100).text,
+    cause: shortened(one.finding.root_cause, 200),
+    ended: howItEnded(one),
+  }));
 }
 
 async function chatViews(workspace: Workspace, incident: Incident, notes: string[]) {

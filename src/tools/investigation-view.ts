@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import {
   chooseInvestigation,
+  type Conclusion,
   type Investigation,
   type InvestigationStep,
   type Workspace,
 } from '../contract/storage/index.ts';
-import { SightlineError } from '../contract/core/index.ts';
+import { shortened, SightlineError } from '../contract/core/index.ts';
 import { cutText, fitting, sizeOf } from './result.ts';
 import { members } from './views.ts';
 
@@ -16,7 +17,9 @@ export const investigationMembers = z
   .object({
     status: z.string(),
     engine: z.string(),
-    conclusion: members('root_cause, category, service, confidence, suspects[], onset?, not_checked[]').optional(),
+    conclusion: members(
+      'root_cause, category, service, confidence, suspects[{service, why?, why_not?, evidence_ids?}], onset?, not_checked[]',
+    ).optional(),
     claims: z.array(members('text, status (supported, hypothesis), evidence_ids[]')),
     steps: z.array(
       members(
@@ -61,7 +64,7 @@ export async function viewInvestigation(
       category: conclusion.category,
       service: conclusion.service,
       confidence: conclusion.confidence,
-      suspects: (conclusion.suspects ?? []).slice(0, 10),
+      suspects: suspectViews(conclusion),
       onset: conclusion.onset,
       not_checked: (conclusion.not_checked ?? []).slice(0, 10).map((text) => cutText(text, 200).text),
     },
@@ -76,6 +79,16 @@ export async function viewInvestigation(
   if (stated.length < claims.length) notes.push(`${stated.length} of ${claims.length} claims are shown.`);
   const left = Math.max(0, room - sizeOf(stated));
   return { ...view, claims: stated, steps: fitSteps(steps, { whole: evidence !== 'none', room: left, notes }) };
+}
+
+/** The likeliest first, with what speaks for and against each where the agent says so. */
+function suspectViews({ suspects = [], suspicions = [] }: Conclusion) {
+  return suspects.slice(0, 5).map((service) => {
+    const found = suspicions.find((one) => one.service === service);
+    if (found === undefined) return { service };
+    const { why, why_not: not, evidence_ids } = found;
+    return { service, why: shortened(why, 240), why_not: not && shortened(not, 240), evidence_ids };
+  });
 }
 
 /** The latest with its steps, or one step with the investigation that took it. */

@@ -26,8 +26,8 @@ const input = z.strictObject({
     .max(10)
     .optional()
     .describe(`${waitingParties.join(', ')}, me, or an e-mail`),
-  service: shortText().optional().describe('Name of an affected service'),
-  query: shortText().optional().describe('Words in title or summary'),
+  service: shortText().optional().describe('Affected or to blame'),
+  query: shortText().optional().describe('Words in title, summary or findings'),
   since: timeArgument.optional().describe('Started since: RFC 3339, epoch ms, or now-1d'),
   until: timeArgument.optional().describe('Started before'),
   limit: pageLimit,
@@ -57,7 +57,7 @@ export function createListIncidents({ storage, now }: { readonly storage: Storag
       const structured = {
         incidents: page.items.map(incidentRow),
         next_cursor: page.nextCursor,
-        untrusted: ['incidents[].title', 'incidents[].services', 'incidents[].waiting_on'],
+        untrusted: ['incidents[].title', 'incidents[].services', 'incidents[].cause', 'incidents[].waiting_on'],
       };
       const lines = listLines(page, 'incident', 'newest start first', incidentLine);
       return toolResult(structured, lines, { rows: page.items.length });
@@ -106,6 +106,7 @@ function waitingValue(value: string, principal: Principal): string {
 
 function incidentLine(incident: Incident, fence: Fence): string {
   const { waitingOn, resolution } = incident;
+  const { cause } = incidentRow(incident);
   const { party, name, reason, since } = waitingOn;
   const said = [name, reason].filter((text) => text !== undefined).join(': ');
   const ended = incident.resolvedAt === undefined ? '' : ` at ${incident.resolvedAt.toISOString()}`;
@@ -121,6 +122,11 @@ function incidentLine(incident: Incident, fence: Fence): string {
     ...(resolution === undefined && ended === '' ? [] : [`ended${ended}: ${resolution?.kind ?? ''}${original}`]),
     `services ${services}`,
     fence.inline(incident.title),
+    ...(cause === undefined
+      ? []
+      : [
+          `cause (${cause.confidence} confidence, ${fence.inline(`${cause.category} in ${cause.service || '-'}: ${cause.text}`)})`,
+        ]),
     incident.id,
   ].join(' | ');
 }

@@ -22,6 +22,7 @@ const output = z.object({
   ),
   document: members('markdown, version, author, updated_at').optional(),
   investigation: investigationMembers.optional(),
+  similar: z.array(members('key, title, cause, ended')).optional(),
   alerts: z.array(members('title, description?, status, severity, starts_at, ends_at?, labels, url?')).optional(),
   chats: z.array(members('id, title, status, created_by, updated_at')).optional(),
   notes: z.array(z.string()).describe('What was cut or is missing'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { Actor, Chat, Incident, Page, Storage, Workspace } from '../contract/storage/index.ts';
-import { isId, type ToolName } from '../contract/core/index.ts';
+import { isId, shortened, type ToolName } from '../contract/core/index.ts';
 import { createFence, type Fence } from './untrusted.ts';
 
 /** Of the tools that write into chats. */
@@ -49,7 +49,7 @@ export function actorView({ kind, id, name }: Actor) {
 }
 
 export const incidentRowMembers = members(
-  'id, key, title, status, severity, waiting_on{party,name?,reason?,since}, services[], started_at, updated_at, resolved_at?, resolution?, duplicate_of?',
+  'id, key, title, status, severity, waiting_on{party,name?,reason?,since}, services[], cause?{text,service,category,confidence}, started_at, updated_at, resolved_at?, resolution?, duplicate_of?',
 );
 
 export function incidentRow(incident: Incident) {
@@ -62,6 +62,12 @@ export function incidentRow(incident: Incident) {
     severity: incident.severity,
     waiting_on: { party, name, reason, since: since.toISOString() },
     services: incident.services.slice(0, 20),
+    cause: incident.finding && {
+      text: shortened(incident.finding.root_cause, 300),
+      service: incident.finding.service,
+      category: incident.finding.category,
+      confidence: incident.finding.confidence,
+    },
     started_at: incident.startedAt.toISOString(),
     updated_at: incident.updatedAt.toISOString(),
     resolved_at: incident.resolvedAt?.toISOString(),

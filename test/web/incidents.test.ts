@@ -190,6 +190,15 @@ describe('the pages of incidents', () => {
             { text: 'the cache is cold', status: 'hypothesis', evidence_ids: [] },
           ],
           not_checked: ['the network'],
+          suspects: ['payment', 'cart'],
+          suspicions: [
+            {
+              service: 'cart',
+              why: 'It logs `evicted`.',
+              why_not: 'None of its operations fails.',
+              evidence_ids: ['E1'],
+            },
+          ],
         },
       });
       const page = await read(ada, `/incidents/${key}`);
@@ -200,6 +209,7 @@ describe('the pages of incidents', () => {
         'Errors rose (E1)',
         'Perhaps: the cache is cold',
         'Not checked: the network',
+        'Against it: None of its operations fails. (E1)',
       ]) {
         expect(page).toContain(part);
       }

@@ -1,6 +1,6 @@
 import { shortened } from '../../../src/contract/core/index.ts';
 import type { Noted } from '../notebook.ts';
-import { fenced, moment, names } from '../sql.ts';
+import { code, fenced, moment, names } from '../sql.ts';
 import type { Report } from './findings.ts';
 
 /** The incident's document, with the sections that incident documents have. */
@@ -18,6 +18,7 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
       [
         conclusion.root_cause === '' ? 'Not found.' : `${conclusion.root_cause} (confidence: ${conclusion.confidence})`,
         conclusion.claims.map(claimLine).join('\n'),
+        otherSuspects(conclusion),
       ]
         .filter(Boolean)
         .join('\n\n'),
@@ -52,7 +53,7 @@ export function writeAnswer(report: Report, steps: readonly Noted[]): string {
     `**${headline}**${confidence === 'none' ? '' : ` (${confidence} confidence)`}`,
     cause,
     claims.map(claimLine).join('\n'),
-    alsoUnusual(conclusion),
+    otherSuspects(conclusion),
     nextSteps.length === 0 ? '' : `Next:\n${bullets(nextSteps)}`,
     [...(windows ? [comparedLine(windows)] : []), ...notes].join(' '),
     observed.length === 0 ? '' : `Evidence:\n${bullets(observed)}`,
@@ -61,11 +62,19 @@ export function writeAnswer(report: Report, steps: readonly Noted[]): string {
   return blocks.filter((block) => block !== '').join('\n\n');
 }
 
-/** Services that stand out beside the one that is blamed. */
-function alsoUnusual({ service, suspects = [] }: Report['conclusion']): string {
-  const others = suspects.filter((name) => name !== service).slice(0, 5);
-  if (others.length === 0) return '';
-  return `${service === '' ? 'Look first at' : 'Also looks unusual:'} ${names(others)}.`;
+/** Services that stand out beside the one that is blamed, with what speaks for and against each. */
+function otherSuspects({ service, suspects = [], suspicions = [] }: Report['conclusion']): string {
+  const others = suspicions.filter((one) => one.service !== service);
+  const told = new Set([service, ...others.map((one) => one.service)]);
+  const rest = suspects.filter((name) => !told.has(name)).slice(0, Math.max(0, 5 - others.length));
+  const lines = [
+    ...others.map(
+      ({ service: name, why, why_not: not, evidence_ids: ids }) =>
+        `${code(name, 60)}: ${why}${not === undefined ? '' : ` Against it: ${not}`}${ids.length === 0 ? '' : ` [${ids.join(', ')}]`}`,
+    ),
+    ...(rest.length === 0 ? [] : [`Hardly anything speaks for ${names(rest)}.`]),
+  ];
+  return lines.length === 0 ? '' : `${service === '' ? 'Look first at' : 'Also looks unusual'}:\n${bullets(lines)}`;
 }
 
 export function claimLine({ text, status, evidence_ids: ids }: Report['conclusion']['claims'][number]): string {

@@ -17,6 +17,7 @@ import type { Suspect } from '../suspects.ts';
 import { rate } from '../statistics.ts';
 import { changed, tooLate, undo } from './changed.ts';
 import { claim, nothingFound, type Report } from './findings.ts';
+import { suspicionsOf } from './suspicions.ts';
 import { affected, confidenceOf, explains, headline, impact, nextSteps, ruledOut, unchanged, what } from './wording.ts';
 
 /** What this playbook does not look at, said each time. */
@@ -87,13 +88,10 @@ function somethingWrong(
         ]
       : []),
     ...(paths ? [claim(paths.difference, paths.evidenceIds)] : []),
-    ...others.slice(0, 4).map((other) => {
+    // Those that it does not explain are suspects of their own.
+    ...(explains(suspect) ? others : []).slice(0, 4).map((other) => {
       const status = other.category === 'errors' || other.category === 'latency' ? 'supported' : 'hypothesis';
-      return claim(
-        `${explains(suspect) ? 'It shows in this' : 'Apart from that'}: ${what(other)}`,
-        other.evidenceIds,
-        status,
-      );
+      return claim(`It shows in this: ${what(other)}`, other.evidenceIds, status);
     }),
   ];
   const confidence = confidenceOf(scene, suspect, logs.length > 0 || version !== undefined || began !== undefined);
@@ -106,13 +104,13 @@ function somethingWrong(
       claims,
       not_checked: notChecked(scene, changes),
       suspects: clues.named.slice(0, 8),
+      suspicions: suspicionsOf(clues),
       ...(began && { onset: began.toISOString() }),
     },
     headline: headline(suspect),
     windows,
     impact: impact(clues),
     timeline: [
-      { at: windows.now.start, what: 'the time looked at begins' },
       ...(began ? [{ at: began, what: `the change begins: ${headline(suspect)}` }] : []),
       ...[...events, ...changes.after].slice(0, 8).map((change) => ({ at: change.at, what: describeChange(change) })),
       ...(version?.firstSeen && !isTold ? [{ at: version.firstSeen, what: `version ${released} is first seen` }] : []),
@@ -164,7 +162,7 @@ function nothingWrong(scene: Scene, clues: Clues, changes: Changes, notes: reado
     claims,
     not_checked: notChecked(scene, changes),
     // Nothing stands out, yet a person reported a problem: name the services to check first.
-    ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8) }),
+    ...(clues.named.length > 0 && { suspects: clues.named.slice(0, 8), suspicions: suspicionsOf(clues) }),
   };
   const checked = !errors.failed && compared;
   return {

@@ -25,7 +25,7 @@ export function stretch({ start, end }: TimeRange, today: Date): string {
 
 /** One sentence, here without its full stop. */
 export function claim(text: string, evidenceIds: readonly string[], status: Claim['status'] = 'supported'): Claim {
-  return { text: `${text}.`, status, evidence_ids: evidenceIds };
+  return { text: /[.…]$/.test(text) ? text : `${text}.`, status, evidence_ids: evidenceIds };
 }
 
 /** Of a report that blames nothing. */

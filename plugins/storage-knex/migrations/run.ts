@@ -4,7 +4,7 @@ import type { MigrationPlan, MigrationReport } from '../../../src/contract/stora
 import type { Database } from '../database.ts';
 import type { Migration } from './columns.ts';
 import { first } from './0001-0007.ts';
-import { second } from './0008-0015.ts';
+import { second } from './0008-0016.ts';
 
 /** In order; names are recorded in the database and never change. */
 export const migrations: readonly (readonly [name: string, up: Migration])[] = Object.entries({ ...first, ...second });

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import {
   nextStatuses,
+  type Finding,
   type Incident,
   type IncidentPatch,
   type IncidentStatus,
@@ -66,6 +68,10 @@ export function applyPatch(
     changes.push({ change: 'alerts', from: String(incident.alerts.length), to: String(patch.alerts.length) });
     next = { ...next, alerts: patch.alerts };
   }
+  if (patch.finding !== undefined && !isDeepStrictEqual(patch.finding, incident.finding)) {
+    changes.push({ change: 'finding', ...fromTo(blame(incident.finding), blame(patch.finding)) });
+    next = { ...next, finding: patch.finding };
+  }
   return { incident: changes.length === 0 ? incident : { ...next, updatedAt: now }, changes };
 }
 
@@ -121,6 +127,10 @@ function resolved(incident: Incident, wanted: Resolution | undefined): Resolutio
     throw new SightlineError('invalid_argument', 'A duplicate, and nothing else, names the incident that it repeats.');
   }
   return wanted;
+}
+
+function blame(finding: Finding | undefined): string | undefined {
+  return finding && `${finding.service === '' ? finding.category : finding.service} (${finding.confidence} confidence)`;
 }
 
 function sameResolution(one: Resolution | undefined, other: Resolution | undefined): boolean {

@@ -20,20 +20,21 @@ import {
   sha256,
   waitingPartyColumn,
 } from '../columns.ts';
-import { alertsJson, labelsJson, stringsJson } from '../json.ts';
+import { alertsJson, findingJson, labelsJson, stringsJson } from '../json.ts';
 import { newestFirst, page } from '../paging.ts';
 import { matchesWords, searchText } from '../search.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 
 export function toIncidentRow(incident: Incident): Omit<RowIn<'incidents'>, 'organization_id'> {
-  const { waitingOn, fingerprint } = incident;
+  const { waitingOn, fingerprint, finding } = incident;
+  const found = finding ? [finding.service, finding.root_cause, ...finding.claims] : [];
   return {
     id: incident.id,
     number: incident.number,
     title: incident.title,
     summary: incident.summary,
-    search_text: searchText(incident.title, incident.summary),
+    search_text: searchText(incident.title, incident.summary, ...found),
     status: incident.status,
     severity: incident.severity,
     waiting_party: waitingOn.party,
@@ -56,6 +57,8 @@ export function toIncidentRow(incident: Incident): Omit<RowIn<'incidents'>, 'org
     mitigated_at: incident.mitigatedAt?.getTime() ?? null,
     resolved_at: incident.resolvedAt?.getTime() ?? null,
     resolution: incident.resolution?.kind ?? null,
+    finding: finding ? findingJson.write(finding) : null,
+    blamed_hash: finding && finding.service !== '' ? serviceHash(finding.service) : null,
     duplicate_of: incidentNumber(incident.resolution?.duplicateOf) ?? null,
   };
 }
@@ -86,6 +89,7 @@ export function toIncident(row: RowIn<'incidents'>): Incident {
     ...optional('mitigatedAt', row.mitigated_at, date),
     ...optional('resolvedAt', row.resolved_at, date),
     ...optional('resolution', row.resolution, (kind) => toResolution(kind, row)),
+    ...optional('finding', row.finding, (text) => findingJson.read(text)),
   };
 }
 
@@ -162,6 +166,7 @@ function matching(scope: Scope, filter: Filter) {
       .select('incident_id');
     query.whereIn('incidents.id', having);
   }
+  if (filter.blamed !== undefined) query.where({ blamed_hash: serviceHash(filter.blamed) });
   for (const word of matchesWords(scope, filter.query)) query.where(word);
   if (filter.since !== undefined) query.where('started_at', '>=', filter.since.getTime());
   if (filter.until !== undefined) query.where('started_at', '<', filter.until.getTime());
@@ -179,6 +184,7 @@ function normalized(filter: Filter): readonly unknown[] {
     filter.severities?.toSorted(),
     filter.waitingOn?.toSorted(),
     filter.service,
+    filter.blamed,
     filter.query,
     filter.since?.getTime(),
     filter.until?.getTime(),

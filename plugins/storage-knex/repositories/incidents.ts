@@ -102,7 +102,7 @@ export async function saveChanges(
   if (changes.length === 0) return;
   const { id } = incident;
   await scope.from('incidents').where({ id }).update(toIncidentRow(incident));
-  if (changes.some(({ change }) => change === 'services')) await writeServices(scope, incident);
+  if (changes.some(({ change }) => change === 'services' || change === 'finding')) await writeServices(scope, incident);
   await record(scope, id, now, actor, changes);
 }
 
@@ -182,9 +182,11 @@ async function lock(scope: Scope, id: IncidentId): Promise<Incident> {
   return toIncident(row);
 }
 
-async function writeServices(scope: Scope, { id, services }: Incident): Promise<void> {
+/** By which an incident is looked for: those that are affected, and the one that was found to blame. */
+async function writeServices(scope: Scope, { id, services, finding }: Incident): Promise<void> {
   await scope.from('incident_services').where({ incident_id: id }).delete();
-  const hashes = [...new Set(services.map(serviceHash))];
+  const blamed = finding === undefined || finding.service === '' ? [] : [finding.service];
+  const hashes = [...new Set([...services, ...blamed].map(serviceHash))];
   if (hashes.length === 0) return;
   await scope.insert(
     'incident_services',

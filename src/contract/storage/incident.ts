@@ -1,4 +1,5 @@
 import type { IncidentId, InvestigationId, OrganizationId } from '../core/ids.ts';
+import type { Finding } from './investigation.ts';
 import type { Actor, Page } from './record.ts';
 
 export const incidentStatuses = [
@@ -97,6 +98,8 @@ export interface Incident {
   readonly assignee?: string;
   /** Of one that is resolved or dismissed, where somebody said how. */
   readonly resolution?: Resolution;
+  /** Where its cause was found. */
+  readonly finding?: Finding;
   readonly alerts: readonly Alert[];
   readonly startedAt: Date;
   readonly detectedAt: Date;
@@ -137,6 +140,7 @@ export interface IncidentPatch {
   readonly assignee?: string | null;
   /** Of one that is resolved or dismissed, or becomes so with this patch; else `conflict`. */
   readonly resolution?: Resolution;
+  readonly finding?: Finding;
   readonly alerts?: readonly Alert[];
 }
 
@@ -153,8 +157,11 @@ export interface IncidentFilter {
   readonly severities?: readonly Severity[];
   /** Parties, or e-mail addresses matched with the name waited on. */
   readonly waitingOn?: readonly string[];
+  /** Affected, or found to blame. */
   readonly service?: string;
-  /** Words looked for in title and summary, without case. */
+  /** The service that was found to blame. */
+  readonly blamed?: string;
+  /** Words looked for in title, summary and what was found, without case. */
   readonly query?: string;
   /** Of the start time. */
   readonly since?: Date;

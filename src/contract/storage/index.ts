@@ -1,4 +1,6 @@
 export * from './incident.ts';
+export { howItEnded, precedents } from './precedents.ts';
+export type * from './precedents.ts';
 export type * from './access.ts';
 export { auditEvents } from './audit.ts';
 export type * from './audit.ts';
@@ -7,7 +9,7 @@ export type { Seal } from './audit-chain.ts';
 export type * from './people.ts';
 export type * from './chat.ts';
 export { asksToCancel, chatTitle } from './chat.ts';
-export { chooseInvestigation } from './investigation.ts';
+export { chooseInvestigation, findingOf } from './investigation.ts';
 export type * from './investigation.ts';
 export type * from './record.ts';
 export type * from './organization.ts';

@@ -31,6 +31,14 @@ export interface Claim {
   readonly evidence_ids: readonly string[];
 }
 
+/** What speaks for a service as the cause, and what against it: one sentence each. */
+export interface Suspicion {
+  readonly service: string;
+  readonly why: string;
+  readonly why_not?: string;
+  readonly evidence_ids: readonly string[];
+}
+
 export interface Conclusion {
   readonly root_cause: string;
   readonly category: string;
@@ -41,10 +49,28 @@ export interface Conclusion {
   readonly not_checked?: readonly string[];
   /** Services that may be the cause, most likely first; begins with `service`. */
   readonly suspects?: readonly string[];
+  /** Of the likeliest of these. */
+  readonly suspicions?: readonly Suspicion[];
   /** When it began, RFC 3339. */
   readonly onset?: string;
   /** The stretch that was looked at, RFC 3339. */
   readonly window?: { readonly start: string; readonly end: string };
+}
+
+/** What stands beside an incident in lists and is searched, of the conclusion that its document tells. */
+export interface Finding extends Pick<Conclusion, 'root_cause' | 'service' | 'category' | 'confidence'> {
+  /** The texts of its claims. */
+  readonly claims: readonly string[];
+}
+
+const mostClaims = 20;
+
+/** Undefined where no cause was found. */
+export function findingOf({ claims, ...conclusion }: Conclusion): Finding | undefined {
+  const { root_cause, service, category, confidence } = conclusion;
+  if (root_cause === '' || confidence === 'none') return undefined;
+  const said = claims.slice(0, mostClaims).map(({ text }) => text.slice(0, 400).toWellFormed());
+  return { root_cause: root_cause.slice(0, 1_000).toWellFormed(), service, category, confidence, claims: said };
 }
 
 export interface Investigation {

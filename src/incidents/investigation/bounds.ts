@@ -1,5 +1,5 @@
 import type { NewStep } from '../../contract/agent/index.ts';
-import type { Conclusion, InvestigationStep, MessagePart } from '../../contract/storage/index.ts';
+import type { Conclusion, InvestigationStep, MessagePart, Suspicion } from '../../contract/storage/index.ts';
 
 /** What one investigation may use and leave behind. An agent is a plugin, so its product is bounded here. */
 export const budget = {
@@ -59,10 +59,20 @@ export function boundConclusion(conclusion: Conclusion): Conclusion {
     })),
     ...(conclusion.not_checked && { not_checked: conclusion.not_checked.slice(0, 50).map((text) => clip(text, 500)) }),
     ...(conclusion.suspects && { suspects: conclusion.suspects.slice(0, 20).map((name) => clip(name, 200)) }),
+    ...(conclusion.suspicions && { suspicions: conclusion.suspicions.slice(0, 5).map(boundSuspicion) }),
     ...(conclusion.onset !== undefined && { onset: clip(conclusion.onset, 40) }),
     ...(conclusion.window && {
       window: { start: clip(conclusion.window.start, 40), end: clip(conclusion.window.end, 40) },
     }),
+  };
+}
+
+function boundSuspicion({ service, why, why_not: not, evidence_ids: ids }: Suspicion): Suspicion {
+  return {
+    service: clip(service, 200),
+    why: clip(why, 1_000),
+    ...(not !== undefined && { why_not: clip(not, 1_000) }),
+    evidence_ids: ids.slice(0, 20).map((id) => clip(id, 20)),
   };
 }
 

@@ -20,7 +20,16 @@ export const longestDocument = 6_000;
 const longestLine = 500;
 
 /** What is cut first of what the agent wrote, line by line from the end; what happened and what to do goes last. */
-const cuttable = ['Without a model', 'Evidence', 'Ruled out', 'Timeline', 'Impact', 'Open questions', 'Root cause'];
+const cuttable = [
+  'Without a model',
+  'Evidence',
+  'Like this before',
+  'Ruled out',
+  'Timeline',
+  'Impact',
+  'Open questions',
+  'Root cause',
+];
 
 /**
  * Merges findings into the incident's document, section by section. Sections that a person wrote or changed are kept; the

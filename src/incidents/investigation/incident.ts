@@ -1,5 +1,12 @@
 import { SightlineError, type IncidentId, type InvestigationId, type Logger } from '../../contract/core/index.ts';
-import type { Actor, Incident, IncidentPatch, Investigation, Workspace } from '../../contract/storage/index.ts';
+import {
+  findingOf,
+  type Actor,
+  type Incident,
+  type IncidentPatch,
+  type Investigation,
+  type Workspace,
+} from '../../contract/storage/index.ts';
 import { boundDocument } from './bounds.ts';
 import { mergeDocument, type Version } from './document.ts';
 import { waitsOn, type Work } from './waiting.ts';
@@ -32,7 +39,12 @@ export function followIncident(workspace: Workspace, id: IncidentId, author: Act
   return {
     async follow(own) {
       const incident = await workspace.incidents.get(id);
-      if (incident === undefined || incident.status === 'resolved' || incident.status === 'dismissed') return;
+      if (incident === undefined) return;
+      if (incident.status === 'resolved' || incident.status === 'dismissed') {
+        // How it ended stays, and its cause is worth knowing when it comes again.
+        const found = foundBy(own?.work);
+        return found.finding === undefined ? undefined : tolerate(workspace.incidents.update(id, found, author));
+      }
       const investigations = await workspace.investigations.ofIncident(id);
       const works = await Promise.all(
         investigations.map(async (each) => (each.id === own?.id ? own.work : workOf(each, workspace))),
@@ -91,13 +103,19 @@ export async function askedIn(chatId: Investigation['chatId'], workspace: Worksp
   return chat?.createdBy.kind === 'user' ? chat.createdBy.name : undefined;
 }
 
+function foundBy(work: Work | undefined): IncidentPatch {
+  const finding = work?.status === 'completed' && work.conclusion ? findingOf(work.conclusion) : undefined;
+  return finding ? { finding } : {};
+}
+
 /** The patch of status and services that the state of an investigation calls for. */
 function progressOf(incident: Incident, work: Work | undefined): IncidentPatch {
   if (work?.status === 'running' && incident.status === 'triage') return { status: 'investigating' };
   if (work?.status !== 'completed' || work.conclusion === undefined) return {};
   const { confidence, service } = work.conclusion;
-  if (confidence !== 'high' && confidence !== 'medium') return {};
+  if (confidence !== 'high' && confidence !== 'medium') return foundBy(work);
   return {
+    ...foundBy(work),
     ...(incident.status === 'investigating' && { status: 'identified' }),
     ...(service !== '' && incident.services.length === 0 && { services: [service] }),
   };

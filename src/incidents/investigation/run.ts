@@ -1,14 +1,17 @@
-import { SightlineError, type Host } from '../../contract/core/index.ts';
+import { code, shortened, SightlineError, type Host } from '../../contract/core/index.ts';
 import type { Agent, AgentEvent, Assignment } from '../../contract/agent/index.ts';
-import type {
-  Actor,
-  ChatMessage,
-  Conclusion,
-  Investigation,
-  InvestigationResult,
-  InvestigationStep,
-  MessagePart,
-  Workspace,
+import {
+  findingOf,
+  howItEnded,
+  precedents,
+  type Actor,
+  type ChatMessage,
+  type Conclusion,
+  type Investigation,
+  type InvestigationResult,
+  type InvestigationStep,
+  type MessagePart,
+  type Workspace,
 } from '../../contract/storage/index.ts';
 import { boundAnswer, boundConclusion, boundParts, boundSentence, boundStep, budget } from './bounds.ts';
 import { beforeInvestigation, type Work } from './waiting.ts';
@@ -63,6 +66,7 @@ export async function runInvestigation(
     closing = failure(error);
   }
   if (!(await deps.held())) return undefined;
+  closing = await withPrecedents(closing, assignment, workspace);
   const own = { id, work: await workOf(closing, investigation, workspace) };
   if (closing.document !== undefined) await incident?.writeDocument(closing.document, own, deps.holder);
   await incident?.follow(own);
@@ -100,6 +104,24 @@ interface Closing {
   readonly parts?: readonly MessagePart[];
   readonly document?: string;
   readonly failure?: string;
+}
+
+/** Adds incidents like this one before, and how they ended, to the answer and to the document. */
+async function withPrecedents(closing: Closing, { incident }: Assignment, { incidents }: Workspace): Promise<Closing> {
+  const { outcome, document } = closing;
+  const conclusion = outcome.status === 'completed' ? outcome.conclusion : undefined;
+  const found = await precedents(incidents, conclusion && findingOf(conclusion), incident);
+  if (found.length === 0) return closing;
+  const lines = found.map(
+    (one) =>
+      `- ${one.key} ${code(one.title, 80)}: ${shortened(one.finding.root_cause.replace(/\.?$/, '.'), 200)} ${howItEnded(one)}`,
+  );
+  const told = lines.join('\n');
+  return {
+    ...closing,
+    message: boundAnswer(`${closing.message}\n\nLike this before:\n${told}`),
+    ...(document !== undefined && { document: `${document.trimEnd()}\n\n## Like this before\n\n${told}\n` }),
+  };
 }
 
 async function workOf({ outcome }: Closing, { chatId }: Investigation, workspace: Workspace): Promise<Work> {

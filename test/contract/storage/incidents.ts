@@ -404,6 +404,39 @@ export function incidentPromises(runner: Runner, make: MakeStorage): void {
       expect(await refusal(search('a '.repeat(17)))).toBe('invalid_argument');
     });
 
+    it('finds incidents by the service that was found to blame and by the words of what was found', async () => {
+      const [here, there] = await stage().workspaces();
+      const finding = {
+        root_cause: 'Most failures begin in `Payment`, saying `amex 100% refused`',
+        service: 'Payment',
+        category: 'errors',
+        confidence: 'high',
+        claims: [awkward, 'Version 2.4.0 is new'],
+      } as const;
+      const { id } = await here.incidents.create(newIncident({ title: 'x', services: ['checkout'] }), ada);
+      const { key: other } = await here.incidents.create(newIncident({ title: 'y', services: ['payment'] }), ada);
+      expect(await titles(here, { service: 'payment' })).toEqual(['y']);
+      const found = await here.incidents.update(id, { finding }, ada);
+      expect(found.finding).toEqual(finding);
+      expect(await there.incidents.get(id)).toEqual(found);
+      expect((await titles(there, { service: 'payment' })).toSorted()).toEqual(['x', 'y']);
+      expect(await titles(there, { service: 'checkout' })).toEqual(['x']);
+      expect(await titles(there, { blamed: 'PAYMENT' })).toEqual(['x']);
+      expect(await titles(there, { blamed: 'checkout' })).toEqual([]);
+      expect(await titles(there, { query: 'AMEX 100% 2.4.0' })).toEqual(['x']);
+      expect((await here.incidents.update(id, { finding }, bob)).updatedAt).toEqual(found.updatedAt);
+      await here.incidents.update(id, { finding: { ...finding, service: 'cart', root_cause: 'cart' } }, ada);
+      expect(await titles(there, { blamed: 'payment' })).toEqual([]);
+      expect(await titles(there, { query: 'amex refused' })).toEqual([]);
+      expect((await there.incidents.timeline(id)).slice(1).map(({ change, from, to }) => [change, from, to])).toEqual([
+        ['finding', undefined, 'Payment (high confidence)'],
+        ['finding', 'Payment (high confidence)', 'cart (high confidence)'],
+      ]);
+      const elsewhere = await stage().workspace();
+      expect(await titles(elsewhere, { blamed: 'cart' })).toEqual([]);
+      expect(other).toBe('INC-2');
+    });
+
     it('pages without gap or double while incidents come in, also of one start time', async () => {
       const [here, there] = await stage().workspaces();
       const startedAt = new Date(1_000_000);

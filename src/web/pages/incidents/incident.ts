@@ -1,15 +1,18 @@
 import {
   chooseInvestigation,
+  howItEnded,
+  precedents,
   type Chat,
   type Incident,
   type IncidentAlerts,
   type IncidentDocument,
+  type Precedent,
   type Resolution,
   type TimelineEntry,
 } from '../../../contract/storage/index.ts';
 import { facts, moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
-import { renderMarkdown } from '../../markdown/render.ts';
+import { renderInline, renderMarkdown } from '../../markdown/render.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import type { PathTo } from '../../paths.ts';
 import { messageForm } from '../chats/chat.ts';
@@ -35,6 +38,7 @@ export const incidentPage = definePage({
       workspace.chats.list({ incidentId: incident.id, limit: mostChats }),
       workspace.alerts.ofIncident(incident.id),
     ]);
+    const before = await precedents(workspace.incidents, incident.finding, incident);
     const question = chooseInvestigation(investigations)?.question;
     const asked = chats.items.find(({ createdBy, status }) => createdBy.id === user.id && status === 'waiting');
     const forViewer = waitsForViewer(incident, user.email);
@@ -47,8 +51,8 @@ export const incidentPage = definePage({
           html`<h2>Summary</h2>
             <p dir="auto" class="wrap">${incident.summary}</p>`
         }
-        ${investigationSection(investigations, incident, to)} ${documentSection(document, incident, to)}
-        ${alertSection(alerts)}
+        ${investigationSection(investigations, incident, to)} ${before.length > 0 && precedentSection(before, to)}
+        ${documentSection(document, incident, to)} ${alertSection(alerts)}
         <h2>Chats</h2>
         ${chatTable(chats.items, { to, user, empty: 'Nobody has asked the agent about this incident yet.' })}
         ${chats.nextCursor !== undefined && html`<p class="soft">The ${mostChats} that changed last are shown.</p>`}
@@ -105,6 +109,19 @@ function incidentFacts(incident: Incident, { user: { email }, to }: MemberVisit)
 function resolutionHtml({ kind, duplicateOf }: Resolution, to: PathTo): Html {
   if (duplicateOf === undefined) return html`${resolutionWords[kind]}`;
   return html`Duplicate of <a href="${to(`/incidents/${duplicateOf}`)}">${duplicateOf}</a>`;
+}
+
+function precedentSection(before: readonly Precedent[], to: PathTo): Html {
+  return html`<h2>Like this before</h2>
+    <ul>
+      ${before.map(
+        (one) =>
+          html`<li>
+            <a href="${to(`/incidents/${one.key}`)}">${one.key} <bdi>${one.title}</bdi></a
+            >: ${renderInline(one.finding.root_cause)} ${howItEnded(one)}
+          </li>`,
+      )}
+    </ul>`;
 }
 
 function documentSection(document: IncidentDocument | undefined, { key }: Incident, to: PathTo): Html {

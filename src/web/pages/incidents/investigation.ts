@@ -1,5 +1,6 @@
 import {
   chooseInvestigation,
+  type Conclusion,
   type Incident,
   type Investigation,
   type InvestigationStatus,
@@ -81,6 +82,7 @@ export function investigationSection(investigations: readonly Investigation[], i
             )}
         </ul>`
       }
+      ${suspectList(conclusion)}
       ${
         conclusion.not_checked !== undefined &&
         conclusion.not_checked.length > 0 &&
@@ -90,4 +92,20 @@ export function investigationSection(investigations: readonly Investigation[], i
     <p>
       <a href="${to(`/incidents/${incident.key}/evidence`)}">The evidence: each question, its SQL and what came back</a>
     </p>`;
+}
+
+/** Other services that may be the cause, with what speaks for and against each. */
+function suspectList({ service, suspects = [], suspicions = [] }: Conclusion): Html | undefined {
+  const others = suspects.filter((name) => name !== service).slice(0, 5);
+  if (others.length === 0) return undefined;
+  return html`<p>${service === '' ? 'Look first at:' : 'Also looks unusual:'}</p>
+    <ul>
+      ${others.map((name) => {
+        const found = suspicions.find((one) => one.service === name);
+        return html`<li>
+          <bdi>${name}</bdi
+          >${found && html`: ${renderInline(found.why)}${found.why_not !== undefined && html` Against it: ${renderInline(found.why_not)}`} <small>(${found.evidence_ids.join(', ')})</small>`}
+        </li>`;
+      })}
+    </ul>`;
 }

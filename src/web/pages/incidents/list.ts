@@ -1,6 +1,8 @@
 import { incidentStatuses, type Incident, type IncidentStatusFilter } from '../../../contract/storage/index.ts';
+import { shortened } from '../../../contract/core/index.ts';
 import { moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
+import { renderInline } from '../../markdown/render.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
 import { olderPath } from '../../paging.ts';
 import { waitedOn, waitsForViewer } from './investigation.ts';
@@ -28,7 +30,7 @@ export const incidentsPage = definePage({
       body: html`${filterForm(visit, status, mine)}
       ${table({
         label: 'Incidents, newest first',
-        columns: ['Incident', 'Status', 'Severity', 'Waits on', 'Services', 'Started'],
+        columns: ['Incident and cause', 'Status', 'Severity', 'Waits on', 'Services', 'Started'],
         rows: page.items.map((incident) => row(visit, incident)),
         empty: status || mine || cursor !== null ? 'No incident matches.' : 'There has been no incident yet.',
       })}
@@ -38,10 +40,15 @@ export const incidentsPage = definePage({
 });
 
 function row({ to, user }: MemberVisit, incident: Incident): readonly Html[] {
-  const { reason } = incident.waitingOn;
+  const {
+    waitingOn: { reason },
+    finding,
+  } = incident;
   const waiting = waitedOn(incident, user.email);
   return [
-    html`<a href="${to(`/incidents/${incident.key}`)}"><bdi>${incident.title}</bdi></a> <small>${incident.key}</small>`,
+    html`<a href="${to(`/incidents/${incident.key}`)}"><bdi>${incident.title}</bdi></a>
+      <small>${incident.key}</small
+      >${finding && html`<br /><small>${renderInline(shortened(finding.root_cause, 300))} (${finding.confidence} confidence)</small>`}`,
     html`${statusWords[incident.status]}`,
     html`${severityWords[incident.severity]}`,
     waitsForViewer(incident, user.email)

@@ -192,4 +192,12 @@ export const second: Readonly<Record<string, Migration>> = {
       table.unique(['organization_id', 'chain', 'seq']);
     });
   },
+
+  async '0016-findings'(knex) {
+    await alter(knex, 'incidents', (columns, table) => {
+      columns.long('finding?');
+      columns.short(64, 'blamed_hash?');
+      table.index(['organization_id', 'blamed_hash', 'started_at']);
+    });
+  },
 };
