@@ -382,8 +382,8 @@ describe('a follow-up', () => {
       const incidentNow = await workspace.incidents.get(incident.id);
       if (message === 'why?') expect(incidentNow?.waitingOn).toMatchObject({ reason: before?.waitingOn.reason });
     }
-    // An answer alone is no finding.
-    expect(seen).toEqual([[], ['the alert: 1'], ['first: 1', 'the alert: 1'], ['first: 1', 'the alert: 1']]);
+    // An answer alone is no finding; its evidence stays with what it was an answer about.
+    expect(seen).toEqual([[], ['the alert: 1'], ['first: 1', 'the alert: 1'], ['first: 2', 'the alert: 1']]);
     expect((await messagesOf(chat.id)).slice(2, 4)).toEqual(['user: why?', 'agent: As I said.']);
     expect((await workspace.investigations.ofChat(chat.id)).map((each) => each.conclusion?.root_cause)).toEqual([
       'last',

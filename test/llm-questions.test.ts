@@ -29,7 +29,7 @@ const ask = (question: string, script: Script) =>
   laboratory.investigate({
     organizationId: shop,
     messages: [first, saying(question)],
-    assignment: { earlier },
+    assignment: { earlier, evidenceAfter: earlier[0]?.steps.length ?? 0 },
     script,
   });
 const replies = (...paragraphs: readonly object[]): Call => ({ name: 'answer', input: { paragraphs } });
@@ -134,7 +134,7 @@ describe('an answer in prose', () => {
     await laboratory.investigate({
       organizationId: shop,
       messages: [first, saying('write a postmortem')],
-      assignment: { earlier },
+      assignment: { earlier, evidenceAfter: earlier[0]?.steps.length ?? 0 },
       limits: { maxToolCalls: 1 },
       script: ({ mustCall }) => {
         forced.push(mustCall);

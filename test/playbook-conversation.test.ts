@@ -3,10 +3,10 @@ import plugin from '../plugins/agent-playbook/index.ts';
 import { Harness, newOrganization } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from './contract/host.ts';
-import { newId, type OrganizationId } from '../src/contract/core/index.ts';
-import type { Agent, AgentEvent, EarlierInvestigation } from '../src/contract/agent/index.ts';
-import type { ChatMessage, InvestigationStep } from '../src/contract/storage/index.ts';
+import type { OrganizationId } from '../src/contract/core/index.ts';
+import type { Agent } from '../src/contract/agent/index.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { Conversation } from './support/chat.ts';
 import { makeTraffic } from './support/traffic.ts';
 
 /** What people ask on in a chat: each reply is an investigation with what the earlier ones found. */
@@ -33,43 +33,10 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-class Conversation {
-  readonly #messages: ChatMessage[] = [];
-  #earlier: readonly EarlierInvestigation[] = [];
-
-  /** What the agent answers, and how many questions it put to the telemetry for that. */
-  async say(
-    content: string,
-  ): Promise<{ readonly answer: string; readonly steps: readonly InvestigationStep[]; readonly service?: string }> {
-    const askedAt = new Date(noon.getTime() + this.#messages.length * 1_000);
-    const author = { kind: 'key', id: 'ak_test', name: 'test' } as const;
-    this.#messages.push({ id: newId('msg'), seq: 1, role: 'user', author, time: askedAt, content, parts: [] });
-    const steps: InvestigationStep[] = [];
-    let end: AgentEvent | undefined;
-    const assignment = {
-      organizationId: organization,
-      messages: [...this.#messages],
-      steps: [],
-      askedAt,
-      earlier: this.#earlier,
-    };
-    for await (const event of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
-      if (event.type === 'step') {
-        const kept = { seq: steps.length + 1, evidence_id: `E${steps.length + 1}`, recorded_at: askedAt.toISOString() };
-        steps.push(Object.assign(kept, event.step));
-      } else if (event.type !== 'progress') end = event;
-    }
-    if (end?.type === 'answer') return { answer: end.answer, steps };
-    if (end?.type !== 'conclusion') throw new Error('no answer');
-    this.#earlier = [{ askedAt, conclusion: end.conclusion, steps }, ...this.#earlier];
-    return { answer: end.answer, steps, service: end.conclusion.service };
-  }
-}
-
 describe('in a chat where something was found', () => {
   let chat: Conversation;
   beforeAll(async () => {
-    chat = new Conversation();
+    chat = new Conversation(agent, organization, noon);
     expect((await chat.say('Why does checkout fail?')).service).toBe('payment');
   });
 
@@ -78,10 +45,11 @@ describe('in a chat where something was found', () => {
     ['the logs?', /From what was found about `payment`/, /- `payment`: `.*\[E\d+\]/],
     ['show me the SQL', /```sql\nSELECT/, /\*\*E\d+\*\* Which/],
     ['why?', /failures begin in `payment`/, / {2}- E\d+, .*\? .*/],
-    ['why payment?', /confidence: high/, /What speaks against|Not checked/],
+    ['why payment?', /confidence: high/, /Looked for, and not found|Not checked/],
     ['what is E1?', /\*\*E1\*\* Which services have sent spans/, /```sql/],
     ['E99', /There is no E99 among what was found/, /./],
-    ['thanks!', /only checkout/, /You can ask on/],
+    ['thanks!', /You are welcome/, /is it fixed/],
+    ['what is the weather?', /I cannot answer that/, /only checkout/],
   ])('%s is answered without a new look', async (text, ...expected) => {
     const { answer, steps } = await chat.say(text);
     expect(steps).toEqual([]);
@@ -106,11 +74,26 @@ describe('in a chat where something was found', () => {
     const before = await chat.say('the hour before');
     expect(before.answer).toMatch(/^Looking at all services, 10:00-11:00 UTC\./);
     expect(before.service).toBe('');
-    const again = await chat.say('Is payment failing?');
+    const again = await chat.say('why is payment failing?');
     expect(again.answer).toMatch(/^Looking at `payment`, 10:00-11:00 UTC\./);
     const back = await chat.say('and since 11:30?');
     expect(back.answer).toMatch(/^Looking at `payment`, 11:30-12:00 UTC\./);
     expect(back.service).toBe('payment');
+  });
+
+  it('a service is looked at for one question, and on while only the time moves', async () => {
+    const other = chat.fork();
+    await other.say('only catalog');
+    expect((await other.say('since 11:30')).answer).toMatch(/^Looking at only `catalog`/);
+    expect((await other.say('why do orders fail?')).answer).toMatch(/^Looking at all services/);
+  });
+
+  it('names its evidence once, and shows it on asking', async () => {
+    const other = chat.fork();
+    const { steps, answer } = await other.say('slowest service?');
+    const [id = ''] = /E\d+/.exec(answer) ?? [];
+    expect(steps.map((step) => step.evidence_id)).toContain(id);
+    expect((await other.say(`show ${id}`)).answer).toContain('Which operations are the slowest?');
   });
 
   it('what about yesterday says that there is nothing, and what there is', async () => {
@@ -121,14 +104,14 @@ describe('in a chat where something was found', () => {
 
   it('compare with … says what is usual', async () => {
     const { answer, service } = await chat.say('Look at 2026-03-01T11:35Z. Compare with 10:30 to 11:00');
-    expect(answer).toMatch(/^Looking at `payment`, 11:2\d-12:0\d UTC, compared with 10:30-11:00 UTC\./);
+    expect(answer).toMatch(/^Looking at all services, 11:2\d-12:0\d UTC, compared with 10:30-11:00 UTC\./);
     expect(service).toBe('payment');
   });
 });
 
 describe('examples that nothing found before has', () => {
   it('are looked for', async () => {
-    const chat = new Conversation();
+    const chat = new Conversation(agent, organization, noon);
     const { answer, steps } = await chat.say('show me the logs of payment');
     expect(steps.length).toBeGreaterThan(0);
     expect(answer).toContain('stand out in the logs');

@@ -70,7 +70,10 @@ export interface Notebook {
   readonly steps: readonly Noted[];
 }
 
-export type Noted = Pick<InvestigationStep, 'evidence_id' | 'question' | 'sql' | 'observation' | 'verdict'>;
+export type Noted = Pick<
+  InvestigationStep,
+  'evidence_id' | 'question' | 'sql' | 'observation' | 'verdict' | 'window' | 'columns' | 'rows'
+>;
 
 type Recorded = NewStep & Pick<InvestigationStep, 'evidence_id'>;
 

@@ -1,11 +1,11 @@
-import type { Agent, AgentEvent, AgentHost, Assignment } from '../../src/contract/agent/index.ts';
+import type { Agent, AgentEvent, AgentHost, Assignment, EarlierInvestigation } from '../../src/contract/agent/index.ts';
 import type { TableName } from '../../src/contract/telemetry/index.ts';
 import { createNotebook, type Notebook } from './notebook.ts';
 import { candidateNames, readFocus, readQuestion, unknownOnly } from './question/question.ts';
-import type { Question } from './question/asks.ts';
+import { narrowed, type Asks, type Question } from './question/asks.ts';
 import { askedRange, compare, lookedAt, placeWindows, split, type Asked } from './question/windows.ts';
-import type { TimeRange } from './question/time-range.ts';
-import { code } from './sql.ts';
+import { readTimeRange, type TimeRange } from './question/time-range.ts';
+import { between, cited, code, moment } from './sql.ts';
 import { sceneOfBeginning } from './beginning.ts';
 import { lookCloser } from './closer-look.ts';
 import { gatherClues, type Clues } from './clues.ts';
@@ -21,7 +21,9 @@ import { writeAnswer, writeDocument } from './report/answer.ts';
 import { conclude, nothingSent } from './report/conclude.ts';
 import { reportLogs, reportTraces } from './report/examples.ts';
 import { type Report, readingLine } from './report/findings.ts';
-import { help, recall } from './report/recall.ts';
+import { recall, recount, smallTalk, worseOf, feltBy, gist, type Found, type Look } from './report/recall.ts';
+import { needsFindings, reply } from './report/reply.ts';
+import { withValue } from './report/counts.ts';
 
 export const engine = 'playbook';
 
@@ -48,12 +50,45 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
   const notebook = createNotebook(host, assignment, signal);
   const question = readQuestion(assignment);
   const { earlier = [], askedAt, incident } = assignment;
-  if (question.asks.kind === 'help') return yield { type: 'answer', answer: help, unanswered: true };
-  const recalled = recall(question.asks, earlier, askedAt);
-  if (recalled !== undefined) return yield { type: 'answer', answer: recalled };
-  const { report, reading, looked } = yield* answer(host, notebook, question, assignment);
-  const said = [...(reading === undefined ? [] : [reading]), writeAnswer(report, notebook.steps)].join('\n\n');
-  const examples = question.asks.kind !== 'investigation';
+  const { asks } = question;
+  const say = (answer: string): string => inEnglish(question, answer, askedAt);
+  const small = smallTalk(asks, earlier);
+  if (small !== undefined) return yield { type: 'answer', ...small, answer: say(small.answer) };
+  const recalled = recall(asks, earlier, askedAt);
+  if (recalled !== undefined) return yield { type: 'answer', answer: say(recalled) };
+  const [last] = earlier;
+  if (last !== undefined || !needsFindings(asks)) {
+    const direct = yield* directly(host, notebook, question, assignment, last);
+    if (direct !== undefined) {
+      return yield { type: 'answer', answer: say(direct), ...(betterInProse.has(asks.kind) && { unanswered: true }) };
+    }
+    const isNamed = asks.kind === 'blame' || asks.kind === 'health';
+    const unknown = isNamed ? smallTalk({ kind: 'unknown' }, earlier) : undefined;
+    if (unknown !== undefined) return yield { type: 'answer', ...unknown, answer: say(unknown.answer) };
+  }
+  const answered = yield* answer(host, notebook, question, assignment);
+  const { report, reading, looked } = answered;
+  const found = { conclusion: report.conclusion, steps: notebook.steps };
+  const replied = needsFindings(asks)
+    ? (recount(asks, found, askedAt) ?? (yield* directly(host, notebook, question, assignment, found)))
+    : undefined;
+  // What it rests on is there for the asking; nobody reads the same list twice.
+  const written = writeAnswer(report, last === undefined ? notebook.steps : []);
+  const isKnown =
+    last !== undefined && last.conclusion.service !== '' && last.conclusion.service === found.conclusion.service;
+  const alone = last === undefined ? undefined : ofOne(answered, last);
+  const said = say(
+    [
+      reading,
+      replied,
+      alone,
+      written,
+      isKnown ? 'The same service was found before. `why?` says what this rests on.' : undefined,
+    ]
+      .filter((block) => block !== undefined)
+      .join('\n\n'),
+  );
+  const examples = asks.kind === 'traces' || asks.kind === 'logs';
   // Examples are no finding: they stand in nobody's way who asks what was found.
   if (examples && earlier.length > 0) return yield { type: 'answer', answer: said };
   const window = looked && { start: looked.start.toISOString(), end: looked.end.toISOString() };
@@ -65,10 +100,86 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
   };
 }
 
+/** A model has more to say to these. */
+const betterInProse: ReadonlySet<Asks['kind']> = new Set(['summary', 'order']);
+
+/** What the reader has to know about how the message was read. */
+function inEnglish({ isForeign, isPasted, text }: Question, answer: string, today: Date): string {
+  return [
+    ...(isForeign ? ['I answer in English.'] : []),
+    ...(isPasted && readTimeRange(text, today) === undefined
+      ? ['The times in what was pasted were not taken as the time to look at; say `look at 14:00 to 14:10` for that.']
+      : []),
+    answer,
+  ].join('\n\n');
+}
+
+/** `only checkout`, where what was found lies beneath: how it fares itself, and what it was that was found. */
+function ofOne({ only, report }: Answered, last: EarlierInvestigation): string | undefined {
+  const { service } = last.conclusion;
+  if (only === undefined || service === '' || service === only || service === report.conclusion.service)
+    return undefined;
+  const { failing, slow } = worseOf(last);
+  const felt = feltBy({
+    failing: failing.filter((one) => one.service === only),
+    slow: slow.filter((one) => one.service === only),
+  });
+  const how = felt.length === 0 ? `${code(only, 60)} was no worse than before.` : `${felt.slice(0, 3).join('; ')}.`;
+  return `${how} What was found lies elsewhere: ${gist(last)}`;
+}
+
+/** Answers by a query or two of its own, and by what was found; undefined where that cannot be. */
+async function* directly(
+  host: AgentHost,
+  notebook: Notebook,
+  question: Question,
+  assignment: Assignment,
+  found: Found | undefined,
+): Step<string | undefined> {
+  const { asks, text, references } = question;
+  const desk = { notebook, write: host.dialect.write };
+  const compares = asks.kind === 'investigation' && references.length === 1;
+  const only = asks.kind === 'investigation' && found !== undefined && narrowed(text) !== undefined;
+  if (asks.kind === 'investigation' && !compares && !only) return undefined;
+  const asked = askedRange(question, assignment);
+  const sent = yield* whatIsThere(host, notebook, question, assignment, asked);
+  const placed = placeWindows(asked, sent, { references: [] });
+  const { last } = sent;
+  if (placed === undefined || last === undefined) {
+    return asks.kind === 'investigation' ? undefined : `${nothingSent(asked, sent, notebook).headline}.`;
+  }
+  const known = sent.services.map(({ name }) => name);
+  const isTimed = asks.kind === 'count' || readTimeRange(text, assignment.askedAt) !== undefined;
+  const compared = found && !isTimed ? worseOf(found).range : undefined;
+  const windows = compared && sent.first ? compare(compared, sent.first) : placed.windows;
+  const look: Look = { desk, found, windows, known, last, today: assignment.askedAt, text };
+  if (compares) return yield* nothingThere(look, references, sent);
+  if (only) {
+    const value = unknownOnly(question, known);
+    return value && (yield* withValue(look, value));
+  }
+  return yield* reply(asks, look);
+}
+
+/** That there is nothing to compare with is all there is to say. */
+async function* nothingThere(
+  { desk }: Look,
+  [range]: readonly TimeRange[],
+  { table, first }: Coverage,
+): Step<string | undefined> {
+  if (range === undefined) return undefined;
+  const { services, failed, evidenceId } = yield* coverage({ ...desk, table, range, recent: range, candidates: [] });
+  if (services.length > 0 || failed) return undefined;
+  const from = first ? ` The ${table} begin at ${moment(first)}.` : '';
+  return `There is no telemetry ${between(range)}, so nothing can be compared with it: no ${table}.${cited(evidenceId)}${from} \`compare with 13:00 to 13:30\` takes a time that there is telemetry of.`;
+}
+
 interface Answered {
   readonly report: Report;
   /** How a follow-up was understood. */
   readonly reading?: string;
+  /** The service that alone is wanted. */
+  readonly only?: string;
   /** The stretch that the question is about. */
   readonly looked?: TimeRange;
 }
@@ -89,9 +200,16 @@ async function* answer(
   const isFollowUp = question.texts.length > 1;
   const reading = isFollowUp ? readingLine(focus, placed.windows, assignment.askedAt) : undefined;
   if (reading !== undefined) yield { type: 'progress', message: reading };
-  const about = { ...(reading !== undefined && { reading }), looked: placed.windows.now };
+  const [only] = focus.only ? focus.services : [];
+  const about = {
+    ...(reading !== undefined && { reading }),
+    ...(only !== undefined && { only }),
+    looked: placed.windows.now,
+  };
 
-  const wrong = /\bwrong\b|\bfail|\bbroke|\bslow|\bdown\b/i.test(question.texts.join(' '));
+  // Whether anything is wrong is asked by those who do not know it.
+  const wondering = /\b(?:is|are) (?:any|every|some|all|there any)/i.test(question.text);
+  const wrong = !wondering && /\bwrong\b|\bfail|\bbroke|\bslow|\bdown\b/i.test(question.texts.join(' '));
   const isNamed = question.range !== undefined && question.range.rough === undefined;
   const said = assignment.incident !== undefined || (isNamed && wrong);
   let scene: Scene = {

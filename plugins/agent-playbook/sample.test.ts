@@ -5,6 +5,7 @@ const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 1, 0, minute));
 const hour = { start: at(0), end: at(60) };
 const windows = { now: { start: at(40), end: at(60) }, before: { start: at(0), end: at(40) }, references: [] };
 const sent = (rows: number, recent = rows) => ({
+  table: 'spans' as const,
   evidenceId: 'E1',
   failed: false,
   recent: hour,

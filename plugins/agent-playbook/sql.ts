@@ -22,6 +22,15 @@ export function moment(time: Date): string {
   return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
+export function between({ start, end }: TimeRange): string {
+  return `from ${moment(start)} to ${moment(end)}`;
+}
+
+/** ` [E3, E4]` */
+export function cited(...ids: readonly string[]): string {
+  return ids.length === 0 ? '' : ` [${ids.join(', ')}]`;
+}
+
 export function names(services: readonly string[]): string {
   return services.map((name) => code(name, 60)).join(', ');
 }

@@ -3,7 +3,7 @@ import type { TimeRange } from './time-range.ts';
 
 /** What is asked, read from what people wrote in the chat; a later message changes what an earlier one said. */
 export interface Question {
-  /** The latest message of a person, or the incident's title. */
+  /** The latest message of a person, or the incident's title; in English, and without what was pasted. */
   readonly text: string;
   readonly range?: TimeRange;
   /** `… since 14:00`: the person says when it began. */
@@ -13,6 +13,11 @@ export interface Question {
   readonly asks: Asks;
   /** Messages of people, newest first: service names are looked for in them once it is known which there are. */
   readonly texts: readonly string[];
+  /** Those of them whose services are meant: the latest, and what it merely moves in time. */
+  readonly meant: readonly string[];
+  readonly isForeign: boolean;
+  /** With lines of a log in it, whose times are not what is asked about. */
+  readonly isPasted: boolean;
 }
 
 /** The services that the question is about. */
@@ -22,44 +27,191 @@ export interface Focus {
   readonly only: boolean;
 }
 
-/** What is wanted. All but an investigation is answered from what was found before, where that is enough. */
+/** What is wanted. All but an investigation is answered directly, from what was found before or by a query of its own. */
 export type Asks =
   | { readonly kind: 'investigation' }
-  | { readonly kind: 'traces' | 'logs' | 'queries' | 'reasons' | 'help' }
+  | { readonly kind: 'help' | 'unknown' | 'greeting' | 'thanks' | 'people' | 'order' }
+  | { readonly kind: 'traces' | 'logs' | 'queries' | 'reasons' | 'unchecked' }
   /** `what is E3?` */
-  | { readonly kind: 'evidence'; readonly ids: readonly string[] };
+  | { readonly kind: 'evidence'; readonly ids: readonly string[] }
+  | { readonly kind: 'onset' | 'version' | 'changes' | 'advice' | 'summary' | 'state' }
+  | { readonly kind: 'slowest' | 'failing' }
+  /** What it names: `affected` countries, `count` of orders, `blame` on the database, `health` of cart. */
+  | { readonly kind: 'affected' | 'count' | 'blame' | 'health'; readonly what: string };
 
 /**
  * Which of these a message asks for. What is understood in no other way is a question to investigate; in a chat in which
- * something was found already it has to look like one, since "thanks" is none.
+ * something was found already it has to name something to look into.
  */
 export function readAsks(message: string, { earlier = [] }: Pick<Assignment, 'earlier'>): Asks {
   const text = message.trim();
+  if (text.length <= longestOrder && orders.some((form) => form.test(text))) return { kind: 'order' };
   if (showing.traces.test(text)) return { kind: 'traces' };
   if (showing.logs.test(text)) return { kind: 'logs' };
-  const [last] = earlier;
-  if (last === undefined) return { kind: 'investigation' };
   if (showing.queries.test(text)) return { kind: 'queries' };
-  const ids = [...text.matchAll(/\bE\d{1,3}\b/gi)].map(([id]) => id.toUpperCase());
-  if (ids.length > 0 && text.length <= longestAboutEvidence) return { kind: 'evidence', ids };
-  if (asksForReasons(text, last)) return { kind: 'reasons' };
-  if (/^(?:help|\?+)\W*$|\bwhat (?:else )?can (?:i ask|you do)\b/i.test(text)) return { kind: 'help' };
-  return looksLikeQuestion(text) || namesService(text, earlier) ? { kind: 'investigation' } : { kind: 'help' };
+  if (/^(?:help(?: me)?|\?+)\W*$|\bwhat (?:else )?can (?:i ask|you do)\b/i.test(text)) return { kind: 'help' };
+  const ids = [...text.matchAll(/\bE\d{1,4}\b/gi)].map(([id]) => id.toUpperCase());
+  const [last] = earlier;
+  if (last !== undefined && ids.length > 0 && text.length <= longestAboutEvidence) return { kind: 'evidence', ids };
+  if (last !== undefined && asksForReasons(text, last)) return { kind: 'reasons' };
+  const direct = text.length <= longestDirect ? readDirect(text) : undefined;
+  // Whether a service fails that nobody has looked at yet is what an investigation is for.
+  if (direct !== undefined && (last !== undefined || direct.kind !== 'health')) return direct;
+  if (last === undefined) return { kind: 'investigation' };
+  return isInvestigable(text) || narrowed(text) !== undefined || namesService(text, earlier)
+    ? { kind: 'investigation' }
+    : { kind: 'unknown' };
 }
 
 const longestAboutEvidence = 80;
+const longestDirect = 200;
+const longestOrder = 300;
 
-const show = String.raw`\b(?:show|list|give|see|find|print)\s+(?:me\s+)?(?:(?:the|all|some|any|its|their|those|these|your|of|worst|slow|slowest|failing|failed|error|relevant|example)\s+)*`;
+const show = String.raw`\b(?:show|list|give|see|find|print)\s+(?:me\s+)?(?:(?:the|an?|all|some|any|its|their|those|these|your|of|worst|slow|slowest|failing|failed|error|relevant|example)\s+)*`;
 const bare = String.raw`^(?:and\s+)?(?:the\s+)?`;
 const end = String.raw`(?:\s+please)?\W*$`;
 const showing = {
   traces: new RegExp(`${bare}traces?${end}|\\b(?:show|list|give|see|which|find)\\b[^.?!]{0,40}\\btraces?\\b`, 'i'),
-  logs: new RegExp(`${bare}logs?${end}|${show}logs?\\b|${show}log lines?\\b`, 'i'),
+  logs: new RegExp(
+    `${bare}logs?${end}|${show}logs?\\b|${show}log lines?\\b|\\bwhat (?:did|does) [^.?!]{1,40} log\\b`,
+    'i',
+  ),
   queries: new RegExp(
     `${bare}(?:sql|quer(?:y|ies))${end}|${show}(?:sql|quer(?:y|ies))\\b|\\bwhat (?:sql|quer(?:y|ies)) did you\\b`,
     'i',
   ),
 };
+
+/** What only somebody with hands on the system can do; and what no question about telemetry is. */
+const orders = [
+  /^(?:(?:please|can you|could you|would you|now|then|just|ok(?:ay)?|let's|go ahead and)[,\s]+)*(?:roll(?:ing)?[\s-]?back|revert|delete|drop|remove|erase|purge|truncate|restart|reboot|kill|scale|deploy|redeploy|silence|mute|page|notify|email|ack(?:nowledge)?|resolve|close|assign|disable|enable|drain|fail ?over|turn o(?:n|ff)|fix|undo)\b(?!.*\?\s*$)/i,
+  /\b(?:ignore|disregard|forget) (?:all |any )?(?:the |your |of )*(?:previous|prior|above|earlier) (?:instructions?|prompts?|messages?|rules)\b/i,
+];
+
+const subject = String.raw`(?:users?|customers?|clients?|tenants?|accounts?|people|visitors?|persons?)`;
+const lead = String.raw`^(?:(?:and|but|so|or|ok(?:ay)?|hm+)[,\s]+)*`;
+
+/** The first that fits is taken; `what` is the first group of a pattern. */
+const direct: readonly (readonly [kind: Exclude<Asks['kind'], 'evidence'>, forms: readonly RegExp[]])[] = [
+  [
+    'greeting',
+    [/^(?:hi|hello|hey|good (?:morning|afternoon|evening)|howdy|yo|moin)(?: there| all| everyone| sightline)?\W*$/i],
+  ],
+  [
+    'thanks',
+    [
+      /^(?:(?:ok(?:ay)?|great|good|perfect|cool|nice|awesome|all right|alright|many|got it|understood)[,.!\s]*)*(?:thanks?|thank you|thx|cheers)?(?: (?:a lot|so much|very much|you))?[^\p{L}\p{N}]*$/iu,
+    ],
+  ],
+  [
+    'people',
+    [
+      /\bon[\s-]?call\b/i,
+      /\b(?:who|which team|whom) (?:owns?|maintains?|runs|is responsible|deployed|released|should (?:i|we) (?:call|page|contact|ask|wake))\b/i,
+      /\bphone number\b|\bescalat/i,
+    ],
+  ],
+  [
+    'summary',
+    [/\b(?:sum+ary|summari[sz]e|sum (?:it|this) up|tl;?dr|recap|in short|status update|hand-?over|brief me)\b/i],
+  ],
+  [
+    'advice',
+    [
+      /\bwhat (?:should|shall|can|do|must) (?:i|we) (?:do|try|check)\b|\bnext steps?\b|\bwhat to do\b|\b(?:now|and) what\W*$|^what now\b/i,
+      /\bhow (?:do|can|should|could) (?:i|we) (?:fix|mitigate|solve|resolve|stop)\b|\bshould (?:i|we) (?:roll|revert|restart|scale|page)\b/i,
+    ],
+  ],
+  [
+    'unchecked',
+    [/\b(?:did|have|has) ?(?:you )?(?:not|n't) (?:you )?(?:been )?check/i, /\bwhat (?:don't you|do you not) know\b/i],
+  ],
+  ['reasons', [/\bhow (?:sure|certain|confident) are you\b/i]],
+  [
+    'onset',
+    [
+      /\bsince when\b|\bwhen (?:did|was|has|is) (?!.*\b(?:fixed|over|deploy)).*\b(?:start|began|begin|begun|happen|break|first|fail|slow)/i,
+      new RegExp(`${lead}when\\W*$|\\bwhat time did\\b|\\bhow long (?:has|is|have)\\b`, 'i'),
+    ],
+  ],
+  [
+    'affected',
+    [
+      new RegExp(`\\bhow many (${subject})\\b`, 'i'),
+      /\b(?:which|what) ([a-z]+) (?:is|are|were|was) (?:\w+ )?(?:affected|impacted|hit)\b/i,
+      /\b(?:affected|impact(?:ed)?|blast radius|how (?:bad|big|severe|widespread))\b/i,
+      /\bhow many ([a-z]+) (?:\w+ )?(?:failed|fail|are failing|broke)\b/i,
+      new RegExp(`\\bwh(?:ich|at) (${subject})\\b`, 'i'),
+    ],
+  ],
+  [
+    'blame',
+    [
+      new RegExp(
+        `${lead}(?:is|was|could|can|might|may) (?:it|this|that)(?: be| really| only| just| maybe)* (?:because of |due to |caused by )?(?:(?:the|an?|our) )?(?!(?:still|fixed|over|resolved|solved|gone|down|up|slow|ok|broken|bad|getting|back|working|happening|going)\\b)(.+?)\\W*$`,
+        'i',
+      ),
+      new RegExp(
+        `${lead}(?:is|was|are) (?:the |our )?(.+?) (?:to blame|harmful|guilty|responsible|involved|at fault|(?:the|a) (?:root )?(?:cause|culprit|problem|reason))\\b`,
+        'i',
+      ),
+    ],
+  ],
+  [
+    'state',
+    [
+      /\b(?:is|are|has|have|did) (?:it|this|that|they|the \w+|everything)?\s?(?:been )?(?:now |already |really )?(?:fixed|resolved|solved|over|recovered|stopped?|gone|better|ended|back to normal)\b/i,
+      /\bstill\b/i,
+      /\b(?:ongoing|going on|happening) ?(?:right )?(?:now)?\W*$/i,
+    ],
+  ],
+  [
+    'count',
+    [/\bhow many (.+?)(?: (?:are|were|did|do) .*)?\??$/i, /\b(traffic|throughput|request rate|requests per \w+)\b/i],
+  ],
+  [
+    'version',
+    [
+      /\b(?:which|what) (?:versions?|releases?|builds?)\b|\b(?:which|what) deploy(?:ment)?s? (?:broke|caused|is to blame)/i,
+      /^(?:the )?versions?\W*$/i,
+    ],
+  ],
+  [
+    'changes',
+    [
+      /\bwhat(?:'s| is| has| was| else)? (?:have |has )?(?:changed|new|different|deployed|released)\b/i,
+      /\b(?:was|were|is|are|any) (?:there )?(?:an?|any|some)? ?(?:new |recent )?(?:deploy(?:ment|s|ed)?|releases?|rollouts?|changes?)\b/i,
+    ],
+  ],
+  ['slowest', [/\b(?:slowest|most slow|highest latency|worst latency)\b/i]],
+  ['failing', [/\bmost (?:errors|failures|failing)\b|\bfails? (?:the )?most\b|\bhighest error rate\b/i]],
+  [
+    'health',
+    [
+      /^(?:is|are) (?:the )?(?!(?:any|every|some|it|this|that|all|there)\w*\b)([\w./-]+)(?: service)? (?:still )?(?:ok(?:ay)?|fine|healthy|well|up|down|slow|failing|broken|affected|working|all ?right)\b/i,
+      /^how (?:is|are) (?:the )?([\w./-]+)(?: service)?(?: doing)?\W*$/i,
+      /\b(?:error rate|latency|p95|failure rate) (?:of|for|in) (?:the )?([\w./-]+)/i,
+    ],
+  ],
+];
+
+function readDirect(text: string): Asks | undefined {
+  for (const [kind, forms] of direct) {
+    const match = forms.map((form) => form.exec(text)).find((found) => found !== null);
+    if (match === undefined) continue;
+    const what = (match[1] ?? '').toLowerCase().slice(0, 80);
+    switch (kind) {
+      case 'affected':
+      case 'count':
+      case 'blame':
+      case 'health':
+        return { kind, what };
+      default:
+        return { kind };
+    }
+  }
+  return undefined;
+}
 
 const doubts = [
   /^(?:(?:but|and|so)\s+)?why(?:\s+(?:is that|so|that|do you (?:think|say) (?:so|that|this)))?\W*$/i,
@@ -75,16 +227,37 @@ function asksForReasons(text: string, { conclusion: { service } }: EarlierInvest
   );
 }
 
-const questions = [
-  /\?\s*$/,
-  /(?:^|[.!,;]\s*)(?:(?:and|but|so|or|ok(?:ay)?|hm+)[,\s]+)*(?:why|what|which|who|where|when|how|is|are|was|were|did|does|do|has|have|can|could)\b/i,
-  /\b(?:only|just|again|check|look|investigate|analy[sz]e|find|search|compare[d]?|focus|try|retry)\b/i,
-  /\b(?:wrong|fail\w*|errors?|slow\w*|broken?|breaks?|down|latenc\w+|time-?outs?|crash\w*|spikes?|all services|everything)\b/i,
-  /\b(?:since|before|after|earlier|later|yesterday|today|now|ago|last|past|between|around|at \d|from \d|hours?|minutes?)\b/i,
+const investigable = [
+  /\b(?:only|just|again|check|look|investigate|analy[sz]e|compare[d]?|focus|try|retry)\b/i,
+  /\b(?:wrong|fail\w*|errors?|slow\w*|broken?|breaks?|down|latenc\w+|time-?outs?|crash\w*|spikes?|problems?|issues?|incident|cause|all services|everything)\b/i,
 ];
 
-function looksLikeQuestion(text: string): boolean {
-  return questions.some((form) => form.test(text));
+/** Only another time: `and yesterday?`, `since 14:00`. */
+const moves =
+  /^(?:(?:and|but|so|or|ok(?:ay)?)[,\s]+)*(?:(?:what|how) about\s+)?(?:(?:right )?now|at the moment|currently|today|yesterday|tonight|this \w+|last \w+|the (?:day|hour|week|minute|last|past|\d+|two|three|half)\b|\d+|an?|one|two|three|since|from|between|before|after|at|around|about|in the last|earlier|later|go back|look back)\b/i;
+
+function isInvestigable(text: string): boolean {
+  return investigable.some((form) => form.test(text)) || isMove(text);
+}
+
+function isMove(text: string): boolean {
+  return text.length <= 60 && moves.test(text);
+}
+
+/** Whether it says no more than another time, or what to show, and is about what the question before it was about. */
+export function goesOn(message: string): boolean {
+  const text = message.trim();
+  return isMove(text) || showing.traces.test(text) || showing.logs.test(text);
+}
+
+/** What `only amex customers` or `and in eu-west?` narrows to. */
+export function narrowed(text: string): string | undefined {
+  const named =
+    /\b(?:only|just|solely)\s+[`'"]?([\w./-]*\w)/i.exec(text) ??
+    /^(?:and|(?:what|how) about)\s+(?:(?:in|for|from|with|at|on)\s+)?(?:the\s+)?[`'"]?([\w./-]*\w)[`'"]?\W*$/i.exec(
+      text.trim(),
+    );
+  return named?.[1];
 }
 
 /** A name that the telemetry had: `catalog`. */

@@ -74,10 +74,10 @@ describe('the time that a conversation is about', () => {
     expect(meant(messages, [found('12:00', '09:00', '12:00')]).range).toBe('01T10:00 01T10:30');
   });
 
-  it('is compared with what is named, until it is moved', () => {
+  it('is compared with what is named, for that question', () => {
     const messages = [said('12:00', 'errors between 10:00 and 10:30'), said('12:05', 'compare with yesterday')];
     expect(meant(messages)).toEqual({ range: '01T10:00 01T10:30', references: ['28T10:00 28T10:30'] });
-    expect(meant([...messages, said('12:06', 'only cart')]).references).toEqual(['28T10:00 28T10:30']);
+    expect(meant([...messages, said('12:06', 'only cart')]).references).toEqual([]);
     expect(meant([...messages, said('12:06', 'the hour before')]).references).toEqual([]);
   });
 

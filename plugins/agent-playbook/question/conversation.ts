@@ -81,7 +81,7 @@ export function followConversation(
     const looked = lookedBefore(time) ?? range ?? unnamedRange(assignment, messages[index - 1]?.time ?? time);
     const comparison = readComparison(content, time, looked);
     const compares = comparison.references.length > 0;
-    if (compares) references = comparison.references;
+    references = comparison.references;
     const move = readMove(comparison.rest, looked);
     const moved = move && clamp(move, time);
     const named = moved ?? readTimeRange(comparison.rest, time);
@@ -92,9 +92,8 @@ export function followConversation(
       range ??= looked;
       continue;
     }
-    range = named ?? { start: new Date(time.getTime() - hour), end: time };
+    range = named ?? { start: new Date(time.getTime() - hour), end: time, rough: true };
     beganAt = moved === undefined && /\bsince\s+\d/i.test(comparison.rest) ? named?.start : undefined;
-    if (moved !== undefined || named === undefined) references = compares ? references : [];
   }
   const newest = messages.at(-1);
   if (range === undefined && assignment.incident === undefined && newest !== undefined)

@@ -1,6 +1,7 @@
 import type { Assignment } from '../../../src/contract/agent/index.ts';
-import { type Focus, type Question, readAsks } from './asks.ts';
+import { type Asks, type Focus, goesOn, narrowed, type Question, readAsks } from './asks.ts';
 import { followConversation } from './conversation.ts';
+import { readLanguage } from './language.ts';
 
 /** The newest of these decide; what was said long before is not meant any more. */
 const messagesRead = 20;
@@ -9,27 +10,64 @@ export function readQuestion(assignment: Assignment): Question {
   const messages = assignment.messages
     .filter(({ role }) => role === 'user')
     .slice(-messagesRead)
-    .map((message) => Object.assign({}, message, { content: message.content.slice(0, 8_000) }));
-  const texts = messages.map(({ content }) => content).toReversed();
-  const [latest = assignment.incident?.title ?? 'What is wrong?'] = texts;
-  return { text: latest, texts, asks: readAsks(latest, assignment), ...followConversation(messages, assignment) };
+    .map((message) => {
+      const written = message.content.slice(0, 8_000);
+      const prose = withoutPasted(written);
+      return { message, written, prose, spoken: readLanguage(prose) };
+    });
+  const newestFirst = messages.toReversed();
+  const [newest] = newestFirst;
+  const latest = newest === undefined ? (assignment.incident?.title ?? wrong) : newest.spoken.text || wrong;
+  const moved = newestFirst.findIndex(({ spoken }) => !goesOn(spoken.text));
+  const read = messages.map(({ message, spoken }) => Object.assign({}, message, { content: spoken.text }));
+  const isPasted = newest !== undefined && newest.prose !== newest.written;
+  // An alert's title is no message, whatever it says.
+  const asks: Asks = newest === undefined ? { kind: 'investigation' } : readAsks(latest, assignment);
+  const texts = newestFirst.map(({ written }) => written);
+  return {
+    text: latest,
+    texts,
+    meant: moved < 0 ? texts : texts.slice(0, moved + 1),
+    // What is pasted without a question is to be looked into.
+    asks: isPasted && asks.kind === 'unknown' ? { kind: 'investigation' } : asks,
+    isForeign: newest?.spoken.isForeign === true,
+    isPasted,
+    ...followConversation(read, assignment),
+  };
 }
 
-/** Which of the known services are named, in the newest message that names any, else by the incident. */
+const wrong = 'What is wrong?';
+
+/** Begins with a time or a bracket, or has the level of a log line. */
+const logLine =
+  /^\s*(?:\[|\{"|\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|[A-Z][a-z]{2}\s+\d+ \d\d:|at \S+\()|\b(?:ERROR|WARN|INFO|DEBUG|FATAL)\b/;
+
+/** What a person wrote, without the lines of a log or the stack trace that they put beside it. */
+function withoutPasted(text: string): string {
+  const lines = text.replaceAll(/```[^`]*(?:```|$)/g, '\n').split('\n');
+  if (lines.length < 2) return text;
+  const prose = lines
+    .filter((line) => !logLine.test(line))
+    .join('\n')
+    .trim();
+  return prose.length < text.trim().length ? prose : text;
+}
+
+/** Which of the known services are named in the newest of the meant messages that names any, else by the incident. */
 export function readFocus(question: Question, known: readonly string[], incident: Assignment['incident']): Focus {
-  for (const text of question.texts) {
+  for (const text of question.meant) {
     if (everyService.test(text)) return { services: [], only: false };
     const services = known.filter((service) => names(text, service));
-    if (services.length > 0) return { services, only: /\b(?:only|just|solely)\b/i.test(text) };
+    if (services.length > 0) return { services, only: /\b(?:only|just|solely)\b/i.test(withoutPasted(text)) };
   }
   return { services: known.filter((service) => incident?.services.includes(service) === true), only: false };
 }
 
 const everyService = /\b(?:all|every|any) (?:the )?services?\b|^\s*(?:and )?everything\b/i;
 
-/** What `only …` names, in the latest message, where it is none of the known services. */
+/** What `only …` or `and in …?` names, in the latest message, where it is none of the known services. */
 export function unknownOnly({ text }: Question, known: readonly string[]): string | undefined {
-  const named = /\b(?:only|just|solely)\s+[`'"]?([\w./-]*\w)/i.exec(text)?.[1];
+  const named = narrowed(text);
   if (named === undefined || common.has(named.toLowerCase())) return undefined;
   return known.some((service) => names(text, service)) ? undefined : named;
 }
@@ -52,7 +90,7 @@ export function candidateNames(question: Question, incident: Assignment['inciden
 }
 
 /** As a whole word; a name of one or two letters only when it is quoted or called a service. */
-function names(text: string, service: string): boolean {
+export function names(text: string, service: string): boolean {
   if (service === '') return false;
   const name = service.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const word = new RegExp(`(?<![\\w.-])${name}(?![\\w-])`, 'i');

@@ -61,10 +61,10 @@ export function placeWindows(
   const isEmpty = coverage.services.every(({ recent }) => recent === 0);
   if (isEmpty && asked.source !== 'default') return undefined;
   // Minutes without telemetry would be compared as minutes in which nothing happens.
-  if (asked.source === 'default' && range.end.getTime() - last.getTime() > silence) {
+  if (range.end.getTime() - last.getTime() > silence) {
     const end = new Date(last.getTime() + 1);
     notes.push(`Nothing has come in since ${moment(last)}, so what came before that was looked at.`);
-    range = { start: new Date(end.getTime() - lengthOf(range)), end };
+    range = { start: asked.source === 'default' ? new Date(end.getTime() - lengthOf(range)) : range.start, end };
   }
   if (question.references.length > 0) return { windows: besides(range, first, question), notes };
   // An alert fires some minutes after what it is about: these are not what is usual.

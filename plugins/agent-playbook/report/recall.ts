@@ -1,34 +1,67 @@
 import type { EarlierInvestigation } from '../../../src/contract/agent/index.ts';
 import type { InvestigationStep } from '../../../src/contract/storage/index.ts';
-import { readRows } from '../notebook.ts';
+import { readRows, type Noted, type Windows } from '../notebook.ts';
 import type { Asks } from '../question/asks.ts';
-import { code, fenced } from '../sql.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import { readChange as readErrors, type ErrorChange } from '../steps/error-shift.ts';
+import { readChange as readLatency, type LatencyChange } from '../steps/latency-shift.ts';
+import type { Desk } from '../steps/tally.ts';
+import { between, cited, code, fenced, milliseconds, moment, percent } from '../sql.ts';
+import { rate } from '../statistics.ts';
 import { describe, readExemplar } from '../steps/exemplars.ts';
 import { bullets, claimLine, evidenceBlock } from './answer.ts';
 import { stretch } from './findings.ts';
 
-/** What can be asked, for what was not understood. */
-export const help = [
-  'I did not read a question in that. You can ask on, for example:',
-  bullets([
-    '`only checkout` narrows to a service; `all services` widens again',
-    '`what about yesterday`, `the hour before`, `since 14:00` or `now` moves the time',
-    '`compare with yesterday` or `compare with 13:00 to 13:30` says what is usual',
-    '`show me the traces`, `the logs` or `the SQL` shows examples of what was found, and `E3` one piece of evidence',
-    '`why?` tells what the conclusion rests on',
-    '`cancel` stops an investigation',
-    'any other question about your services is investigated',
-  ]),
-].join('\n\n');
+const examples = bullets([
+  '`when did it start?`, `which version?`, `who is affected?`, `is it the database?`, `what changed?`',
+  '`is it fixed?`, `what should I do?`, `summary`, `slowest service?`, `most errors?`, `how many orders in the last hour?`',
+  '`only checkout` narrows to a service or to what has an attribute; `what about yesterday`, `since 14:00` or `now` moves the time',
+  '`compare with yesterday` or `compare with 13:00 to 13:30` says what is usual',
+  '`show me the traces`, `the logs` or `the SQL`, and `E3` for one piece of evidence; `why?` for what a conclusion rests on',
+  'what fails or is slow, in your words: it is investigated',
+]);
+
+/** What is said without a look at anything; undefined where a look is due. */
+export function smallTalk({ kind }: Asks, [last]: readonly EarlierInvestigation[]): Reply | undefined {
+  switch (kind) {
+    case 'greeting':
+      return {
+        answer: `Hello. Ask what is wrong with your services, for example \`why do checkouts fail?\`, or:\n\n${examples}`,
+      };
+    case 'thanks':
+      return { answer: 'You are welcome. `is it fixed?` counts again whenever you like.' };
+    case 'people':
+      return { answer: whoever(last), unanswered: true };
+    case 'help':
+      return { answer: `You can ask, for example:\n\n${examples}`, unanswered: true };
+    case 'unknown':
+      return {
+        answer: `I cannot answer that from the telemetry. You can ask, for example:\n\n${examples}`,
+        unanswered: true,
+      };
+    default:
+      return undefined;
+  }
+}
+
+export interface Reply {
+  readonly answer: string;
+  /** It offers help alone. */
+  readonly unanswered?: true;
+}
+
+function whoever(last: EarlierInvestigation | undefined): string {
+  const cannot = 'I cannot know that: who is on call, owns or released something is not in the telemetry.';
+  return last === undefined || last.conclusion.service === ''
+    ? `${cannot} I can say which service is in trouble: ask \`what is wrong?\``
+    : `${cannot} What I can say is that it is about ${code(last.conclusion.service, 60)}, so its owners are the ones to ask.`;
+}
 
 const mostTraces = 8;
 const mostLines = 12;
 const mostQueries = 10;
 
-/**
- * The answer to what can be answered from what was found before, without a new look at the telemetry; undefined where it
- * cannot. `today` is when it is asked.
- */
+/** What was found before, shown again without a query; undefined where there is none of it. */
 export function recall(asks: Asks, earlier: readonly EarlierInvestigation[], today: Date): string | undefined {
   const [last] = earlier;
   if (last === undefined) return undefined;
@@ -37,18 +70,34 @@ export function recall(asks: Asks, earlier: readonly EarlierInvestigation[], tod
       return earlier.map((one) => traces(one, today)).find((shown) => shown !== undefined);
     case 'logs':
       return earlier.map((one) => logs(one, today)).find((shown) => shown !== undefined);
-    case 'queries':
-      return queries(last, today);
-    case 'reasons':
-      return reasons(last, today);
     case 'evidence':
       return evidence(asks.ids, earlier);
+    default:
+      return recount(asks, last, today);
+  }
+}
+
+/** The same of one investigation. */
+export function recount({ kind }: Asks, found: Found, today: Date): string | undefined {
+  switch (kind) {
+    case 'queries':
+      return queries(found, today);
+    case 'reasons':
+      return reasons(found, today);
+    case 'unchecked':
+      return unchecked(found);
     default:
       return undefined;
   }
 }
 
-function about({ conclusion: { window, service } }: EarlierInvestigation, today: Date): string {
+function unchecked({ conclusion: { not_checked: left = [] } }: Found): string {
+  return left.length === 0
+    ? 'No question of mine was left open. What is not sent as telemetry I cannot see: configuration, and the inside of what sends nothing.'
+    : `Not checked:\n${bullets(left)}`;
+}
+
+function about({ conclusion: { window, service } }: Found, today: Date): string {
   const where = service === '' ? '' : ` about ${code(service, 60)}`;
   const range = window && { start: new Date(window.start), end: new Date(window.end) };
   return `From what was found${where}${range ? `, ${stretch(range, today)}` : ''}:`;
@@ -82,12 +131,14 @@ function logLines(step: InvestigationStep): readonly { readonly service: string;
   if (shown === undefined) return [];
   return readRows(step.columns, step.rows).map((row) => {
     const service = row.text('service_name');
-    const times = step.columns.includes('records') ? `, ${row.number('records')} times` : '';
+    const times = step.columns.includes('records')
+      ? `, ${row.number('records') === 1 ? 'once' : `${row.number('records')} times`}`
+      : '';
     return { service, text: `${code(service, 60)}: ${code(row.text(shown), 240)}${times} [${step.evidence_id}]` };
   });
 }
 
-function queries(one: EarlierInvestigation, today: Date): string {
+function queries(one: Found, today: Date): string {
   const cited = new Set(one.conclusion.claims.flatMap(({ evidence_ids: ids }) => ids));
   const steps = one.steps.filter(({ evidence_id: id }) => cited.has(id));
   const shown = (steps.length > 0 ? steps : one.steps).slice(0, mostQueries);
@@ -99,30 +150,35 @@ function queries(one: EarlierInvestigation, today: Date): string {
 }
 
 /** The conclusion, and for each of its claims what the telemetry said. */
-function reasons(one: EarlierInvestigation, today: Date): string {
+function reasons(one: Found, today: Date): string {
   const { conclusion, steps } = one;
-  const { root_cause: cause, confidence, claims, not_checked: unchecked = [] } = conclusion;
+  const { root_cause: cause, confidence, claims, not_checked: left = [] } = conclusion;
   const said = new Map(steps.map((step) => [step.evidence_id, step]));
   const because = claims.map((claim) => {
     const observed = claim.evidence_ids.flatMap((id) => {
       const step = said.get(id);
-      return step === undefined ? [] : [`  - ${id}, ${step.question} ${step.observation}`];
+      if (step === undefined) return [];
+      const repeats = step.observation.includes(claim.text.replace(/\.$/, ''));
+      return [`  - ${id}, ${step.question}${repeats ? '' : ` ${step.observation}`}`];
     });
     return [claimLine(claim), ...observed].join('\n');
   });
-  const against = steps.filter(({ verdict }) => verdict === 'refutes');
+  const against = steps.filter(({ verdict }) => verdict === 'refutes').map(notFound);
   return [
     about(one, today),
     cause === '' ? 'No cause was found.' : `${cause} (confidence: ${confidence})`,
     because.join('\n'),
-    against.length === 0
-      ? ''
-      : `What speaks against something:\n${bullets(against.map(({ evidence_id: id, observation }) => `${observation} [${id}]`))}`,
-    unchecked.length === 0 ? '' : `Not checked: ${unchecked.join('; ')}.`,
+    against.length === 0 ? '' : `Looked for, and not found:\n${bullets(against)}`,
+    left.length === 0 ? '' : `Not checked: ${left.join('; ')}.`,
     'Each of these is a query: `show me the SQL`.',
   ]
     .filter((block) => block !== '')
     .join('\n\n');
+}
+
+/** An observation such as `None do.` says nothing without its question. */
+function notFound({ evidence_id: id, question, observation }: Noted): string {
+  return `${question} ${/^None\b/.test(observation) ? 'None' : observation.replace(/\.$/, '')}. [${id}]`;
 }
 
 function evidence(ids: readonly string[], earlier: readonly EarlierInvestigation[]): string {
@@ -132,4 +188,129 @@ function evidence(ids: readonly string[], earlier: readonly EarlierInvestigation
     return step === undefined ? `There is no ${id} among what was found.` : evidenceBlock(step);
   });
   return blocks.join('\n\n');
+}
+
+/** What an investigation found: an earlier one's, or that of this very question. */
+export interface Found extends Pick<EarlierInvestigation, 'conclusion'> {
+  readonly steps: readonly Noted[];
+}
+
+/** The operations that an investigation found to be worse than before. */
+export interface Worse {
+  readonly failing: readonly ErrorChange[];
+  readonly slow: readonly LatencyChange[];
+  /** Which stretch was compared, and by which evidence. */
+  readonly range: TimeRange | undefined;
+  readonly evidenceIds: readonly string[];
+}
+
+export function worseOf({ steps }: Found): Worse {
+  const errors = steps.findLast(({ columns }) => columns.includes('excess_errors'));
+  const latency = steps.findLast(({ columns }) => columns.includes('slow_spans'));
+  const failing = errors ? readRows(errors.columns, errors.rows).map(readErrors) : [];
+  const slow = latency ? readRows(latency.columns, latency.rows).map(readLatency) : [];
+  const worse = { failing: failing.filter((one) => one.worse), slow: slow.filter((one) => one.worse) };
+  const window = (errors ?? latency)?.window;
+  return {
+    ...worse,
+    range: window && { start: new Date(window.start), end: new Date(window.end) },
+    evidenceIds: [
+      ...(errors && worse.failing.length > 0 ? [errors.evidence_id] : []),
+      ...(latency && worse.slow.length > 0 ? [latency.evidence_id] : []),
+    ],
+  };
+}
+
+/** The newest step that answers such a question. */
+export function stepOn({ steps }: Found, question: RegExp): Noted | undefined {
+  return steps.findLast((step) => question.test(step.question));
+}
+
+/** The claim that says when it began. */
+export function beginningOf({ conclusion: { onset, claims } }: Found): string | undefined {
+  if (onset === undefined) return undefined;
+  const said = claims.find(({ text }) => /\bbegan\b/i.test(text));
+  const at = new Date(onset);
+  return said === undefined
+    ? `It began at about ${moment(at)}`
+    : `${said.text.replace(/\.$/, '')}${cited(...said.evidence_ids)}`;
+}
+
+/** What was found, in one sentence. */
+export function gist({ conclusion: { service, root_cause: cause } }: Found): string {
+  if (cause !== '') return cause;
+  return service === '' ? 'No cause was found.' : `${code(service, 60)} is what was found.`;
+}
+
+/** What a direct answer is given from: what was found, and where to look for the rest. */
+export interface Look {
+  readonly desk: Desk;
+  readonly found: Found | undefined;
+  readonly windows: Windows;
+  /** Services that send telemetry. */
+  readonly known: readonly string[];
+  /** The newest telemetry that there is. */
+  readonly last: Date;
+  readonly today: Date;
+  readonly text: string;
+}
+
+/** Two minutes without telemetry are no mere delay. */
+export function sinceThen({ last, today, windows }: Look): string {
+  const isOld = today.getTime() - last.getTime() > 120_000 && windows.now.end.getTime() >= last.getTime();
+  return isOld ? ` Nothing has come in since ${moment(last)}.` : '';
+}
+
+/** Why there is nothing to say about the trouble; undefined where there is some. */
+export function nothing({ conclusion: { service, category, window, claims } }: Found): string | undefined {
+  if (service !== '') return undefined;
+  const when = window ? ` ${between({ start: new Date(window.start), end: new Date(window.end) })}` : '';
+  if (category === 'no_telemetry') return `There is no telemetry${when}, so nothing was found.`;
+  const isWell = claims.filter(({ text }) => /^No operation (?:fails|is slower)/.test(text)).length === 2;
+  return isWell
+    ? `Nothing was found to be wrong${when}: no operation fails more or is slower than before.`
+    : `Nothing was found that is the cause of anything${when}.`;
+}
+
+/** What the guilty service waits for or fails at, outside of it. */
+export function outside({ conclusion: { root_cause: cause } }: Found): string | undefined {
+  return /(?:in its calls to|waiting for) (`[^`]+`)/.exec(cause)?.[1];
+}
+
+/** Of spans `s`: those of the operations that are worse by what was found, and what makes one of them bad. */
+export function badSpans(
+  { write }: Desk,
+  { failing, slow }: Worse,
+): { readonly which: string; readonly bad: string } | undefined {
+  const one = (operation: Pick<ErrorChange, 'service' | 'operation'>): string =>
+    `s.service_name = ${write.literal(operation.service)} AND s.name = ${write.literal(operation.operation)}`;
+  const [failed, slowed] = [failing.slice(0, 3), slow.slice(0, 5)];
+  if (failed.length + slowed.length === 0) return undefined;
+  const bad = [
+    ...(failed.length === 0 ? [] : ["s.status_code = 'ERROR'"]),
+    ...slowed.map((each) => `(${one(each)} AND s.duration_nano > ${Math.round(each.p95Before)})`),
+  ];
+  const which = new Set([...failed, ...slowed].map((each) => `(${one(each)})`));
+  return { which: `(${[...which].join(' OR ')})`, bad: `(${bad.join(' OR ')})` };
+}
+
+/** What `badSpans` counts. */
+export function howBad({ failing, slow }: Worse): string {
+  const slower = 'took longer than 95 % did before';
+  return slow.length === 0 ? 'failed' : failing.length === 0 ? slower : `failed or ${slower}`;
+}
+
+/** The operations at which it is felt. */
+export function feltBy({ failing, slow }: Pick<Worse, 'failing' | 'slow'>): readonly string[] {
+  const where = (one: Pick<ErrorChange, 'service' | 'operation'>): string =>
+    `${code(one.service, 60)} ${code(one.operation, 80)}`;
+  return [
+    ...failing.map(
+      (one) => `${where(one)}: ${one.now.hits} of ${one.now.total} failed (${percent(rate(one.before))} before)`,
+    ),
+    ...slow.map(
+      (one) =>
+        `${where(one)}: ${milliseconds(one.median)} at the median (${milliseconds(one.medianBefore)} before), ${percent(one.slowShare)} slower than 95 % were`,
+    ),
+  ];
 }

@@ -5,6 +5,7 @@ import { code, moment, inList, within } from '../sql.ts';
 import type { Scene, Step } from '../scene.ts';
 
 export interface Coverage extends Finding {
+  readonly table: TableName;
   /** The stretch that is counted apart. */
   readonly recent: TimeRange;
   readonly services: readonly { readonly name: string; readonly rows: number; readonly recent: number }[];
@@ -54,6 +55,7 @@ LIMIT 50`;
   const [firsts, lasts] = [times('first_seen'), times('last_seen')];
   return {
     ...finding,
+    table,
     recent,
     services: answer.map((row) => ({
       name: row.text('service_name'),

@@ -52,7 +52,7 @@ LIMIT 50`;
 const few = 200;
 const byChance = 0.002;
 
-function readChange(row: Row): ErrorChange {
+export function readChange(row: Row): ErrorChange {
   const now = { hits: row.number('errors'), total: row.number('spans') };
   const before = { hits: row.number('errors_before'), total: row.number('spans_before') };
   const z = twoProportionZ(now, before);

@@ -88,7 +88,7 @@ LIMIT 50`;
   return { ...finding, changes: answer.map(readChange) };
 }
 
-function readChange(row: Row): LatencyChange {
+export function readChange(row: Row): LatencyChange {
   const slow = { hits: row.number('slow_spans'), total: row.number('spans') };
   const shift = shiftOf(row, slow, row.number('spans_before'));
   return { ...shift, service: row.text('service_name'), operation: row.text('name') };

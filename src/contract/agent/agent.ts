@@ -48,7 +48,7 @@ export type AgentEvent =
       readonly type: 'answer';
       readonly answer: string;
       readonly parts?: readonly MessagePart[];
-      /** It offers help alone: what was asked stays without an answer. */
+      /** Left to an agent that has an answer of its own: it offers help, or no more than what was found before. */
       readonly unanswered?: true;
     }
   | {

@@ -7,10 +7,11 @@ import type {
   Workspace,
 } from '../../contract/storage/index.ts';
 import { boundSentence, budget } from './bounds.ts';
-import type { Assignment } from '../../contract/agent/index.ts';
+import type { Assignment, EarlierInvestigation } from '../../contract/agent/index.ts';
 import type { IncidentId } from '../../contract/core/index.ts';
 
 const mostGiven = 5;
+const answersRead = 20;
 
 /**
  * What was there before this investigation. A resumed run is given the same, since what ended meanwhile was asked for later.
@@ -27,17 +28,28 @@ export async function beforeInvestigation(
   const ofIncident = olderThan(incidentId === undefined ? [] : await investigations.ofIncident(incidentId), id);
   const known = new Set(inChat.map((each) => each.id));
   const before = [...inChat, ...ofIncident.filter((each) => !known.has(each.id))];
-  const concluded = before.flatMap(({ conclusion, ...rest }) => (conclusion ? [{ ...rest, conclusion }] : []));
   return {
     evidenceAfter: await lastEvidence(own, incidentId === undefined ? inChat : ofIncident, investigations),
-    earlier: await Promise.all(
-      concluded.slice(0, mostGiven).map(async (each) => ({
-        askedAt: each.askedAt,
-        conclusion: each.conclusion,
-        steps: await investigations.steps(each.id),
-      })),
-    ),
+    earlier: await concludedIn(before, investigations),
   };
+}
+
+/** The newest that came to a conclusion, each with the evidence of what was answered from it since: people ask for that. */
+async function concludedIn(
+  newestFirst: readonly Investigation[],
+  investigations: Workspace['investigations'],
+): Promise<readonly EarlierInvestigation[]> {
+  const found: EarlierInvestigation[] = [];
+  const answered: InvestigationStep[] = [];
+  for (const [index, { id, askedAt, status, conclusion }] of newestFirst.entries()) {
+    if (found.length === mostGiven) break;
+    const isAnswer = status === 'completed' && index < answersRead;
+    if (conclusion === undefined && !isAnswer) continue;
+    const steps = await investigations.steps(id);
+    if (conclusion === undefined) answered.push(...steps);
+    else found.push({ askedAt, conclusion, steps: [...answered.splice(0), ...steps] });
+  }
+  return found;
 }
 
 function olderThan(newestFirst: readonly Investigation[], id: Investigation['id']): readonly Investigation[] {

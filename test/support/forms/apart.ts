@@ -94,6 +94,7 @@ export const without: Readonly<Record<string, string>> = {
   'test/authorization/clients-redirects.test.ts': 'a rule about URLs',
   'test/chaos.test.ts': 'starts three gateways over a PostgreSQL of its own, in every run',
   'test/cost-guard.test.ts': 'a warehouse by itself',
+  'test/on-call.test.ts': 'an agent by itself',
   'test/playbook-conversation.test.ts': 'an agent by itself',
   'test/playbook-postgres.test.ts': 'an agent and a PostgreSQL by themselves',
   'test/playbook-reruns.test.ts': 'an agent and a warehouse by themselves',

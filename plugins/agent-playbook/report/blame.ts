@@ -1,0 +1,208 @@
+import { readRows } from '../notebook.ts';
+import { names as isNamed } from '../question/question.ts';
+import type { Step } from '../scene.ts';
+import { between, cited, code, inList, milliseconds, percent } from '../sql.ts';
+import { describeVersion, fares, newVersions, tally, type Tallied } from '../steps/tally.ts';
+import { gist, nothing, outside, stepOn, type Found, type Look } from './recall.ts';
+
+const stores =
+  /\b(?:databases?|db|sql|postgres\w*|mysql|mariadb|redis|valkey|mongo\w*|caches?|memcached|elasticsearch|oracle|dynamo\w*|cassandra|clickhouse)\b/;
+const queues = /\b(?:kafka|queues?|rabbit\w*|messaging|broker|sqs|pulsar|nats)\b/;
+const network = /\b(?:network|dns|connectivity|packets?|latency between)\b/;
+const resource = /\b(?:cpu|memory|ram|disk|oom|resources?|saturat\w*|pool|connections|heap|gc|garbage)\b/;
+const traffic = /\b(?:traffic|load|spike|peak|ddos|bots?|demand|visitors)\b/;
+const place = /\b(?:nodes?|hosts?|pods?|instances?|zones?|regions?|machines?|containers?|clusters?)\b/;
+const placeKey = /(?:^|[._])(?:node|host|pod|instance|zone|availability_zone|region|machine)(?:[._](?:name|id))?$/;
+const release = /\b(?:versions?|releases?|deploy\w*|rollout|canary|upgrade|update)\b/;
+
+/** `is it the database?`, `is the cart release to blame?`: yes or no, by which evidence, and what it is instead. */
+export async function* blame(look: Look, found: Found, what: string): Step<string | undefined> {
+  const service = look.known.find((name) => isNamed(what, name) || name.toLowerCase() === what);
+  if (release.test(what)) return yield* ofRelease(look, found, service);
+  if (service !== undefined) return yield* ofService(look, found, service);
+  if (stores.test(what))
+    return yield* ofCalls(look, found, {
+      what,
+      keys: ['db.system.name', 'db.system'],
+      isAny: /\b(?:databases?|db|sql|caches?)\b/.test(what),
+    });
+  if (queues.test(what))
+    return yield* ofCalls(look, found, {
+      what,
+      keys: ['messaging.system'],
+      isAny: /\b(?:queues?|messaging|broker)\b/.test(what),
+    });
+  if (network.test(what)) return ofStep(found, /neither of them spends/, 'the way between services');
+  if (resource.test(what)) return ofStep(found, /resource than before/, 'a used-up resource');
+  if (traffic.test(what)) return yield* ofTraffic(look, found);
+  return ofAttribute(found, what, place.test(what));
+}
+
+/** What it is by what was found. */
+function instead(found: Found): string {
+  return nothing(found) ?? `What was found: ${gist(found)}`;
+}
+
+async function* ofService(look: Look, found: Found, service: string): Step<string> {
+  const name = code(service, 60);
+  const { conclusion } = found;
+  if (conclusion.service === service)
+    return `Yes, by what was found (${conclusion.confidence} confidence): ${gist(found)}`;
+  const fared = yield* fares(look.desk, look.windows, service);
+  const how = fared === undefined ? `${name} has sent no spans in that time.` : `${name}: ${fared.text}`;
+  if (fared?.isWell !== false) return `No: ${name} is no worse than before. ${how}\n\n${instead(found)}`;
+  return `No: ${name} is worse than before, but that does not begin there by what was found. ${how}\n\n${instead(found)}`;
+}
+
+async function* ofRelease(look: Look, found: Found, asked: string | undefined): Step<string> {
+  const guilty = found.conclusion.service;
+  const service = asked ?? guilty;
+  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const own = added.filter((one) => one.service === service);
+  const fared = service !== '' && service !== guilty ? yield* fares(look.desk, look.windows, service) : undefined;
+  const list = own.map(describeVersion).join('; ');
+  if (own.length === 0) {
+    const others = added.length === 0 ? '' : ` New are: ${added.map(describeVersion).join('; ')}.`;
+    const whose = service === '' ? 'any service' : code(service, 60);
+    return `No: no new version of ${whose} was seen ${between(look.windows.now)}.${others}${cited(evidenceId)}\n\n${instead(found)}`;
+  }
+  if (service === guilty)
+    return `Probably yes: ${list}.${cited(evidenceId)} ${gist(found)} That the times agree does not prove it.`;
+  if (fared?.isWell === false) {
+    return `No, not by what was found, though ${code(service, 60)} is worse than before: ${list}.${cited(evidenceId)} ${fared.text}\n\n${instead(found)}`;
+  }
+  return `No: ${list} is new,${cited(evidenceId)} but ${code(service, 60)} is no worse than before. ${fared?.text ?? ''}\n\n${instead(found)}`;
+}
+
+interface Calls {
+  readonly what: string;
+  readonly keys: readonly string[];
+  /** Any system of that kind. */
+  readonly isAny: boolean;
+}
+
+/** Calls to databases, caches or queues: how they fare, now and before. */
+async function* ofCalls({ desk, windows, known }: Look, found: Found, { what, keys, isAny }: Calls): Step<string> {
+  const { write } = desk;
+  const system = `COALESCE(${keys.map((key) => `NULLIF(${write.attribute('s.attributes', key)}, '')`).join(', ')}, '')`;
+  const peer = `COALESCE(${write.attribute('s.attributes', 'server.address')}, '')`;
+  const named = what.replaceAll(/[^a-z0-9]/g, '').replace(/^(?:the)?postgres\w*/, 'postgres');
+  const counts = (range: Look['windows']['now']) =>
+    tally(desk, {
+      question: `How do calls to ${isAny ? 'databases, caches and queues' : code(what, 40)} fare?`,
+      range,
+      by: ['s.service_name', system, peer],
+      where: [
+        inList(write, 's.kind', ['CLIENT', 'PRODUCER']),
+        isAny ? `${system} <> ''` : write.matches(system, `(?i)${named}`),
+      ],
+      order: 'slowness',
+    });
+  const now = yield* counts(windows.now);
+  const before = windows.before && (yield* counts(windows.before));
+  const ids = cited(now.evidenceId, ...(before ? [before.evidenceId] : []));
+  if (now.rows.length === 0) {
+    return `No sign of it: no call to ${isAny ? 'a database or queue' : code(what, 40)} is in the traces ${between(windows.now)}, so more cannot be told.${ids}\n\n${instead(found)}`;
+  }
+  const pairs = now.rows.map((row) => ({
+    row,
+    past: before?.rows.find((one) => one.names.join(' ') === row.names.join(' ')),
+  }));
+  const bad = pairs.filter(({ row, past }) => past !== undefined && isWorse(row, past));
+  const blamed = outside(found);
+  const [first] = bad.toSorted(
+    (a, b) => Number(isBlamed(b.row, found, blamed)) - Number(isBlamed(a.row, found, blamed)),
+  );
+  if (first?.past !== undefined) {
+    const [service = '', kind = '', address = ''] = first.row.names;
+    const where = `calls of ${code(service, 60)} to ${address === '' ? code(kind, 40) : `${code(address, 80)} (${code(kind, 40)})`}`;
+    const text = `${where} take ${milliseconds(first.row.p95)} at p95 (${milliseconds(first.past.p95)} before), and ${first.row.failed} of ${first.row.calls} failed (${first.past.failed} of ${first.past.calls} before).${ids}`;
+    const sends = known.includes(address)
+      ? ''
+      : ' It sends no telemetry of its own here, so what it does inside is not seen.';
+    return isBlamed(first.row, found, blamed)
+      ? `Yes, by what was found: ${text}${sends}\n\n${instead(found)}`
+      : `Perhaps not as the cause, but ${text}\n\n${instead(found)}`;
+  }
+  const list = pairs.slice(0, 4).map(({ row, past }) => {
+    const [service = '', kind = '', address = ''] = row.names;
+    return `${code(service, 60)} to ${code(address || kind, 80)}: ${row.failed} of ${row.calls} failed, ${milliseconds(row.p95)} at p95${past ? ` (${milliseconds(past.p95)} before)` : ''}`;
+  });
+  const whose = isAny ? 'databases, caches and queues' : code(what, 40);
+  return before === undefined
+    ? `I cannot tell: there is nothing before to compare calls to ${whose} with. ${list.join('; ')}.${ids}\n\n${instead(found)}`
+    : `No: calls to ${whose} fail no more and are no slower than before. ${list.join('; ')}.${ids}\n\n${instead(found)}`;
+}
+
+function isWorse(row: Tallied, past: Tallied): boolean {
+  const slower = row.p95 >= 2 * past.p95 && row.p95 - past.p95 >= 10e6;
+  return (
+    slower ||
+    (row.failed >= 5 && row.failed / row.calls >= 3 * (past.failed / past.calls) && row.failed / row.calls >= 0.01)
+  );
+}
+
+function isBlamed({ names: [service, kind, address] }: Tallied, found: Found, blamed: string | undefined): boolean {
+  return (
+    service === found.conclusion.service ||
+    (blamed !== undefined && (blamed === code(address ?? '') || blamed === code(kind ?? '')))
+  );
+}
+
+/** What one question of the investigation answered. */
+function ofStep(found: Found, question: RegExp, what: string): string {
+  const step = stepOn(found, question);
+  if (step === undefined) return `I cannot tell: ${what} was not looked at.\n\n${instead(found)}`;
+  const seen = `${step.observation}${cited(step.evidence_id)}`;
+  const isIt = found.conclusion.claims.some(
+    ({ status, evidence_ids: ids }, index) => index === 0 && status === 'supported' && ids.includes(step.evidence_id),
+  );
+  if (isIt && step.verdict === 'supports') return `Yes, by what was found: ${gist(found)} ${seen}`;
+  return step.verdict === 'supports'
+    ? `No, not by what was found, though there is this: ${seen}\n\n${instead(found)}`
+    : `No: ${seen.charAt(0).toLowerCase()}${seen.slice(1)}\n\n${instead(found)}`;
+}
+
+async function* ofTraffic({ desk, windows }: Look, found: Found): Step<string> {
+  const counts = (range: Look['windows']['now']) =>
+    tally(desk, { question: 'How many requests came in?', range, by: [], where: ["s.parent_span_id = ''"] });
+  const now = yield* counts(windows.now);
+  const before = windows.before && (yield* counts(windows.before));
+  const perMinute = (row: Tallied | undefined, { start, end }: Look['windows']['now']): number =>
+    (row?.calls ?? 0) / Math.max(1, (end.getTime() - start.getTime()) / 60_000);
+  const a = perMinute(now.rows[0], windows.now);
+  if (windows.before === undefined || before === undefined) {
+    return `I cannot tell: ${a.toFixed(0)} requests a minute came in ${between(windows.now)}, and there is nothing before to compare with.${cited(now.evidenceId)}\n\n${instead(found)}`;
+  }
+  const b = perMinute(before.rows[0], windows.before);
+  const share = b === 0 ? Infinity : a / b - 1;
+  const word = share >= 0.5 ? 'Perhaps: traffic has grown.' : 'No: traffic is not much more than before.';
+  return `${word} ${a.toFixed(0)} requests a minute ${between(windows.now)}, ${b.toFixed(0)} before${Number.isFinite(share) ? ` (${share >= 0 ? '+' : '-'}${percent(Math.abs(share))})` : ''}.${cited(now.evidenceId, before.evidenceId)}\n\n${instead(found)}`;
+}
+
+/** By what the bad spans have in common: a host, a customer, a card. Undefined where no attribute has such a value. */
+function ofAttribute(found: Found, what: string, isPlace: boolean): string | undefined {
+  const step = found.steps.findLast(
+    ({ columns }) => columns.includes('attribute_value') && columns.includes('bad_total'),
+  );
+  const rows = step === undefined ? [] : readRows(step.columns, step.rows);
+  const words = what.split(/[^\w.-]+/).filter((word) => word.length > 2);
+  const fits = rows.find((row) =>
+    isPlace
+      ? placeKey.test(row.text('attribute'))
+      : words.some((word) => row.text('attribute_value').toLowerCase() === word),
+  );
+  const share = (hits: string, total: string): string =>
+    fits === undefined ? '' : percent(fits.number(hits) / Math.max(1, fits.number(total)));
+  const tells =
+    fits !== undefined &&
+    fits.number('bad') / Math.max(1, fits.number('bad_total')) >= 0.8 &&
+    fits.number('rest') / Math.max(1, fits.number('rest_total')) <= 0.5;
+  const line =
+    fits &&
+    `${code(`${fits.text('attribute')}=${fits.text('attribute_value')}`, 120)}: ${share('bad', 'bad_total')} of the bad spans, ${share('rest', 'rest_total')} of the rest.${cited(step?.evidence_id ?? '')}`;
+  if (tells) return `Yes, that is what they share. ${line}\n\n${instead(found)}`;
+  if (isPlace)
+    return `No: no node, host or instance tells the bad spans from the rest.${line ? ` ${line}` : cited(...(step ? [step.evidence_id] : []))}\n\n${instead(found)}`;
+  return line && `Not by itself. ${line}\n\n${instead(found)}`;
+}

@@ -1,0 +1,216 @@
+import { lengthOf } from '../notebook.ts';
+import { names as isNamed } from '../question/question.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import type { Step } from '../scene.ts';
+import { between, cited, code, milliseconds, ownWork, percent } from '../sql.ts';
+import { fares, figures, tally, type Tallied } from '../steps/tally.ts';
+import { bullets } from './answer.ts';
+import { badSpans, feltBy, howBad, nothing, sinceThen, worseOf, type Found, type Look } from './recall.ts';
+
+/** Keys of attributes that say whose request it was, without what groups people. */
+const people = String.raw`(?i)(^|[._])(enduser|user|customer|tenant|account|member|org|organi[sz]ation|client)([._]?id)?$`;
+
+export async function* affected(look: Look, found: Found, what: string): Step<string> {
+  const { desk } = look;
+  const worse = worseOf(found);
+  const bad = badSpans(desk, worse);
+  const range = worse.range ?? look.windows.now;
+  if (bad === undefined) {
+    return `${nothing(found) ?? 'No operation fails more or is slower than before.'} So nobody was found to be affected.`;
+  }
+  const felt = feltBy({ failing: worse.failing.slice(0, 3), slow: worse.slow.slice(0, 4) });
+  if (/^(?:services?|operations?|endpoints?|requests?|calls?|components?)$/.test(what)) {
+    return `${felt[0] ?? ''}.${cited(...worse.evidenceIds)}${felt.length < 2 ? '' : `\n\nAlso:\n${bullets(felt.slice(1))}`}`;
+  }
+  const isGroup =
+    what !== '' &&
+    !/^(?:users?|customers?|clients?|tenants?|accounts?|people|visitors?|persons?|orders?|checkouts?)$/.test(what);
+  if (isGroup) return yield* affectedGroups(look, bad, range, what);
+  const counted = yield* tally(desk, {
+    question: 'How many users, customers or tenants are affected?',
+    range,
+    by: ['s.service_name', 's.name', 'a.key'],
+    where: [bad.which, desk.write.matches('a.key', people)],
+    failed: bad.bad,
+    join: desk.write.unnestMap('s.attributes', 'a'),
+    distinct: 'a.value',
+    order: 'failures',
+  });
+  const [most] = counted.rows.toSorted((a, b) => b.values.failed - a.values.failed);
+  const shared = found.conclusion.claims.filter(({ text }) => /% of the (?:failing|slow)/.test(text)).slice(0, 2);
+  const met =
+    worse.slow.length === 0
+      ? 'met a failure'
+      : worse.failing.length === 0
+        ? 'were slowed down'
+        : 'met a failure or were slowed down';
+  const first =
+    most === undefined
+      ? `How many users is not known: these spans carry no id of a user, customer or tenant.${cited(counted.evidenceId)}`
+      : `${most.values.failed} of ${most.values.all} users (${code(most.names[2] ?? '', 80)}) ${met} at ${code(most.names[0] ?? '', 60)} ${code(most.names[1] ?? '', 80)} ${between(range)}: ${most.failed} of ${most.calls} requests.${cited(counted.evidenceId)}`;
+  return [
+    first,
+    ...(shared.length === 0
+      ? []
+      : [
+          `What they share: ${shared.map(({ text, evidence_ids: ids }) => `${text.replace(/\.$/, '')}${cited(...ids)}`).join('; ')}.`,
+        ]),
+    `By operation:${cited(...worse.evidenceIds)}\n${bullets(felt)}`,
+  ].join('\n\n');
+}
+
+/** `which countries`: by the values of an attribute that is called so. */
+async function* affectedGroups(
+  { desk }: Look,
+  bad: { readonly which: string; readonly bad: string },
+  range: TimeRange,
+  what: string,
+): Step<string> {
+  const stem = what.replace(/(?:ies|e?s|y)$/, '');
+  const { rows, evidenceId } = yield* tally(desk, {
+    question: `Which ${code(what, 40)} are affected?`,
+    range,
+    by: ['s.service_name', 's.name', 'a.key', 'a.value'],
+    where: [bad.which, desk.write.matches('a.key', `(?i)${stem.replaceAll(/[^a-z0-9]/g, '.')}`)],
+    failed: bad.bad,
+    join: desk.write.unnestMap('s.attributes', 'a'),
+    order: 'failures',
+  });
+  const [first] = rows;
+  if (first === undefined)
+    return `I cannot tell: no attribute of these spans is called like ${code(what, 40)}.${cited(evidenceId)}`;
+  const [service = '', name = '', key = ''] = first.names;
+  const same = rows.filter(({ names: own }) => own[0] === service && own[1] === name && own[2] === key).slice(0, 8);
+  const list = same.map(
+    ({ names: [, , , value = ''], failed, calls }) =>
+      `${code(value, 60)} ${failed} of ${calls} (${percent(failed / calls)})`,
+  );
+  return `By ${code(key, 80)} at ${code(service, 60)} ${code(name, 80)}, ${between(range)}: ${list.join(', ')}.${cited(evidenceId)}`;
+}
+
+/** `only amex customers`: those requests that have it, and the others. Undefined where no attribute has such a value. */
+export async function* withValue({ desk, windows, found }: Look, value: string): Step<string | undefined> {
+  const bad = found && badSpans(desk, worseOf(found));
+  const range = (found && worseOf(found).range) ?? windows.now;
+  const which = bad?.which ?? ownWork('s.kind');
+  const counts = (named: boolean) =>
+    tally(desk, {
+      question: named ? `How do requests with ${code(value, 60)} fare?` : 'How do all of these requests fare?',
+      range,
+      by: named ? ['s.service_name', 's.name', 'a.key'] : ['s.service_name', 's.name'],
+      where: [which, ...(named ? [`lower(a.value) = ${desk.write.literal(value.toLowerCase())}`] : [])],
+      ...(bad && { failed: bad.bad }),
+      ...(named && { join: desk.write.unnestMap('s.attributes', 'a') }),
+      order: 'failures',
+    });
+  const own = yield* counts(true);
+  const [most] = own.rows;
+  if (most === undefined) return undefined;
+  const all = yield* counts(false);
+  const [service = '', name = '', key = ''] = most.names;
+  const whole = all.rows.find(({ names: [s, n] }) => s === service && n === name);
+  const where = `${code(service, 60)} ${code(name, 80)}`;
+  const how = found === undefined || bad === undefined ? 'failed' : howBad(worseOf(found));
+  const others =
+    whole &&
+    `Of the others ${whole.failed - most.failed} of ${whole.calls - most.calls} ${how}.${cited(all.evidenceId)}`;
+  return `With ${code(`${key}=${value}`, 120)}, ${most.failed} of ${most.calls} requests to ${where} ${how} ${between(range)} (${percent(most.failed / most.calls)}).${cited(own.evidenceId)}${others ? ` ${others}` : ''}`;
+}
+
+const requests = "s.kind IN ('SERVER', 'CONSUMER')";
+
+export async function* slowest(look: Look): Step<string> {
+  const { desk, windows } = look;
+  const counts = (where: string) =>
+    tally(desk, {
+      question: 'Which operations are the slowest?',
+      range: windows.now,
+      by: ['s.service_name', 's.name'],
+      where: [where],
+      order: 'slowness',
+    });
+  const served = yield* counts(requests);
+  const { rows, evidenceId } = served.rows.length > 0 ? served : yield* counts(ownWork('s.kind'));
+  const often = rows.filter(({ calls }) => calls >= 5);
+  const shown = (often.length > 0 ? often : rows).slice(0, 5);
+  const [first] = shown;
+  if (first === undefined) return `There are no requests ${between(windows.now)}.${cited(evidenceId)}`;
+  const slow = look.found === undefined ? [] : worseOf(look.found).slow;
+  const isNew = slow.some(({ service, operation }) => service === first.names[0] && operation === first.names[1]);
+  const before = look.found === undefined ? '' : isNew ? ' It is slower than before.' : ' It is no slower than before.';
+  const [service = '', name = ''] = first.names;
+  return `The slowest is ${code(service, 60)}, at ${code(name, 80)}: ${milliseconds(first.p95)} at p95, ${milliseconds(first.median)} at the median ${between(windows.now)}.${cited(evidenceId)}${before}${sinceThen(look)}\n\nBy p95:\n${bullets(shown.map(line))}`;
+}
+
+function line({ names: [service = '', name = ''], ...counted }: Tallied): string {
+  return `${code(service, 60)} ${code(name, 80)}: ${figures(counted)}`;
+}
+
+export async function* failing(look: Look): Step<string> {
+  const { desk, windows } = look;
+  const { rows, evidenceId } = yield* tally(desk, {
+    question: 'Which operations fail most?',
+    range: windows.now,
+    by: ['s.service_name', 's.name'],
+    order: 'failures',
+  });
+  const shown = rows.filter(({ failed }) => failed > 0).slice(0, 5);
+  const [first] = shown;
+  if (first === undefined) return `No request failed ${between(windows.now)}.${cited(evidenceId)}`;
+  const [service = '', name = ''] = first.names;
+  const isWorse =
+    look.found !== undefined &&
+    worseOf(look.found).failing.some((one) => one.service === service && one.operation === name);
+  const before =
+    look.found === undefined ? '' : isWorse ? ' That is more than before.' : ' That is not clearly more than before.';
+  return `Most errors are of ${code(service, 60)}, at ${code(name, 80)}: ${first.failed} of ${first.calls} failed (${percent(first.failed / first.calls)}) ${between(windows.now)}.${cited(evidenceId)}${before}${sinceThen(look)}\n\nBy number of failures:\n${bullets(shown.map(line))}`;
+}
+
+const anyRequest = /^(?:requests?|calls?|hits?|visits?|traffic|throughput|spans?|request rate|requests per \w+)$/;
+
+export async function* count(look: Look, asked: string): Step<string> {
+  const { desk, windows } = look;
+  const what = asked
+    .replace(/\s+\b(?:in|during|over|since|within|today|yesterday|between|from|this|last|we|you|they|there)\b.*$/, '')
+    .trim();
+  const isAny = anyRequest.test(what);
+  const stem = what.replace(/(?:ies|e?s|y)$/, '').replaceAll(/[^a-z0-9]/g, '.');
+  const { rows, evidenceId } = yield* tally(desk, {
+    question: `How many ${code(what, 60)} were there?`,
+    range: windows.now,
+    by: ['s.service_name', 's.name'],
+    where: isAny ? ["s.parent_span_id = ''"] : [requests, desk.write.matches('s.name', `(?i)${stem}`)],
+  });
+  const minutes = Math.max(1, lengthOf(windows.now) / 60_000);
+  const perMinute = (calls: number): string => `${(calls / minutes).toFixed(calls / minutes < 10 ? 1 : 0)} a minute`;
+  const [first] = rows;
+  if (first === undefined) {
+    return `I cannot count ${code(what, 60)}: no operation is called like that ${between(windows.now)}.${cited(evidenceId)} Name an operation or a service, or ask \`how many requests\`.`;
+  }
+  if (isAny) {
+    const [calls, failed] = [sumOf(rows, 'calls'), sumOf(rows, 'failed')];
+    return `${calls} requests came in ${between(windows.now)}, ${perMinute(calls)}; ${failed} of them failed (${percent(failed / calls)}).${cited(evidenceId)}${sinceThen(look)}\n\nMost of them:\n${bullets(rows.slice(0, 4).map(line))}`;
+  }
+  const [service = '', name = ''] = first.names;
+  const others = rows.slice(1, 4);
+  return [
+    `${first.calls} at ${code(service, 60)} ${code(name, 80)} ${between(windows.now)}, ${perMinute(first.calls)}: ${first.calls - first.failed} went through, ${first.failed} failed.${cited(evidenceId)}${sinceThen(look)}`,
+    ...(others.length === 0 ? [] : [`Also called like that:\n${bullets(others.map(line))}`]),
+  ].join('\n\n');
+}
+
+function sumOf(rows: readonly Tallied[], column: 'calls' | 'failed'): number {
+  return rows.reduce((sum, row) => sum + row[column], 0);
+}
+
+export async function* health(look: Look, what: string): Step<string | undefined> {
+  const service = look.known.find((name) => isNamed(what, name) || name.toLowerCase() === what);
+  if (service === undefined) return undefined;
+  const fared = yield* fares(look.desk, look.windows, service);
+  if (fared === undefined) return `${code(service, 60)} has sent no spans ${between(look.windows.now)}.`;
+  const isBad = /\b(?:down|slow|failing|broken|affected)\b/i.test(look.text);
+  const isQuestion = /^(?:is|are)\b/i.test(look.text.trim());
+  const word = isQuestion ? (fared.isWell === isBad ? 'No: ' : 'Yes: ') : '';
+  const how = fared.isWell ? 'is well, no worse than before' : 'is worse than before';
+  return `${word}${code(service, 60)} ${how}. ${fared.text}${sinceThen(look)}`;
+}

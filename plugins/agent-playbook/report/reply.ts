@@ -1,0 +1,254 @@
+import type { Asks } from '../question/asks.ts';
+import { names as isNamed } from '../question/question.ts';
+import type { Step } from '../scene.ts';
+import { between, cited, code, milliseconds, moment, names } from '../sql.ts';
+import { rate } from '../statistics.ts';
+import { describeVersion, newVersions, tally } from '../steps/tally.ts';
+import { bullets } from './answer.ts';
+import { blame } from './blame.ts';
+import { affected, count, failing, health, slowest } from './counts.ts';
+import {
+  badSpans,
+  beginningOf,
+  feltBy,
+  howBad,
+  gist,
+  nothing,
+  outside,
+  stepOn,
+  worseOf,
+  type Found,
+  type Look,
+} from './recall.ts';
+
+/** Of these an answer is made from what an investigation found. */
+const restsOnFindings: ReadonlySet<Asks['kind']> = new Set([
+  'onset',
+  'version',
+  'advice',
+  'summary',
+  'state',
+  'affected',
+  'blame',
+  'reasons',
+  'queries',
+  'unchecked',
+]);
+
+export function needsFindings({ kind }: Asks): boolean {
+  return restsOnFindings.has(kind);
+}
+
+/** The direct answer; undefined where the question is none of these. */
+export async function* reply(asks: Asks, look: Look): Step<string | undefined> {
+  switch (asks.kind) {
+    case 'slowest':
+      return yield* slowest(look);
+    case 'failing':
+      return yield* failing(look);
+    case 'count':
+      return yield* count(look, asks.what);
+    case 'health':
+      return (yield* health(look, asks.what)) ?? (look.found && (yield* blame(look, look.found, asks.what)));
+    case 'changes':
+      return yield* changes(look);
+    case 'order':
+      return yield* order(look);
+    default:
+  }
+  const { found } = look;
+  if (found === undefined) return undefined;
+  switch (asks.kind) {
+    case 'onset':
+      return yield* onset(look, found);
+    case 'version':
+      return yield* version(look, found);
+    case 'advice':
+      return yield* advice(look, found);
+    case 'summary':
+      return yield* summary(look, found);
+    case 'state':
+      return yield* state(look, found);
+    case 'affected':
+      return yield* affected(look, found, asks.what);
+    case 'blame':
+      return yield* blame(look, found, asks.what);
+    default:
+      return undefined;
+  }
+}
+
+async function* onset(look: Look, found: Found): Step<string> {
+  const none = nothing(found);
+  if (none !== undefined) return `${none} So there is nothing that started.`;
+  const { service } = found.conclusion;
+  const began = beginningOf(found);
+  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const released = added.filter((one) => one.service === service);
+  const said =
+    began === undefined
+      ? `When it began was not found: nothing rises at any one point ${between(look.windows.now)}.`
+      : `${began}.`;
+  return [
+    `${said} ${gist(found)}`,
+    ...released.map((one) => `Close to that: ${describeVersion(one)}.${cited(evidenceId)}`),
+  ].join('\n\n');
+}
+
+async function* version(look: Look, found: Found): Step<string> {
+  const { service } = found.conclusion;
+  const { added, rows, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const asked = look.known.find((name) => isNamed(look.text, name));
+  if (asked !== undefined) {
+    const running = rows.filter(({ names: [name] }) => name === asked);
+    if (running.length === 0) return `The spans of ${code(asked, 60)} name no version.`;
+    const own = added.filter((one) => one.service === asked);
+    const list = names(running.map(({ names: [, release = ''] }) => release));
+    return own.length === 0
+      ? `${code(asked, 60)} runs ${list}, and no new version of it was seen ${between(look.windows.now)}.${cited(evidenceId)}`
+      : `${own.map(describeVersion).join('; ')}.${cited(evidenceId)}`;
+  }
+  const own = added.filter((one) => one.service === service);
+  const others = added.filter((one) => one.service !== service);
+  const also = others.length === 0 ? '' : `Also new: ${others.map(describeVersion).join('; ')}.${cited(evidenceId)}`;
+  if (service !== '' && own.length > 0) {
+    const began = beginningOf(found);
+    return [
+      `${own.map(describeVersion).join('; ')}.${cited(evidenceId)}${began === undefined ? '' : ` ${began}.`}`,
+      'That the times agree speaks for this release; it does not prove it.',
+      also,
+    ]
+      .filter(Boolean)
+      .join('\n\n');
+  }
+  const whose = service === '' ? 'any service' : code(service, 60);
+  return [`No new version of ${whose} was seen ${between(look.windows.now)}.${cited(evidenceId)}`, also]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** What investigations ask that tells of a change. */
+const changed: readonly RegExp[] = [
+  /fail more than before/,
+  /are slower than before/,
+  /resource than before/,
+  /warnings and errors in the logs/,
+  /deploy|flag/i,
+];
+
+async function* changes(look: Look): Step<string> {
+  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const releases =
+    added.length === 0
+      ? `No service has a new version ${between(look.windows.now)}.${cited(evidenceId)}`
+      : `New versions: ${added.map(describeVersion).join('; ')}.${cited(evidenceId)}`;
+  const { found } = look;
+  const steps = changed.flatMap((question) => {
+    const step = found && stepOn(found, question);
+    return step?.verdict === 'supports'
+      ? [`${step.observation.split('; ').slice(0, 2).join('; ').replace(/\.$/, '')}.${cited(step.evidence_id)}`]
+      : [];
+  });
+  return [
+    releases,
+    ...(steps.length === 0 ? [] : [`Changed against before:\n${bullets(steps)}`]),
+    'Configuration and feature flags are seen only where they are sent as telemetry.',
+  ].join('\n\n');
+}
+
+async function* advice(look: Look, found: Found): Step<string> {
+  const none = nothing(found);
+  if (none !== undefined)
+    return `${none} So there is nothing to be done about it; name a service or a time if you see more.`;
+  const { service, confidence } = found.conclusion;
+  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const own = added.filter((one) => one.service === service);
+  const dependency = outside(found);
+  const whose = code(service, 60);
+  const steps = [
+    ...own.map(
+      (one) =>
+        `Roll back ${whose} from ${code(one.version, 60)} to ${code(one.previous, 60)}: it is new since ${moment(one.first)}.${cited(evidenceId)} Rolling back is the fastest test of whether the release is to blame.`,
+    ),
+    ...(dependency === undefined
+      ? []
+      : [
+          `Check ${dependency}: ${whose} fails at it or waits for it. Is it up, what changed there, what does it wait for?`,
+        ]),
+    ...(own.length > 0 || dependency !== undefined
+      ? []
+      : [`Read the failing and slow traces of ${whose} (\`show me the traces\`), and its logs.`]),
+    'Ask `is it fixed?` afterwards: it counts again.',
+  ];
+  const sure = confidence === 'high' ? '' : ` That is of ${confidence} confidence, so look before you act.`;
+  return `${bullets(steps)}\n\nBecause: ${gist(found)}${sure}`;
+}
+
+async function* order(look: Look): Step<string> {
+  const reads = 'That I cannot do: I only read telemetry, and change, restart, delete and send nothing.';
+  const isBack = /\broll|\brevert|\bundo|\bdeploy/i.test(look.text);
+  const service = look.known.find((name) => isNamed(look.text, name)) ?? look.found?.conclusion.service ?? '';
+  if (!isBack || service === '') {
+    const known =
+      look.found === undefined || nothing(look.found) !== undefined ? '' : `\n\nWhat was found: ${gist(look.found)}`;
+    return `${reads}${known}`;
+  }
+  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const own = added.filter((one) => one.service === service);
+  return own.length === 0
+    ? `${reads}\n\nNo new version of ${code(service, 60)} was seen ${between(look.windows.now)}, so rolling it back is unlikely to help.${cited(evidenceId)}`
+    : `${reads}\n\nWhat you would go back from: ${own.map(describeVersion).join('; ')}.${cited(evidenceId)}`;
+}
+
+async function* summary(look: Look, found: Found): Step<string> {
+  const none = nothing(found);
+  if (none !== undefined) return none;
+  const { service, confidence, claims } = found.conclusion;
+  const { failing, slow, evidenceIds } = worseOf(found);
+  const { added, evidenceId } = yield* newVersions(look.desk, look.windows);
+  const hit = feltBy({ failing: failing.slice(0, 2), slow: slow.slice(0, 2) });
+  const shared = claims.find(({ text }) => /% of the (?:failing|slow)/.test(text));
+  const own = added.filter((one) => one.service === service);
+  return bullets([
+    `What: ${gist(found)} (${confidence} confidence)`,
+    ...(hit.length === 0 ? [] : [`Who feels it: ${hit.join('; ')}.${cited(...evidenceIds)}`]),
+    ...(shared === undefined ? [] : [`They share: ${shared.text}${cited(...shared.evidence_ids)}`]),
+    ...own.map((one) => `New: ${describeVersion(one)}.${cited(evidenceId)}`),
+  ]);
+}
+
+const lately = 10 * 60_000;
+
+async function* state(look: Look, found: Found): Step<string> {
+  const none = nothing(found);
+  if (none !== undefined) return `${none} So there is nothing to be fixed.`;
+  const { desk, last, today } = look;
+  const worse = worseOf(found);
+  const bad = badSpans(desk, worse);
+  if (bad === undefined) {
+    return `I cannot tell by counting: what was found is no failure and no slowness of an operation. ${gist(found)} Ask \`is anything wrong right now?\` for a new look.`;
+  }
+  const end = new Date(last.getTime() + 1);
+  const range = { start: new Date(end.getTime() - lately), end };
+  const { rows, evidenceId } = yield* tally(desk, {
+    question: 'Is it still going on?',
+    range,
+    by: ['s.service_name', 's.name'],
+    where: [bad.which],
+    failed: bad.bad,
+    order: 'failures',
+  });
+  const [row] = rows;
+  const isDone = today.getTime() - last.getTime() > 120_000;
+  const ended = `The telemetry ends at ${moment(last)}, so whether it is fixed now is not known.`;
+  if (row === undefined) return `I cannot tell: none of these requests came ${between(range)}.${cited(evidenceId)}`;
+  const [service = '', name = ''] = row.names;
+  const how = `${howBad(worse)} (${milliseconds(row.median)} at the median)`;
+  const counted = `${row.failed} of ${row.calls} ${code(service, 60)} ${code(name, 80)} ${how} ${between(range)}.${cited(evidenceId)}`;
+  const usual = worse.slow.length > 0 ? 0.05 : rate(worse.failing[0]?.before ?? { hits: 0, total: 0 });
+  const goesOn = row.failed / row.calls > Math.max(2 * usual, 0.02);
+  if (isDone) {
+    return goesOn ? `${ended} It was still going on then: ${counted}` : `${ended} By then it was over: ${counted}`;
+  }
+  return goesOn ? `No, it is still going on: ${counted}` : `It looks fixed: ${counted}`;
+}

@@ -1,0 +1,161 @@
+import type { Finding, Row, Windows } from '../notebook.ts';
+import type { TimeRange } from '../question/time-range.ts';
+import type { Scene, Step } from '../scene.ts';
+import { between, cited, code, milliseconds, moment, ownWork, within } from '../sql.ts';
+import { twoProportionZ } from '../statistics.ts';
+
+/** Spans of one kind: how many, how many failed, how long they took. Nanoseconds. */
+export interface Tallied {
+  /** What they are counted by, in the order asked for. */
+  readonly names: readonly string[];
+  readonly calls: number;
+  readonly failed: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly first: Date | undefined;
+  /** Different values of `distinct`, and those of them that met a failure. */
+  readonly values: { readonly all: number; readonly failed: number };
+}
+
+export interface Tally extends Finding {
+  readonly rows: readonly Tallied[];
+}
+
+interface TallyInquiry {
+  readonly question: string;
+  readonly range: TimeRange;
+  /** SQL expressions that spans are counted by; none: all of them together. */
+  readonly by: readonly string[];
+  /** SQL conditions. */
+  readonly where?: readonly string[];
+  /** What counts as a failure: an error unless told. */
+  readonly failed?: string;
+  readonly order?: 'calls' | 'failures' | 'slowness';
+  /** A FROM item beside the spans. */
+  readonly join?: string;
+  /** An SQL expression. */
+  readonly distinct?: string;
+}
+
+const orders = { calls: 'count(*)', failures: 'failed', slowness: 'p95_nano' } as const;
+
+export type Desk = Pick<Scene, 'notebook' | 'write'>;
+
+/** Counts the spans of one stretch of time. */
+export async function* tally({ notebook, write }: Desk, inquiry: TallyInquiry): Step<Tally> {
+  const {
+    question,
+    range,
+    by,
+    where = [ownWork('s.kind')],
+    failed = "s.status_code = 'ERROR'",
+    order = 'calls',
+  } = inquiry;
+  const named = by.map((expression, index) => `${expression} AS name_${index}, `).join('');
+  const { join, distinct } = inquiry;
+  const different =
+    distinct === undefined
+      ? ''
+      : `, count(DISTINCT ${distinct}) AS different, count(DISTINCT CASE WHEN ${failed} THEN ${distinct} END) AS different_failed`;
+  const conditions = [within(write, 's.time', range).slice(1, -1), ...where].join(' AND ');
+  const grouped = by.length === 0 ? '' : `\nGROUP BY ${by.join(', ')}`;
+  const sql = `SELECT ${named}count(*) AS calls, ${write.countIf(failed)} AS failed, ${write.quantile('s.duration_nano', 0.5)} AS median_nano, ${write.quantile('s.duration_nano', 0.95)} AS p95_nano, min(s.time) AS first_seen${different}
+FROM otel.spans s${join === undefined ? '' : ` CROSS JOIN ${join}`}
+WHERE ${conditions}${grouped}
+ORDER BY ${orders[order]} DESC${by.map((_, index) => `, name_${index}`).join('')}
+LIMIT 50`;
+  const read = (row: Row): Tallied => ({
+    names: by.map((_, index) => row.text(`name_${index}`)),
+    calls: row.number('calls'),
+    failed: row.number('failed'),
+    median: row.number('median_nano'),
+    p95: row.number('p95_nano'),
+    first: row.time('first_seen'),
+    values: { all: row.number('different'), failed: row.number('different_failed') },
+  });
+  const { rows, ...finding } = yield* notebook.ask({
+    question,
+    sql,
+    window: range,
+    judge(found) {
+      const lines = found
+        .map(read)
+        .filter(({ calls }) => calls > 0)
+        .slice(0, 5)
+        .map(describe);
+      const observation = lines.length === 0 ? `Nothing, from ${moment(range.start)} on.` : `${lines.join('; ')}.`;
+      return { observation, verdict: 'neutral' };
+    },
+  });
+  return { ...finding, rows: rows.map(read).filter(({ calls }) => calls > 0) };
+}
+
+/** `` `payment` `Charge`: 13 of 117 failed, 61 ms at the median and 112 ms at p95 `` */
+export function describe({ names, ...counted }: Tallied): string {
+  const what = names.filter((name) => name !== '').map((name) => code(name, 80));
+  return `${what.length === 0 ? '' : `${what.join(' ')}: `}${figures(counted)}`;
+}
+
+export function figures({ calls, failed, median, p95 }: Pick<Tallied, 'calls' | 'failed' | 'median' | 'p95'>): string {
+  return `${failed} of ${calls} failed, ${milliseconds(median)} at the median and ${milliseconds(p95)} at p95`;
+}
+
+export interface Version {
+  readonly service: string;
+  readonly version: string;
+  readonly first: Date;
+  readonly previous: string;
+}
+
+/** Versions that came while their service ran another. */
+export async function* newVersions(
+  desk: Desk,
+  { now, before }: Windows,
+): Step<Pick<Tally, 'evidenceId' | 'rows'> & { readonly added: readonly Version[] }> {
+  const range = { start: before?.start ?? now.start, end: now.end };
+  const counted = yield* tally(desk, {
+    question: 'Which versions of services ran, and from when on?',
+    range,
+    by: ['s.service_name', 's.service_version'],
+    where: ["s.service_version <> ''"],
+  });
+  const added = counted.rows.flatMap(({ names: [service = '', release = ''], first }) => {
+    const others = counted.rows.filter(({ names: [name] }) => name === service);
+    const [oldest] = others.toSorted((a, b) => (a.first?.getTime() ?? 0) - (b.first?.getTime() ?? 0));
+    const previous = oldest?.names[1] ?? release;
+    return first === undefined || previous === release ? [] : [{ service, version: release, first, previous }];
+  });
+  return { ...counted, added };
+}
+
+export function describeVersion({ service, version: release, first, previous }: Version): string {
+  return `${code(service, 60)} ${code(release, 60)}, first seen at ${moment(first)} (${code(previous, 60)} before)`;
+}
+
+/** How one service fares, now and before. */
+export async function* fares(
+  desk: Desk,
+  windows: Windows,
+  service: string,
+): Step<{ readonly isWell: boolean; readonly text: string } | undefined> {
+  const counts = (range: TimeRange) =>
+    tally(desk, {
+      question: `How does ${code(service, 60)} fare?`,
+      range,
+      by: [],
+      where: [`s.service_name = ${desk.write.literal(service)}`, ownWork('s.kind')],
+    });
+  const now = yield* counts(windows.now);
+  const before = windows.before && (yield* counts(windows.before));
+  const [a, b] = [now.rows[0], before?.rows[0]];
+  if (a === undefined) return undefined;
+  const ids = cited(now.evidenceId, ...(before ? [before.evidenceId] : []));
+  const z =
+    b === undefined ? 0 : twoProportionZ({ hits: a.failed, total: a.calls }, { hits: b.failed, total: b.calls });
+  const isSlower = b !== undefined && a.p95 >= 1.5 * b.p95 && a.p95 - b.p95 >= 5e6;
+  const fails = b === undefined ? a.failed / a.calls >= 0.05 : z >= 3 && a.failed >= 5;
+  return {
+    isWell: !fails && !isSlower,
+    text: `${figures(a)} ${between(windows.now)}${b === undefined ? '' : `; before: ${figures(b)}`}.${ids}`,
+  };
+}
