@@ -74,7 +74,7 @@ describe('a change beside the onset', () => {
         'user.name': 'dana',
         'url.full': 'https://ci.example.com/4711',
       },
-      { service_version: '2.4.0', resource_attributes: { 'deployment.environment.name': 'production' } },
+      { service_version: '2.4.0', deployment_environment: 'production' },
     );
     const organization = await shop('payment-errors', [release, release]);
     const { answer, claims, steps, conclusion, document } = await investigate(organization, 'prod');
@@ -102,9 +102,11 @@ describe('a change beside the onset', () => {
     const named = event(27, 'deployment.finished', 'ci', {
       'service.name': 'payment',
       'service.version': '2.4.0',
+      'deployment.environment.name': 'production',
     });
-    const { claims } = await investigate(await shop('payment-errors', [named]));
-    expect(claims.join()).toContain('`payment` `2.4.0` was deployed at 2026-03-01 11:33 UTC');
+    // Of many alerts the environment is a namespace.
+    const { claims } = await investigate(await shop('payment-errors', [named]), 'shop');
+    expect(claims.join()).toContain('`payment` `2.4.0` was deployed in `production` at 2026-03-01 11:33 UTC');
   });
 
   it('is not blamed after it, in another environment, or where it failed', async () => {
@@ -142,7 +144,7 @@ describe('a change beside the onset', () => {
       event(30, 'feature_flag.change', '', { 'feature_flag.key': 'express', 'feature_flag.result.value': 'on' }),
     ]);
     const { claims, answer } = await investigate(organization);
-    expect(claims.join()).toContain('flag `cards` of `payment` was changed to `new` at 2026-03-01 11:34 UTC');
+    expect(claims.join()).toContain('flag `cards` of `payment` first gave `new` at 2026-03-01 11:34 UTC');
     expect(claims.join()).toContain('Elsewhere: flag `express` was changed to `on` at 2026-03-01 11:30 UTC');
     expect(claims.join()).not.toContain('rare');
     expect(answer).toContain('Turn the flag `cards` back');

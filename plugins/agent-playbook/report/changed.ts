@@ -39,7 +39,7 @@ export function undo({ before }: Changes, service: string): readonly string[] {
   if (change === undefined) return [];
   const { kind, version, flag, url } = change;
   const see = url === '' ? '' : `: ${code(url, 200)}`;
-  if (kind === 'flag') return [`Turn the flag ${code(flag, 100)} back, and see whether it ends${see}.`];
+  if (kind !== 'deploy') return [`Turn the flag ${code(flag, 100)} back, and see whether it ends${see}.`];
   const release = `${code(service, 60)}${version === '' ? '' : ` ${code(version, 60)}`}`;
   return [`Roll back ${release}, or compare it with the version before${see}.`];
 }

@@ -2,9 +2,12 @@ import type { Finding, Row } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
 import { code, moment, within } from '../sql.ts';
 
+/** Also a flag that was evaluated and gave what it did not give before. */
+const kinds = ['deploy', 'flag', 'evaluation'] as const;
+
 /** A deploy or a turned flag: a fact beside the trouble, and no cause by itself. */
 export interface Change {
-  readonly kind: 'deploy' | 'flag';
+  readonly kind: (typeof kinds)[number];
   readonly at: Date;
   /** '' for a flag of no one service. */
   readonly service: string;
@@ -42,7 +45,8 @@ interface Around {
 }
 
 const minute = 60_000;
-const day = 24 * 60 * minute;
+/** A change of the service that is blamed counts as long. */
+const farthest = 6 * 60 * minute;
 /** What others changed longer before has mostly shown its effect. */
 const beside = 60 * minute;
 /** A beginning is known to about so much. */
@@ -53,9 +57,9 @@ const byChance = 0.001;
 /** What was deployed and which flags were turned around that time, as log events tell. */
 export async function* changesAround({ notebook, write, windows, environment }: Scene, around: Around): Step<Changes> {
   const { began, versions } = around;
-  const range = { start: new Date((began ?? windows.now.start).getTime() - day), end: windows.now.end };
+  const reference = began ?? windows.now.start;
+  const range = { start: new Date(reference.getTime() - farthest), end: windows.now.end };
   const attribute = (key: string) => `COALESCE(${write.attribute('attributes', key)}, '')`;
-  const resource = (key: string) => `COALESCE(${write.attribute('resource_attributes', key)}, '')`;
   const first = (...texts: readonly string[]): string =>
     texts.reduceRight((rest, text) => `CASE WHEN ${text} <> '' THEN ${text} ELSE ${rest} END`);
   const columns = {
@@ -65,15 +69,14 @@ export async function* changesAround({ notebook, write, windows, environment }: 
     flag_value: first(attribute('feature_flag.result.variant'), attribute('feature_flag.result.value')),
     id: first(attribute('deployment.id'), attribute('log.record.uid')),
     status: attribute('deployment.status'),
-    environment: first(attribute('deployment.environment.name'), resource('deployment.environment.name')),
+    environment: first(attribute('deployment.environment.name'), 'deployment_environment'),
     who: attribute('user.name'),
     url: attribute('url.full'),
   };
-  const isEvaluation = `event_name = 'feature_flag.evaluation'`;
   // Reports with one id are one change; evaluations of one value are one, the first.
-  const mark = `CASE WHEN ${isEvaluation} THEN 'evaluation' WHEN id <> '' THEN id ELSE ${write.timeText('time', '%Y-%m-%d %H:%M:%S')} END`;
+  const kind = `CASE WHEN event_name LIKE 'deploy%' THEN 'deploy' WHEN event_name = 'feature_flag.evaluation' THEN 'evaluation' ELSE 'flag' END`;
+  const mark = `CASE WHEN event_name = 'feature_flag.evaluation' THEN '' WHEN id <> '' THEN id ELSE ${write.timeText('time', '%Y-%m-%d %H:%M:%S')} END`;
   const latest = (column: string) => `${write.valueAt(column, 'time', 'max')} AS ${column}`;
-  const kind = `CASE WHEN event_name LIKE 'deploy%' THEN 'deploy' ELSE 'flag' END`;
   const sql = `SELECT min(time) AS first_seen, kind, service, version, flag, flag_value, mark, count(*) AS events, ${['status', 'environment', 'who', 'url'].map(latest).join(', ')}
 FROM (
   SELECT time, service, version, flag, flag_value, status, environment, who, url, ${kind} AS kind, ${mark} AS mark
@@ -86,7 +89,7 @@ FROM (
   ) e
 ) c
 GROUP BY kind, service, version, flag, flag_value, mark
-ORDER BY CASE WHEN mark = 'evaluation' THEN 1 ELSE 0 END, min(time) DESC, service, flag, flag_value
+ORDER BY CASE WHEN kind = 'evaluation' THEN 2 WHEN service = ${write.literal(around.service ?? '')} THEN 0 ELSE 1 END, abs(${write.epochSeconds('min(time)')} - ${Math.round(reference.getTime() / 1_000)}), service, flag, flag_value
 LIMIT 50`;
   const { rows, ...finding } = yield* notebook.ask({
     question: 'What was deployed, and which flags were changed?',
@@ -107,12 +110,11 @@ LIMIT 50`;
       };
     },
   });
-  const found = readChanges(rows, range.end, finding.evidenceId).filter((change) =>
-    isSame(change.environment, environment),
-  );
-  const all = found.map((change) => withSpans(change, versions));
+  const all = readChanges(rows, range.end, finding.evidenceId)
+    .map((change) => withSpans(change, versions))
+    .filter((change) => !isOtherTier(change.environment, environment));
   const own = (change: Change): boolean => change.service !== '' && change.service === around.service;
-  const distance = ({ at }: Change): number => Math.abs(at.getTime() - (began ?? windows.now.start).getTime());
+  const distance = ({ at }: Change): number => Math.abs(at.getTime() - reference.getTime());
   const sorted = all.toSorted((a, b) => Number(own(b)) - Number(own(a)) || distance(a) - distance(b));
   const near = sorted.filter((change) => own(change) || distance(change) <= beside);
   const shown = { ...finding, told: rows.length > 0 };
@@ -148,11 +150,12 @@ function readChanges(rows: readonly Row[], end: Date, evidenceId: string): reado
   };
   return rows.flatMap((row) => {
     const at = row.time('first_seen');
-    if (at === undefined || (row.text('mark') === 'evaluation' && !isNew(row, at))) return [];
+    const kind = kinds.find((name) => name === row.text('kind'));
+    if (at === undefined || kind === undefined || (kind === 'evaluation' && !isNew(row, at))) return [];
     return [
       {
         at,
-        kind: row.text('kind') === 'deploy' ? 'deploy' : 'flag',
+        kind,
         service: row.text('service'),
         version: row.text('version'),
         flag: row.text('flag'),
@@ -176,18 +179,21 @@ function withSpans(change: Change, versions: Around['versions']): Change {
   return { ...change, at, evidenceIds: [...change.evidenceIds, versions.evidenceId] };
 }
 
-/** `prod` is `production`; what is not said is not another. */
-function isSame(a: string, b = ''): boolean {
-  const [one, other] = [a.toLowerCase(), b.toLowerCase()];
-  return one.startsWith(other) || other.startsWith(one);
+const tiers = [/^pre-?prod|^stag|^uat/i, /^prod|^live/i, /^dev/i, /^test|^qa/i] as const;
+
+/** `staging` is not `prod`; an alert's environment may also be a namespace, which tells nothing. */
+function isOtherTier(a: string, b = ''): boolean {
+  const [one, other] = [a, b].map((name) => tiers.findIndex((tier) => tier.test(name)));
+  return one !== other && one !== -1 && other !== -1;
 }
 
 /** `` `payment` `2.4.0` was deployed in `production` `` */
 export function describe({ kind, service, version, flag, value, status, environment, who }: Change): string {
   const where = `${environment === '' ? '' : ` in ${code(environment, 60)}`}${who === '' ? '' : ` by ${code(who, 60)}`}`;
-  if (kind === 'flag') {
-    const whose = service === '' ? '' : ` of ${code(service, 60)}`;
-    return `flag ${code(flag, 100)}${whose} was changed${value === '' ? '' : ` to ${code(value, 60)}`}${where}`;
+  if (kind !== 'deploy') {
+    const named = `flag ${code(flag, 100)}${service === '' ? '' : ` of ${code(service, 60)}`}`;
+    if (kind === 'evaluation') return `${named} first gave ${code(value, 60)}${where}`;
+    return `${named} was changed${value === '' ? '' : ` to ${code(value, 60)}`}${where}`;
   }
   const release = `${code(service, 60)}${version === '' ? '' : ` ${code(version, 60)}`}`;
   if (status === 'failed') return `a deploy of ${release} failed${where}`;

@@ -80,7 +80,7 @@ SELECT *
   IF((`tenant_id` = 'acme'), IFNULL(severity_number, 0), NULL) AS `severity_number`,
   IF((`tenant_id` = 'acme'), IFNULL(severity_text, ''), NULL) AS `severity_text`,
   IF((`tenant_id` = 'acme'), IFNULL(body, ''), NULL) AS `body`,
-  IF((`tenant_id` = 'acme'), '', NULL) AS `event_name`,
+  IF((`tenant_id` = 'acme'), IFNULL(JSON_VALUE(log_attributes, '$."event.name"'), ''), NULL) AS `event_name`,
   IF((`tenant_id` = 'acme'), IFNULL(trace_id, ''), NULL) AS `trace_id`,
   IF((`tenant_id` = 'acme'), IFNULL(span_id, ''), NULL) AS `span_id`,
   IF((`tenant_id` = 'acme'), IFNULL(flags, 0), NULL) AS `flags`,

@@ -101,7 +101,7 @@ SELECT *
   IFNULL(severity_number, 0) AS `severity_number`,
   IFNULL(severity_text, '') AS `severity_text`,
   IFNULL(body, '') AS `body`,
-  '' AS `event_name`,
+  IFNULL(JSON_VALUE(log_attributes, '$."event.name"'), '') AS `event_name`,
   IFNULL(trace_id, '') AS `trace_id`,
   IFNULL(span_id, '') AS `span_id`,
   IFNULL(flags, 0) AS `flags`,

@@ -107,6 +107,7 @@ const logs: Readonly<Record<string, Wanted>> = {
   severity_number: ['IFNULL(severity_number, 0)', 'severity_number'],
   severity_text: text('severity_text'),
   body: text('body'),
+  event_name: [`IFNULL(JSON_VALUE(log_attributes, '$."event.name"'), '')`, 'log_attributes'],
   trace_id: text('trace_id'),
   span_id: text('span_id'),
   attributes: json('log_attributes'),

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import {
   ClientGone,
+  hashSecret,
   type Component,
   type Health,
   type Instruments,
@@ -191,8 +192,8 @@ class Receiver implements OtlpReceiver {
       const change = readChange(body);
       if (change === undefined) return { stored: false, reason: 'This message is about no flag.' };
       const event = changeEvent(change, this.#options.now().getTime());
-      const key =
-        change.id === undefined ? undefined : JSON.stringify([organizationId, { ...change, time: undefined }]);
+      const said = JSON.stringify([organizationId, { ...change, time: undefined }]);
+      const key = change.id === undefined ? undefined : hashSecret(said);
       const isNew = await this.#changes.store(key, async () => {
         const { rejected, reasons } = await this.#store(logs, organizationId, 'logs', 'json', event);
         if (rejected > 0) throw new OtlpRefusal(400, `The change was not stored: ${reasons[0]?.[0] ?? 'rejected'}.`);
