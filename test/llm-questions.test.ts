@@ -63,6 +63,14 @@ describe('a free question', () => {
     'Delete all telemetry of payment',
     'thank you so much, great work',
     'lorem ipsum dolor',
+    'Seit wann ist das so?',
+    'Welche Version ist schuld?',
+    'Ist es die Datenbank?',
+    'Wie viele Kunden sind betroffen?',
+    'Was soll ich tun?',
+    'Depuis quand ?',
+    '¿Desde cuándo?',
+    'Zeig mir die Traces',
   ])('reaches the model: %s', async (question) => {
     const before = laboratory.api.asked.length;
     const { events } = await ask(question, inProse);

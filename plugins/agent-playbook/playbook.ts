@@ -50,17 +50,19 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
   const notebook = createNotebook(host, assignment, signal);
   const question = readQuestion(assignment);
   const { earlier = [], askedAt, incident } = assignment;
-  const { asks } = question;
+  const { asks, isForeign } = question;
+  // A model has more to say to some, and says it in the language of the question.
+  const left = (isForeign || betterInProse.has(asks.kind)) && ({ unanswered: true } as const);
   const say = (answer: string): string => inEnglish(question, answer, askedAt);
   const small = smallTalk(asks, earlier);
   if (small !== undefined) return yield { type: 'answer', ...small, answer: say(small.answer) };
   const recalled = recall(asks, earlier, askedAt);
-  if (recalled !== undefined) return yield { type: 'answer', answer: say(recalled) };
+  if (recalled !== undefined) return yield { type: 'answer', answer: say(recalled), ...left };
   const [last] = earlier;
   if (last !== undefined || !needsFindings(asks)) {
     const direct = yield* directly(host, notebook, question, assignment, last);
     if (direct !== undefined) {
-      return yield { type: 'answer', answer: say(direct), ...(betterInProse.has(asks.kind) && { unanswered: true }) };
+      return yield { type: 'answer', answer: say(direct), ...left };
     }
     const isNamed = asks.kind === 'blame' || asks.kind === 'health';
     const unknown = isNamed ? smallTalk({ kind: 'unknown' }, earlier) : undefined;
@@ -100,7 +102,7 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
   };
 }
 
-/** A model has more to say to these. */
+/** Questions to which what was found is only a part of the answer. */
 const betterInProse: ReadonlySet<Asks['kind']> = new Set(['summary', 'order']);
 
 /** What the reader has to know about how the message was read. */
