@@ -16,8 +16,8 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
     [
       'Root cause',
       [
-        conclusion.root_cause === '' ? 'Not found.' : `${conclusion.root_cause} (confidence: ${conclusion.confidence})`,
-        conclusion.claims.map(claimLine).join('\n'),
+        conclusion.root_cause === '' ? 'Not found.' : `${causeLine(conclusion)} (confidence: ${conclusion.confidence})`,
+        furtherClaims(conclusion).map(claimLine).join('\n'),
         otherSuspects(conclusion),
       ]
         .filter(Boolean)
@@ -47,12 +47,12 @@ export function evidenceBlock({ evidence_id: id, question, verdict, observation,
 /** The answer in the chat: Markdown, telemetry only in code spans. */
 export function writeAnswer(report: Report, steps: readonly Noted[]): string {
   const { conclusion, headline, windows, notes, nextSteps } = report;
-  const { confidence, root_cause: cause, claims, not_checked: unchecked = [] } = conclusion;
+  const { confidence, not_checked: unchecked = [] } = conclusion;
   const observed = steps.map((step) => `${step.evidence_id}: ${step.observation}`);
   const blocks = [
     `**${headline}**${confidence === 'none' ? '' : ` (${confidence} confidence)`}`,
-    cause,
-    claims.map(claimLine).join('\n'),
+    causeLine(conclusion),
+    furtherClaims(conclusion).map(claimLine).join('\n'),
     otherSuspects(conclusion),
     nextSteps.length === 0 ? '' : `Next:\n${bullets(nextSteps)}`,
     [...(windows ? [comparedLine(windows)] : []), ...notes].join(' '),
@@ -75,6 +75,18 @@ function otherSuspects({ service, suspects = [], suspicions = [] }: Report['conc
     ...(rest.length === 0 ? [] : [`Hardly anything speaks for ${names(rest)}.`]),
   ];
   return lines.length === 0 ? '' : `${service === '' ? 'Look first at' : 'Also looks unusual'}:\n${bullets(lines)}`;
+}
+
+/** The claim that the root cause repeats is not said twice. */
+function furtherClaims({ root_cause: cause, claims }: Report['conclusion']): Report['conclusion']['claims'] {
+  const [first, ...rest] = claims;
+  return first !== undefined && cause.startsWith(first.text.slice(0, -1)) ? rest : claims;
+}
+
+function causeLine(conclusion: Report['conclusion']): string {
+  const { root_cause: cause, claims } = conclusion;
+  const ids = furtherClaims(conclusion) === claims ? [] : (claims[0]?.evidence_ids ?? []);
+  return `${cause}${ids.length === 0 ? '' : ` [${ids.join(', ')}]`}`;
 }
 
 export function claimLine({ text, status, evidence_ids: ids }: Report['conclusion']['claims'][number]): string {

@@ -115,7 +115,7 @@ function somethingWrong(
       ...[...events, ...changes.after].slice(0, 8).map((change) => ({ at: change.at, what: describeChange(change) })),
       ...(version?.firstSeen && !isTold ? [{ at: version.firstSeen, what: `version ${released} is first seen` }] : []),
     ].toSorted((a, b) => a.at.getTime() - b.at.getTime()),
-    ruledOut: [...ruledOut(clues, closer), ...tooLate(changes, began)],
+    ruledOut: [...ruledOut(clues, closer, events.length > 0), ...tooLate(changes, began)],
     nextSteps: [...undo(changes, suspect.service), ...nextSteps(suspect, version !== undefined && !isTold)],
     openQuestions: suspect.message === '' ? [`Why does ${code(suspect.service, 60)} behave so?`] : [],
     notes,

@@ -79,7 +79,12 @@ export function impact({ errors, latency }: Clues): readonly string[] {
   return [...failing.map(describeErrors), ...slow.map(describeLatency)].map((line) => `${line}.`);
 }
 
-export function ruledOut({ errors, latency, logs, resources }: Clues, { versions }: CloserLook): readonly string[] {
+/** `told`: senders told of deploys in that time, which a version that was there shortly before does not rule out. */
+export function ruledOut(
+  { errors, latency, logs, resources }: Clues,
+  { versions }: CloserLook,
+  told: boolean,
+): readonly string[] {
   const gauges = resources?.changes ?? [];
   const usedUp = gauges.length === 0 || gauges.some(({ alone, z }) => alone && z >= farFromUsual);
   const asked: readonly (readonly [what: string, finding: Finding | undefined, found: boolean | undefined])[] = [
@@ -87,7 +92,7 @@ export function ruledOut({ errors, latency, logs, resources }: Clues, { versions
     ['More slowness than before', latency, latency?.changes.some(({ worse }) => worse)],
     ['New or more frequent warnings and errors in the logs', logs, logs.worse.length > 0],
     ['A resource that is used up', resources, usedUp],
-    ['A new version of a service', versions, versions && versions.added.length > 0],
+    ['A new version of a service', versions, told || (versions && versions.added.length > 0)],
   ];
   return asked.flatMap(([what, finding, found]) =>
     finding === undefined || finding.failed || found ? [] : [`${what} [${finding.evidenceId}].`],
