@@ -12,10 +12,10 @@ export interface Silent {
   readonly evidenceIds: readonly string[];
 }
 
-/** So many spans of it are missing at its rate of before: less is a pause. */
-const leastMissing = 15;
+/** So many spans of it are missing at its rate of before: none of ten comes by chance once in 20,000 times. */
+const leastMissing = 10;
 const leastPause = 2 * 60_000;
-/** Of the parts of the time before it fell silent it worked in so many: a job comes and goes. */
+/** Of the parts of the time in which work at its rate falls by chance it worked in so many: a job comes and goes. */
 const steady = 0.9;
 /** Of those who are called under a name so many reached it. */
 const mostlyIt = 0.5;
@@ -45,7 +45,8 @@ LIMIT 50`;
       if (first === undefined || since === undefined) return [];
       const worked = Math.max(1, since.getTime() - first.getTime());
       const missing = (row.number('spans') / worked) * (range.end.getTime() - since.getTime());
-      const isSteady = row.number('parts') >= steady * (worked / (width * 1_000));
+      const parts = worked / (width * 1_000);
+      const isSteady = row.number('parts') >= steady * parts * (1 - Math.exp(-row.number('spans') / parts));
       return isSteady && missing >= leastMissing && worked >= leastPause
         ? [{ service: row.text('service_name'), since, missing }]
         : [];
