@@ -16,7 +16,7 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
     [
       'Root cause',
       [
-        conclusion.root_cause === '' ? 'Not found.' : `${causeLine(conclusion)} (confidence: ${conclusion.confidence})`,
+        conclusion.root_cause === '' ? 'Not found.' : causeLine(conclusion, ` (confidence: ${conclusion.confidence})`),
         furtherClaims(conclusion).map(claimLine).join('\n'),
         otherSuspects(conclusion),
       ]
@@ -83,10 +83,11 @@ function furtherClaims({ root_cause: cause, claims }: Report['conclusion']): Rep
   return first !== undefined && cause.startsWith(first.text.slice(0, -1)) ? rest : claims;
 }
 
-function causeLine(conclusion: Report['conclusion']): string {
+/** Evidence comes last: brackets before others would make a link. */
+function causeLine(conclusion: Report['conclusion'], confidence = ''): string {
   const { root_cause: cause, claims } = conclusion;
   const ids = furtherClaims(conclusion) === claims ? [] : (claims[0]?.evidence_ids ?? []);
-  return `${cause}${ids.length === 0 ? '' : ` [${ids.join(', ')}]`}`;
+  return `${cause}${confidence}${ids.length === 0 ? '' : ` [${ids.join(', ')}]`}`;
 }
 
 export function claimLine({ text, status, evidence_ids: ids }: Report['conclusion']['claims'][number]): string {
