@@ -45,7 +45,8 @@ const names = (
   ['exhausted', 'changedIfSaid', 'changedAlike', 'noticed', 'aftermath', 'beginnings', 'fewestChunks'] as const
 ).filter((name) => grid[name] !== undefined);
 
-const { laboratory, cases } = folder === undefined ? await prepareShop({ system: 'shop', seeds: [1] }) : await prepareFaults(folder);
+const { laboratory, cases } =
+  folder === undefined ? await prepareShop({ system: 'shop', seeds: [1] }) : await prepareFaults(folder);
 const { telemetry } = laboratory;
 const ask = agentQuery(createQueryPipeline({ telemetry, logger: silentLogger, now: () => new Date() }));
 // Thresholds change what is made of the answers and hardly what is asked.

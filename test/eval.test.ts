@@ -17,6 +17,9 @@ function result(service: string | undefined, named: readonly string[], type = 't
     service,
     named,
     blames: named.length > 0,
+    shown: named.slice(0, 1),
+    saysNothingWrong: named.length === 0,
+    contradictions: [],
     seconds: 1,
     queries: 2,
     onsetErrorSeconds: undefined,
@@ -31,8 +34,9 @@ describe('the score', () => {
       result('a', ['b', 'c', 'd', 'e', 'a']),
       result('a', []),
     ]);
-    expect(found).toMatchObject({ cases: 4, ac1: 0.25, ac3: 0.5, ac5: 0.75 });
-    expect(found.by_type['u']).toEqual({ cases: 1, ac1: 0, ac3: 1, ac5: 1 });
+    expect(found).toMatchObject({ cases: 4, ac1: 0.25, ac3: 0.5, ac5: 0.75, visible_ac1: 0.25, visible_ac3: 0.25 });
+    expect(found).toMatchObject({ nothing_wrong_of_faults: 1, contradictions: 0 });
+    expect(found.by_type['u']).toMatchObject({ cases: 1, ac1: 0, ac3: 1, ac5: 1 });
   });
 
   it('counts quiet cases apart, and a failed one as none', () => {
@@ -73,13 +77,13 @@ describe('a data folder', () => {
     try {
       const faults = [
         { injected_at: '2026-03-01 11:00:00', service_name: 'b', fault_type: 'u', pod_name: 'b-1' },
-        { injected_at: '2026-03-01T10:00:00+01:00', service_name: 'a', fault_type: 't' },
+        { injected_at: '2026-03-01T10:00:00+01:00', service_name: 'a', fault_type: 't', last: '2026-03-01 09:20:00' },
       ];
       await writeFile(join(folder, 'faults.json'), JSON.stringify(faults));
       await writeFile(join(folder, 'metrics.parquet'), '');
       await mkdir(join(folder, 'logs.parquet'));
       expect(readFaults(folder)).toEqual([
-        { injectedAt: at('09:00:00'), service: 'a', type: 't' },
+        { injectedAt: at('09:00:00'), service: 'a', type: 't', end: at('09:20:01') },
         { injectedAt: at('11:00:00'), service: 'b', type: 'u' },
       ]);
       expect(dataFiles(folder)).toEqual({ metrics: join(folder, 'metrics.parquet') });

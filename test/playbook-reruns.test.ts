@@ -5,7 +5,8 @@ import { Harness } from '../plugins/telemetry-duckdb/support/harness.ts';
 import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from './contract/host.ts';
 import { newId, type OrganizationId, type ToolContext } from '../src/contract/core/index.ts';
-import type { Agent, NewStep } from '../src/contract/agent/index.ts';
+import { contradicts, type Agent, type Evidence, type NewStep } from '../src/contract/agent/index.ts';
+import type { Claim } from '../src/contract/storage/index.ts';
 import {
   demoQuestion,
   groundTruth,
@@ -44,15 +45,22 @@ afterAll(async () => {
   await harness?.stop();
 });
 
-async function stepsOf(organizationId: OrganizationId, content: string): Promise<readonly NewStep[]> {
+interface Investigated {
+  readonly steps: readonly NewStep[];
+  readonly claims: readonly Claim[];
+}
+
+async function investigated(organizationId: OrganizationId, content: string): Promise<Investigated> {
   const author = { kind: 'key' as const, id: 'ak_test', name: 'test' };
   const messages = [{ id: newId('msg'), seq: 1, role: 'user' as const, author, time: end, content, parts: [] }];
   const steps: NewStep[] = [];
+  let claims: readonly Claim[] = [];
   const assignment = { organizationId, messages, steps: [], askedAt: end };
   for await (const event of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
     if (event.type === 'step') steps.push(event.step);
+    if (event.type === 'conclusion') claims = event.conclusion.claims;
   }
-  return steps;
+  return { steps, claims };
 }
 
 async function rowsOf(organizationId: OrganizationId, sql: string): Promise<readonly (readonly unknown[])[]> {
@@ -85,8 +93,13 @@ describe('the steps of an investigation', () => {
     '%s: each is answered, and gives the recorded rows when query_otel runs its SQL',
     async (scenario) => {
       const organizationId = await loadShop(harness.telemetry, optionsOf(scenario));
-      const steps = await stepsOf(organizationId, demoQuestion(optionsOf(scenario)));
+      const { steps, claims } = await investigated(organizationId, demoQuestion(optionsOf(scenario)));
       expect(steps.length).toBeGreaterThan(8);
+      const evidence = steps.map((step, index): Evidence => ({
+        ...step,
+        evidence_id: step.evidence_id ?? `E${index + 1}`,
+      }));
+      expect(claims.filter((claim) => contradicts(claim, evidence))).toEqual([]);
       for (const { sql, rows, error, observation } of steps) {
         expect({ error, observation }).toEqual({ error: undefined, observation });
         expect(rounded(await rowsOf(organizationId, sql))).toEqual(rounded(rows));

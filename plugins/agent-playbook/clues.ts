@@ -1,3 +1,4 @@
+import { suspectsWithoutTraces } from './few-traces.ts';
 import { changedServices, misbehaving, rank, starving, unsettled, unusual } from './ranking.ts';
 import {
   blameForErrors,
@@ -11,12 +12,11 @@ import {
   type AddedTime,
   type Suspect,
 } from './suspects.ts';
-import { thresholds } from './statistics.ts';
 import type { Step, Scene } from './scene.ts';
 import { usual } from './notebook.ts';
 import {
   callBehaviour,
-  clearlyChanged,
+  leastChanged,
   gain,
   logBehaviour,
   distinct,
@@ -33,6 +33,7 @@ import { withLineKinds } from './steps/line-kinds.ts';
 import { load } from './steps/load.ts';
 import { logPatterns, type LogPatterns } from './steps/log-patterns.ts';
 import { placement } from './steps/placement.ts';
+import { requestGauges } from './steps/request-gauges.ts';
 import { resources, type Resources } from './steps/resources.ts';
 import { selfTime, type SelfTime } from './steps/self-time.ts';
 import { silence } from './steps/silence.ts';
@@ -118,6 +119,8 @@ export interface Clues {
   readonly logs: LogPatterns;
   /** By which the lines of the logs were counted. */
   readonly templates: readonly Template[];
+  /** Gauges or logs, where they rank the suspects for want of traces. */
+  readonly basis: string | undefined;
   /** Likeliest first; empty when nothing is wrong. */
   readonly suspects: readonly Suspect[];
   /** The services of these, and after them those that hardly anything speaks for. */
@@ -140,14 +143,25 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
   const gaps = compared ? yield* callGaps(scene) : undefined;
   const adding = time ? whoAddsTime(time, gaps) : [];
   const slow = yield* suspectOfLatency(scene, { latency, time, gaps, adding });
+  const few = compared && !scene.traced && (latency?.changes.length ?? 0) === 0;
   const spans = adding.length > 0 || (latency?.changes.length ?? 0) > 0;
-  const used = compared ? yield* resources(scene, { every: !spans }) : undefined;
-  const least = leastOf(scene);
+  const used = compared ? yield* resources(scene, { every: few || !spans }) : undefined;
+  const least = leastChanged(scene);
   const lined = yield* withLineKinds(scene);
   const behaved = compared ? yield* behaviour(lined) : [];
   const behaviours = mostTelling(behaved, least);
   const explaining = compared ? yield* explanations(scene, { errors, latency, failing, slow }) : [];
-  const suspects = rank({
+  const logs = yield* logPatterns(lined);
+  const untraced = few
+    ? suspectsWithoutTraces({
+        failing: yield* requestGauges(scene, 'failures'),
+        late: yield* requestGauges(scene, 'latency'),
+        logs,
+        said: scene.said,
+        calls: gaps?.calls ?? [],
+      })
+    : [];
+  const ranked = rank({
     explaining,
     failing,
     slow,
@@ -157,6 +171,7 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
     time: adding,
     said: scene.said,
   });
+  const suspects = [...untraced, ...ranked.filter(({ service }) => untraced.every((one) => one.service !== service))];
   const also =
     suspects.length > 0 || scene.said
       ? unusual([
@@ -165,7 +180,6 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
           used?.changes.map(({ service }) => service) ?? [],
         ])
       : [];
-  const logs = yield* logPatterns(lined);
   return {
     errors,
     latency,
@@ -175,6 +189,7 @@ export async function* gatherClues(scene: Scene): Step<Clues> {
     behaviours,
     logs,
     templates: lined.templates,
+    basis: few ? basisOf(suspects, logs) : undefined,
     suspects,
     named: [...new Set([...suspects.map(({ service }) => service), ...also])],
   };
@@ -200,6 +215,12 @@ async function* explanations(
     ...silent.map((one) => blameForSilence(one, failing)),
     ...(slow && burden ? [blameForLoad(slow, burden)] : []),
   ];
+}
+
+function basisOf(suspects: readonly Suspect[], { evidenceId }: LogPatterns): string {
+  const lines = suspects.some(({ evidenceIds }) => evidenceIds.includes(evidenceId));
+  const gauges = suspects.some(({ signal }) => signal?.kind === 'gauge');
+  return lines ? (gauges ? 'gauges and logs' : 'logs') : 'gauges';
 }
 
 async function* suspectOfErrors(scene: Scene, latency: LatencyShift | undefined): Step<Suspect | undefined> {
@@ -239,11 +260,7 @@ async function* behaviour(scene: Scene): Step<readonly Behaviours[]> {
 
 /** What services do otherwise than before, as what tells most of it says. */
 export async function* behaviourOf(scene: Scene): Step<Behaviours | undefined> {
-  return mostTelling(yield* behaviour(scene), leastOf(scene));
-}
-
-function leastOf({ said }: Scene): number {
-  return said ? thresholds.changedIfSaid : clearlyChanged;
+  return mostTelling(yield* behaviour(scene), leastChanged(scene));
 }
 
 /** To who says that something is wrong, `succeeded` that became `failed` is no mere change of words. */

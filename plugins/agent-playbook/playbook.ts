@@ -1,4 +1,11 @@
-import type { Agent, AgentEvent, AgentHost, Assignment, EarlierInvestigation } from '../../src/contract/agent/index.ts';
+import {
+  heldTo,
+  type Agent,
+  type AgentEvent,
+  type AgentHost,
+  type Assignment,
+  type EarlierInvestigation,
+} from '../../src/contract/agent/index.ts';
 import type { TableName } from '../../src/contract/telemetry/index.ts';
 import { createNotebook, type Notebook } from './notebook.ts';
 import { candidateNames, readFocus, readQuestion, unknownOnly } from './question/question.ts';
@@ -68,7 +75,9 @@ async function* investigate(host: AgentHost, assignment: Assignment, signal: Abo
     const unknown = isNamed ? smallTalk({ kind: 'unknown' }, earlier) : undefined;
     if (unknown !== undefined) return yield { type: 'answer', ...unknown, answer: say(unknown.answer) };
   }
-  const answered = yield* answer(host, notebook, question, assignment);
+  const unheld = yield* answer(host, notebook, question, assignment);
+  const { conclusion } = unheld.report;
+  const answered = { ...unheld, report: { ...unheld.report, conclusion: heldTo(conclusion, notebook.steps) } };
   const { report, reading, looked } = answered;
   const found = { conclusion: report.conclusion, steps: notebook.steps };
   const replied = needsFindings(asks)
@@ -219,6 +228,7 @@ async function* answer(
     write: host.dialect.write,
     windows: placed.windows,
     focus,
+    traced: sent.traced,
     sample: sampleOf(sent, placed.windows),
     templates: [],
     said,
@@ -273,11 +283,15 @@ async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Ste
     began: closer && (closer.onset?.at ?? scene.beganAt),
     versions: closer?.versions,
   });
-  return conclude(
-    scene,
-    { clues, closer, changes },
-    scene.sample === undefined ? notes : [...notes, sampleNote(scene.sample)],
-  );
+  return conclude(scene, { clues, closer, changes }, [
+    ...notes,
+    ...(scene.sample === undefined ? [] : [sampleNote(scene.sample)]),
+    ...(suspect === undefined || clues.basis === undefined ? [] : [basisNote(scene, clues.basis)]),
+  ]);
+}
+
+function basisNote({ windows: { now } }: Scene, basis: string): string {
+  return `Ranked from ${basis} alone: too few traces, or none, from ${moment(now.start)} to ${moment(now.end)}.`;
 }
 
 async function* examplesOnly(scene: Scene, question: Question, notes: readonly string[]): Step<Report> {
@@ -289,7 +303,15 @@ async function* examplesOnly(scene: Scene, question: Question, notes: readonly s
   return reportTraces(scene, shown, notes);
 }
 
-/** Spans first; logs, and then metrics, where there are none at that time; a month back where the last day is empty. */
+/** Sampled spans begin near what is wrong; logs and gauges tell how long there has been telemetry. */
+function reachingBack(sent: Coverage, others: readonly Coverage[]): Coverage {
+  const times = (which: 'first' | 'last'): readonly number[] =>
+    [sent, ...others].map((one) => one[which]?.getTime()).filter((time) => time !== undefined);
+  const [first, last] = [Math.min(...times('first')), Math.max(...times('last'))];
+  return Number.isFinite(first) ? { ...sent, first: new Date(first), last: new Date(last) } : sent;
+}
+
+/** Spans first; logs and metrics where there are hardly any at that time; a month back where the last day is empty. */
 async function* whatIsThere(
   { dialect: { write } }: AgentHost,
   notebook: Notebook,
@@ -311,10 +333,10 @@ async function* whatIsThere(
   const fits = ({ services }: Coverage): boolean =>
     asked.source === 'default' ? services.length > 0 : services.some(({ recent }) => recent > 0);
   const spans = yield* look('spans', 1);
-  if (fits(spans) || spans.failed) return spans;
-  for (const table of ['logs', 'metrics'] as const) {
-    const other = yield* look(table, 1);
-    if (fits(other)) return other;
-  }
+  if ((fits(spans) && spans.traced) || spans.failed) return spans;
+  const others = [yield* look('logs', 1), yield* look('metrics', 1)].filter(fits);
+  if (fits(spans)) return reachingBack(spans, others);
+  const [other, ...more] = others;
+  if (other !== undefined) return reachingBack(other, more);
   return asked.source === 'default' ? yield* look('spans', 30) : spans;
 }

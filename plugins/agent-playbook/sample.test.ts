@@ -8,6 +8,7 @@ const sent = (rows: number, recent = rows) => ({
   table: 'spans' as const,
   evidenceId: 'E1',
   failed: false,
+  traced: true,
   recent: hour,
   services: [{ name: 'checkout', rows, recent }],
   first: at(0),

@@ -13,6 +13,8 @@ export interface Scene {
   readonly write: DialectWriter;
   readonly windows: Windows;
   readonly focus: Focus;
+  /** There are spans enough to judge by them. */
+  readonly traced: boolean;
   /** How many of 256 parts of the traces are joined; undefined: all. */
   readonly sample: number | undefined;
   /** Kinds of log lines that only names tell apart. */

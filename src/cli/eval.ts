@@ -40,10 +40,10 @@ export const register: Register = (program, output, summary) => {
 };
 
 function describe(output: Output, report: Report): string {
-  const row = (name: string, { cases, ac1, ac3, ac5 }: Score): string[] => [
+  const row = (name: string, { cases, ac1, ac3, ac5, visible_ac1, visible_ac3 }: Score): string[] => [
     name,
     String(cases),
-    ...[ac1, ac3, ac5].map(shown),
+    ...[ac1, ac3, ac5, visible_ac1, visible_ac3].map(shown),
   ];
   const rows = [...Object.entries(report.by_type).map(([type, score]) => row(type, score)), row('all', report)];
   const { by_type: quietByType, ...quiet } = report.quiet;
@@ -51,9 +51,9 @@ function describe(output: Output, report: Report): string {
     ([type, { cases, nothing_wrong }]) => [type, String(cases), shown(nothing_wrong)],
   );
   return [
-    table(output, ['fault', 'cases', 'AC@1', 'AC@3', 'AC@5'], rows, 'No faults.'),
+    table(output, ['fault', 'cases', 'AC@1', 'AC@3', 'AC@5', 'shown @1', 'shown @3'], rows, 'No faults.'),
     ...(quiet.cases === 0 ? [] : [table(output, ['nothing wrong', 'cases', 'said'], quietRows, '')]),
-    `Median: ${report.median_seconds ?? '–'} s, ${report.median_queries ?? '–'} queries, onset off by ${report.median_onset_error_seconds ?? '–'} s. Failed: ${report.failed}.`,
+    `Median: ${report.median_seconds ?? '–'} s, ${report.median_queries ?? '–'} queries, onset off by ${report.median_onset_error_seconds ?? '–'} s. Failed: ${report.failed}. Nothing wrong said of a fault: ${report.nothing_wrong_of_faults}. Claims against their evidence: ${report.contradictions}.`,
   ].join('\n');
 }
 

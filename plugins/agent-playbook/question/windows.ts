@@ -68,18 +68,30 @@ export function placeWindows(
   }
   if (question.references.length > 0) return { windows: besides(range, first, question), notes };
   // An alert fires some minutes after what it is about: these are not what is usual.
-  return { windows: compare(range, first, asked.source === 'incident' ? 10 * minute : 0), notes };
+  const gap = asked.source === 'incident' ? 10 * minute : 0;
+  return { windows: compare(range, first, { gap, isNamed: question.beganAt !== undefined }), notes };
+}
+
+/** So much from before is enough where a person says when it began, however long ago that is. */
+const enoughBefore = 30 * minute;
+
+interface Comparing {
+  /** Left out right before. */
+  readonly gap?: number;
+  /** A person said that it began with the stretch. */
+  readonly isNamed?: boolean;
 }
 
 /** The stretch, begun no earlier than the telemetry, and as much of the time before it as there is, after a gap. */
-export function compare(range: TimeRange, first: Date, gap = 0): Windows {
+export function compare(range: TimeRange, first: Date, { gap = 0, isNamed = false }: Comparing = {}): Windows {
   const start = later(range.start, first);
   const length = Math.min(24 * hour, Math.max(10 * minute, lengthOf(range)));
   const end = new Date(start.getTime() - gap);
   const before = { start: later(new Date(end.getTime() - length), first), end };
   const now = { start, end: range.end };
-  if (lengthOf(before) >= Math.max(shortestBefore, lengthOf(now) / 2)) return { now, before, references: [] };
-  return gap === 0 ? { now, before: undefined, references: [] } : compare(range, first);
+  const least = Math.min(lengthOf(now) / 2, isNamed ? enoughBefore : Infinity);
+  if (lengthOf(before) >= Math.max(shortestBefore, least)) return { now, before, references: [] };
+  return gap === 0 ? { now, before: undefined, references: [] } : compare(range, first, { isNamed });
 }
 
 /** So long before what a person says to be the beginning is compared with, beside what they name as usual. */

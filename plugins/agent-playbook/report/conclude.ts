@@ -94,7 +94,11 @@ function somethingWrong(
       return claim(`It shows in this: ${what(other)}`, other.evidenceIds, status);
     }),
   ];
-  const confidence = confidenceOf(scene, suspect, logs.length > 0 || version !== undefined || began !== undefined);
+  const confidence = confidenceOf(scene, suspect, {
+    corroborated: logs.length > 0 || version !== undefined || began !== undefined,
+    traced: clues.basis === undefined,
+    refuted: onset !== undefined && !onset.failed && onset.at === undefined,
+  });
   return {
     conclusion: {
       root_cause: `${what(suspect)}${began ? `, since about ${moment(began)}` : ''}.`,

@@ -104,18 +104,22 @@ export function explains({ category }: Suspect): boolean {
   return category === 'silence' || category === 'load' || category === 'place';
 }
 
-/** High takes a clear majority, enough cases, something to compare with, and a second kind of evidence. */
+/**
+ * High takes a clear majority, enough cases, something to compare with, a second kind of evidence and a beginning that was found
+ * where one was looked for.
+ */
 export function confidenceOf(
   { windows }: Scene,
-  { share, excess, category }: Suspect,
-  corroborated: boolean,
+  { share, excess, category, signal, evidenceIds }: Suspect,
+  { corroborated, refuted, traced }: Readonly<Record<'corroborated' | 'refuted' | 'traced', boolean>>,
 ): Conclusion['confidence'] {
+  if (!traced) return signal?.kind === 'gauge' && evidenceIds.length > 1 ? 'medium' : 'low';
   if (category === 'behaviour') return excess >= 2 * clearlyChanged && corroborated ? 'medium' : 'low';
   if (category === 'resource') return corroborated ? 'medium' : 'low';
   // That others are slow because of it, or that it ought to send something, is concluded and not seen.
   if (category === 'load' || category === 'silence') return corroborated ? 'medium' : 'low';
   if (usual(windows).length === 0) return share >= 0.5 ? 'medium' : 'low';
-  if (share >= 0.6 && excess >= 15 && corroborated) return 'high';
+  if (share >= 0.6 && excess >= 15 && corroborated && !refuted) return 'high';
   return share >= 0.4 && excess >= 8 ? 'medium' : 'low';
 }
 

@@ -1,6 +1,6 @@
 import { code, percent, chunk, eitherWindow, isBefore, logTemplate, onlyFocus, within } from '../sql.ts';
 import { listed, type Row } from '../notebook.ts';
-import { gStatistic, overdispersion } from '../statistics.ts';
+import { gStatistic, overdispersion, thresholds } from '../statistics.ts';
 import type { Step, Scene } from '../scene.ts';
 import { joined } from '../sample.ts';
 
@@ -31,6 +31,11 @@ export interface Behaviours {
 
 /** From here on it is no accident, even among the thousands of lines and calls that a system has. */
 export const clearlyChanged = 16;
+
+/** Of one who says that something is wrong less is asked. */
+export function leastChanged({ said }: Pick<Scene, 'said'>): number {
+  return said ? thresholds.changedIfSaid : clearlyChanged;
+}
 
 /** So many rows tell of one service: those after them are most often the same lines again. */
 const rowsOfService = 3;
@@ -154,7 +159,7 @@ LIMIT 50`;
     sql,
     window: windows.now,
     judge(rows) {
-      const changes = rows.map((row) => read(row, kind, '')).filter((change) => change.g >= clearlyChanged);
+      const changes = rows.map((row) => read(row, kind, '')).filter((change) => change.g >= leastChanged({ said }));
       return listed(distinct(changes).slice(0, 4).map(describe), 'None does, beyond chance.');
     },
   });

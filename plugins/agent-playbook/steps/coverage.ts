@@ -9,6 +9,8 @@ export interface Coverage extends Finding {
   /** The stretch that is counted apart. */
   readonly recent: TimeRange;
   readonly services: readonly { readonly name: string; readonly rows: number; readonly recent: number }[];
+  /** In the stretch that is counted apart there are spans enough to judge by them. */
+  readonly traced: boolean;
   readonly first: Date | undefined;
   readonly last: Date | undefined;
 }
@@ -22,6 +24,9 @@ interface CoverageInquiry extends Pick<Scene, 'notebook' | 'write'> {
   /** Names that come first, since the question may mean them. */
   readonly candidates: readonly string[];
 }
+
+/** Of fewer spans of a service no operation has twenty on both sides to be compared: traces were sampled, or few things are traced. */
+const leastSpans = 40;
 
 /** Which services have sent anything, and when: what can be asked at all. */
 export async function* coverage(inquiry: CoverageInquiry): Step<Coverage> {
@@ -53,15 +58,19 @@ LIMIT 50`;
   const times = (column: string) =>
     answer.map((row) => row.time(column)?.getTime()).filter((time) => time !== undefined);
   const [firsts, lasts] = [times('first_seen'), times('last_seen')];
+  const services = answer.map((row) => ({
+    name: row.text('service_name'),
+    rows: row.number('total'),
+    recent: row.number('recent'),
+  }));
+  const total = (which: 'rows' | 'recent'): number => services.reduce((sum, service) => sum + service[which], 0);
+  const inRecent = total('recent') || total('rows');
   return {
     ...finding,
     table,
     recent,
-    services: answer.map((row) => ({
-      name: row.text('service_name'),
-      rows: row.number('total'),
-      recent: row.number('recent'),
-    })),
+    services,
+    traced: table === 'spans' && services.length > 0 && inRecent >= leastSpans * services.length,
     first: firsts.length === 0 ? undefined : new Date(Math.min(...firsts)),
     last: lasts.length === 0 ? undefined : new Date(Math.max(...lasts)),
   };

@@ -12,6 +12,8 @@ export interface LogPattern {
   /** Not seen before, and more than once or twice now. */
   readonly isNew: boolean;
   readonly worse: boolean;
+  /** And not a warning. */
+  readonly isError: boolean;
 }
 
 export interface LogPatterns extends Finding {
@@ -64,6 +66,7 @@ function readPattern(row: Row, scale: number): LogPattern {
     before,
     isNew,
     worse: worse && row.number('severity_number') >= 13,
+    isError: row.number('severity_number') >= 17,
   };
 }
 

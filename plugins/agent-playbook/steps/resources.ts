@@ -123,6 +123,6 @@ export function describe({ service, metric, value, valueBefore }: ResourceChange
   return `${code(metric, 80)} of ${code(service, 60)} is ${short(value)} (${short(valueBefore)} before)`;
 }
 
-function short(value: number): string {
+export function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }

@@ -80,11 +80,11 @@ ${inOrder('s.time')}`,
       case 'gauge': {
         const { service, metric, value, valueBefore } = signal.resource;
         return [
-          `The rise of ${code(metric, 80)} of ${code(service, 60)}`,
-          // Halfway between what it was and what it is there is little in between: the first above is the beginning.
+          `The ${value < valueBefore ? 'fall' : 'rise'} of ${code(metric, 80)} of ${code(service, 60)}`,
+          // Halfway between what it was and what it is there is little in between: the first beyond is the beginning.
           `SELECT time AS bucket, 1 AS total, 1 AS bad
 FROM otel.metrics
-WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND name = ${write.literal(metric)} AND value > ${write.literal((value + valueBefore) / 2)}
+WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND name = ${write.literal(metric)} AND value ${value < valueBefore ? '<' : '>'} ${write.literal((value + valueBefore) / 2)}
 ORDER BY time
 LIMIT 50`,
         ];

@@ -1,1 +1,2 @@
 export type * from './agent.ts';
+export { contradicts, heldTo, type Evidence } from './evidence.ts';

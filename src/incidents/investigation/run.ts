@@ -1,5 +1,5 @@
 import { code, shortened, SightlineError, type Host } from '../../contract/core/index.ts';
-import type { Agent, AgentEvent, Assignment } from '../../contract/agent/index.ts';
+import { heldTo, type Agent, type AgentEvent, type Assignment } from '../../contract/agent/index.ts';
 import {
   findingOf,
   howItEnded,
@@ -184,7 +184,8 @@ async function listen(investigation: Investigation, assignment: Assignment, deps
         const parts = boundParts(event.parts ?? []);
         return { outcome: { status: 'completed' }, message: boundAnswer(event.answer), parts };
       } else {
-        const conclusion = boundConclusion(event.conclusion);
+        const steps = await workspace.investigations.steps(investigation.id);
+        const conclusion = heldTo(boundConclusion(event.conclusion), steps);
         return {
           outcome: { status: 'completed', conclusion },
           message: boundAnswer(event.answer),

@@ -18,6 +18,11 @@ export interface EvalResult extends Pick<EvalCase, 'name' | 'type' | 'service'> 
   /** Services named, most likely first; where nothing stands out, the one to look at first. */
   readonly named: readonly string[];
   readonly blames: boolean;
+  /** What a reader of the answer sees: the service that it blames, and after it the others that it says to look at. */
+  readonly shown: readonly string[];
+  readonly saysNothingWrong: boolean;
+  /** Claims that stand against the evidence that they cite. */
+  readonly contradictions: readonly string[];
   readonly seconds: number;
   readonly queries: number;
   /** How far the onset found is from the true one; undefined where none was named. */

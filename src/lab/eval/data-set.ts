@@ -21,7 +21,7 @@ export interface Prepared {
 }
 
 const minute = 60_000;
-/** How long after a fault it is asked about, unless the next one comes first: so much was recorded of each. */
+/** How long after a fault it is asked about, unless the file says until when it was recorded, or the next one comes first. */
 const askedAfter = 3 * minute;
 /** What the data sets call their rows from before any fault. */
 const faultFreePhase = 'construct_data';
@@ -44,7 +44,8 @@ export async function prepareDataSet({ folder, window, seed }: DataSetOptions): 
     const faultFree = faultFreeOf(stretches);
     const cases = faults.map((fault, index): EvalCase => {
       const told = window ? windowOf(faults, index, lastSeen, seed) : undefined;
-      const asked = told ?? { start: fault.injectedAt, end: new Date(fault.injectedAt.getTime() + askedAfter) };
+      const recorded = fault.end ?? new Date(fault.injectedAt.getTime() + askedAfter);
+      const asked = told ?? { start: fault.injectedAt, end: recorded };
       const apart = faultFree.filter(({ start, end }) => end <= asked.start || start >= asked.end);
       const next = faults[index + 1]?.injectedAt.getTime() ?? Infinity;
       return {
@@ -53,7 +54,7 @@ export async function prepareDataSet({ folder, window, seed }: DataSetOptions): 
         service: fault.service,
         organizationId,
         question: questionOf(fault, told, nearest(apart, fault.injectedAt)),
-        askedAt: told?.end ?? new Date(Math.min(fault.injectedAt.getTime() + askedAfter, next)),
+        askedAt: told?.end ?? new Date(Math.min(recorded.getTime(), next)),
         onset: fault.injectedAt,
       };
     });

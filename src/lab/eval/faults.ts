@@ -4,12 +4,19 @@ import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
 import { tableNames, type TableName } from '../../contract/telemetry/index.ts';
 
-const shape = z
-  .array(z.object({ injected_at: z.string(), service_name: z.string().min(1), fault_type: z.string().min(1) }))
-  .min(1);
+const faultShape = z.object({
+  injected_at: z.string(),
+  service_name: z.string().min(1),
+  fault_type: z.string().min(1),
+  end: z.string().optional(),
+  last: z.string().optional(),
+});
+const shape = z.array(faultShape).min(1);
 
 export interface Fault {
   readonly injectedAt: Date;
+  /** Until when it was recorded, where the file says so: `end`, exclusive, or `last`, the time of the last row. */
+  readonly end?: Date;
   readonly service: string;
   readonly type: string;
 }
@@ -26,9 +33,19 @@ export function readFaults(folder: string): readonly Fault[] {
       cause,
     });
   }
-  return parsed
-    .map(({ injected_at: at, service_name: service, fault_type: type }) => ({ injectedAt: timeOf(at), service, type }))
-    .toSorted((a, b) => a.injectedAt.getTime() - b.injectedAt.getTime());
+  return parsed.map(readFault).toSorted((a, b) => a.injectedAt.getTime() - b.injectedAt.getTime());
+}
+
+function readFault({
+  injected_at: at,
+  service_name: service,
+  fault_type: type,
+  end,
+  last,
+}: z.infer<typeof faultShape>): Fault {
+  const fault = { injectedAt: timeOf(at), service, type };
+  if (end !== undefined) return { ...fault, end: timeOf(end) };
+  return last === undefined ? fault : { ...fault, end: new Date(timeOf(last).getTime() + 1_000) };
 }
 
 function timeOf(text: string): Date {

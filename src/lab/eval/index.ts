@@ -3,10 +3,12 @@ import type { EvalCase, EvalResult } from './case.ts';
 import { prepareDataSet, type DataSetOptions, type Prepared } from './data-set.ts';
 import { prepareShop, type ShopOptions } from './shop.ts';
 import { newId } from '../../contract/core/index.ts';
-import type { Agent, Assignment } from '../../contract/agent/index.ts';
+import { contradicts, type Agent, type Assignment, type Evidence } from '../../contract/agent/index.ts';
 import type { Conclusion } from '../../contract/storage/index.ts';
 
 const limitMs = 120_000;
+/** Longer names of services are cut in answers. */
+const longestShown = 50;
 
 /** Puts the question to the agent as a person would, in a new chat. */
 export async function runCase(agent: Agent, { onset, ...asked }: EvalCase): Promise<EvalResult> {
@@ -19,29 +21,39 @@ export async function runCase(agent: Agent, { onset, ...asked }: EvalCase): Prom
     askedAt,
   };
   const begun = performance.now();
-  let queries = 0;
+  const steps: Evidence[] = [];
+  let answer = '';
   let conclusion: Conclusion | undefined;
   let failure: string | undefined;
   try {
     for await (const event of agent.investigate(assignment, AbortSignal.timeout(limitMs))) {
       if (event.type === 'step') {
-        queries += 1;
+        steps.push({ ...event.step, evidence_id: event.step.evidence_id ?? `E${steps.length + 1}` });
         if (event.step.error !== undefined) failure = `${event.step.question} ${event.step.observation}`;
       }
-      if (event.type === 'conclusion') conclusion = event.conclusion;
+      if (event.type === 'conclusion') ({ conclusion, answer } = event);
     }
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
   }
   const found = conclusion?.onset === undefined ? undefined : new Date(conclusion.onset);
+  const named = [...new Set([conclusion?.service ?? '', ...(conclusion?.suspects ?? [])])].filter(
+    (each) => each !== '',
+  );
+  const [findings = ''] = answer.split('\n\nEvidence:');
+  const blames = conclusion !== undefined && conclusion.service !== '';
   return {
     name,
     type,
     service,
-    named: [...new Set([conclusion?.service ?? '', ...(conclusion?.suspects ?? [])])].filter((each) => each !== ''),
-    blames: conclusion !== undefined && conclusion.service !== '',
+    named,
+    blames,
+    // Who is only looked at first is not blamed, so stands second at best.
+    shown: [...(blames ? [] : ['']), ...named.filter((each) => findings.includes(`\`${each.slice(0, longestShown)}`))],
+    saysNothingWrong: /^\*\*Nothing is wrong/m.test(answer),
+    contradictions: conclusion?.claims.filter((claim) => contradicts(claim, steps)).map(({ text }) => text) ?? [],
     seconds: (performance.now() - begun) / 1_000,
-    queries,
+    queries: steps.length,
     onsetErrorSeconds: found && Math.abs(found.getTime() - onset.getTime()) / 1_000,
     ...(failure !== undefined && { failure }),
   };

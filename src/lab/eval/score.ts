@@ -6,6 +6,9 @@ export interface Score {
   readonly ac1: number | null;
   readonly ac3: number | null;
   readonly ac5: number | null;
+  /** The same of what the answer shows: blames, or says to look at. */
+  readonly visible_ac1: number | null;
+  readonly visible_ac3: number | null;
 }
 
 /** Cases in which nothing is wrong, and the share of them in which no service is blamed. */
@@ -21,6 +24,10 @@ export interface Report extends Score {
   readonly median_queries: number | null;
   readonly median_onset_error_seconds: number | null;
   readonly failed: number;
+  /** Faults of which the answer says that nothing is wrong. */
+  readonly nothing_wrong_of_faults: number;
+  /** Claims against their own evidence, over all cases. */
+  readonly contradictions: number;
   readonly results: readonly EvalResult[];
 }
 
@@ -37,6 +44,8 @@ export function score(results: readonly EvalResult[]): Report {
     median_onset_error_seconds: median(
       faults.map(({ onsetErrorSeconds }) => onsetErrorSeconds).filter((seconds) => seconds !== undefined),
     ),
+    nothing_wrong_of_faults: faults.filter(({ saysNothingWrong }) => saysNothingWrong).length,
+    contradictions: results.reduce((sum, { contradictions }) => sum + contradictions.length, 0),
     failed: results.filter(({ failure }) => failure !== undefined).length,
     results,
   };
@@ -56,9 +65,16 @@ function quietness(results: readonly EvalResult[]): Quiet {
 }
 
 function accuracy(results: readonly EvalResult[]): Score {
-  const within = (k: number): number | null =>
-    share(results, ({ named, service }) => service !== undefined && named.slice(0, k).includes(service));
-  return { cases: results.length, ac1: within(1), ac3: within(3), ac5: within(5) };
+  const within = (k: number, of: 'named' | 'shown'): number | null =>
+    share(results, ({ service, ...found }) => service !== undefined && found[of].slice(0, k).includes(service));
+  return {
+    cases: results.length,
+    ac1: within(1, 'named'),
+    ac3: within(3, 'named'),
+    ac5: within(5, 'named'),
+    visible_ac1: within(1, 'shown'),
+    visible_ac3: within(3, 'shown'),
+  };
 }
 
 function share(results: readonly EvalResult[], holds: (result: EvalResult) => boolean): number | null {
