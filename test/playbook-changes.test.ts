@@ -40,8 +40,8 @@ async function shop(kind: 'payment-errors' | 'none', events: readonly Row[]): Pr
 }
 
 async function investigate(organizationId: OrganizationId, environment?: string) {
-  const author = { kind: 'key', id: 'ak_test', name: 'test' } as const;
   const content = 'Why does checkout fail?';
+  const author = { kind: 'key', id: 'ak_test', name: 'test' } as const;
   const messages = [{ id: newId('msg'), seq: 1, role: 'user' as const, author, time: askedAt, content, parts: [] }];
   const incident = incidentOf(organizationId, { startedAt: ago(24), title: 'Checkout errors' });
   const assignment = {
@@ -163,5 +163,20 @@ describe('a change beside the onset', () => {
     expect(steps).toMatchObject([{ observation: 'No event of a deploy or a changed flag.', verdict: 'neutral' }]);
     expect(claims.join()).not.toContain('deployed');
     expect(conclusion.not_checked).toEqual(['deployments and feature flags beyond service.version']);
+  });
+
+  it('answers what changed', async () => {
+    const organizationId = await shop('payment-errors', [
+      event(27, 'deployment', 'cart', {}, { service_version: '1.9.5' }),
+    ]);
+    const author = { kind: 'key', id: 'ak_test', name: 'test' } as const;
+    const content = 'What changed in the last 30 minutes?';
+    const messages = [{ id: newId('msg'), seq: 1, role: 'user' as const, author, time: askedAt, content, parts: [] }];
+    let said = '';
+    const assignment = { organizationId, messages, steps: [], askedAt };
+    for await (const each of agent.investigate(assignment, AbortSignal.timeout(60_000))) {
+      if ('answer' in each) said = each.answer;
+    }
+    expect(said).toContain('- `cart` `1.9.5` was deployed at 2026-03-01 11:33 UTC.');
   });
 });

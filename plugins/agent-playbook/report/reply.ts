@@ -3,6 +3,7 @@ import { names as isNamed } from '../question/question.ts';
 import type { Step } from '../scene.ts';
 import { between, cited, code, milliseconds, moment, names } from '../sql.ts';
 import { rate } from '../statistics.ts';
+import { changesAround, placed } from '../steps/changes.ts';
 import { describeVersion, newVersions, tally } from '../steps/tally.ts';
 import { bullets } from './answer.ts';
 import { blame } from './blame.ts';
@@ -133,7 +134,6 @@ const changed: readonly RegExp[] = [
   /are slower than before/,
   /resource than before/,
   /warnings and errors in the logs/,
-  /deploy|flag/i,
 ];
 
 async function* changes(look: Look): Step<string> {
@@ -142,6 +142,8 @@ async function* changes(look: Look): Step<string> {
     added.length === 0
       ? `No service has a new version ${between(look.windows.now)}.${cited(evidenceId)}`
       : `New versions: ${added.map(describeVersion).join('; ')}.${cited(evidenceId)}`;
+  const told = yield* changesAround({ ...look.desk, windows: look.windows, environment: undefined }, {});
+  const events = told.during.slice(0, 5).map((change) => `${placed(change, undefined, '')}.${cited(told.evidenceId)}`);
   const { found } = look;
   const steps = changed.flatMap((question) => {
     const step = found && stepOn(found, question);
@@ -151,6 +153,7 @@ async function* changes(look: Look): Step<string> {
   });
   return [
     releases,
+    ...(events.length === 0 ? [] : [`Deployed or turned:\n${bullets(events)}`]),
     ...(steps.length === 0 ? [] : [`Changed against before:\n${bullets(steps)}`]),
     'Configuration and feature flags are seen only where they are sent as telemetry.',
   ].join('\n\n');

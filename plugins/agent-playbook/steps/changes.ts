@@ -55,7 +55,10 @@ const atOnce = 2 * minute;
 const byChance = 0.001;
 
 /** What was deployed and which flags were turned around that time, as log events tell. */
-export async function* changesAround({ notebook, write, windows, environment }: Scene, around: Around): Step<Changes> {
+export async function* changesAround(
+  { notebook, write, windows, environment }: Pick<Scene, 'notebook' | 'write' | 'windows' | 'environment'>,
+  around: Around,
+): Step<Changes> {
   const { began, versions } = around;
   const reference = began ?? windows.now.start;
   const range = { start: new Date(reference.getTime() - farthest), end: windows.now.end };
@@ -105,8 +108,7 @@ LIMIT 50`;
                 .slice(0, 5)
                 .map((change) => `${describe(change)} at ${moment(change.at)}`)
                 .join('; ')}.`,
-        // Beside the trouble, and neither for nor against a cause.
-        verdict: 'neutral',
+        verdict: found.length === 0 ? 'neutral' : 'supports',
       };
     },
   });
