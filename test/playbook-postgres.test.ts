@@ -9,6 +9,7 @@ import { demoQuestion, type DemoOptions } from '../src/lab/demo/index.ts';
 import { loadShop } from '../src/lab/eval/shop.ts';
 import { loadPlugin } from '../src/gateway/process/registry.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { Conversation } from './support/chat.ts';
 import { everyPostgresServer, type PostgresServer } from './support/postgres.ts';
 
 const end = new Date('2026-03-01T12:00:00Z');
@@ -60,6 +61,24 @@ async function askOnPostgres(server: PostgresServer): Promise<void> {
     expect([scenario, unanswered]).toEqual([scenario, []]);
     expect(steps).toBeGreaterThan(8);
     expect(deployed).toContain(' was deployed in `production` at ');
+    if (scenario === 'payment-errors') await talk(new Conversation(agent, organizationId, end));
     if (scenario === 'payment-errors') expect(deployed).toContain('`payment` `2.4.0` was deployed');
+  }
+}
+
+/** The questions that are answered by a query of their own. */
+async function talk(chat: Conversation): Promise<void> {
+  await chat.say('Why do checkouts fail?');
+  const asked = [
+    'how many users are affected?',
+    'which countries are affected?',
+    'is it redis?',
+    'only amex',
+    'is it fixed?',
+  ];
+  for (const question of [...asked, 'slowest service?', 'how many orders?', 'which version?', 'is cart ok?']) {
+    const { answer, steps } = await chat.say(question);
+    expect([question, steps.flatMap(({ error }) => error ?? [])]).toEqual([question, []]);
+    expect([question, answer]).toEqual([question, expect.stringMatching(/\[E\d+/)]);
   }
 }
