@@ -20,17 +20,26 @@ afterAll(async () => {
   for (const stop of stops) await stop();
 });
 
-async function answerOn({ directory, config, stops: after }: Place): Promise<string> {
+/** To a question, and to what is asked on. */
+async function answersOn(
+  { directory, config, stops: after }: Place,
+  ...replies: readonly string[]
+): Promise<readonly string[]> {
   stops.unshift(...after);
   const gateway = await startGateway(directory, { args: ['--no-demo', ...config] });
   stops.unshift(async () => void (await gateway.stop()));
   const token = await exchange(gateway.url, await createKey(directory, 'acme'));
   const started = await callTool(gateway.url, token, 'start_chat', { message: demoQuestion(demo) });
   const { chat_id } = z.object({ chat_id: z.string() }).parse(started.structured);
+  const answers: string[] = [];
   for (;;) {
     const read = await callTool(gateway.url, token, 'read_chat', { chat_id, wait_seconds: 20 });
     const found = chat.parse(read.structured);
-    if (found.chat.status !== 'running') return found.messages.findLast(({ role }) => role === 'agent')?.content ?? '';
+    if (found.chat.status === 'running') continue;
+    answers.push(found.messages.findLast(({ role }) => role === 'agent')?.content ?? '');
+    const message = replies[answers.length - 1];
+    if (message === undefined) return answers;
+    await callTool(gateway.url, token, 'send_chat_reply', { chat_id, message });
   }
 }
 
@@ -42,8 +51,16 @@ describe('the playbook', () => {
       process.stderr.write('the playbook was not tried on ClickHouse\n');
       return;
     }
-    const answer = await answerOn(place);
+    const [answer = '', users, store, slowest] = await answersOn(
+      place,
+      'how many users?',
+      'is it redis?',
+      'slowest service?',
+    );
     expect(answer).toContain('`payment` is failing');
+    expect(users).toMatch(/^\d+ of \d+ users \(`app\.user\.id`\)/);
+    expect(store).toMatch(/^No: calls to `redis`/);
+    expect(slowest).toMatch(/ ms at p95/);
     expect(answer.split('\n').filter((line) => line.includes('could not be checked'))).toEqual([]);
   }, 400_000);
 });
