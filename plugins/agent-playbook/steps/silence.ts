@@ -28,16 +28,16 @@ export async function* silence(scene: Scene): Step<readonly Silent[]> {
   if (windows.references.length > 0 || windows.before === undefined) return [];
   const range = { start: windows.before.start, end: windows.now.end };
   const width = partWidth(lengthOf(range));
-  const sql = `SELECT service_name, sum(spans) AS spans, count(*) AS parts, min(first_seen) AS first_seen, max(last_seen) AS last_seen
+  const sql = `SELECT p.service_name AS service_name, sum(p.spans) AS spans, count(*) AS parts, min(p.first_seen) AS first_seen, max(p.last_seen) AS last_seen
 FROM (
   SELECT service_name, ${write.bucket('time', width)} AS part, count(*) AS spans, min(time) AS first_seen, max(time) AS last_seen
   FROM otel.spans
   WHERE ${within(write, 'time', range).slice(1, -1)} AND ${ownWork()}${onlyFocus(write, focus)}
   GROUP BY service_name, ${write.bucket('time', width)}
 ) p
-GROUP BY service_name
-HAVING max(last_seen) < ${write.literal(new Date(range.end.getTime() - leastPause))}
-ORDER BY sum(spans) DESC, service_name
+GROUP BY p.service_name
+HAVING max(p.last_seen) < ${write.literal(new Date(range.end.getTime() - leastPause))}
+ORDER BY sum(p.spans) DESC, p.service_name
 LIMIT 50`;
   const read = (rows: readonly Row[]) =>
     rows.flatMap((row) => {
