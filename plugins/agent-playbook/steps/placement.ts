@@ -61,17 +61,14 @@ export async function* placement(scene: Scene): Step<Placement> {
   GROUP BY o.service_name, o.name, o.kind
   HAVING count(*) >= ${fewest}
 ), u AS (
-  ${columns
-    .map(
-      ({
-        key,
-        name,
-      }) => `SELECT ${key} AS place, o.${name} AS place_value, o.service_name AS service_name, ${write.countIf(now)} AS spans, ${write.countIf(`${now} AND ${bad}`)} AS bad, ${write.countIf(before)} AS spans_before, ${write.countIf(`${before} AND ${bad}`)} AS bad_before
-  FROM o JOIN b ON b.service_name = o.service_name AND b.name = o.name AND b.kind = o.kind
-  WHERE o.${name} <> ''
-  GROUP BY o.${name}, o.service_name`,
-    )
-    .join('\n  UNION ALL\n  ')}
+  SELECT p.place AS place, p.place_value AS place_value, p.service_name AS service_name, ${write.countIf('p.is_now = 1')} AS spans, ${write.countIf('p.is_now = 1 AND p.is_bad = 1')} AS bad, ${write.countIf('p.is_before = 1')} AS spans_before, ${write.countIf('p.is_before = 1 AND p.is_bad = 1')} AS bad_before
+  FROM (
+    SELECT k.place AS place, o.service_name AS service_name, CASE ${columns.map(({ key, name }) => `WHEN k.place = ${key} THEN o.${name}`).join(' ')} ELSE '' END AS place_value,
+      CASE WHEN ${now} THEN 1 ELSE 0 END AS is_now, CASE WHEN ${before} THEN 1 ELSE 0 END AS is_before, CASE WHEN ${bad} THEN 1 ELSE 0 END AS is_bad
+    FROM o JOIN b ON b.service_name = o.service_name AND b.name = o.name AND b.kind = o.kind CROSS JOIN (${columns.map(({ key }) => `SELECT ${key} AS place`).join(' UNION ALL ')}) k
+  ) p
+  WHERE p.place_value <> ''
+  GROUP BY p.place, p.place_value, p.service_name
 ), t AS (
   SELECT place, service_name, sum(spans) AS spans, sum(bad) AS bad
   FROM u
