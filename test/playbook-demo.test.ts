@@ -5,11 +5,12 @@ import { agentQuery } from '../src/gateway/wiring/agent-query.ts';
 import { silentLogger, testHost } from './contract/host.ts';
 import { newId, type OrganizationId } from '../src/contract/core/index.ts';
 import type { Agent } from '../src/contract/agent/index.ts';
-import type { Conclusion } from '../src/contract/storage/index.ts';
+import type { Conclusion, Incident } from '../src/contract/storage/index.ts';
 import { demoQuestion, groundTruth, type ScenarioName } from '../src/lab/demo/index.ts';
 import { loadGenerated, loadShop } from '../src/lab/eval/shop.ts';
 import { generateParcels, parcelScenarios, type ParcelScenario } from '../src/lab/parcels/generate.ts';
 import { createQueryPipeline } from '../src/telemetry/query/pipeline.ts';
+import { incidentOf } from './support/incident.ts';
 
 /** The playbook on the demo's shop: a dozen services, noise, a harmless release, and a cause that need not be the symptom. */
 const end = new Date('2026-03-01T12:00:00Z');
@@ -29,7 +30,11 @@ afterAll(async () => {
   await harness.stop();
 });
 
-async function investigate(organizationId: OrganizationId, question: string): Promise<Conclusion | undefined> {
+async function investigate(
+  organizationId: OrganizationId,
+  question: string,
+  incident?: Incident,
+): Promise<Conclusion | undefined> {
   const messages = [
     {
       id: newId('msg'),
@@ -42,7 +47,7 @@ async function investigate(organizationId: OrganizationId, question: string): Pr
     },
   ];
   let found: Conclusion | undefined;
-  const assignment = { organizationId, messages, steps: [], askedAt: end };
+  const assignment = { organizationId, messages, steps: [], askedAt: end, ...(incident && { incident }) };
   for await (const event of agent.investigate(assignment, AbortSignal.timeout(300_000))) {
     if (event.type === 'step') expect(event.step.error).toBeUndefined();
     if (event.type === 'conclusion') found = event.conclusion;
@@ -70,6 +75,30 @@ describe('the demo', () => {
     },
     300_000,
   );
+});
+
+describe('the beginning', () => {
+  it('is the first failure that says something new, and never after the alert', async () => {
+    for (const seed of [1, 2, 4]) {
+      const options = { scenario: 'payment-errors', seed, minutes: 60, end } as const;
+      const { onset } = groundTruth(options);
+      const organizationId = await loadShop(harness.telemetry, options);
+      const found = await investigate(organizationId, demoQuestion(options));
+      const began = Date.parse(found?.onset ?? '');
+      expect(began).toBeGreaterThanOrEqual(onset.getTime());
+      expect(began).toBeLessThanOrEqual(onset.getTime() + 120_000);
+      expect(found?.claims.map(({ text }) => text)).toContainEqual(
+        expect.stringMatching(/^It began (at|between) .* UTC/),
+      );
+
+      const detectedAt = new Date(began - 1_000);
+      const incident = incidentOf(organizationId, { startedAt: onset, title: 'Checkouts fail' });
+      const alerted = await investigate(organizationId, demoQuestion(options), { ...incident, detectedAt });
+      expect(alerted?.service).toBe('payment');
+      expect(alerted?.onset).toBe(detectedAt.toISOString());
+      expect(alerted?.claims.map(({ text }) => text).join()).not.toContain('It began');
+    }
+  }, 300_000);
 });
 
 describe('a system with queues, jobs, zones and a shared database', () => {

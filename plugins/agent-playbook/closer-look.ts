@@ -3,7 +3,7 @@ import type { Step, Scene } from './scene.ts';
 import { attributeContrast, type BadSpans, type Contrasts } from './steps/attribute-contrast.ts';
 import { exemplars, traceTree, type Exemplars } from './steps/exemplars.ts';
 import type { TimeRange } from './question/time-range.ts';
-import { bucketWidth, onset, type Onset } from './steps/onset.ts';
+import { bucketWidth, firstFailure, onset, type Onset } from './steps/onset.ts';
 import { signalOnset } from './steps/signal-onset.ts';
 import { tracePaths, type TracePaths } from './steps/trace-paths.ts';
 import type { Suspect } from './suspects.ts';
@@ -61,6 +61,8 @@ export interface CloserLook {
   readonly treeId: string | undefined;
   readonly paths: TracePaths | undefined;
   readonly onset: Onset | undefined;
+  /** When it began: as the onset tells, else as the question does, and never after the alert. */
+  readonly began: Date | undefined;
   readonly contrasts: Contrasts | undefined;
 }
 
@@ -75,10 +77,13 @@ export async function* lookCloser(scene: Scene, suspect: Suspect, clues: Clues):
   const [worst] = examples.traces;
   const treeId = worst && (yield* traceTree(scene, worst));
   const paths = worst && (yield* tracePaths(scene, worst));
-  const began = yield* beginning(scene, suspect, clues);
+  const found = (yield* firstOfItsKind(scene, suspect)) ?? (yield* beginning(scene, suspect, clues));
+  const { alertedAt } = scene;
+  const isLate = found?.at !== undefined && alertedAt !== undefined && found.at > alertedAt;
   const bad = badSpans(suspect, clues);
   const contrasts = bad && (yield* attributeContrast(scene, bad));
-  return { versions, examples, treeId, paths, onset: began, contrasts };
+  const known = isLate ? { onset: undefined, began: alertedAt } : { onset: found, began: found?.at ?? scene.beganAt };
+  return { versions, examples, treeId, paths, ...known, contrasts };
 }
 
 /** Which spans show it, where single spans do. */
@@ -89,13 +94,21 @@ function badSpans({ category, seenIn }: Suspect, { latency }: Clues): BadSpans |
   return slow && { service: slow.service, operation: slow.operation, bad: { slowerThan: slow.p95Before } };
 }
 
+/** The first failure with a message that is new. */
+async function* firstOfItsKind(scene: Scene, suspect: Suspect): Step<Onset | undefined> {
+  const { category, service, operation, message } = suspect;
+  if (category !== 'errors' || message === '' || operation === '') return undefined;
+  const { notebook, write } = scene;
+  const first = yield* firstFailure({ notebook, write, range: rangeOf(scene), service, operation, message });
+  return first.at === undefined ? undefined : first;
+}
+
 /** A beginning found no more exactly than this is looked at again. */
 const coarse = 120;
 
 /** When the suspect's own trouble began, by what shows it. */
 export async function* beginning(scene: Scene, suspect: Suspect, clues: Clues): Step<Onset | undefined> {
-  const { now, before } = scene.windows;
-  const range = { start: before?.start ?? now.start, end: now.end };
+  const range = rangeOf(scene);
   const found = yield* beginningWithin(scene, suspect, clues, range);
   const width = bucketWidth(range);
   if (found?.at === undefined || width < coarse) return found;
@@ -106,6 +119,10 @@ export async function* beginning(scene: Scene, suspect: Suspect, clues: Clues): 
   };
   const finer = yield* beginningWithin(scene, suspect, clues, around);
   return finer?.at === undefined ? found : finer;
+}
+
+function rangeOf({ windows: { now, before } }: Scene): TimeRange {
+  return { start: before?.start ?? now.start, end: now.end };
 }
 
 async function* beginningWithin(

@@ -233,6 +233,7 @@ async function* answer(
     templates: [],
     said,
     beganAt: question.beganAt,
+    alertedAt: asked.source === 'named' ? undefined : assignment.incident?.detectedAt,
     environment: assignment.incident?.environment,
   };
   const notes = [...placed.notes];
@@ -280,7 +281,7 @@ async function* close(scene: Scene, clues: Clues, notes: readonly string[]): Ste
   const closer = suspect && (yield* lookCloser(scene, suspect, clues));
   const changes = yield* changesAround(scene, {
     service: suspect?.service,
-    began: closer && (closer.onset?.at ?? scene.beganAt),
+    began: closer?.began,
     versions: closer?.versions,
   });
   return conclude(scene, { clues, closer, changes }, [

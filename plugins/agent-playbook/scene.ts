@@ -21,6 +21,8 @@ export interface Scene {
   readonly templates: readonly Template[];
   /** When it began, as told or found. */
   readonly beganAt: Date | undefined;
+  /** When the alert came that is asked about. */
+  readonly alertedAt: Date | undefined;
   /** A person or an alert says that something is wrong at this time, and does not ask whether. */
   readonly said: boolean;
   /** Of the incident, such as production. */

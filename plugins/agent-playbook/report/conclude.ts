@@ -12,6 +12,7 @@ import { describe as describeErrors } from '../steps/error-shift.ts';
 import { describe as describeTrace } from '../steps/exemplars.ts';
 import { describe as describeLatency } from '../steps/latency-shift.ts';
 import { describe as describeLog, type LogPattern } from '../steps/log-patterns.ts';
+import { interval } from '../steps/onset.ts';
 import { describe as describeGauge } from '../steps/resources.ts';
 import type { Suspect } from '../suspects.ts';
 import { rate } from '../statistics.ts';
@@ -51,9 +52,8 @@ function somethingWrong(
   notes: readonly string[],
 ): Report {
   const { windows } = scene;
-  const { onset, versions, examples, treeId, paths } = closer;
+  const { onset, began, versions, examples, treeId, paths } = closer;
   const [, ...others] = clues.suspects;
-  const began = onset?.at ?? scene.beganAt;
   const logs = clues.logs.worse.filter(({ service }) => service === suspect.service);
   const version = versions?.added.find(
     ({ service, firstSeen }) =>
@@ -66,7 +66,7 @@ function somethingWrong(
     claim(what(suspect), suspect.evidenceIds),
     ...unchanged(scene, clues),
     ...affected(clues),
-    ...(onset?.at ? [claim(`It began at about ${moment(onset.at)}`, [onset.evidenceId])] : []),
+    ...(onset?.at ? [claim(`It began ${interval(onset.at, onset.after)}`, [onset.evidenceId])] : []),
     ...shared(closer),
     ...logs.slice(0, 3).map((pattern) => claim(describeLog(pattern), [clues.logs.evidenceId])),
     ...changed(changes, began, suspect),

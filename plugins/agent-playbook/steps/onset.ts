@@ -1,4 +1,4 @@
-import { code, moment, ownWork, partWidth, within } from '../sql.ts';
+import { code, masked, moment, ownWork, partWidth, within } from '../sql.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import { type Finding, type Row, lengthOf } from '../notebook.ts';
 import type { Scene, Step } from '../scene.ts';
@@ -17,6 +17,8 @@ export interface Onset extends Finding {
   readonly at: Date | undefined;
   /** How clearly it begins there; 0 where it does not. */
   readonly z: number;
+  /** The last moment at which it is known not to have been so. */
+  readonly after?: Date | undefined;
 }
 
 /** Seconds. */
@@ -48,6 +50,65 @@ LIMIT 50`;
     },
   });
   return { ...finding, ...riseOf(answer, 'spans') };
+}
+
+interface NewFailure extends Pick<Scene, 'notebook' | 'write'> {
+  readonly range: TimeRange;
+  readonly service: string;
+  readonly operation: string;
+  /** What it says, numbers and ids masked. */
+  readonly message: string;
+}
+
+/** Fewer tell nothing of how often they come. */
+const fewestTimes = 3;
+/** Failures that always came would leave so many times their usual distance free with a probability of e^-5. */
+const distances = 5;
+
+/** When a failure with a message of its own came first: more exact than any share. `at` is undefined where it is not new. */
+export async function* firstFailure({ notebook, write, range, ...failure }: NewFailure): Step<Onset> {
+  const { service, operation, message } = failure;
+  const scope = (column: string) => within(write, column, range).slice(1, -1);
+  const sql = `WITH f AS (
+  SELECT min(time) AS first_seen, count(*) AS times
+  FROM otel.spans
+  WHERE ${scope('time')} AND service_name = ${write.literal(service)} AND status_code = 'ERROR' AND ${masked(write, 'status_message', 160)} = ${write.literal(message)}
+)
+SELECT min(f.first_seen) AS first_seen, min(f.times) AS times, max(CASE WHEN s.time < f.first_seen THEN s.time END) AS last_without
+FROM otel.spans s CROSS JOIN f
+WHERE ${scope('s.time')} AND s.service_name = ${write.literal(service)} AND s.name = ${write.literal(operation)}
+LIMIT 1`;
+  const find = ([row]: readonly Row[]): Pick<Onset, 'at' | 'z' | 'after'> => {
+    const [at, times] = [row?.time('first_seen'), row?.number('times') ?? 0];
+    if (at === undefined || times < fewestTimes) return { at: undefined, z: 0 };
+    const [without, rest] = [at.getTime() - range.start.getTime(), range.end.getTime() - at.getTime()];
+    return without > (distances * rest) / times
+      ? { at, z: distances, after: row?.time('last_without') }
+      : { at: undefined, z: 0 };
+  };
+  const { rows: answer, ...finding } = yield* notebook.ask({
+    question: `When did ${code(service, 60)} first fail so?`,
+    sql,
+    window: range,
+    judge(rows) {
+      const { at, after } = find(rows);
+      if (!at) return { observation: `Failures that say ${code(message)} are not new.`, verdict: 'neutral' };
+      const last = after ? `; the call before it, at ${second(after)}, did not fail so` : '';
+      return { observation: `The first that says ${code(message)} is at ${second(at)}${last}.`, verdict: 'supports' };
+    },
+  });
+  return { ...finding, ...find(answer) };
+}
+
+/** `12:04:31 UTC` */
+function second(time: Date): string {
+  return `${time.toISOString().slice(11, 19)} UTC`;
+}
+
+/** When it began, in words: an interval where it is known. */
+export function interval(at: Date, after: Date | undefined): string {
+  if (after === undefined) return `at about ${moment(at)}`;
+  return moment(after) === moment(at) ? `at ${moment(at)}` : `between ${moment(after)} and ${moment(at)}`;
 }
 
 /** Where the share of bad ones rises most, among rows of a bucket, its total and how many of these are bad. */
