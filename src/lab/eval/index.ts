@@ -51,7 +51,11 @@ export async function runCase(agent: Agent, { onset, ...asked }: EvalCase): Prom
     // Who is only looked at first is not blamed, so stands second at best.
     shown: [...(blames ? [] : ['']), ...named.filter((each) => findings.includes(`\`${each.slice(0, longestShown)}`))],
     saysNothingWrong: /^\*\*Nothing is wrong/m.test(answer),
-    contradictions: conclusion?.claims.filter((claim) => contradicts(claim, steps)).map(({ text }) => text) ?? [],
+    // Asserted or not: the playbook has made hypotheses of those that it noticed itself.
+    contradictions:
+      conclusion?.claims
+        .filter((claim) => contradicts({ ...claim, status: 'supported' }, steps))
+        .map(({ text }) => text) ?? [],
     seconds: (performance.now() - begun) / 1_000,
     queries: steps.length,
     onsetErrorSeconds: found && Math.abs(found.getTime() - onset.getTime()) / 1_000,
