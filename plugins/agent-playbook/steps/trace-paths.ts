@@ -88,10 +88,10 @@ export interface TracePaths {
   readonly difference: string;
 }
 
-/** A bad trace against a usual one: which link of the critical path grew most. Undefined where there is no usual one. */
+/** A bad trace against a usual one: which link of the critical path grew most. Undefined where it took no longer than usual. */
 export async function* tracePaths(scene: Scene, bad: Exemplar): Step<TracePaths | undefined> {
   const like = yield* usualExemplar(scene, bad);
-  if (like === undefined) return undefined;
+  if (like === undefined || bad.durationNano <= like.trace.durationNano) return undefined;
   const now = yield* pathOf(scene, bad);
   const before = yield* pathOf(scene, like.trace);
   const [grown] = now.links

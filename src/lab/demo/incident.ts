@@ -33,8 +33,7 @@ export function demoQuestion(options: DemoOptions): string {
 
 /** As a person leaves it who looked at the alert and does not know the cause: it gives the cause away nowhere. */
 export function demoIncident(options: DemoOptions, figures: DemoFigures): NewIncident {
-  const { scenario, onset, end, distractions, start } = planTimeline(options);
-  const { harmlessRelease } = distractions;
+  const { scenario, onset, end, start } = planTimeline(options);
   const { alert } = scenario;
   const detected = Math.min(onset + 3 * 60_000, end);
   const [startedAt, detectedAt] = [new Date(onset), new Date(detected)];
@@ -69,7 +68,6 @@ ${alert.summary}
 
 ## Timeline
 
-- ${time(harmlessRelease.at)}: ${harmlessRelease.service} ${harmlessRelease.version} was released.
 - ${time(onset)}: the figures change.
 - ${time(detected)}: the alert “${alert.title}” fired.
 `,
