@@ -124,4 +124,19 @@ describe('a system with queues, jobs, zones and a shared database', () => {
     },
     300_000,
   );
+
+  it.each<[ParcelScenario, string]>([
+    ['evening', ''],
+    ['usual-job', ''],
+    ['cache-collapse', 'rates'],
+  ])(
+    '%s: blames by gauges alone who answers later, and nobody for a request that fails now and then',
+    async (scenario, service) => {
+      const options = { scenario, seed: 41, minutes: 60, end, rate: 60 };
+      const organizationId = await loadGenerated(harness.telemetry, generateParcels(options), { end, only: 'metrics' });
+      const conclusion = await investigate(organizationId, scenarios.get(scenario)?.question ?? '');
+      expect(conclusion?.service).toBe(service);
+    },
+    300_000,
+  );
 });

@@ -22,11 +22,22 @@ describe('what a question names to compare with', () => {
     ['compare it with last week', '02-22T11:00 02-22T11:30'],
     ['compare this to the hour before', '03-01T10:00 03-01T11:00'],
     ['compare with before', '03-01T10:30 03-01T11:00'],
+    ['Why is checkout slower than yesterday?', '02-28T11:00 02-28T11:30'],
+    ['Twice as many errors as last week', '02-22T11:00 02-22T11:30'],
   ])('may be named by what was looked at: %s', (text, expected) => {
     const { references, rest } = readComparison(text, now, looked);
     expect(references.map(({ start, end }) => `${short(start)} ${short(end)}`)).toEqual([expected]);
     expect(readTimeRange(rest, now)).toBeUndefined();
   });
+
+  it.each(['We see twice as many errors as an hour ago. What is wrong?', 'It is slower than it was about 2 hours ago'])(
+    'is no time that is asked about: %s',
+    (text) => {
+      const { references, rest } = readComparison(text, now, looked);
+      expect(references).toEqual([]);
+      expect(readTimeRange(rest, now)).toBeUndefined();
+    },
+  );
 
   it('is no longer than a week', () => {
     const [past, ...rest] = readComparison('compare with 1970-01-01T00:00 to 2026-02-20T00:00', now, looked).references;

@@ -2,7 +2,7 @@ import type { Assignment } from '../../../src/contract/agent/index.ts';
 import type { ChatMessage } from '../../../src/contract/storage/index.ts';
 import type { Question } from './asks.ts';
 import { readMove } from './move.ts';
-import { clamp, readTimeRange, clock, longest, timeOf, type TimeRange } from './time-range.ts';
+import { amount, clamp, readTimeRange, clock, longest, timeOf, type TimeRange } from './time-range.ts';
 import { unnamedRange } from './windows.ts';
 
 const most = 4;
@@ -13,12 +13,16 @@ const stretch = `${clock}\\s*(?:utc\\s*)?(?:to|until|till|-|–)\\s*${clock}`;
 const comparing = String.raw`\bcompared?\s+(?:it\s+|this\s+|that\s+)?(?:with|to)\s+`;
 const named = new RegExp(`${comparing}(?:from\\s+)?${stretch}(?:\\s+and\\s+(?:with\\s+)?${stretch})*`);
 const relative = new RegExp(
-  `${comparing}(?:the\\s+)?(yesterday|day before|last week|week before|hour before|before)\\b`,
+  `${comparing}(?:the\\s+)?(yesterday|day before|last week|week before|hour before|before)\\b|\\b(?:than|as)\\s+(?:it was\\s+|they were\\s+)?(yesterday|last week)\\b`,
+);
+/** "twice as many as an hour ago": the hour before is what is compared with anyway. */
+const against = new RegExp(
+  `\\b(?:than|as)\\s+(?:it was\\s+|they were\\s+)?(?:about\\s+)?${amount}\\s+(?:ago|before)\\b`,
 );
 
 /**
  * "compare with 13:00 to 13:30 and with …", or by what was looked at: "compare with yesterday", "… last week" at the same
- * time, "… the hour before", "… before" right before it. Answers the question without it, too.
+ * time, "slower than yesterday", "… the hour before", "… before" right before it. Answers the question without it, too.
  */
 export function readComparison(
   question: string,
@@ -37,9 +41,15 @@ export function readComparison(
     });
     return { references: references.slice(0, most), rest: text.replace(match[0], '') };
   }
-  const [whole, to] = relative.exec(text) ?? [];
-  if (whole === undefined || to === undefined) return { references: [], rest: question };
+  const [whole, ...found] = relative.exec(text) ?? [];
+  const to = found.find((name) => name !== undefined);
+  if (whole === undefined || to === undefined) return { references: [], rest: withoutReference(question) };
   return { references: [beside(to, looked)], rest: text.replace(whole, '') };
+}
+
+function withoutReference(question: string): string {
+  const [found] = against.exec(question.toLowerCase()) ?? [];
+  return found === undefined ? question : question.toLowerCase().replace(found, '');
 }
 
 function beside(to: string, { start, end }: TimeRange): TimeRange {

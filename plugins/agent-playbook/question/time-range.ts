@@ -47,7 +47,7 @@ const counts: Readonly<Record<string, number>> = {
   ten: 10,
 };
 const count = String.raw`(\d{1,4}|${Object.keys(counts).join('|')})`;
-const amount = String.raw`${count}\s*(m|h|d|w|mins?|minutes?|hrs?|hours?|days?|weeks?)\b`;
+export const amount = String.raw`${count}\s*(m|h|d|w|mins?|minutes?|hrs?|hours?|days?|weeks?)\b`;
 export const clock = String.raw`(\d{4}-\d{2}-\d{2}[t ]\d{2}:\d{2}(?::\d{2})?(?:\.\d{1,6})?\s?z?|\d{1,2}:\d{2}(?:\s?[ap]m\b)?|\d{1,2}\s?[ap]m\b)`;
 const roughly = String.raw`((?:about|around|roughly|approximately|some|maybe)\s+|~\s*)?`;
 

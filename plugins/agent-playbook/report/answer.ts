@@ -6,7 +6,7 @@ import type { Report } from './findings.ts';
 /** The incident's document, with the sections that incident documents have. */
 export function writeDocument(report: Report, steps: readonly Noted[]): string {
   const { conclusion, windows } = report;
-  const cited = new Set(conclusion.claims.flatMap(({ evidence_ids: ids }) => ids));
+  const cited = citedIn(conclusion);
   const sections: readonly (readonly [title: string, body: string])[] = [
     [
       'Summary',
@@ -35,6 +35,11 @@ export function writeDocument(report: Report, steps: readonly Noted[]): string {
   return `${sections.map(([title, body]) => `## ${title}\n\n${body === '' ? '_Nothing to report._' : body}`).join('\n\n')}\n`;
 }
 
+/** Evidence that the reader finds named. */
+function citedIn({ claims, suspicions = [] }: Report['conclusion']): ReadonlySet<string> {
+  return new Set([...claims, ...suspicions].flatMap(({ evidence_ids: ids }) => ids));
+}
+
 /** The whole observation, the SQL and the rows are the step's own. */
 function evidenceLine({ evidence_id: id, question, verdict, observation }: Noted): string {
   return `**${id}** ${question} ${shortened(observation, 160)} (${verdict})`;
@@ -48,7 +53,10 @@ export function evidenceBlock({ evidence_id: id, question, verdict, observation,
 export function writeAnswer(report: Report, steps: readonly Noted[]): string {
   const { conclusion, headline, windows, notes, nextSteps } = report;
   const { confidence, not_checked: unchecked = [] } = conclusion;
-  const observed = steps.map((step) => `${step.evidence_id}: ${step.observation}`);
+  const shown = citedIn(conclusion);
+  const observed = steps
+    .filter(({ evidence_id: id }) => shown.has(id))
+    .map((step) => `${step.evidence_id}: ${step.observation}`);
   const blocks = [
     `**${headline}**${confidence === 'none' ? '' : ` (${confidence} confidence)`}`,
     causeLine(conclusion),

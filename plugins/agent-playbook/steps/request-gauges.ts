@@ -80,7 +80,7 @@ export async function* requestGauges(
   ) s
   GROUP BY service_name, name
 ), m AS (
-  SELECT service_name, name, ${write.quantile('worse', 0.99)} AS most
+  SELECT service_name, name, ${write.quantile('worse', 0.99)} AS most, avg(worse) AS mean, avg(worse * worse) AS square
   FROM p
   WHERE side <> 'now'
   GROUP BY service_name, name
@@ -99,7 +99,7 @@ export async function* requestGauges(
   ) c
   GROUP BY service_name
 )
-SELECT n.service_name AS service_name, n.name AS name, n.value_now AS value_now, u.typical AS value_before, u.spread AS spread, n.worst AS worst, m.most AS most_before, r.requests AS requests
+SELECT n.service_name AS service_name, n.name AS name, n.value_now AS value_now, u.typical AS value_before, u.spread AS spread, n.worst AS worst, m.most AS most_before, m.mean AS mean_before, m.square AS square_before, r.requests AS requests
 FROM n JOIN u ON u.service_name = n.service_name AND u.name = n.name JOIN m ON m.service_name = n.service_name AND m.name = n.name LEFT JOIN r ON r.service_name = n.service_name
 WHERE n.value_now > u.typical AND n.worst > m.most
 ORDER BY (n.value_now - u.typical) * COALESCE(r.requests, 1) DESC, n.service_name, n.name
@@ -131,6 +131,7 @@ function read(rows: readonly Row[], measure: Measure): readonly (readonly Faring
       valueBefore: before * sign,
       change: now - before,
       spread: row.number('spread'),
+      usually: isUsual(now, row.number('mean_before'), row.number('square_before')),
       requests: row.number('requests') > 0 ? row.number('requests') : undefined,
     };
   });
@@ -139,20 +140,33 @@ function read(rows: readonly Row[], measure: Measure): readonly (readonly Faring
   const kept = measure === 'latency' && all.some(isMean) ? all.filter(isMean) : all;
   const byMetric = Map.groupBy(
     // What scatters as far by itself is no failure.
-    kept.filter(({ change, spread }) => measure === 'latency' || change >= farFromUsual * spread),
+    kept.filter(
+      ({ change, spread, usually }) => measure === 'latency' || (change >= farFromUsual * spread && !usually),
+    ),
     ({ metric }) => metric,
   );
   return [...byMetric.values()].map((same) => {
     const isCounted = same.filter(({ requests }) => requests !== undefined).length >= same.length / 2;
-    const faring = same.map(({ change, spread, ...known }): Faring => {
+    const faring = same.map(({ change, spread, usually: _, ...known }): Faring => {
       const [value, { valueBefore }] = [isCounted ? (known.requests ?? 1) : 1, known];
-      const size = measure === 'latency' ? known.value >= 1.4 * valueBefore : true;
+      const size = measure === 'latency' ? known.value >= 1.4 * valueBefore : change >= leastFall(known);
       // As chi-squared: a share of 1 in 10 of few requests tells as much as a smaller one of more.
       const weight = value * (measure === 'latency' ? change : change * change);
       return { ...known, weight, worse: size && change >= farFromUsual * spread };
     });
     return faring.toSorted((a, b) => b.weight - a.weight);
   });
+}
+
+/** Of availability, one in a hundred requests; any rise of a gauge of failures. */
+function leastFall({ value, valueBefore }: Pick<Faring, 'value' | 'valueBefore'>): number {
+  if (value >= valueBefore) return 0;
+  return valueBefore <= 1 ? 0.01 : 1;
+}
+
+/** Whether a mean is within one standard deviation of that of before: now and then a request fails, and the median is 0. */
+function isUsual(now: number, mean: number, square: number): boolean {
+  return now - mean <= Math.sqrt(Math.max(0, square - mean * mean));
 }
 
 export function describe({ service, metric, value, valueBefore }: Faring): string {
