@@ -88,6 +88,9 @@ async function post(to: Source, body: unknown, headers: Record<string, string>, 
   return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) };
 }
 
+/** Whether the agent is already looking into it is up to the agent. */
+const begun: unknown = expect.stringMatching(/^(triage|investigating)$/);
+
 const bearer = ({ secret }: Source) => ({ authorization: `Bearer ${secret}` });
 const basic = ({ secret }: Source) => ({ authorization: `Basic ${Buffer.from(`sns:${secret}`).toString('base64')}` });
 
@@ -145,7 +148,7 @@ describe('the generic plugin takes what senders post, and knows when it is over'
     expect((await send(generic.sentryEvent, 'another')).status).toBe(401);
     expect(await state()).toEqual([]);
     expect((await send(generic.sentryEvent, to.secret)).body).toEqual({ accepted: 1 });
-    expect(await state()).toEqual([['triage', ['search']]]);
+    expect(await state()).toEqual([[begun, ['search']]]);
     expect((await send(generic.sentryIssue('resolved', 'resolved'), to.secret)).body).toEqual({ accepted: 1 });
     expect(await state()).toEqual([['resolved', ['search']]]);
   });
@@ -175,7 +178,7 @@ describe("PagerDuty's Events API v2", () => {
     });
     const state = async () =>
       (await incidentsOf('Events arrive')).map(({ title, status, services }) => [title, status, services]);
-    expect(await state()).toEqual([['Events arrive', 'triage', ['events']]]);
+    expect(await state()).toEqual([['Events arrive', begun, ['events']]]);
     expect((await send({ ...sentAcknowledgement, dedup_key: 'e1' })).status).toBe(202);
     expect(await state()).toEqual([['Events arrive', 'investigating', ['events']]]);
     expect((await send({ ...sentEnd, dedup_key: 'e1' })).status).toBe(202);

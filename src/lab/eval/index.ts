@@ -51,7 +51,7 @@ export async function runCase(agent: Agent, { onset, ...asked }: EvalCase): Prom
     // Who is only looked at first is not blamed, so stands second at best.
     shown: [...(blames ? [] : ['']), ...named.filter((each) => findings.includes(`\`${each.slice(0, longestShown)}`))],
     saysNothingWrong: /^\*\*Nothing is wrong/m.test(answer),
-    // Asserted or not: the playbook has made hypotheses of those that it noticed itself.
+    // Asserted or not: what the playbook noticed itself is a hypothesis by now.
     contradictions:
       conclusion?.claims
         .filter((claim) => contradicts({ ...claim, status: 'supported' }, steps))
