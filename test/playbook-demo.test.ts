@@ -33,7 +33,7 @@ afterAll(async () => {
 async function investigate(
   organizationId: OrganizationId,
   question: string,
-  incident?: Incident,
+  { incident, askedAt = end }: { readonly incident?: Incident; readonly askedAt?: Date } = {},
 ): Promise<Conclusion | undefined> {
   const messages = [
     {
@@ -41,13 +41,13 @@ async function investigate(
       seq: 1,
       role: 'user' as const,
       author: { kind: 'key' as const, id: 'ak_test', name: 'test' },
-      time: end,
+      time: askedAt,
       content: question,
       parts: [],
     },
   ];
   let found: Conclusion | undefined;
-  const assignment = { organizationId, messages, steps: [], askedAt: end, ...(incident && { incident }) };
+  const assignment = { organizationId, messages, steps: [], askedAt, ...(incident && { incident }) };
   for await (const event of agent.investigate(assignment, AbortSignal.timeout(300_000))) {
     if (event.type === 'step') expect(event.step.error).toBeUndefined();
     if (event.type === 'conclusion') found = event.conclusion;
@@ -93,11 +93,23 @@ describe('the beginning', () => {
 
       const detectedAt = new Date(began - 1_000);
       const incident = incidentOf(organizationId, { startedAt: onset, title: 'Checkouts fail' });
-      const alerted = await investigate(organizationId, demoQuestion(options), { ...incident, detectedAt });
+      const alerted = await investigate(organizationId, demoQuestion(options), {
+        incident: { ...incident, detectedAt },
+      });
       expect(alerted?.service).toBe('payment');
       expect(alerted?.onset).toBe(detectedAt.toISOString());
       expect(alerted?.claims.map(({ text }) => text).join()).not.toContain('It began');
     }
+  }, 300_000);
+});
+
+describe('at night', () => {
+  it('a dozen failures are seen among the many that always are', async () => {
+    const askedAt = new Date('2026-03-01T04:45:00Z');
+    const options = { scenario: 'payment-errors', seed: 1, minutes: 60, end: askedAt } as const;
+    const organizationId = await loadShop(harness.telemetry, options);
+    const conclusion = await investigate(organizationId, 'Why do checkouts fail?', { askedAt });
+    expect(conclusion?.service).toBe('payment');
   }, 300_000);
 });
 

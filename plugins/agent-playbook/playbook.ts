@@ -23,7 +23,7 @@ import { coverage, type Coverage } from './steps/coverage.ts';
 import { exemplars } from './steps/exemplars.ts';
 import { withLineKinds } from './steps/line-kinds.ts';
 import { logPatterns } from './steps/log-patterns.ts';
-import { onset } from './steps/onset.ts';
+import { newFailures, onset } from './steps/onset.ts';
 import { writeAnswer, writeDocument } from './report/answer.ts';
 import { conclude, nothingSent } from './report/conclude.ts';
 import { reportLogs, reportTraces } from './report/examples.ts';
@@ -244,13 +244,21 @@ async function* answer(
     return { ...about, report: reportLogs(scene, yield* logPatterns(scene), notes) };
   }
   if (question.asks.kind === 'traces') return { ...about, report: yield* examplesOnly(scene, question, notes) };
+  let halved: TimeRange | undefined;
   if (scene.windows.before === undefined && scene.windows.references.length === 0) {
     const began = yield* onset({ notebook, write: scene.write, range: scene.windows.now, bad: 'failed' });
+    halved = began.at === undefined ? scene.windows.now : undefined;
     const lack = first < scene.windows.now.start ? 'too little' : 'no';
     notes.push(`There is ${lack} telemetry from before, so the later part was compared with the earlier one.`);
     scene = placedIn(scene, split(scene.windows.now, began.at), sent);
   }
   let clues = yield* gatherClues(scene);
+  if (halved !== undefined && clues.suspects.length === 0) {
+    const { at } = yield* newFailures({ notebook, write: scene.write, range: halved });
+    const apart = at && placedIn(scene, split(halved, at), sent);
+    const found = apart && (yield* gatherClues(apart));
+    if (apart && found && found.suspects.length > 0) [scene, clues] = [apart, found];
+  }
   const began =
     scene.windows.before === undefined && clues.suspects.length > 0
       ? yield* sceneOfBeginning({ ...scene, templates: clues.templates }, clues, { earliest: asked.range.start, sent })

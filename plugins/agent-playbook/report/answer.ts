@@ -6,7 +6,7 @@ import type { Report } from './findings.ts';
 /** The incident's document, with the sections that incident documents have. */
 export function writeDocument(report: Report, steps: readonly Noted[]): string {
   const { conclusion, windows } = report;
-  const cited = citedIn(conclusion);
+  const cited = new Set(conclusion.claims.flatMap(({ evidence_ids: ids }) => ids));
   const sections: readonly (readonly [title: string, body: string])[] = [
     [
       'Summary',

@@ -79,12 +79,8 @@ FROM otel.spans s CROSS JOIN f
 WHERE ${scope('s.time')} AND s.service_name = ${write.literal(service)} AND s.name = ${write.literal(operation)}
 LIMIT 1`;
   const find = ([row]: readonly Row[]): Pick<Onset, 'at' | 'z' | 'after'> => {
-    const [at, times] = [row?.time('first_seen'), row?.number('times') ?? 0];
-    if (at === undefined || times < fewestTimes) return { at: undefined, z: 0 };
-    const [without, rest] = [at.getTime() - range.start.getTime(), range.end.getTime() - at.getTime()];
-    return without > (distances * rest) / times
-      ? { at, z: distances, after: row?.time('last_without') }
-      : { at: undefined, z: 0 };
+    const at = row && newSince(row, range);
+    return at === undefined ? { at, z: 0 } : { at, z: distances, after: row?.time('last_without') };
   };
   const { rows: answer, ...finding } = yield* notebook.ask({
     question: `When did ${code(service, 60)} first fail so?`,
@@ -98,6 +94,46 @@ LIMIT 1`;
     },
   });
   return { ...finding, ...find(answer) };
+}
+
+/** The first time of what a row counts, if that is new within the range. */
+function newSince(row: Row, range: TimeRange): Date | undefined {
+  const [at, times] = [row.time('first_seen'), row.number('times')];
+  if (at === undefined || times < fewestTimes) return undefined;
+  const [without, rest] = [at.getTime() - range.start.getTime(), range.end.getTime() - at.getTime()];
+  return without > (distances * rest) / times ? at : undefined;
+}
+
+/** When the most frequent new failure began: few do not show among many that always are. */
+export async function* newFailures({ notebook, write, range }: Omit<OnsetInquiry, 'bad'>): Step<Onset> {
+  const sql = `SELECT service_name, message, min(time) AS first_seen, count(*) AS times
+FROM (
+  SELECT service_name, time, ${masked(write, 'status_message', 160)} AS message
+  FROM otel.spans
+  WHERE ${within(write, 'time', range).slice(1, -1)} AND status_code = 'ERROR' AND status_message <> ''
+) f
+GROUP BY service_name, message
+HAVING count(*) >= ${fewestTimes}
+ORDER BY count(*) DESC, service_name, message
+LIMIT 50`;
+  const first = (rows: readonly Row[]) => rows.find((row) => newSince(row, range) !== undefined);
+  const { rows: answer, ...finding } = yield* notebook.ask({
+    question: 'Which failures are new, and since when?',
+    sql,
+    window: range,
+    judge(rows) {
+      const row = first(rows);
+      const at = row?.time('first_seen');
+      if (row === undefined || at === undefined)
+        return { observation: 'No failure says something new.', verdict: 'neutral' };
+      return {
+        observation: `${code(row.text('service_name'), 60)} fails with ${code(row.text('message'))} since ${second(at)}, ${row.number('times')} times.`,
+        verdict: 'supports',
+      };
+    },
+  });
+  const at = first(answer)?.time('first_seen');
+  return { ...finding, at, z: at === undefined ? 0 : distances };
 }
 
 /** `12:04:31 UTC` */
