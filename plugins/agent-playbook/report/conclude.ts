@@ -152,12 +152,18 @@ function nothingWrong(scene: Scene, clues: Clues, changes: Changes, notes: reado
   }
   const gauges = compared || !resources ? [] : resources.changes.slice(0, 3);
   for (const gauge of gauges) claims.push(claim(describeGauge(gauge), [resources?.evidenceId ?? '']));
-  const [log] = logs.worse;
+  const fresh = logs.worse.filter(({ isNew, isError }) => isNew && isError);
+  const [log] = fresh.length > 0 ? fresh : logs.worse;
   // Where requests are seen and none fails more or is slower, lines alone are no fault.
   const blamed = log !== undefined && latency?.changes.length === 0;
   for (const pattern of logs.worse.slice(0, 5)) claims.push(claim(describeLog(pattern), [logs.evidenceId]));
   claims.push(...changed(changes, undefined));
-  const moved = [...failing.map(describeErrors), ...slower.map(describeLatency), ...gauges.map(describeGauge)];
+  const moved = [
+    ...failing.map(describeErrors),
+    ...slower.map(describeLatency),
+    ...gauges.map(describeGauge),
+    ...fresh.map(describeLog),
+  ];
   const conclusion: Conclusion = {
     root_cause: log ? `Only the logs have changed: ${describeLog(log)}.` : '',
     category: blamed ? 'log_errors' : 'none',
