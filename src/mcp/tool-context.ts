@@ -61,19 +61,17 @@ export class CallContext implements ToolContext {
   readonly requestId: string;
   readonly progress: ToolContext['progress'];
   readonly operation: Operation | undefined;
-  readonly roomBytes: number | undefined;
   readonly #call: ToolCall;
   readonly #log: () => Logger;
   #logger: Logger | undefined;
 
   constructor(call: ToolCall, signal: AbortSignal, log: () => Logger) {
-    const { exchange, principal, message, sessionId } = call;
+    const { exchange, principal, message } = call;
     this.principal = principal;
     this.signal = signal;
     this.requestId = exchange.requestId;
     this.progress = createProgress(exchange, message.meta);
     this.operation = exchange.operation;
-    this.roomBytes = roomBytes(message, sessionId);
     this.#call = call;
     this.#log = log;
   }
@@ -82,6 +80,11 @@ export class CallContext implements ToolContext {
     const { exchange, message } = this.#call;
     const span = this.operation?.span ?? readTraceParent(message.meta, exchange.request.headers);
     return span?.traceId ?? exchange.requestId;
+  }
+
+  /** Only some tools ask. */
+  get roomBytes(): number | undefined {
+    return roomBytes(this.#call.message, this.#call.sessionId);
   }
 
   get logger(): Logger {
