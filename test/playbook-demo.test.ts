@@ -113,6 +113,17 @@ describe('at night', () => {
   }, 300_000);
 });
 
+describe('the traces shown', () => {
+  it('fail in the way that is blamed, though older failures took longer', async () => {
+    const askedAt = new Date('2026-11-26T14:35:27.935Z');
+    const options = { scenario: 'payment-errors', seed: 1, minutes: 60, end: askedAt } as const;
+    const organizationId = await loadShop(harness.telemetry, options);
+    const conclusion = await investigate(organizationId, 'Why do checkouts fail?', { askedAt });
+    const shown = conclusion?.claims.find(({ text }) => text.startsWith('For example trace'))?.text;
+    expect(new Set(shown?.match(/saying `[a-z ]+/g))).toEqual(new Set(['saying `card validation failed']));
+  }, 300_000);
+});
+
 describe('a system with queues, jobs, zones and a shared database', () => {
   const scenarios = new Map(parcelScenarios());
   const cases: readonly (readonly [ParcelScenario, RegExp])[] = [

@@ -73,6 +73,7 @@ export async function* lookCloser(scene: Scene, suspect: Suspect, clues: Clues):
     services: [suspect.seenIn.service],
     ...(operation !== undefined && { operation }),
     by: suspect.category === 'errors' ? 'failures' : 'slowness',
+    ...(suspect.category === 'errors' && { message: suspect.message }),
   });
   const [worst] = examples.traces;
   const treeId = worst && (yield* traceTree(scene, worst));

@@ -1,4 +1,4 @@
-import { code, milliseconds, inList, names, ownWork, within } from '../sql.ts';
+import { code, masked, milliseconds, inList, names, ownWork, within } from '../sql.ts';
 import { listed, type Finding, type Row } from '../notebook.ts';
 import type { TimeRange } from '../question/time-range.ts';
 import type { Step, Scene } from '../scene.ts';
@@ -22,6 +22,8 @@ export interface Suspect {
   readonly services: readonly string[];
   readonly operation?: string;
   readonly by: 'failures' | 'slowness';
+  /** What the blamed failures say, masked; traces that say so come first. */
+  readonly message?: string;
 }
 
 /** The worst traces: those that failed, else the slowest. */
@@ -30,10 +32,16 @@ export async function* exemplars({ notebook, write, windows }: Scene, suspect: S
   const operation =
     suspect.operation === undefined ? ` AND ${ownWork()}` : ` AND name = ${write.literal(suspect.operation)}`;
   const failures = suspect.by === 'failures' ? " AND status_code = 'ERROR'" : '';
+  // The slowest failure is often an old kind, a time-out.
+  const { message = '' } = suspect;
+  const alike =
+    message === ''
+      ? ''
+      : `CASE WHEN ${masked(write, 'status_message', 160)} = ${write.literal(message)} THEN 0 ELSE 1 END, `;
   const sql = `SELECT trace_id, span_id, time, service_name, name, status_code, status_message, duration_nano
 FROM otel.spans
 WHERE ${within(write, 'time', windows.now).slice(1, -1)}${services}${operation}${failures}
-ORDER BY duration_nano DESC, trace_id, span_id
+ORDER BY ${alike}duration_nano DESC, trace_id, span_id
 LIMIT 5`;
   const whose = suspect.services.length === 0 ? 'all services' : names(suspect.services.slice(0, 3));
   const { rows: answer, ...finding } = yield* notebook.ask({

@@ -68,7 +68,6 @@ ${alert.summary}
 
 ## Timeline
 
-- ${time(onset)}: the figures change.
 - ${time(detected)}: the alert “${alert.title}” fired.
 `,
   };
