@@ -13,6 +13,7 @@ export function createSiteApp(
   return createApp({
     mcp: absent,
     receiver: { handle: () => false },
+    senderOrigins: [],
     alerts: absent,
     admission: { telemetry: lane(), alerts: lane(), forms: lane(), pages: lane() },
     publicUrl: options.authUrl,

@@ -3,7 +3,7 @@ import { logLevels } from '../process/logger.ts';
 import { shippedPlugins } from '../process/registry.ts';
 import { flag, toolNames } from '../../contract/core/index.ts';
 import { governanceSchema } from './governance.ts';
-import { byteSize, headerName, headerText, url } from './values.ts';
+import { browserOrigin, byteSize, headerName, headerText, url } from './values.ts';
 
 const text = z.string().min(1);
 const whole = z.coerce.number().int();
@@ -127,6 +127,14 @@ export const configSchema = z
       .strictObject({
         enabled: flag.default(true),
         retentionDays: count.max(3_650).default(30),
+        cors: z
+          .strictObject({
+            origins: z
+              .array(browserOrigin)
+              .default([])
+              .describe('Whose pages may send from a browser; the token is then public, and can only write'),
+          })
+          .prefault({}),
         collector: z
           .strictObject({
             endpoint: url,

@@ -33,6 +33,14 @@ export const url = z
   .refine(isHttpUrl, 'must be an http or https URL without query or fragment')
   .transform((value) => value.replace(/\/+$/, ''));
 
+/** As a browser's Origin header has it, or `*` for every origin. */
+export const browserOrigin = z
+  .string()
+  .refine(
+    (value) => value === '*' || (isHttpUrl(value) && new URL(value).origin === value),
+    'must be an origin, such as https://app.example.com, or *',
+  );
+
 export const headerText = z
   .string()
   .min(1)

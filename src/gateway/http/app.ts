@@ -13,7 +13,15 @@ import type { Urls } from '../wiring/urls.ts';
 import { type HealthReport, livez, readyz } from './health.ts';
 import { sendError, sendJson } from './json.ts';
 import { landingPage } from './landing.ts';
-import { clientAddress, hostCheck, onlyGet, onlyOfPages, openToBrowsers, securityHeaders } from './security.ts';
+import {
+  clientAddress,
+  hostCheck,
+  onlyGet,
+  onlyOfPages,
+  openToBrowsers,
+  openToSenders,
+  securityHeaders,
+} from './security.ts';
 import { adoptMessages, type Messages } from './server.ts';
 
 /** What an error thrown by a route becomes. Only our own words are sent; the rest is logged under the request's id. */
@@ -42,6 +50,8 @@ function sendFailure(
 export interface AppOptions extends Pick<Urls, 'publicUrl' | 'authUrl' | 'basePath' | 'resource' | 'allowedHosts'> {
   readonly mcp: McpListener;
   readonly receiver: Pick<OtlpReceiver, 'handle'>;
+  /** Browser origins that may send telemetry; `*` is any. */
+  readonly senderOrigins: readonly string[];
   readonly alerts: AlertReceiver;
   readonly issuer: Issuer;
   /** What people see; it passes on requests for other paths. */
@@ -123,6 +133,7 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   // OTLP at /v1/{traces,metrics,logs}; deploys and flags at /v1/changes.
   app.all(
     /^\/v1\//,
+    openToSenders(options.senderOrigins),
     admitted(() => admission.telemetry, instruments),
     telemetry,
   );

@@ -72,6 +72,30 @@ export const openToBrowsers: RequestHandler = (request, response, next) => {
   response.end();
 };
 
+/**
+ * CORS (Fetch, §3.2) for pages that send telemetry. An origin that is not named is told where to name it, so that a refused
+ * preflight can be read in the browser's network panel.
+ */
+export function openToSenders(origins: readonly string[]): RequestHandler {
+  return (request, response, next) => {
+    const { origin, 'access-control-request-headers': asked = 'content-type' } = request.headers;
+    if (origin === undefined) return next();
+    response.setHeader('Vary', 'Origin');
+    const named = origins.includes(origin) || origins.includes('*');
+    if (named) {
+      response.setHeader('Access-Control-Allow-Origin', origin);
+      response.setHeader('Access-Control-Expose-Headers', 'Retry-After');
+    }
+    if (request.method !== 'OPTIONS') return next();
+    if (!named) return sendError(response, 403, 'forbidden', 'No page of this origin may send here.', corsHint);
+    const headers = { 'allow-methods': 'POST', 'allow-headers': asked, 'max-age': '7200' };
+    for (const [name, value] of Object.entries(headers)) response.setHeader(`Access-Control-${name}`, value);
+    response.writeHead(204).end();
+  };
+}
+
+const corsHint = 'An operator names it in the configuration: ingest.cors.origins.';
+
 export const onlyGet: RequestHandler = (request, response, next) => {
   if (request.method === 'GET' || request.method === 'HEAD') return next();
   response.setHeader('Allow', 'GET, HEAD');

@@ -104,6 +104,7 @@ export const frontWiring: Wiring<FrontParts> = {
       messages,
       mcp,
       receiver,
+      senderOrigins: foundation.config.ingest.cors.origins,
       alerts: alertReceiver,
       issuer,
       pages,
