@@ -9,6 +9,9 @@ import type { Statements } from './transact.ts';
 
 type Refusals = Partial<Record<Fault, SightlineError>>;
 
+/** What may look at every row is a search. */
+type Reading = 'read' | 'search';
+
 /** Gives a transaction of the directory the only hand on an organization, and the way to its tables. */
 export type EnterScope = (organizationId: OrganizationId) => Promise<Scope>;
 
@@ -22,11 +25,16 @@ export class Database {
   }
 
   /** By default for the directory, which sees the rows of all. `work` may run again when the connection was lost. */
-  read<Result>(work: (db: Statements) => Promise<Result>, reach: Reach = 'directory'): Promise<Result> {
+  read<Result>(
+    work: (db: Statements) => Promise<Result>,
+    reach: Reach = 'directory',
+    how: Reading = 'read',
+  ): Promise<Result> {
+    const connection = this.#connection;
     return this.#guard(() =>
       persistently(
-        () => this.#connection.read(reach, work),
-        (error) => this.#connection.setback(error),
+        () => (how === 'search' && connection.search ? connection.search(reach, work) : connection.read(reach, work)),
+        (error) => connection.setback(error),
       ),
     );
   }
@@ -172,8 +180,17 @@ export class ScopedDatabase {
     this.organizationId = organizationId;
   }
 
-  read<Result>(work: (scope: Scope) => Promise<Result>): Promise<Result> {
-    return this.#database.read((knex) => work(new Scope(knex, this.organizationId)), this.organizationId);
+  read<Result>(work: (scope: Scope) => Promise<Result>, how?: Reading): Promise<Result> {
+    return this.#database.read((knex) => work(new Scope(knex, this.organizationId)), this.organizationId, how);
+  }
+
+  /** A page of a list. Words that no row has, and filters that few meet together, are looked for in every row. */
+  list<Result>(
+    { limit: _limit, cursor: _cursor, ...filters }: { limit: number; cursor?: string; query?: string },
+    work: (scope: Scope) => Promise<Result>,
+  ): Promise<Result> {
+    const given = Object.values(filters).filter((value) => value !== undefined);
+    return this.read(work, filters.query !== undefined || given.length > 1 ? 'search' : 'read');
   }
 
   /** The only transaction that writes for the organization. One that does not exist is `not_found`. See Database.write. */

@@ -33,6 +33,8 @@ export type Setback = 'undone' | 'lost';
 export interface Connection {
   /** For single statements that read. They do not wait for a writer, and see what was committed before they began. */
   read<Result>(reach: Reach, work: (db: Statements) => Promise<Result>): Promise<Result>;
+  /** `read` for what may look at every row. Absent where no read holds up others. */
+  search?<Result>(reach: Reach, work: (db: Statements) => Promise<Result>): Promise<Result>;
   /**
    * One transaction; durable when it resolves. One at a time for each organization, over all processes; its statements see all
    * earlier commits.

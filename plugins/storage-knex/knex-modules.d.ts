@@ -5,7 +5,10 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import type { ColumnValue } from './tables.ts';
 
   export default class SqliteClient extends Knex.Client {
-    override connectionSettings: { readonly filename: string; readonly options: { readonly readonly: boolean } };
+    override connectionSettings: {
+      readonly filename: string;
+      readonly options: { readonly readonly?: boolean; readonly thread?: boolean };
+    };
     _driver(): unknown;
     _query(connection: unknown, query: SqliteQuery): Promise<SqliteQuery>;
     _formatBindings(bindings: readonly unknown[] | undefined): readonly SQLInputValue[];

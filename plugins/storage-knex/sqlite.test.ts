@@ -307,6 +307,45 @@ describe('a lock held by another process', () => {
   });
 });
 
+describe('a search through many rows', () => {
+  it('does not hold up the event loop', async () => {
+    const storage = await start();
+    const { id } = await storage.directory.createOrganization({ name: 'Acme' });
+    const { incidents } = storage.workspace(id);
+    await incidents.create(newIncident(), ada);
+    const copier = new DatabaseSync(file);
+    const columns = copier
+      .prepare('SELECT name FROM pragma_table_info(?)')
+      .all('incidents')
+      .map(({ name }) => String(name));
+    const values = columns.map((name) =>
+      name === 'id' || name === 'number'
+        ? `${name} || n`
+        : name === 'search_text'
+          ? `replace(hex(zeroblob(500)), '00', 'padding ')`
+          : name,
+    );
+    copier.exec(`WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 60000)
+      INSERT INTO incidents (${columns.join(', ')}) SELECT ${values.join(', ')} FROM incidents, c`);
+    copier.close();
+    const search = () => incidents.list({ query: 'word-of-none', limit: 10 });
+    // Its connection is open from here.
+    await search();
+
+    let [longest, last] = [0, performance.now()];
+    const watch = setInterval(() => {
+      const now = performance.now();
+      [longest, last] = [Math.max(longest, now - last), now];
+    }, 1);
+    const begun = performance.now();
+    expect((await search()).items).toEqual([]);
+    const took = performance.now() - begun;
+    clearInterval(watch);
+    longest = Math.max(longest, performance.now() - last);
+    expect(longest).toBeLessThan(took / 2);
+  });
+});
+
 describe('a transaction that fails', () => {
   it('leaves nothing behind and gives its connection back', async () => {
     const { storage, connection } = await startSeen();

@@ -95,7 +95,7 @@ export class Chats extends OrganizationRepository implements ChatRepository {
   }
 
   list(filter: ChatFilter): Promise<Page<Chat>> {
-    return this.database.read((scope) => listChats(scope, filter));
+    return this.database.list(filter, (scope) => listChats(scope, filter));
   }
 
   messages(

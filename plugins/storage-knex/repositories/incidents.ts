@@ -37,7 +37,7 @@ export class Incidents extends OrganizationRepository implements IncidentReposit
   }
 
   list(filter: IncidentFilter): Promise<Page<Incident>> {
-    return this.database.read((scope) => listIncidents(scope, filter));
+    return this.database.list(filter, (scope) => listIncidents(scope, filter));
   }
 
   update(id: IncidentId, patch: IncidentPatch, actor: Actor): Promise<Incident> {

@@ -11,7 +11,7 @@ import { NodeSqliteClient } from './client.ts';
 import { openDatabase } from './open.ts';
 import { sqlite } from './dialect.ts';
 import type { PooledConnection } from '../dialect.ts';
-import { WriterEnded } from './writer.ts';
+import { ThreadEnded } from './thread.ts';
 
 const record = (requestId: string): AuditRecord => ({
   at: new Date(1_700_000_000_000),
@@ -143,7 +143,7 @@ describe('audit chains of several organizations', () => {
 
   it('of which nothing was heard are unavailable, and when they are repeated kept once', async () => {
     const { append } = NodeSqliteClient.prototype;
-    const ended = new WriterEnded(undefined);
+    const ended = new ThreadEnded(undefined);
     const repeat = async (batch: AuditRecord): Promise<void> => {
       const lost = await Promise.allSettled(organizations.map((id) => audit(id).append([batch])));
       expect(lost).toMatchObject(organizations.map(() => ({ status: 'rejected', reason: { code: 'unavailable' } })));

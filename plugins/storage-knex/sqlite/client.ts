@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { discard, SqliteClient, type SqliteQuery } from '../knex-private.ts';
 import { isBusy } from './errors.ts';
 import { execute, type Answer, type Append, type Appended, type Task } from './execute.ts';
-import { WriterConnection } from './writer.ts';
+import { ThreadConnection } from './thread.ts';
 import { openDatabase } from './open.ts';
 
 /**
@@ -13,8 +13,8 @@ import { openDatabase } from './open.ts';
 const blockingMs = 5;
 const patienceMs = 15_000;
 
-/** Readers are on the main thread, the writer on one of its own. */
-type RawConnection = DatabaseSync | WriterConnection;
+/** Short reads are on the main thread; writes, and searches that may read every row, on threads of their own. */
+type RawConnection = DatabaseSync | ThreadConnection;
 
 /** knex's better-sqlite3 dialect, on Node's own driver. */
 export class NodeSqliteClient extends SqliteClient {
@@ -24,10 +24,11 @@ export class NodeSqliteClient extends SqliteClient {
 
   override acquireRawConnection(): Promise<RawConnection> {
     const { filename, options } = this.connectionSettings;
+    const readOnly = options.readonly === true;
     return patiently(async () =>
-      options.readonly
-        ? openDatabase(filename, { blockingMs, readOnly: true })
-        : await WriterConnection.open({ filename, blockingMs }),
+      options.thread === true
+        ? await ThreadConnection.open({ filename, blockingMs, readOnly })
+        : openDatabase(filename, { blockingMs, readOnly }),
     );
   }
 

@@ -7,7 +7,7 @@ import { AuditBatches } from './audit-batches.ts';
 import { NodeSqliteClient } from './client.ts';
 import { constraintFault, explain } from './errors.ts';
 import { Lookups } from './lookups.ts';
-import { WriterEnded } from './writer.ts';
+import { ThreadEnded } from './thread.ts';
 
 /** As long as knex waits for a connection. */
 const patienceMs = 60_000;
@@ -20,8 +20,9 @@ export function sqlite(filename: string): { readonly inDataDirectory: true; conn
   return {
     inDataDirectory: true,
     connect() {
-      const writer = connectKnex(filename, false);
-      const reader = connectKnex(filename, true);
+      const writer = connectKnex(filename, { thread: true });
+      const reader = connectKnex(filename, { readonly: true });
+      const searcher = connectKnex(filename, { readonly: true, thread: true });
       const lookups = new Lookups(filename);
       const batches = new AuditBatches(writer.client);
       const turns = new Turns(patienceMs);
@@ -29,6 +30,7 @@ export function sqlite(filename: string): { readonly inDataDirectory: true; conn
         writer,
         reader,
         read: (_reach, work) => work(reader),
+        search: (_reach, work) => work(searcher),
         // One at a time asks for the connection, so that audit records do not stand in line behind all who write.
         write: (_reach, work) => turns.take('writer', () => transact(writer, 'BEGIN;', work)),
         advance: batches.add.bind(batches),
@@ -43,13 +45,13 @@ export function sqlite(filename: string): { readonly inDataDirectory: true; conn
         inspect: (work) => inspect(filename, reader, work),
         lookup: (sql) => lookups.prepare(sql),
         fault: constraintFault,
-        setback: (error) => (error instanceof WriterEnded ? 'lost' : undefined),
+        setback: (error) => (error instanceof ThreadEnded ? 'lost' : undefined),
         explain: (error) => explain(error, filename),
         concerns: async () => [],
         async close() {
           lookups.close();
           // The writer last: only who may write can fold the log into the file and remove it.
-          await reader.destroy();
+          await Promise.all([reader.destroy(), searcher.destroy()]);
           await writer.destroy();
         },
       };
@@ -60,12 +62,12 @@ export function sqlite(filename: string): { readonly inDataDirectory: true; conn
 /** A file that does not exist is inspected as an empty database, and not created. */
 async function inspect<Result>(filename: string, reader: Knex, work: (db: Knex) => Promise<Result>): Promise<Result> {
   if (existsSync(filename)) return work(reader);
-  return closing(connectKnex(':memory:', true), work);
+  return closing(connectKnex(':memory:', { readonly: true }), work);
 }
 
 /** On a connection of its own: readers of the pool see what is written meanwhile. */
 function snapshot<Result>(filename: string, work: (db: Knex) => Promise<Result>): Promise<Result> {
-  return closing(connectKnex(filename, true), async (knex) => {
+  return closing(connectKnex(filename, { readonly: true }), async (knex) => {
     // Not by knex's own transaction, which asks for the write lock.
     await knex.raw('BEGIN DEFERRED');
     return work(knex);
@@ -73,15 +75,16 @@ function snapshot<Result>(filename: string, work: (db: Knex) => Promise<Result>)
 }
 
 /**
- * One connection each for writing and reading. There is one write lock, and reads are synchronous, so more would bring no
- * parallel work; but a read must not queue behind a write that waits for another process.
+ * One connection each for writing, reading and searching. There is one write lock, and reads are synchronous, so more would
+ * bring no parallel work; but a read must not queue behind a write that waits for another process. What
+ * searches ends with its thread when nobody has searched for a while.
  */
-function connectKnex(filename: string, readOnly: boolean): Knex {
+function connectKnex(filename: string, options: { readonly readonly?: boolean; readonly thread?: boolean }): Knex {
   return knex({
     client: NodeSqliteClient,
-    connection: { filename, options: { readonly: readOnly } },
+    connection: { filename, options },
     useNullAsDefault: true,
     ...quietly,
-    pool: { min: 1, max: 1 },
+    pool: { min: options.readonly && options.thread ? 0 : 1, max: 1 },
   });
 }

@@ -3,9 +3,10 @@ import { Worker } from 'node:worker_threads';
 import type { Answer, Task } from './execute.ts';
 import { errorOf, type Failure } from './failure.ts';
 
-export interface WriterOptions {
+export interface ThreadOptions {
   readonly filename: string;
   readonly blockingMs: number;
+  readonly readOnly: boolean;
 }
 
 /** What the thread sends: first that the file is open, then one reply for each task, in their order. */
@@ -14,10 +15,10 @@ export type Reply =
   | { readonly failure: Failure; readonly inTransaction: boolean };
 
 /** What was in flight may be committed or not. */
-export class WriterEnded extends Error {
+export class ThreadEnded extends Error {
   constructor(cause: unknown) {
-    super('the thread that writes has ended', { cause });
-    this.name = 'WriterEnded';
+    super('the thread of the connection has ended', { cause });
+    this.name = 'ThreadEnded';
   }
 }
 
@@ -26,26 +27,26 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The one connection that writes, on a thread of its own (writer-thread.ts): its fsyncs never block the event loop. */
-export class WriterConnection {
+/** A connection on a thread of its own (thread-main.ts): neither fsyncs nor long reads block the event loop. */
+export class ThreadConnection {
   readonly #worker: Worker;
   readonly #waiting: Waiting[] = [];
   #ended: Error | undefined;
   isTransaction = false;
 
-  private constructor(options: WriterOptions) {
+  private constructor(options: ThreadOptions) {
     // The checkout runs this very file, the package a compiled one.
-    const url = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url);
+    const url = new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(url, { workerData: options, execArgv: [] });
     this.#worker.on('message', (reply: Reply) => this.#settle(reply));
-    const end = (cause: unknown): void => this.#end(new WriterEnded(cause));
+    const end = (cause: unknown): void => this.#end(new ThreadEnded(cause));
     this.#worker.on('error', end);
     this.#worker.on('exit', end);
   }
 
   /** Rejects as opening the file here would. */
-  static async open(options: WriterOptions): Promise<WriterConnection> {
-    const connection = new WriterConnection(options);
+  static async open(options: ThreadOptions): Promise<ThreadConnection> {
+    const connection = new ThreadConnection(options);
     try {
       await connection.#next();
       return connection;
@@ -75,7 +76,7 @@ export class WriterConnection {
   }
 
   #next(): Promise<Answer | undefined> {
-    // A process lives as long as something is being written, and not for the thread's sake.
+    // A process lives as long as something is being done, and not for the thread's sake.
     this.#worker.ref();
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }

@@ -3,11 +3,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { execute, type Answer, type Task } from './execute.ts';
 import { failureOf } from './failure.ts';
 import { openDatabase } from './open.ts';
-import type { Reply, WriterOptions } from './writer.ts';
+import type { Reply, ThreadOptions } from './thread.ts';
 
 // It imports nothing of the contract: each command that writes waits for these modules to load a second time.
 
-const { filename, blockingMs }: WriterOptions = workerData;
+const { filename, blockingMs, readOnly }: ThreadOptions = workerData;
 let connection: DatabaseSync | undefined;
 
 function reply(work: () => Answer | undefined): void {
@@ -22,7 +22,7 @@ function reply(work: () => Answer | undefined): void {
 }
 
 reply(() => {
-  connection = openDatabase(filename, { blockingMs, readOnly: false });
+  connection = openDatabase(filename, { blockingMs, readOnly });
   return undefined;
 });
 

@@ -9,7 +9,7 @@ import { testHost } from '../../../test/contract/host.ts';
 import { KnexStorage } from '../storage.ts';
 import { sqlite } from './dialect.ts';
 import { openDatabase } from './open.ts';
-import { WriterConnection } from './writer.ts';
+import { ThreadConnection } from './thread.ts';
 
 let directory: string;
 let filename: string;
@@ -23,7 +23,7 @@ const statement = (sql: string, ...bindings: (string | number)[]) => ({ sql, bin
 
 describe('the connection that writes', () => {
   it('answers rows and changes, and knows whether it is in a transaction', async () => {
-    const connection = await WriterConnection.open({ filename, blockingMs: 5 });
+    const connection = await ThreadConnection.open({ filename, blockingMs: 5, readOnly: false });
     await connection.run(statement('CREATE TABLE t (x INTEGER UNIQUE)'));
     await connection.run(statement('BEGIN;'));
     expect(connection.isTransaction).toBe(true);
@@ -43,7 +43,7 @@ describe('the connection that writes', () => {
   });
 
   it('fails as the driver does, by the same codes, and goes on', async () => {
-    const connection = await WriterConnection.open({ filename, blockingMs: 5 });
+    const connection = await ThreadConnection.open({ filename, blockingMs: 5, readOnly: false });
     await connection.run(statement('CREATE TABLE t (x INTEGER UNIQUE)'));
     await connection.run(statement('INSERT INTO t VALUES (1)'));
     await expect(connection.run(statement('INSERT INTO t VALUES (1)'))).rejects.toMatchObject({ errcode: 2067 });
@@ -61,14 +61,16 @@ describe('the connection that writes', () => {
     const threads = (): number => (existsSync(tasks) ? readdirSync(tasks).length : 0);
     const before = threads();
     for (const _ of [1, 2, 3, 4]) {
-      await WriterConnection.open({ filename: join(directory, 'no', 'file'), blockingMs: 5 }).catch(() => {});
+      await ThreadConnection.open({ filename: join(directory, 'no', 'file'), blockingMs: 5, readOnly: false }).catch(
+        () => {},
+      );
     }
     expect(threads()).toBeLessThanOrEqual(before + 1);
   });
 
   it('cannot be opened where the file cannot', async () => {
     await expect(
-      WriterConnection.open({ filename: join(directory, 'no', 'file'), blockingMs: 5 }),
+      ThreadConnection.open({ filename: join(directory, 'no', 'file'), blockingMs: 5, readOnly: false }),
     ).rejects.toMatchObject({
       code: 'ENOENT',
     });
