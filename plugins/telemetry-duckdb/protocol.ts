@@ -116,6 +116,7 @@ export type Request =
       readonly lengths: readonly number[];
     }
   | { readonly op: 'retain'; readonly beforeMs: number }
+  | { readonly op: 'newest' }
   /** The caller is about to leave. */
   | { readonly op: 'release' }
   /** From a gateway that needs a seat; neither request counts the caller as a user. */
@@ -146,6 +147,15 @@ export interface RowsHeader {
 
 export interface Committed {
   readonly position?: { readonly segment: number; readonly offset: number };
+}
+
+export interface Retained {
+  readonly deleted: number;
+}
+
+/** Of all rows; without a time where there are none. */
+export interface Newest {
+  readonly ms?: number;
 }
 
 export interface Released {

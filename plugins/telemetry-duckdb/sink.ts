@@ -11,7 +11,7 @@ import {
 import { EngineFailure, type Channel } from './channel.ts';
 import type { Engines } from './engines.ts';
 import { explain } from './failures.ts';
-import type { Committed } from './protocol.ts';
+import type { Committed, Newest, Retained } from './protocol.ts';
 
 const committedTimeoutMs = 30_000;
 const loadTimeoutMs = 120_000;
@@ -44,10 +44,21 @@ export class DuckdbSink implements TelemetrySink {
     );
   }
 
-  async retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<void> {
-    await this.#with(organizationId, (channel) =>
-      channel.request({ op: 'retain', beforeMs: olderThan.getTime() }, { signal, timeoutMs: retainTimeoutMs }),
+  async newest(organizationId: OrganizationId, signal: AbortSignal): Promise<Date | undefined> {
+    const { header } = await this.#with(organizationId, (channel) =>
+      channel.request<Newest>({ op: 'newest' }, { signal, timeoutMs: retainTimeoutMs }),
     );
+    return header.ms === undefined ? undefined : new Date(header.ms);
+  }
+
+  async retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<number> {
+    const { header } = await this.#with(organizationId, (channel) =>
+      channel.request<Retained>(
+        { op: 'retain', beforeMs: olderThan.getTime() },
+        { signal, timeoutMs: retainTimeoutMs },
+      ),
+    );
+    return header.deleted;
   }
 
   async #with<T>(organizationId: OrganizationId, work: (channel: Channel) => Promise<T>): Promise<T> {

@@ -96,22 +96,36 @@ export class ClickHouseSink implements TelemetrySink {
     }
   }
 
-  async retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<void> {
+  async newest(organizationId: OrganizationId, signal: AbortSignal): Promise<Date | undefined> {
+    const own = `${organizationColumn} = ${literal(await this.#options.tenancy.tenantOf(organizationId))}`;
+    const times = tableNames.map(
+      (table) => `SELECT max(time) AS newest, count() AS n FROM ${this.#path(table)} WHERE ${own}`,
+    );
+    const all = `SELECT toUnixTimestamp64Milli(toDateTime64(max(newest), 3)) AS ms FROM (${times.join(' UNION ALL ')}) WHERE n > 0`;
+    const ms = Number((await this.#options.account.rows(all, signal))[0]?.['ms'] ?? 0);
+    return ms > 0 ? new Date(ms) : undefined;
+  }
+
+  async retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<number> {
     const tenant = await this.#options.tenancy.tenantOf(organizationId);
+    let deleted = 0;
     const before = `toDateTime64('${olderThan.toISOString().replace('T', ' ').replace('Z', '')}', 3, 'UTC')`;
     for (const table of tableNames) {
       const where = `${organizationColumn} = ${literal(tenant)} AND time < ${before}`;
       // A deletion rewrites every part that it touches.
       const [row] = await this.#options.account.rows(
-        `SELECT 1 FROM ${this.#path(table)} WHERE ${where} LIMIT 1`,
+        `SELECT count() AS n FROM ${this.#path(table)} WHERE ${where}`,
         signal,
       );
-      if (row === undefined) continue;
+      const old = Number(row?.['n'] ?? 0);
+      if (old === 0) continue;
       await this.#options.account.run(`ALTER TABLE ${this.#path(table)} DELETE WHERE ${where}`, {
         settings: { mutations_sync: 1 },
         signal,
       });
+      deleted += old;
     }
+    return deleted;
   }
 
   async #look(organizationId: OrganizationId, tenant: Tenant, log: string, signal: AbortSignal): Promise<LogState> {

@@ -9,7 +9,7 @@ import {
   type BatchColumn,
   type TelemetryBatch,
 } from '../../../src/contract/telemetry/index.ts';
-import type { Committed } from '../protocol.ts';
+import type { Committed, Newest, Retained } from '../protocol.ts';
 import type { Database } from './database.ts';
 import type { Job } from './job.ts';
 import { positions, stagedType, unstage } from './schema.ts';
@@ -54,15 +54,27 @@ export class Loader {
     });
   }
 
+  async newest(): Promise<Newest> {
+    return await this.#alone(async (connection) => {
+      const times = tableNames.map((table) => `SELECT max("time") AS newest FROM otel.${table}`);
+      const result = await connection.run(`SELECT epoch_ms(max(newest)) FROM (${times.join(' UNION ALL ')})`);
+      const ms = (await result.getRows())[0]?.[0];
+      return typeof ms === 'bigint' ? { ms: Number(ms) } : {};
+    });
+  }
+
   /** Deletes what is older, then gives the space back to the file. */
-  async retain(beforeMs: number, job: Job): Promise<void> {
-    await this.#alone(async (connection) => {
+  async retain(beforeMs: number, job: Job): Promise<Retained> {
+    return await this.#alone(async (connection) => {
       job.interruptible(() => connection.interrupt());
+      let deleted = 0;
       for (const table of tableNames) {
         job.check();
-        await connection.run(`DELETE FROM otel.${table} WHERE "time" < make_timestamp(${BigInt(beforeMs) * 1000n})`);
+        const older = `"time" < make_timestamp(${BigInt(Math.floor(beforeMs)) * 1000n})`;
+        deleted += (await connection.run(`DELETE FROM otel.${table} WHERE ${older}`)).rowsChanged;
       }
       await checkpoint(connection, job);
+      return { deleted };
     });
   }
 

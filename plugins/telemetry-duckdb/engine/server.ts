@@ -12,8 +12,10 @@ import {
   type Failure,
   type Hello,
   type Idle,
+  type Newest,
   type Released,
   type Request,
+  type Retained,
 } from '../protocol.ts';
 import type { Database } from './database.ts';
 import { InterruptedError, Job, say, BusyError, Turns } from './job.ts';
@@ -205,8 +207,9 @@ async function workOn(
       return reply({ header: {} });
     }
     case 'retain':
-      await engine.loader.retain(request.beforeMs, job);
-      return reply({ header: {} });
+      return reply({ header: (await engine.loader.retain(request.beforeMs, job)) satisfies Retained });
+    case 'newest':
+      return reply({ header: (await engine.loader.newest()) satisfies Newest });
   }
 }
 

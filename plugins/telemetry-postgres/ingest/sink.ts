@@ -113,8 +113,22 @@ export class PostgresSink implements TelemetrySink {
     });
   }
 
-  async retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<void> {
+  async newest(organizationId: OrganizationId, signal: AbortSignal): Promise<Date | undefined> {
     const tenant = await this.#options.tenancy.tenantOf(organizationId);
+    const times = tableNames.map(
+      (table) => `(SELECT max("time") FROM ${this.#table(table)} WHERE ${this.#column} = $1)`,
+    );
+    return await this.#with(organizationId, signal, async ({ client }) => {
+      const text = `SELECT extract(epoch FROM greatest(${times.join(', ')})) * 1000`;
+      const { rows } = await client.query<[string | null]>({ text, values: [tenant], rowMode: 'array' });
+      const ms = rows[0]?.[0] ?? null;
+      return ms === null ? undefined : new Date(Number(ms));
+    });
+  }
+
+  async retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<number> {
+    const tenant = await this.#options.tenancy.tenantOf(organizationId);
+    let deleted = 0;
     await this.#with(organizationId, signal, async ({ client }) => {
       for (const table of tableNames) {
         const name = this.#table(table);
@@ -124,10 +138,12 @@ export class PostgresSink implements TelemetrySink {
         for (;;) {
           signal.throwIfAborted();
           const { rowCount } = await client.query(text, [tenant, olderThan]);
+          deleted += rowCount ?? 0;
           if ((rowCount ?? 0) < retainBatch) break;
         }
       }
     });
+    return deleted;
   }
 
   /** All rows and the position, or nothing. Nothing too when the log is already there. */

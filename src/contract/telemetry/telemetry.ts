@@ -166,8 +166,10 @@ export interface TelemetrySink {
   committed(organizationId: OrganizationId, log: string): Promise<LogPosition | undefined>;
   /** Loads the batches and the position in one transaction: after a crash both are there or neither. */
   load(load: TelemetryLoad, signal: AbortSignal): Promise<void>;
-  /** Deletes rows older than the date and lets the space be used again. */
-  retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<void>;
+  /** Time of the newest row; undefined where there is none. Without it, retention trusts the clock at its first run. */
+  newest?(organizationId: OrganizationId, signal: AbortSignal): Promise<Date | undefined>;
+  /** Deletes rows older than the date and lets the space be used again. Answers how many, where it knows. */
+  retain(organizationId: OrganizationId, olderThan: Date, signal: AbortSignal): Promise<number | void>;
 }
 
 export interface LogPosition {

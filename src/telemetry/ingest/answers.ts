@@ -98,6 +98,9 @@ function explain({ reasons, losses }: Extract<Decoded, { ok: true }>): string {
   if (losses.events > 0)
     parts.push(`Events or links dropped: ${losses.events} (more than ${recordLimits.events} in a span).`);
   if (losses.invalidIds > 0) parts.push(`Ids emptied: ${losses.invalidIds} (not of 16 or 8 bytes).`);
+  if (losses.ahead > 0)
+    parts.push(`Records more than a day in the future: ${losses.ahead} (stored; check both clocks).`);
+  if (losses.aged > 0) parts.push(`Records older than the retention: ${losses.aged} (deleted within the hour).`);
   return parts.join(' ');
 }
 

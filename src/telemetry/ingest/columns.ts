@@ -31,16 +31,19 @@ export class Intake {
   readonly batches: EncodedBatch[] = [];
   /** Epoch microseconds: stands in for a time that the sender left out. */
   readonly now: number;
+  /** Epoch microseconds: what is older than this is soon deleted. */
+  readonly oldest: number;
   accepted = 0;
   rejected = 0;
   /** Why, with how often. */
   readonly reasons = new Map<string, number>();
   #textBytes = 0;
 
-  constructor(reader: WireReader, limits: RecordLimits, now: number) {
+  constructor(reader: WireReader, limits: RecordLimits, now: number, oldest: number) {
     this.reader = reader;
     this.limits = limits;
     this.now = now;
+    this.oldest = oldest;
     this.values = new ValueWriter(reader, limits, this.losses);
   }
 
@@ -57,7 +60,9 @@ export class Intake {
   }
 }
 
-const latestAhead = 24 * 3600 * 1e6;
+const dayMicros = 24 * 3600 * 1e6;
+/** Beyond, a unit is mistaken. Up to here the wrong clock may be ours, and what is rejected is lost for good. */
+const latestAhead = 7 * dayMicros;
 const earliest = Date.UTC(2000, 0, 1) * 1000;
 
 /** Columns that every table has, filled from resource and scope: one entry for each of them, one code a row. */
@@ -181,11 +186,13 @@ export class TableWriter {
   }
 
   /** Why a record with this time and these bytes of text is not kept, if so. */
-  refusal({ now, limits }: Intake, micros: number, bytes: number, what: string): string | undefined {
-    // Such a time is a unit mistaken or a clock that is wrong by far.
-    if (micros > now + latestAhead) return 'time more than a day in the future';
+  refusal({ now, oldest, limits, losses }: Intake, micros: number, bytes: number, what: string): string | undefined {
+    if (micros > now + latestAhead) return 'time more than a week in the future; is it in nanoseconds?';
     if (micros < earliest) return 'time before the year 2000; is it in nanoseconds?';
-    return bytes + this.context.rowBytes > limits.recordBytes ? `a ${what} larger than the limit` : undefined;
+    if (bytes + this.context.rowBytes > limits.recordBytes) return `a ${what} larger than the limit`;
+    if (micros > now + dayMicros) losses.ahead += 1;
+    else if (micros < oldest) losses.aged += 1;
+    return undefined;
   }
 
   /** The other columns have their value of this row already; `bytes` of text are in them. */

@@ -14,6 +14,7 @@ export interface DecodeJob {
   readonly encoding: Encoding;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly nowMs: number;
+  readonly oldestMs: number;
 }
 
 export interface DecodeReply {
@@ -33,15 +34,21 @@ export class DecodePool {
   #nextId = 1;
   #idle: NodeJS.Timeout | undefined;
 
-  async decode(signal: Signal, encoding: Encoding, body: Uint8Array, nowMs: number): Promise<Decoded> {
-    if (body.length <= inlineBytes[encoding]) return decodeRequest(signal, encoding, body, nowMs);
+  async decode(
+    signal: Signal,
+    encoding: Encoding,
+    body: Uint8Array,
+    nowMs: number,
+    oldestMs: number,
+  ): Promise<Decoded> {
+    if (body.length <= inlineBytes[encoding]) return decodeRequest(signal, encoding, body, nowMs, oldestMs);
     clearTimeout(this.#idle);
     const worker = (this.#worker ??= this.#spawn());
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
       // Copied, since a body may share its memory with others.
-      const job: DecodeJob = { id, signal, encoding, body: Uint8Array.from(body), nowMs };
+      const job: DecodeJob = { id, signal, encoding, body: Uint8Array.from(body), nowMs, oldestMs };
       worker.postMessage(job, [job.body.buffer]);
     });
   }

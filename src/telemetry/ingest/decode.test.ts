@@ -262,7 +262,7 @@ describe('decoding OTLP', () => {
     expect(attributes).toMatchObject({ a: '1', k0: 'v' });
     expect(Object.keys(Object(attributes))).toHaveLength(recordLimits.attributes);
     expect(row['name']).toBe('é'.repeat(recordLimits.valueBytes / 2));
-    expect(decoded.losses).toEqual({ attributes: 5, values: 1, events: 0, invalidIds: 1 });
+    expect(decoded.losses).toMatchObject({ attributes: 5, values: 1, events: 0, invalidIds: 1 });
   });
 
   it('cuts a structured value that is too long, without building all of it first', () => {
@@ -273,7 +273,7 @@ describe('decoding OTLP', () => {
   });
 
   it('rejects records with times that cannot be, one by one', () => {
-    const spans = [nano(), nano(2 * 24 * 3600 * 1e9), '1717200000000', nano(5)].map((startTimeUnixNano) => ({
+    const spans = [nano(), nano(8 * 24 * 3600 * 1e9), '1717200000000', nano(5)].map((startTimeUnixNano) => ({
       startTimeUnixNano,
       attributes: [string('at', startTimeUnixNano)],
       events: [{ name: 'e' }],
@@ -281,10 +281,18 @@ describe('decoding OTLP', () => {
     const decoded = decode('traces', 'json', json({ resourceSpans: [{ scopeSpans: [{ spans }] }] }), now);
     expect(decoded).toMatchObject({ accepted: 2, rejected: 2 });
     expect(decoded.reasons.map(([reason]) => reason)).toEqual([
-      'time more than a day in the future',
+      'time more than a week in the future; is it in nanoseconds?',
       'time before the year 2000; is it in nanoseconds?',
     ]);
     expect(rowsOf(decoded.batches).map((row) => parsed(row['attributes']))).toEqual([{ at: nano() }, { at: nano(5) }]);
+  });
+
+  it('keeps what is days in the future or older than the retention, and warns of it', () => {
+    const days = [-31, -29, 0, 0.9, 3, 6.9];
+    const spans = days.map((count) => ({ startTimeUnixNano: nano(Math.round(count * 24) * 3600 * 1e9) }));
+    const body = json({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+    const decoded = decodeRequest('traces', 'json', body, now, now - 30 * 24 * 3600_000);
+    expect(decoded).toMatchObject({ accepted: 6, rejected: 0, losses: { ahead: 2, aged: 1 } });
   });
 
   it('gives a span no negative duration, whichever way its clock is wrong', () => {

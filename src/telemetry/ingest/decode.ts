@@ -36,13 +36,19 @@ const decoders: { [Name in Signal]?: RecordDecoder } = {};
 
 /**
  * An Export*ServiceRequest as batches for the log. JSON is first written as protobuf, so that one decoder decides what becomes
- * of a field. `nowMs` stands in for times that the sender left out. Not reentrant, which it need not be: it never waits.
+ * of a field. `nowMs` stands in for times that the sender left out; what is older than `oldestMs` is warned of. Not reentrant, which it need not be: it never waits.
  */
-export function decodeRequest(signal: Signal, encoding: Encoding, body: Uint8Array, nowMs: number): Decoded {
+export function decodeRequest(
+  signal: Signal,
+  encoding: Encoding,
+  body: Uint8Array,
+  nowMs: number,
+  oldestMs = 0,
+): Decoded {
   const decoder = (decoders[signal] ??= newDecoder[signal]());
   try {
     const bytes = encoding === 'json' ? encodeJson(signal, body) : body;
-    const intake = new Intake(new WireReader(bytes), recordLimits, nowMs * 1000);
+    const intake = new Intake(new WireReader(bytes), recordLimits, nowMs * 1000, oldestMs * 1000);
     readResources(intake, decoder, bytes.length);
     decoder.table.flush(intake);
     const { batches, accepted, rejected, losses } = intake;

@@ -354,7 +354,7 @@ describe('a change under an id', () => {
 
   it('is not taken for stored where that failed', async () => {
     const fixture = await start();
-    const refused = { ...change, time: Date.now() + 5 * 86_400_000 };
+    const refused = { ...change, time: Date.now() + 9 * 86_400_000 };
     const answers = await Promise.all([report(fixture, refused), report(fixture, refused)]);
     expect(answers.map(({ status }) => status)).toEqual([400, 400]);
     expect((await report(fixture, change)).body).toEqual({ stored: true });

@@ -24,7 +24,7 @@ import { LogWriteError } from './ingest-log.ts';
 import { receiverLimits, type ReceiverLimits } from './intake-limits.ts';
 import { OrganizationLogs } from './logs-of-organizations.ts';
 import { leftDirectories, removeEmptied, workerDirectory, type WorkerPlace } from './files.ts';
-import { Retention } from './retention.ts';
+import { dayMs, Retention } from './retention.ts';
 
 export interface OtlpReceiverOptions {
   readonly directory: Pick<Directory, 'ingestTokenByHash' | 'organizations'>;
@@ -81,7 +81,8 @@ class Receiver implements OtlpReceiver {
     if (sink === undefined) return;
     this.#logs = new OrganizationLogs(workerDirectory(this.#ingest, worker), sink, this.#logger);
     if (worker.number > 1) return;
-    this.#retention = new Retention({ sink, directory, days: retentionDays, now, logger: this.#logger });
+    const file = join(options.dataDirectory, 'retention.json');
+    this.#retention = new Retention({ sink, directory, days: retentionDays, file, now, logger: this.#logger });
   }
 
   get waitingBytes(): number {
@@ -210,7 +211,9 @@ class Receiver implements OtlpReceiver {
     encoding: Encoding,
     body: Buffer,
   ): Promise<Extract<Decoded, { ok: true }>> {
-    const decoded = await this.#pool.decode(signal, encoding, body, this.#options.now().getTime());
+    const nowMs = this.#options.now().getTime();
+    const oldestMs = nowMs - this.#options.retentionDays() * dayMs;
+    const decoded = await this.#pool.decode(signal, encoding, body, nowMs, oldestMs);
     if (!decoded.ok) throw new OtlpRefusal(decoded.tooLarge ? 413 : 400, decoded.message);
     if (decoded.batches.length > 0) await logs.append(organizationId, decoded.batches);
     this.#options.instruments?.ingested(signal, decoded.accepted, decoded.rejected);

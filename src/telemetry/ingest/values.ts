@@ -2,16 +2,19 @@ import { deepestValue, type RecordLimits } from './limits.ts';
 import { cutEnd, hashText, Utf8Writer, type TextColumn } from './text.ts';
 import { OtlpDecodeError, type Fields, type WireReader } from './wire.ts';
 
-/** What was cut from the records of a request, for the warning in the answer. */
+/** What the answer to a request warns of. */
 export interface Losses {
   attributes: number;
   values: number;
   events: number;
   invalidIds: number;
+  /** Records kept though their time is more than a day in the future, or older than the retention. */
+  ahead: number;
+  aged: number;
 }
 
 export function noLosses(): Losses {
-  return { attributes: 0, values: 0, events: 0, invalidIds: 0 };
+  return { attributes: 0, values: 0, events: 0, invalidIds: 0, ahead: 0, aged: 0 };
 }
 
 const open = 0x7b;

@@ -79,7 +79,12 @@ export function sinkPromises({ describe, it, expect }: Runner, stage: () => Stag
       const { sink } = telemetry;
       if (!sink) return;
       await stage().write(stage().other, 'metrics', [row(-60, 'old')]);
-      await sink.retain(other, minutes(0), new AbortController().signal);
+      const { signal } = new AbortController();
+      const newest = await sink.newest?.(other, signal);
+      expect((await sink.newest?.(stage().own, signal))?.getTime() ?? 0).not.toBe(newest?.getTime());
+      expect(newest?.getTime() ?? Infinity).toBeGreaterThan(minutes(0).getTime());
+      expect((await sink.retain(other, minutes(0), signal)) ?? 1).toBeGreaterThan(0);
+      expect((await sink.retain(other, minutes(0), signal)) ?? 0).toBe(0);
       const { rows } = await stage().query('SELECT service_name FROM otel.metrics', { as: stage().other });
       expect(rows).toEqual([['foreign']]);
     });
