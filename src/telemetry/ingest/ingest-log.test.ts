@@ -126,7 +126,7 @@ describe('ingest log', () => {
     expect(await drain(await openLog())).toEqual(['good']);
   });
 
-  it('passes over what the disk damaged, keeps a copy, and goes on with the next segment', async () => {
+  it('passes over what the disk damaged, keeps a copy, and goes on with the next record', async () => {
     const log = await openLog();
     for (const name of ['a', 'b', 'c']) await log.append([batch(name)]);
     const path = await newest();
@@ -136,8 +136,44 @@ describe('ingest log', () => {
     const file = await open(path, 'r+');
     await file.write(Buffer.from([0xff]), 0, 1, log.end.offset / 3 + 40);
     await file.close();
-    expect(await drain(later)).toEqual(['a', 'd']);
-    expect(await readdir(join(directory, 'log'))).toContain('000000000001.log.damaged');
+    expect(await drain(later)).toEqual(['a', 'c', 'd']);
+    const size = log.end.offset / 3;
+    const kept = join(directory, 'log', `000000000001.log-${size}.damaged`);
+    expect((await readFile(kept)).equals((await readFile(path)).subarray(size, 2 * size))).toBe(true);
+  });
+
+  it.each([4, 8, 12, 21, 40])(
+    'loses one record of twenty to one bad byte in the newest segment, at byte %i',
+    async (byte) => {
+      const log = await openLog();
+      const names = Array.from({ length: 20 }, (_, index) => `r${index + 1}`);
+      for (const name of names) await log.append([batch(name)]);
+      await log.close();
+      const path = await newest();
+      const whole = await readFile(path);
+      const bytes = Buffer.from(whole);
+      bytes[5 * (whole.length / 20) + byte] = 0xa5;
+      await writeFile(path, bytes);
+      const again = await openLog();
+      expect(await drain(again)).toEqual(names.filter((name) => name !== 'r6'));
+      expect(await drain(again, again.start, { ...everything, bytes: 200 })).toEqual(
+        names.filter((name) => name !== 'r6'),
+      );
+      await again.append([batch('after')]);
+      expect((await drain(again)).at(-1)).toBe('after');
+    },
+  );
+
+  it('keeps a copy of the end that it cuts', async () => {
+    const log = await openLog();
+    for (const name of ['a', 'b']) await log.append([batch(name)]);
+    await log.close();
+    const path = await newest();
+    const bytes = await readFile(path);
+    await writeFile(path, bytes.subarray(0, -1));
+    expect(await drain(await openLog())).toEqual(['a']);
+    const half = bytes.length / 2;
+    expect((await readFile(`${path}-${half}.damaged`)).equals(bytes.subarray(half, -1))).toBe(true);
   });
 
   it('says that nothing was stored when a segment cannot be made, and serves again when it can', async () => {

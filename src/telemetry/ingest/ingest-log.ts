@@ -5,7 +5,7 @@ import { errorCode, type Logger } from '../../contract/core/index.ts';
 import type { LogPosition } from '../../contract/telemetry/index.ts';
 import type { EncodedBatch } from './columns.ts';
 import { makeDirectory, syncDirectory, writeAll } from './files.ts';
-import { encodeRecords, readRecord, recordHeaderBytes } from './log-record.ts';
+import { encodeRecords, nextRecord, readRecord, recordHeaderBytes } from './log-record.ts';
 
 /** The log could not be written; the request is not stored and may be sent again. */
 export class LogWriteError extends Error {
@@ -55,7 +55,7 @@ export function isLogName(name: string): boolean {
 
 /**
  * The write-ahead log between the sender's answer and the warehouse: append-only segments in one directory. What `append`
- * resolved for survives a kill at any point; a tail that was never acknowledged is cut off at the next start.
+ * resolved for survives a kill at any point; a tail without a whole request is cut off at the next start.
  */
 export class IngestLog {
   #name: string;
@@ -295,22 +295,30 @@ export class IngestLog {
     await reading?.file.close();
   }
 
-  /** The disk gave back other bytes than were written. The segment's rest is passed over and kept for the operator. */
+  /** The disk gave back other bytes than were written. They are passed over and kept for the operator. */
   async #skipDamaged(segment: Segment, offset: number): Promise<LogChunk> {
-    const kept = `${segmentPath(this.#directory, segment.number)}.damaged`;
+    const bytes = await readAt(await this.#readable(segment.number), offset, segment.end - offset);
+    const size = nextRecord(bytes, 0) ?? bytes.length;
+    const kept = await keepAside(segmentPath(this.#directory, segment.number), offset, bytes.subarray(0, size));
+    const { number } = segment;
     this.#logger.error(
-      { log: this.name, segment: segment.number, offset, kept },
-      'ingest log damaged; rest of segment skipped',
+      { log: this.name, segment: number, offset, bytes: size, kept },
+      'ingest log damaged; part skipped',
     );
-    const file = await this.#readable(segment.number);
-    const copy = await open(kept, 'w', 0o600);
-    try {
-      await writeAll(copy, [await readAt(file, offset, segment.end - offset)], 0);
-    } finally {
-      await copy.close();
-    }
-    return { batches: [], rows: 0, upTo: { segment: segment.number, offset: segment.end } };
+    return { batches: [], rows: 0, upTo: { segment: number, offset: offset + size } };
   }
+}
+
+async function keepAside(segment: string, offset: number, bytes: Uint8Array): Promise<string> {
+  const kept = `${segment}-${offset}.damaged`;
+  const copy = await open(kept, 'w', 0o600);
+  try {
+    await writeAll(copy, [bytes], 0);
+    await copy.sync();
+  } finally {
+    await copy.close();
+  }
+  return kept;
 }
 
 function segmentPath(directory: string, number: number): string {
@@ -328,21 +336,29 @@ async function readAt(file: FileHandle, offset: number, length: number): Promise
   return buffer.subarray(0, done);
 }
 
-/** Answers the size that is left: whole requests only. */
+/** Answers the size that is left: up to the last whole request. What is damaged before it is left to the reader. */
 async function cutTornTail(path: string, logger: Logger): Promise<number> {
   const file = await open(path, 'r+');
   try {
     const { size } = await file.stat();
     const bytes = await readAt(file, 0, size);
     let whole = 0;
-    for (let at = 0; ;) {
+    for (let at: number | undefined = 0; at !== undefined;) {
       const record = readRecord(bytes, at);
-      if (record === undefined || record === 'damaged') break;
-      at = record.end;
-      if (record.last) whole = at;
+      if (record === undefined || record === 'damaged') at = nextRecord(bytes, at);
+      else {
+        at = record.end;
+        if (record.last) whole = at;
+      }
     }
     if (whole === size) return size;
-    logger.warn({ segment: path, cut: size - whole }, 'cut off the tail of the ingest log that was never acknowledged');
+    // A write that a crash ended was never acknowledged; but damage of the last record looks the same.
+    // A full disk leaves such ends, and has no room for a copy.
+    const kept = await keepAside(path, whole, bytes.subarray(whole)).catch(() => undefined);
+    logger.warn(
+      { segment: path, cut: size - whole, kept },
+      'cut off the end of the ingest log, which holds no whole request',
+    );
     await file.truncate(whole);
     await file.sync();
     return whole;

@@ -41,6 +41,16 @@ export function encodeRecords(batches: readonly EncodedBatch[]): Uint8Array[] {
   });
 }
 
+/** Where the next whole record lies behind damage; undefined if there is none. */
+export function nextRecord(bytes: Buffer, after: number): number | undefined {
+  for (let at = after + 8; at + recordHeaderBytes <= bytes.length; at += 8) {
+    if (bytes.readUInt32LE(at) !== magic) continue;
+    const record = readRecord(bytes, at);
+    if (record !== undefined && record !== 'damaged') return at;
+  }
+  return undefined;
+}
+
 /** The record at `at`: undefined if the bytes end inside it, 'damaged' if they are not one. */
 export function readRecord(bytes: Buffer, at: number): LogRecord | 'damaged' | undefined {
   if (bytes.length - at < recordHeaderBytes) return undefined;
