@@ -115,6 +115,7 @@ caption { text-align: left; padding: .75rem 1rem 0; font-weight: 600; }
 th, td { text-align: left; vertical-align: top; padding: .65rem 1rem; border-bottom: 1px solid var(--line); }
 th { font-size: .85rem; color: var(--soft); font-weight: 600; white-space: nowrap; }
 tbody th { color: var(--text); font-size: 1rem; white-space: normal; }
+tbody th small { font-weight: 400; }
 td { min-width: 9rem; }
 td .actions { margin: 0; }
 tbody tr:last-child > * { border-bottom: 0; }

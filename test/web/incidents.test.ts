@@ -218,6 +218,13 @@ describe('the pages of incidents', () => {
         expect(evidence).toContain(part);
       }
       expect(evidence).not.toContain('service-10');
+
+      // What the document says already is not said above it.
+      await place.workspace.incidents.writeDocument(id, 'Errors rose. It logs `evicted`.', author);
+      const once = await read(ada, `/incidents/${key}`);
+      expect(once.split('Errors rose')).toHaveLength(2);
+      expect(once.split('It logs')).toHaveLength(2);
+      expect(once).toContain('Perhaps: the cache is cold');
     });
 
     it('shows whatever others wrote as text', async () => {

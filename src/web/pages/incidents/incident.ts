@@ -42,17 +42,20 @@ export const incidentPage = definePage({
     const question = chooseInvestigation(investigations)?.question;
     const asked = chats.items.find(({ createdBy, status }) => createdBy.id === user.id && status === 'waiting');
     const forViewer = waitsForViewer(incident, user.email);
+    const isTold = (text: string): boolean => document?.markdown.includes(text) === true;
     return {
       title: `${incident.key}: ${incident.title}`,
       body: html`${forViewer && waitingNotice(visit, incident, asked, question)} ${incidentFacts(incident, visit)}
         <p><a class="button quiet" href="${to(`/incidents/${incident.key}/change`)}">Change</a></p>
         ${
           incident.summary !== '' &&
+          !isTold(incident.summary) &&
           html`<h2>Summary</h2>
             <p dir="auto" class="wrap">${incident.summary}</p>`
         }
-        ${investigationSection(investigations, incident, to)} ${before.length > 0 && precedentSection(before, to)}
-        ${documentSection(document, incident, to)} ${alertSection(alerts)}
+        ${investigationSection(investigations, incident, to, isTold)}
+        ${before.length > 0 && precedentSection(before, to)} ${documentSection(document, incident, to)}
+        ${alertSection(alerts)}
         <h2>Chats</h2>
         ${chatTable(chats.items, { to, user, empty: 'Nobody has asked the agent about this incident yet.' })}
         ${chats.nextCursor !== undefined && html`<p class="soft">The ${mostChats} that changed last are shown.</p>`}

@@ -46,13 +46,20 @@ const words = {
 
 const mostClaims = 50;
 
-export function investigationSection(investigations: readonly Investigation[], incident: Incident, to: PathTo): Html {
+/** `isTold`: whether the document below says a text already. */
+export function investigationSection(
+  investigations: readonly Investigation[],
+  incident: Incident,
+  to: PathTo,
+  isTold: (text: string) => boolean,
+): Html {
   const chosen = chooseInvestigation(investigations);
   if (chosen === undefined) {
     return html`<h2>Investigation</h2>
       <p class="soft">Nothing has been investigated yet.</p>`;
   }
   const { conclusion, failure, doing } = chosen;
+  const claims = conclusion?.claims.filter(({ text }) => !isTold(text.replace(/\.$/, ''))) ?? [];
   return html`<h2>Investigation</h2>
     <p>
       ${words[chosen.status]}. Asked
@@ -70,9 +77,9 @@ export function investigationSection(investigations: readonly Investigation[], i
         ['Kind', conclusion.category !== '' && html`<bdi>${conclusion.category}</bdi>`],
       ])}
       ${
-        conclusion.claims.length > 0 &&
+        claims.length > 0 &&
         html`<ul>
-          ${conclusion.claims
+          ${claims
             .slice(0, mostClaims)
             .map(
               ({ text, status, evidence_ids: ids }) =>
@@ -82,7 +89,7 @@ export function investigationSection(investigations: readonly Investigation[], i
             )}
         </ul>`
       }
-      ${suspectList(conclusion)}
+      ${suspectList(conclusion, isTold)}
       ${
         conclusion.not_checked !== undefined &&
         conclusion.not_checked.length > 0 &&
@@ -95,9 +102,12 @@ export function investigationSection(investigations: readonly Investigation[], i
 }
 
 /** Other services that may be the cause, with what speaks for and against each. */
-function suspectList({ service, suspects = [], suspicions = [] }: Conclusion): Html | undefined {
+function suspectList(
+  { service, suspects = [], suspicions = [] }: Conclusion,
+  isTold: (text: string) => boolean,
+): Html | undefined {
   const others = suspects.filter((name) => name !== service).slice(0, 5);
-  if (others.length === 0) return undefined;
+  if (others.length === 0 || suspicions.some(({ why }) => isTold(why))) return undefined;
   return html`<p>${service === '' ? 'Look first at:' : 'Also looks unusual:'}</p>
     <ul>
       ${others.map((name) => {
