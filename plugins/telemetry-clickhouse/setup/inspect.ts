@@ -95,7 +95,7 @@ function ofTenants(name: string): RegExp {
 /** Looks at every table that the account sees and says how it can be mapped, best first. */
 export async function inspectWarehouse(
   rows: Rows,
-  { mapping: { resolve }, values }: Pick<TelemetryHost, 'mapping' | 'values'>,
+  { mapping: helpers, values }: Pick<TelemetryHost, 'mapping' | 'values'>,
 ): Promise<Inspection> {
   const [version] = await rows('SELECT version() AS version');
   const tables = await catalogue(rows);
@@ -118,7 +118,7 @@ export async function inspectWarehouse(
 
   async function candidate(preset: string, title: string, config?: object): Promise<readonly InspectedPreset[]> {
     const resolved = async (mapping: object) =>
-      await resolve(
+      await helpers.resolve(
         mappingSchema.parse(mapping),
         presets,
         columns,
