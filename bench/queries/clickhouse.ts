@@ -12,7 +12,7 @@ import { createWorkspace } from './tool.ts';
 
 const spans = 'sightline.sightline_spans';
 const mapping = { preset: undefined, tables: {}, empties: [] };
-const { write } = dialectOf({ version: '', mapping, hasJsonAttributes: false });
+const { write } = dialectOf({ version: '', mapping, json: new Set() });
 
 const words: Words = {
   divide: (number, by) => `intDiv(${number}, ${by})`,

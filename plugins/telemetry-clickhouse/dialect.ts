@@ -13,26 +13,29 @@ import { typeOf } from './types.ts';
 export interface DialectOptions {
   readonly version: string;
   readonly mapping: ResolvedMapping;
-  readonly hasJsonAttributes: boolean;
+  /** Logical columns that are JSON and not maps. */
+  readonly json: ReadonlySet<string>;
 }
 
-export function dialectOf({ version, mapping, hasJsonAttributes: json }: DialectOptions): Dialect {
-  const attribute = (map: string, key: string) => (json ? jsonAttribute(map, key) : `${map}[${literal(key)}]`);
-  const read = (path: string) => (json ? `attributes.${path}::String` : attribute('attributes', path));
+export function dialectOf({ version, mapping, json }: DialectOptions): Dialect {
+  const isJson = (map: string) => json.has(map.split('.').at(-1) ?? map);
+  const attribute = (map: string, key: string) => (isJson(map) ? jsonAttribute(map, key) : `${map}[${literal(key)}]`);
+  const paths = isJson('attributes');
+  const read = (path: string) => (paths ? `attributes.${path}::String` : attribute('attributes', path));
   const route = read('http.route');
   return {
     name: 'clickhouse',
     version,
     tables: servedTables(mapping),
-    typeName: (type) => (json && type === 'map' ? 'JSON' : typeOf[type]),
+    typeName: (type) => (paths && type === 'map' ? 'JSON' : typeOf[type]),
     attributeHint: `${route} (String, '' if absent); numbers: toInt64OrNull(${read('http.response.status_code')})`,
     examples: examples(route),
     functions: [...policy.functions],
-    write: writer(attribute, json),
+    write: writer(attribute, isJson),
   };
 }
 
-function writer(attribute: DialectWriter['attribute'], json: boolean): DialectWriter {
+function writer(attribute: DialectWriter['attribute'], isJson: (map: string) => boolean): DialectWriter {
   const write: DialectWriter = {
     literal(value) {
       if (value instanceof Date) {
@@ -55,7 +58,7 @@ function writer(attribute: DialectWriter['attribute'], json: boolean): DialectWr
     number: (text) => `toFloat64OrNull(${text})`,
     ago: (count, unit) => `now() - INTERVAL ${count} ${unit.toUpperCase()}`,
     unnestMap(map, alias) {
-      const entries = `CAST(${json ? jsonToMap(map) : map}, 'Array(Tuple(key String, value String))')`;
+      const entries = `CAST(${isJson(map) ? jsonToMap(map) : map}, 'Array(Tuple(key String, value String))')`;
       return `(SELECT 1 AS one) AS ${identifier(`${alias}_one`)} ARRAY JOIN ${entries} AS ${identifier(alias)}`;
     },
     timeText: (time, pattern) => `formatDateTime(${time}, ${literal(pattern.replaceAll('%M', '%i'))})`,

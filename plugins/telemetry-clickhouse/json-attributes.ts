@@ -1,4 +1,4 @@
-import type { ResolvedMapping } from '../../src/contract/telemetry/index.ts';
+import type { ResolvedMapping, TableSource } from '../../src/contract/telemetry/index.ts';
 import { literal, type Rows } from './quote.ts';
 import { map } from './types.ts';
 
@@ -18,19 +18,44 @@ export function jsonToMap(column: string): string {
   return `CAST(arrayMap(_path -> (_path, ${text}), JSONAllPaths(${column})), '${map}')`;
 }
 
-/** The expressions of a mapping whose attributes are JSON columns: they are read, and bound by rules, in another way than maps. */
-export async function jsonColumns(rows: Rows, { tables }: ResolvedMapping): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for (const source of Object.values(tables).flat()) {
-    for (const column of ['attributes', 'resource_attributes']) {
-      const expression = source.columns[column];
-      if (expression === undefined || found.has(expression) || !/^[A-Za-z_]\w*$/.test(expression)) continue;
-      const [row] = await rows(
-        `SELECT 1 AS there FROM system.columns WHERE name = ${literal(expression)}
-           AND match(concat(database, '.', table), ${literal(pathPattern(source.from))}) AND startsWith(type, 'JSON') LIMIT 1`,
-      );
-      if (row !== undefined) found.add(expression);
+export interface ReadMapping {
+  readonly mapping: ResolvedMapping;
+  /** Expressions that are JSON columns: they are read, and bound by rules, in another way than maps. */
+  readonly json: ReadonlySet<string>;
+  /** Logical columns of such expressions. */
+  readonly jsonNames: ReadonlySet<string>;
+}
+
+/** The mapping, in which a column that is JSON in one table is so in all of them: it is read in one way. */
+export async function withJson(rows: Rows, mapping: ResolvedMapping): Promise<ReadMapping> {
+  const found = new Map<TableSource, ReadonlySet<string>>();
+  for (const source of Object.values(mapping.tables).flat()) found.set(source, await jsonOf(rows, source));
+  const jsonNames = new Set<string>();
+  for (const names of found.values()) for (const name of names) jsonNames.add(name);
+  const json = new Set<string>();
+  const unified = (source: TableSource): TableSource => {
+    const columns = { ...source.columns };
+    for (const name of jsonNames) {
+      if (found.get(source)?.has(name) !== true) columns[name] = `CAST(toJSONString(${columns[name]}), 'JSON')`;
+      json.add(columns[name] ?? '');
     }
+    return { ...source, columns };
+  };
+  const tables = Object.fromEntries(Object.entries(mapping.tables).map(([name, all]) => [name, all.map(unified)]));
+  return { mapping: { ...mapping, tables }, json, jsonNames };
+}
+
+/** Logical columns of a source that are JSON columns of its table. */
+async function jsonOf(rows: Rows, { columns, from }: TableSource): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const name of ['attributes', 'resource_attributes']) {
+    const expression = columns[name];
+    if (expression === undefined || !/^[A-Za-z_]\w*$/.test(expression)) continue;
+    const [row] = await rows(
+      `SELECT 1 AS there FROM system.columns WHERE name = ${literal(expression)}
+         AND match(concat(database, '.', table), ${literal(pathPattern(from))}) AND startsWith(type, 'JSON') LIMIT 1`,
+    );
+    if (row !== undefined) found.add(name);
   }
   return found;
 }

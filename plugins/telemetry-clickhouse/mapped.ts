@@ -12,7 +12,7 @@ import {
   type Tenancy,
   type Tenant,
 } from '../../src/contract/telemetry/index.ts';
-import { jsonColumns } from './json-attributes.ts';
+import { withJson, type ReadMapping } from './json-attributes.ts';
 import { named, physicalColumns } from './types.ts';
 import { presets } from './presets/index.ts';
 import { literal, type Rows } from './quote.ts';
@@ -54,21 +54,21 @@ type Boundary = Tenancy['boundary'];
 /** What stands beneath the telemetry tables of this warehouse, for one tenant at a time. */
 export class Mapped {
   readonly mapping: ResolvedMapping;
-  /** Expressions that are JSON columns. */
-  readonly json: ReadonlySet<string>;
+  readonly json: ReadMapping['json'];
+  readonly jsonNames: ReadMapping['jsonNames'];
   readonly #boundary: Boundary;
   readonly #helpers: TelemetryHost['mapping'];
   readonly #writer: RelationWriter;
 
   private constructor(
-    mapping: ResolvedMapping,
-    json: ReadonlySet<string>,
+    { mapping, json, jsonNames }: ReadMapping,
     writer: RelationWriter,
     boundary: Boundary,
     helpers: TelemetryHost['mapping'],
   ) {
     this.mapping = mapping;
     this.json = json;
+    this.jsonNames = jsonNames;
     this.#writer = writer;
     this.#boundary = boundary;
     this.#helpers = helpers;
@@ -82,11 +82,11 @@ export class Mapped {
     helpers: TelemetryHost['mapping'],
   ): Promise<Mapped> {
     const unknown = relationWriter({ json: new Set(), prewhere: new Set() });
-    const mapping = await helpers.resolve(inTemplate(config, boundary), presets, physicalColumns(rows), unknown);
-    if ('template' in boundary) expectApart(mapping, boundary);
-    const json = await jsonColumns(rows, mapping);
-    const writer = relationWriter({ json, prewhere: await prewhereSources(rows, mapping) });
-    const mapped = new Mapped(mapping, json, writer, boundary, helpers);
+    const resolved = await helpers.resolve(inTemplate(config, boundary), presets, physicalColumns(rows), unknown);
+    if ('template' in boundary) expectApart(resolved, boundary);
+    const read = await withJson(rows, resolved);
+    const writer = relationWriter({ json: read.json, prewhere: await prewhereSources(rows, read.mapping) });
+    const mapped = new Mapped(read, writer, boundary, helpers);
     await mapped.#tryOut(rows);
     return mapped;
   }
@@ -97,13 +97,6 @@ export class Mapped {
     const predicate = tenantPredicate(this.#boundary, tenant, sources, this.json);
     const mapping = 'template' in this.#boundary ? forTenant(this.mapping, tenant) : this.mapping;
     return this.#helpers.relation(mapping, table, { binding, tenant: predicate }, this.#writer);
-  }
-
-  /** Whether attributes are paths of a JSON column, and not keys of a map. */
-  get hasJsonAttributes(): boolean {
-    return Object.values(this.mapping.tables)
-      .flat()
-      .some((source) => this.json.has(source.columns['attributes'] ?? ''));
   }
 
   /** Every expression is read once by the engine, so that a wrong one stops the start and not every query. */

@@ -17,7 +17,7 @@ import { ownMapping } from './own-warehouse.ts';
 import type { Warehouse } from './client/warehouse.ts';
 import type { ClickHouseConfig } from './config.ts';
 import { policy } from './gate/policy.ts';
-import { jsonColumns } from './json-attributes.ts';
+import { withJson } from './json-attributes.ts';
 import { forTenant, inTemplate } from './mapped.ts';
 import { physicalColumns } from './types.ts';
 import { presets } from './presets/index.ts';
@@ -73,7 +73,7 @@ export class ClickHouseOperations implements WarehouseOperations {
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
     const [found] = await this.#eachLogin(async ({ warehouse }) => [
-      await inspectWarehouse((sql) => warehouse.rows(sql, signal), this.#host),
+      await inspectWarehouse((sql) => warehouse.rows(sql, signal), this.#host.mapping),
     ]);
     if (found === undefined) throw new TypeError('no login');
     return found;
@@ -101,7 +101,8 @@ export class ClickHouseOperations implements WarehouseOperations {
     const lookedFor: PhysicalColumns = async (path) => (await columns(path)) ?? (await usual?.lookedFor(path));
     const known: PhysicalColumns = async (path) => (await columns(path)) ?? (await usual?.there(path));
     const writer = relationWriter({ json: new Set(), prewhere: new Set() });
-    const mapping = await this.#host.mapping.resolve(config, presets, lookedFor, writer);
+    const resolved = await this.#host.mapping.resolve(config, presets, lookedFor, writer);
+    const { mapping, json } = await withJson(rows, resolved);
     if ('template' in this.#boundary) expectApart(mapping, this.#boundary);
     const tables = (tenant: Tenant | undefined): Promise<readonly PhysicalTable[]> =>
       physicalTables(
@@ -113,7 +114,7 @@ export class ClickHouseOperations implements WarehouseOperations {
     const listed = Object.values(this.#config.tenancy.organizations ?? {});
     return {
       boundary: this.#boundary,
-      json: await jsonColumns(rows, mapping),
+      json,
       tenants: listed.filter(isTenant),
       tables,
     };

@@ -69,7 +69,7 @@ function pathPattern({ key, prefix }: AttributeRule): string {
 }
 
 export interface RelationWriterOptions {
-  /** Expressions of the mapping that are JSON columns, see `jsonColumns`. */
+  /** Expressions of the mapping that are JSON columns, see `withJson`. */
   readonly json: ReadonlySet<string>;
   /** FROM items that take PREWHERE, see `prewhereSources`. Whatever is not in it is bounded in another, slower way. */
   readonly prewhere: ReadonlySet<string>;

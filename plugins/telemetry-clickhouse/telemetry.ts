@@ -36,7 +36,7 @@ import { queryId } from './tenant.ts';
 import { textOf } from './quote.ts';
 
 /** All columns, or those that fit a pattern, and what is done to all of them. */
-const anyColumns = /(?:\bselect|\bdistinct|[,.(])\s*\*|\bcolumns\b|\bapply\b|\buntuple\b/i;
+const anyColumns = /(?:\bselect|\bdistinct|[,.(])\s*\*|\bdistinct on\b|\bcolumns\b|\bapply\b|\buntuple\b/i;
 const counted = /\bcount\s*\(\s*\*\s*\)/gi;
 
 /**
@@ -96,13 +96,13 @@ export class ClickHouseTelemetry implements Telemetry {
     const rows = (sql: string) => main.rowsAsSent(sql, signal);
     const [version] = await rows('SELECT version() AS version');
     const mapped = await Mapped.read(rows, ownMapping(this.#config), this.#tenancy.boundary, this.#host.mapping);
-    const { mapping, hasJsonAttributes } = mapped;
+    const { mapping, jsonNames: json } = mapped;
     const estimates = await Estimates.open((sql) => main.rows(sql), mapping);
     if (estimates !== undefined) this.estimate = (rendered, context) => this.#estimate(estimates, rendered, context);
     this.#running = {
       gate: await this.#host.gates.open(policy, this.#host.sql),
       mapped,
-      dialect: dialectOf({ version: textOf(version?.['version']), mapping, hasJsonAttributes }),
+      dialect: dialectOf({ version: textOf(version?.['version']), mapping, json }),
     };
   }
 

@@ -210,7 +210,11 @@ describe('what a reader may not see', () => {
     const end = new Date('2026-02-01T00:00:00Z');
     const { warnings } = await pipelineOver(telemetry).run(ask('SHOW ATTRIBUTES FROM otel.logs', { window: { end } }));
     const starts = seen.flatMap(({ binding }) => (binding?.window ? [binding.window.start?.toISOString()] : []));
-    expect(starts).toEqual(['2026-01-31T23:00:00.000Z', '2026-01-31T00:00:00.000Z', '2026-01-02T00:00:00.000Z']);
+    expect([...new Set(starts)]).toEqual([
+      '2026-01-31T23:00:00.000Z',
+      '2026-01-31T00:00:00.000Z',
+      '2026-01-02T00:00:00.000Z',
+    ]);
     expect(warnings[0]).toContain('from 2026-01-02T00:00:00.000Z to 2026-02-01T00:00:00.000Z');
   });
 

@@ -33,9 +33,12 @@ export function repair(error: SightlineError, query: FailedQuery): SightlineErro
       return cured(error, query, error.hint ?? sqlHelpers.unknownTable('').hint);
     case 'unknown_column':
       return unknownColumn(error, query);
+    case 'sql_failed': {
+      const said = error.hint ?? `Write ${query.dialect.name} ${query.dialect.version} SQL.`;
+      return cured(error, query, /attributes/i.test(query.sql) ? `${said} ${attributeAdvice(query.dialect)}` : said);
+    }
     case 'unknown_function':
     case 'sql_syntax':
-    case 'sql_failed':
       return cured(error, query, error.hint ?? `Write ${query.dialect.name} ${query.dialect.version} SQL.`);
     case 'sql_refused':
     case 'sql_not_read_only':

@@ -50,6 +50,14 @@ export function exactLikeMatcher(pattern: string): (text: string) => boolean {
   return (text) => matches(Array.from(text), parts);
 }
 
+/** The pattern as a regular expression that all dialects read alike; case is ignored. */
+export function likePattern(pattern: string): string {
+  const parts = likeParts(pattern).map((part) =>
+    part === 'any' ? '.*' : part === 'one' ? '.' : part.literal.replace(/[\\^$.*+?()[\]{}|]/, String.raw`\$&`),
+  );
+  return `(?is)^${parts.join('')}$`;
+}
+
 function matches(letters: readonly string[], parts: readonly LikePart[]): boolean {
   let letter = 0;
   let part = 0;

@@ -8,7 +8,7 @@ import {
   type Tenant,
 } from '../../../../src/contract/telemetry/index.ts';
 import { mappingHelpers } from '../../../../src/telemetry/mapping/mapping.ts';
-import { jsonColumns } from '../../json-attributes.ts';
+import { withJson } from '../../json-attributes.ts';
 import { prewhereSources } from '../../mapped.ts';
 import { presets } from '../../presets/index.ts';
 import { literal, type Rows } from '../../quote.ts';
@@ -36,8 +36,8 @@ export interface Mapped {
 export async function mapped(rows: Rows, config: unknown, boundary?: Tenancy['boundary']): Promise<Mapped> {
   const none = { json: new Set<string>(), prewhere: new Set<string>() };
   const section = mappingSchema.parse(config);
-  const mapping = await mappingHelpers.resolve(section, presets, physicalColumns(rows), relationWriter(none));
-  const json = await jsonColumns(rows, mapping);
+  const resolved = await mappingHelpers.resolve(section, presets, physicalColumns(rows), relationWriter(none));
+  const { mapping, json } = await withJson(rows, resolved);
   const writer = relationWriter({ json, prewhere: await prewhereSources(rows, mapping) });
   const keptApart: Tenancy['boundary'] =
     boundary ??
