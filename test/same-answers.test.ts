@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { policy as bigqueryPolicy } from '../plugins/telemetry-bigquery/gate/policy.ts';
+import { dialectOf as bigqueryDialect } from '../plugins/telemetry-bigquery/dialect.ts';
+import { otelTables } from '../src/contract/telemetry/index.ts';
 import { sendDemo } from '../src/lab/demo/index.ts';
 import { sqlGates } from '../src/telemetry/gate/index.ts';
+import { fittingSql, sampleSql } from '../src/telemetry/query/attribute-keys.ts';
 import { sqlHelpers } from '../src/telemetry/query/helpers.ts';
 import { callTool, countRows } from './support/call.ts';
 import { createKey, exchange, startGateway, type RunningGateway } from './support/gateway.ts';
 import { expectMended, mistakes, outcomeOf, wrongValues, type Outcome } from './support/mistakes.ts';
-import { questions, type Engine } from './support/questions.ts';
+import { questions, sharedQuestions, type Engine } from './support/questions.ts';
 import {
   clickhousePlace,
   ingestToken,
@@ -103,16 +106,45 @@ const textFor = (engine: Engine, sql: (typeof questions)[number]['sql']) =>
   typeof sql === 'string' ? sql : sql[engine];
 
 describe('the twelve questions', () => {
-  it.each(questions)('$asks', async ({ sql }) => {
+  it.each([...questions, ...sharedQuestions(end)])('$asks', async ({ sql }) => {
     const expected = await ask('duckdb', textFor('duckdb', sql));
     expect(expected.length).toBeGreaterThan(0);
     for (const engine of gateways.keys()) expect(await ask(engine, textFor(engine, sql))).toEqual(expected);
   });
 
+  it.each(['spans', 'metrics', 'logs'])('and which attributes %s have', async (table) => {
+    const keys = async (engine: Engine, like: string) =>
+      (await ask(engine, `SHOW ATTRIBUTES FROM otel.${table}${like}`)).map(([map, key]) => [map, key]);
+    const all = await keys('duckdb', '');
+    expect(all.length).toBeGreaterThan(3);
+    for (const engine of gateways.keys()) {
+      // Of a sample the keys, of a pattern what all rows hold.
+      expect([engine, await keys(engine, '')]).toEqual([engine, all]);
+      expect([engine, await keys(engine, " LIKE '%'")]).toEqual([engine, all]);
+      for (const like of ['SERVICE%', 'http_r%', '%\\_%', "it's"]) {
+        const sql = `SHOW ATTRIBUTES FROM otel.${table} LIKE '${like.replace("'", "''")}'`;
+        expect([engine, sql, await ask(engine, sql)]).toEqual([engine, sql, await ask('duckdb', sql)]);
+      }
+    }
+  });
+
+  it('and give every column of a table where DISTINCT ON has a star', async () => {
+    const sql = `SELECT DISTINCT ON (service_name) * FROM otel.spans ORDER BY service_name, time DESC, span_id`;
+    const expected = await ask('duckdb', sql);
+    expect(expected[0]).toHaveLength(otelTables.spans.columns.length);
+    for (const engine of gateways.keys()) expect(await ask(engine, sql)).toEqual(expected);
+  });
+
   it('are let through in BigQuery’s words too, though no engine of it is at hand to answer them', async () => {
     const gate = await sqlGates.open(bigqueryPolicy, sqlHelpers);
-    for (const { sql } of questions) {
-      const { tables } = await gate.admit(textFor('bigquery', sql), AbortSignal.timeout(1_000));
+    const { write } = bigqueryDialect(Object.values(otelTables), 'flat');
+    const window = { start: end, end: new Date(end.getTime() + 3_600_000) };
+    const own = Object.values(otelTables).flatMap((table) => [
+      sampleSql({ write }, table, window, 1),
+      fittingSql({ write }, table, window, 'http.%'),
+    ]);
+    for (const sql of [...[...questions, ...sharedQuestions(end)].map(({ sql }) => textFor('bigquery', sql)), ...own]) {
+      const { tables } = await gate.admit(sql, AbortSignal.timeout(1_000));
       expect(tables.length).toBeGreaterThan(0);
     }
   });

@@ -23,6 +23,7 @@ describe('columns that a statement names', () => {
   it.each([
     'SELECT * FROM _ AS `spans`',
     'SELECT DISTINCT * FROM _ AS `spans`',
+    'SELECT DISTINCT ON (`name`) * FROM _ AS `spans`',
     'SELECT `spans`.* FROM _ AS `spans`',
     'SELECT `name`, * FROM _ AS `spans`',
     'SELECT tuple(*) FROM _ AS `spans`',

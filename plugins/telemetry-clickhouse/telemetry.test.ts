@@ -7,6 +7,8 @@ import { CuttingProxy } from '../../test/support/clickhouse/cutting-proxy.ts';
 import type { ClickHouseServer } from '../../test/support/clickhouse/server.ts';
 import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';
 import { withEngine } from '../../test/support/clickhouse/with-engine.ts';
+import { otelTables } from '../../src/contract/telemetry/index.ts';
+import { fittingSql, sampleSql } from '../../src/telemetry/query/attribute-keys.ts';
 import { createTelemetry, newOrganization, ownDatabase } from './support/harness.ts';
 
 const never = new AbortController().signal;
@@ -147,6 +149,71 @@ withEngine(() => {
         ['http.route', '/cart'],
         ['n', '5'],
       ]);
+      const window = { start: new Date(Date.now() - 60_000), end: new Date(Date.now() + 60_000) };
+      const keys = [['attributes', 'http.route', '/cart', '1', '1']];
+      expect(await answers(fittingSql(telemetry.dialect, otelTables.logs, window, 'HTTP.%'))).toEqual(keys);
+      expect(await answers(sampleSql(telemetry.dialect, otelTables.logs, window, 1))).toEqual([
+        ...keys,
+        ['attributes', 'n', '5', '1', '1'],
+      ]);
+    });
+
+    it('reads a column in one way that is JSON in one table and a map in another', async () => {
+      await server().runAll([
+        'CREATE DATABASE jm',
+        'CREATE TABLE jm.logs (ts DateTime64(9), a JSON, r Map(String, String)) ENGINE = MergeTree ORDER BY ts',
+        'CREATE TABLE jm.spans (ts DateTime64(9), a Map(String, String)) ENGINE = MergeTree ORDER BY ts',
+        `INSERT INTO jm.logs SELECT now64(9), '{"http":{"route":"/cart"}}', map('host.name', 'h1')`,
+        `INSERT INTO jm.spans SELECT now64(9), map('http.route', '/cart')`,
+      ]);
+      const one = newOrganization();
+      const columns = { time: 'ts', attributes: 'a' };
+      const telemetry = await start(server().url, {
+        ingest: undefined,
+        tenancy: { boundary: { mode: 'none', organization: one }, value: 'id' },
+        mapping: {
+          tables: {
+            spans: { from: 'jm.spans', columns },
+            logs: { from: 'jm.logs', columns: { ...columns, resource_attributes: 'r' } },
+          },
+        },
+      });
+      const { dialect } = telemetry;
+      const window = { start: new Date(Date.now() - 60_000), end: new Date(Date.now() + 60_000) };
+      for (const table of [otelTables.spans, otelTables.logs]) {
+        const { rows } = await ask(telemetry, one, fittingSql(dialect, table, window, '%'));
+        expect(rows.map(([map, key]) => [map, key])).toEqual([
+          ['attributes', 'http.route'],
+          ...(table.name === 'logs' ? [['resource_attributes', 'host.name']] : []),
+        ]);
+        const route = dialect.write.attribute('attributes', 'http.route');
+        expect((await ask(telemetry, one, `SELECT ${route} FROM otel.${table.name}`)).rows).toEqual([['/cart']]);
+      }
+    });
+
+    it('walks a tree of spans to its leaves, and in a circle only so far', async () => {
+      await server().runAll([
+        'CREATE DATABASE tree',
+        'CREATE TABLE tree.spans (ts DateTime64(9), id String, parent String) ENGINE = MergeTree ORDER BY ts',
+        `INSERT INTO tree.spans SELECT now64(9), toString(number), if(number = 1, '', toString(intDiv(number, 2))) FROM numbers(1, 127)`,
+        `INSERT INTO tree.spans SELECT now64(9), 'c', 'c'`,
+      ]);
+      const one = newOrganization();
+      const columns = { time: 'ts', span_id: 'id', parent_span_id: 'parent' };
+      const telemetry = await start(server().url, {
+        ingest: undefined,
+        tenancy: { boundary: { mode: 'none', organization: one }, value: 'id' },
+        mapping: { tables: { spans: { from: 'tree.spans', columns } } },
+      });
+      const tree = (root: string) => `WITH RECURSIVE tree AS (SELECT span_id, 0 AS depth FROM otel.spans WHERE ${root}
+        UNION ALL SELECT s.span_id, t.depth + 1 FROM otel.spans AS s JOIN tree AS t ON s.parent_span_id = t.span_id)
+        SELECT max(depth), count(*) FROM tree`;
+      expect((await ask(telemetry, one, tree("parent_span_id = ''"))).rows).toEqual([['6', '127']]);
+      expect(await rejection(ask(telemetry, one, tree("span_id = 'c'")))).toMatchObject({
+        code: 'sql_failed',
+        message: 'The statement is nested, or recurs, too deeply.',
+      });
+      expect((await ask(telemetry, one, count)).rows).toEqual([['128']]);
     });
 
     it.each(['schema', 'dataset'])('knows no %s', (mode) => {

@@ -122,3 +122,49 @@ export const questions: readonly Question[] = [
     },
   },
 ];
+
+/** A trace as a tree from its root down: the commonest use of WITH RECURSIVE. */
+const traceTree = `WITH RECURSIVE tree AS (
+    SELECT span_id, service_name, name, 0 AS depth FROM otel.spans WHERE parent_span_id = ''
+      AND trace_id = (SELECT max(trace_id) FROM otel.spans WHERE status_code = 'ERROR')
+    UNION ALL
+    SELECT s.span_id, s.service_name, s.name, t.depth + 1 FROM otel.spans AS s JOIN tree AS t ON s.parent_span_id = t.span_id
+  ) SELECT depth, service_name, name, count(*) AS n FROM tree GROUP BY depth, service_name, name`;
+
+/** The minute of a row. */
+const minutes: Readonly<Record<Engine, string>> = {
+  duckdb: "date_trunc('minute', time)",
+  postgres: "date_trunc('minute', time)",
+  clickhouse: 'toStartOfMinute(time)',
+  bigquery: 'TIMESTAMP_TRUNC(time, MINUTE)',
+};
+
+function inEach(sql: (minute: string) => string): Readonly<Record<Engine, string>> {
+  const { duckdb, postgres, clickhouse, bigquery } = minutes;
+  return { duckdb: sql(duckdb), postgres: sql(postgres), clickhouse: sql(clickhouse), bigquery: sql(bigquery) };
+}
+
+/** What models write alike in every dialect: moments as the service prints them, trees of spans. */
+export function sharedQuestions(end: Date): readonly Question[] {
+  const at = (minute: number, fraction = '.000Z') =>
+    new Date(end.getTime() + minute * 60_000).toISOString().replace('.000Z', fraction);
+  const spans = (condition: string) =>
+    `SELECT service_name, count(*) AS n FROM otel.spans AS s WHERE ${condition} GROUP BY service_name`;
+  return [
+    { asks: 'Since a moment in UTC?', sql: spans(`time >= '${at(-10, 'Z')}'`) },
+    { asks: 'Since a moment with milliseconds?', sql: spans(`'${at(-10, '.467Z')}' < time`) },
+    { asks: 'Between +00:00 and an end?', sql: spans(`time >= '${at(-10, '+00:00')}' AND end_time < '${at(-5)}'`) },
+    { asks: 'Between two moments?', sql: spans(`s.time BETWEEN '${at(-10, 'Z')}' AND '${at(-5)}'`) },
+    { asks: 'Not between two moments?', sql: spans(`s.time NOT BETWEEN '${at(-10, 'Z')}' AND '${at(-5)}'`) },
+    { asks: 'In one of two minutes?', sql: inEach((minute) => spans(`${minute} IN ('${at(-10, 'Z')}', '${at(-9)}')`)) },
+    {
+      asks: 'In minutes under a name?',
+      sql: inEach(
+        (minute) =>
+          `SELECT since, n FROM (SELECT ${minute} AS since, count(*) AS n FROM otel.spans GROUP BY 1) AS counted WHERE since >= '${at(-10, 'Z')}'`,
+      ),
+    },
+    { asks: 'A text that looks like a moment?', sql: spans(`name <> '${at(-10, 'Z')}'`) },
+    { asks: 'What called what in a trace?', sql: traceTree },
+  ];
+}

@@ -99,6 +99,9 @@ const otherTables = refused(
   'SELECT name FROM otel.spans AS s JOIN otel.logs AS l ON l.body IN (SELECT name FROM hr.salaries)',
   'WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 100) SELECT * FROM r',
   'WITH RECURSIVE r AS (SELECT * FROM hr.salaries) SELECT * FROM r',
+  'WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT amount FROM hr.salaries, r) SELECT * FROM r',
+  'WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT (SELECT MAX(amount) FROM hr.salaries) FROM r, otel.spans) SELECT * FROM r',
+  'WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r, UNNEST([1, 2])) SELECT * FROM r',
 );
 
 const catalogs = refused(

@@ -57,6 +57,10 @@ export const legitimate: readonly LegitimateStatement[] = [
     columns: 2,
     sql: `SELECT name, MAX_BY(trace_id, duration_nano) AS slowest FROM otel.spans WHERE ${hour} GROUP BY name`,
   },
+  {
+    columns: 2,
+    sql: `WITH RECURSIVE tree AS (SELECT span_id, 0 AS depth FROM otel.spans WHERE parent_span_id = '' UNION ALL SELECT s.span_id, t.depth + 1 FROM otel.spans AS s JOIN tree AS t ON s.parent_span_id = t.span_id) SELECT depth, COUNT(*) FROM tree GROUP BY depth`,
+  },
   // Attributes
   {
     columns: 2,

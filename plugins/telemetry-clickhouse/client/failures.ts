@@ -37,7 +37,7 @@ const failures = byNames<Told>([
   failed(
     '42 43 44 53 130 386',
     'The types in the statement do not fit together.',
-    'Compare types: time columns are DateTime64, attributes are Map(String, String), counts are integers. Convert where they differ.',
+    "Compare types and convert where they differ. Time columns are DateTime64, beside which a time is toDateTime64('2026-01-31 12:00:00', 9, 'UTC'); counts are integers, attributes are read as text.",
   ),
   failed('50', 'There is no type of this name.', 'For example Int64, Float64, String, DateTime64(3).'),
   failed(
@@ -51,7 +51,12 @@ const failures = byNames<Told>([
   failed('403', 'The condition of a JOIN is not supported.', 'Join on equality of columns; put the rest into WHERE.'),
   failed('62', 'The statement cannot be read.', 'Write ClickHouse SQL: one SELECT.', 'sql_syntax'),
   failed(
-    '161 162 167 168 306',
+    '306',
+    'The statement is nested, or recurs, too deeply.',
+    'Simplify it. A recursive query counts its depth and ends by it: WHERE t.depth < 50.',
+  ),
+  failed(
+    '161 162 167 168',
     'The statement is too large or nested too deeply.',
     'Simplify it or ask in several statements.',
   ),
@@ -188,7 +193,7 @@ function byCode({ code, message }: EngineError, cause: unknown, about: Explainin
       const name = named(message, /(?:of|for|in) function [`']?(\w{1,200})/);
       if (name !== undefined) {
         return helpers.refuse('sql_failed', `The function ${name} does not take these arguments.`, {
-          hint: 'Attributes are String: toFloat64OrNull(attributes[…]), toInt64OrNull(…). Times are DateTime64: toDateTime(…).',
+          hint: "A number in a text is toFloat64OrNull(…) or toInt64OrNull(…). Times are DateTime64: toDateTime64('2026-01-31 12:00:00', 9, 'UTC').",
           cause,
         });
       }

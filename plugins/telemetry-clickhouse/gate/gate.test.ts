@@ -140,6 +140,42 @@ describe("ClickHouse's gate", () => {
     );
   });
 
+  it('lets a query of WITH RECURSIVE read itself once, beside one table', async () => {
+    const step = 'SELECT n + 1 AS n FROM otel.spans AS s JOIN x AS t ON s.flags = t.n';
+    expect(await written(`WITH RECURSIVE x AS (SELECT 1 AS n UNION ALL ${step}) SELECT n FROM x`)).toBe(
+      'WITH RECURSIVE `sightline_with_1` AS ((SELECT 1 AS `n`) UNION ALL (SELECT `n` + 1 AS `n` FROM <spans> AS `s` ' +
+        'JOIN `sightline_with_1` AS `t` ON `s`.`flags` = `t`.`n`)) SELECT `n` FROM `sightline_with_1` AS `x`',
+    );
+    expect(await written('WITH RECURSIVE x AS (SELECT 1 AS n) SELECT n FROM x')).not.toContain('RECURSIVE');
+  });
+
+  it.each([
+    ["time >= '2026-11-25T09:49:45Z'", "`time` >= toDateTime64('2026-11-25 09:49:45', 9, 'UTC')"],
+    ["'2026-11-25T09:49:45.467+01:00' < s.time", "toDateTime64('2026-11-25 08:49:45.467', 9, 'UTC') < `s`.`time`"],
+    [
+      "max(time) = '2026-11-25 09:49:45.123456789 UTC'",
+      "max(`time`) = toDateTime64('2026-11-25 09:49:45.123456789', 9, 'UTC')",
+    ],
+    ["time < '9999-12-31T00:00:00Z'", "`time` < toDateTime64('2262-01-01 00:00:00', 9, 'UTC')"],
+    ["time NOT IN ('2026-11-25T09:49:45Z')", "NOT has([toDateTime64('2026-11-25 09:49:45', 9, 'UTC')], `time`)"],
+    ["name = '2026-11-25T09:49:45Z'", "`name` = '2026-11-25T09:49:45Z'"],
+    ["time >= '2026-11-25 09:49:45'", "`time` >= '2026-11-25 09:49:45'"],
+    ["time >= '2026-02-31T09:49:45Z'", "`time` >= '2026-02-31T09:49:45Z'"],
+    ["attributes['time'] = '2026-11-25T09:49:45Z'", "`attributes`['time'] = '2026-11-25T09:49:45Z'"],
+  ])('writes a moment beside a time as a time: %s', async (condition, expected) => {
+    expect(await written(`SELECT 1 FROM otel.spans AS s WHERE ${condition}`)).toBe(
+      `SELECT 1 FROM <spans> AS \`s\` WHERE ${expected}`,
+    );
+  });
+
+  it('knows times by the names that a statement gives them', async () => {
+    const at = "'2026-11-25T09:49:45Z'";
+    const ofTime = `SELECT n FROM (SELECT toStartOfHour(time) AS hour, count() AS n FROM otel.spans GROUP BY hour) WHERE hour > ${at}`;
+    expect(await written(ofTime)).toContain('> toDateTime64(');
+    const ofText = `SELECT time FROM (SELECT toString(time) AS time FROM otel.spans) WHERE time > ${at}`;
+    expect(await written(ofText)).toContain(`> ${at}`);
+  });
+
   it('writes functions in the one spelling that is listed', async () => {
     expect(await written('SELECT COUNT(*), tostartofhour(time), LOWER(name) FROM otel.spans')).toBe(
       'SELECT count(*), toStartOfHour(`time`), lower(`name`) FROM <spans> AS `spans`',

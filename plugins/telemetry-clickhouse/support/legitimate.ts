@@ -189,6 +189,10 @@ const statements: readonly (readonly [number, string])[] = [
     "WITH failed AS (SELECT * FROM otel.spans WHERE status_code = 'ERROR') SELECT service_name, count() FROM failed GROUP BY service_name",
   ],
   [
+    2,
+    "WITH RECURSIVE tree AS (SELECT span_id, name, 0 AS depth FROM otel.spans WHERE parent_span_id = '' UNION ALL SELECT s.span_id, s.name, t.depth + 1 FROM otel.spans AS s JOIN tree AS t ON s.parent_span_id = t.span_id WHERE t.depth < 20) SELECT depth, count(*) FROM tree GROUP BY depth",
+  ],
+  [
     3,
     'WITH a AS (SELECT service_name, avg(duration_nano) AS mean FROM otel.spans GROUP BY service_name), b AS (SELECT max(mean) AS top FROM a) SELECT a.service_name, a.mean, a.mean / b.top FROM a CROSS JOIN b ORDER BY 1',
   ],

@@ -25,7 +25,8 @@ function openGate(policy: GatePolicy, helpers: SqlHelpers): SqlGate {
       signal.throwIfAborted();
       const faults = new Faults(helpers, sql);
       const query = parse(sql, policy.dialect, faults);
-      const aliases = surveyed(query, faults);
+      const given = surveyed(query, faults);
+      const aliases: ReadonlySet<string> = new Set(given.keys());
       checkExpansion(query, aliases, faults);
       const fold = grammars[policy.dialect].namesAreCaseSensitive ? (name: string) => name : foldName;
       const output = new Output({
@@ -33,6 +34,7 @@ function openGate(policy: GatePolicy, helpers: SqlHelpers): SqlGate {
         functions,
         faults,
         aliases,
+        given,
         queries: new DerivedQueries(query, fold),
         writers: { expression: writeExpression, query: writeQuery },
       });

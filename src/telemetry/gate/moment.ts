@@ -92,6 +92,26 @@ export function countedMoment(expression: Expression, scale: number): Moment | u
 const zoneless = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?$/;
 const zoned = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)? ?(?:Z|UTC|[+-]\d\d:?\d\d)$/;
 
+function daysIn(day: string): number {
+  return new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)), 0)).getUTCDate();
+}
+
+/** A moment with its zone in the form of a literal of UTC that has none, to the nanosecond; undefined for other texts. */
+export function utcText(text: string): string | undefined {
+  if (!zoned.test(text)) return undefined;
+  const [fraction = ''] = /\.\d+/.exec(text) ?? [];
+  const date = new Date(
+    text
+      .replace(fraction, '')
+      .replace(/^(.{10}) /, '$1T')
+      .replace(/ ?UTC$/, 'Z')
+      .replace(' ', ''),
+  );
+  // A day beyond its month would be one of the next.
+  if (Number.isNaN(date.getTime()) || Number(text.slice(8, 10)) > daysIn(text)) return undefined;
+  return date.toISOString().replace('T', ' ').replace('.000Z', fraction);
+}
+
 /** Undefined for whatever is not surely a constant that we can compute. */
 export function momentOf(expression: Expression): Moment | undefined {
   switch (expression.kind) {

@@ -5,7 +5,7 @@ import { shown, type Faults } from './fault.ts';
 import { grammars, type Grammar, type FunctionNames } from './grammar.ts';
 import { writeName } from './quoted.ts';
 import type { Scope } from './scope.ts';
-import type { Expression, Name, Query } from './tree.ts';
+import type { Expression, Given, Name, Query } from './tree.ts';
 
 /** No caller may use a name that begins like ours. */
 const ours = /^_?sightline_/i;
@@ -22,6 +22,7 @@ interface OutputOptions {
   readonly faults: Faults;
   /** Names that expressions are given anywhere in the statement, lower case. */
   readonly aliases: ReadonlySet<string>;
+  readonly given: Given;
   readonly queries: DerivedQueries;
   readonly writers: Writers;
 }
@@ -33,6 +34,7 @@ export class Output {
   readonly grammar: Grammar;
   readonly functions: FunctionNames;
   readonly aliases: ReadonlySet<string>;
+  readonly given: Given;
   readonly queries: DerivedQueries;
   readonly pieces: (string | { readonly table: TableName })[] = [];
   readonly tables = new Set<TableName>();
@@ -43,8 +45,9 @@ export class Output {
 
   readonly #writers: Writers;
 
-  constructor({ policy, functions, faults, aliases, queries, writers }: OutputOptions) {
+  constructor({ policy, functions, faults, aliases, given, queries, writers }: OutputOptions) {
     this.aliases = aliases;
+    this.given = given;
     this.queries = queries;
     this.#writers = writers;
     this.policy = policy;

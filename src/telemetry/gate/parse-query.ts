@@ -112,10 +112,7 @@ function parseBranch(parser: Parser): Query {
 
 function parseWith(parser: Parser): readonly WithItem[] {
   const { tokens, dialect } = parser;
-  if (tokens.is('RECURSIVE')) {
-    const hint = 'Join the table with itself on span_id = parent_span_id, or group by trace_id.';
-    throw tokens.faults.refuse('sql_refused', 'WITH RECURSIVE is not available.', tokens.peek().start, hint);
-  }
+  const recursive = tokens.take('RECURSIVE');
   return tokens.list((): WithItem => {
     const { kind } = tokens.peek();
     if ((kind === 'word' || kind === 'quoted') && tokens.peek(1).text === 'AS' && tokens.peek(2).text === '(') {
@@ -123,7 +120,7 @@ function parseWith(parser: Parser): readonly WithItem[] {
       tokens.expect('AS', '(');
       const query = parser.query();
       tokens.expect(')');
-      return { kind: 'table', name, query };
+      return { kind: 'table', name, query, recursive };
     }
     if (dialect === 'bigquery') throw tokens.unexpected('name AS (SELECT …)');
     const value = parser.expression();

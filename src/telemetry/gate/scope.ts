@@ -11,34 +11,34 @@ export class Scope {
   readonly #before: Scope | undefined;
   readonly #query: WithName | undefined;
   readonly #items = new Set<string>();
-  readonly #fold: (name: string) => string;
+  readonly fold: (name: string) => string;
 
   constructor(fold: (name: string) => string, before?: Scope, query?: WithName) {
-    this.#fold = fold;
+    this.fold = fold;
     this.#before = before;
     this.#query = query;
   }
 
   /** What to write for the query of WITH that has this name here. */
   query(name: string): WithName | undefined {
-    const own = this.#query !== undefined && this.#fold(this.#query.name) === this.#fold(name);
+    const own = this.#query !== undefined && this.fold(this.#query.name) === this.fold(name);
     return own ? this.#query : this.#before?.query(name);
   }
 
   hasItem(name: string): boolean {
-    return this.#items.has(this.#fold(name)) || (this.#before?.hasItem(name) ?? false);
+    return this.#items.has(this.fold(name)) || (this.#before?.hasItem(name) ?? false);
   }
 
   addItem(name: string): void {
-    this.#items.add(this.#fold(name));
+    this.#items.add(this.fold(name));
   }
 
   withQuery(query: WithName): Scope {
-    return new Scope(this.#fold, this, query);
+    return new Scope(this.fold, this, query);
   }
 
   inner(): Scope {
-    return new Scope(this.#fold, this);
+    return new Scope(this.fold, this);
   }
 }
 

@@ -3,12 +3,12 @@ import type { Faults } from './fault.ts';
 /** Of nodes below nodes: a row of operators nests as deep as it is long. */
 const maxHeight = 1_500;
 
-/**
- * The names that expressions are given anywhere in the statement, lower case. Refuses trees so tall that walking them could
- * overflow the stack; walks without one itself.
- */
-export function surveyed(query: Query, faults: Faults): ReadonlySet<string> {
-  const names = new Set<string>();
+/** Expressions by the names that they are given anywhere in the statement, lower case. */
+export type Given = ReadonlyMap<string, readonly Expression[]>;
+
+/** Refuses trees so tall that walking them could overflow the stack; walks without one itself. */
+export function surveyed(query: Query, faults: Faults): Given {
+  const given = new Map<string, Expression[]>();
   const open: { readonly value: object; readonly height: number }[] = [{ value: query, height: 0 }];
   for (let item = open.pop(); item !== undefined; item = open.pop()) {
     const { value, height } = item;
@@ -16,18 +16,22 @@ export function surveyed(query: Query, faults: Faults): ReadonlySet<string> {
       const hint = 'Use IN (…) for a long row of OR, and ask in several smaller statements.';
       throw faults.refuse('sql_refused', 'The statement is nested too deeply.', undefined, hint);
     }
-    if ('kind' in value && (value.kind === 'alias' || value.kind === 'value') && 'name' in value)
-      addName(names, value.name);
+    if (isGiven(value)) {
+      const name = value.name.text.toLowerCase();
+      const expression = value.kind === 'alias' ? value.operand : value.value;
+      given.set(name, [...(given.get(name) ?? []), expression]);
+    }
     const inner: readonly unknown[] = Object.values(value);
     for (const child of inner)
       if (typeof child === 'object' && child !== null) open.push({ value: child, height: height + 1 });
   }
-  return names;
+  return given;
 }
 
-function addName(names: Set<string>, name: unknown): void {
-  if (typeof name !== 'object' || name === null || !('text' in name) || typeof name.text !== 'string') return;
-  names.add(name.text.toLowerCase());
+type GivenName = Extract<Expression, { readonly kind: 'alias' }> | Extract<WithItem, { readonly kind: 'value' }>;
+
+function isGiven(value: object): value is GivenName {
+  return 'kind' in value && (value.kind === 'alias' || value.kind === 'value') && 'name' in value;
 }
 
 /** What the gate understands of a statement. There is no node for anything else, so nothing else can be written. */
@@ -191,7 +195,8 @@ export interface Limit {
 }
 
 export type WithItem =
-  | { readonly kind: 'table'; readonly name: Name; readonly query: Query }
+  /** `recursive`: after WITH RECURSIVE, so that the query may read itself. */
+  | { readonly kind: 'table'; readonly name: Name; readonly query: Query; readonly recursive: boolean }
   | { readonly kind: 'value'; readonly name: Name; readonly value: Expression };
 
 export interface SetOperation {

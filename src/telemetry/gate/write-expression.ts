@@ -1,5 +1,6 @@
 import { writeCall } from './write-call.ts';
 import { writeBracketed, writeItem, writeOperand } from './write-item.ts';
+import { writeBeside } from './time-text.ts';
 import { writeIn } from './write-in.ts';
 import { writeType } from './write-type.ts';
 import { shown } from './fault.ts';
@@ -38,9 +39,9 @@ export function writeExpression(output: Output, scope: Scope, expression: Expres
     case 'between':
       operand(expression.operand);
       output.text(expression.not ? ' NOT BETWEEN ' : ' BETWEEN ');
-      operand(expression.low);
+      writeBeside(output, scope, expression.low, expression.operand);
       output.text(' AND ');
-      return operand(expression.high);
+      return writeBeside(output, scope, expression.high, expression.operand);
     case 'in':
       return writeIn(output, scope, expression);
     case 'is':
@@ -149,10 +150,13 @@ function writeInterval(
 function writeBinary(output: Output, scope: Scope, { operator, left, right }: Binary): void {
   // A long row of the same operator stays one, so that it does not become a deep nest of brackets.
   const isRow = left.kind === 'binary' && left.operator === operator && /^(?:AND|OR|\+|\|\|)$/.test(operator);
+  const isComparison = /^(?:=|!=|<=?|>=?|<=>)$/.test(operator);
   if (isRow) writeExpression(output, scope, left);
+  else if (isComparison) writeBeside(output, scope, left, right);
   else writeOperand(output, scope, left);
   output.text(` ${operator} `);
-  writeOperand(output, scope, right);
+  if (isComparison) writeBeside(output, scope, right, left);
+  else writeOperand(output, scope, right);
 }
 
 /** `otel.spans.name` → `spans.name`: what stands for the table has its name alone. */

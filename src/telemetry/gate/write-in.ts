@@ -1,6 +1,7 @@
 import type { Output } from './output.ts';
 import type { Scope } from './scope.ts';
 import type { Expression, In } from './tree.ts';
+import { momentsBeside } from './time-text.ts';
 import { writeOperand } from './write-item.ts';
 
 /**
@@ -10,6 +11,13 @@ import { writeOperand } from './write-item.ts';
 export function writeIn(output: Output, scope: Scope, { not, global, operand, among, start }: In): void {
   const query = output.isBigQuery ? undefined : namedQuery(output, scope, among);
   if (!output.isBigQuery && query === undefined) refuseNames(output, among, start);
+  const moments = among.kind === 'list' ? momentsBeside(output, among.items, operand) : undefined;
+  if (moments !== undefined) {
+    // A set takes only what has the operand's own type.
+    output.text(`${not ? 'NOT ' : ''}has([${moments.join(', ')}], `);
+    output.expression(scope, operand);
+    return output.text(')');
+  }
   writeOperand(output, scope, operand);
   output.text(` ${global ? 'GLOBAL ' : ''}${not ? 'NOT ' : ''}IN `);
   if (query !== undefined) return output.text(`(SELECT * FROM \`${query}\`)`);

@@ -1,6 +1,7 @@
 import type { Output } from './output.ts';
 import type { Scope } from './scope.ts';
-import type { Expression, Grouping, Limit, Query, Select, WithItem } from './tree.ts';
+import { shown } from './fault.ts';
+import type { Expression, Grouping, Limit, Name, Query, Select, Source, WithItem } from './tree.ts';
 import { writeOrder, writeWindow } from './write-call.ts';
 import { writeItem } from './write-item.ts';
 import { writeFrom } from './write-from.ts';
@@ -48,8 +49,9 @@ function writeInterpolated(output: Output, scope: Scope, item: Expression): void
 function writeWith(output: Output, outer: Scope, items: readonly WithItem[]): Scope {
   let scope = outer;
   const names = new Set<string>();
+  const first = items.some((item) => readsItself(scope, item)) ? 'WITH RECURSIVE ' : 'WITH ';
   for (const [index, item] of items.entries()) {
-    output.text(index === 0 ? 'WITH ' : ', ');
+    output.text(index === 0 ? first : ', ');
     if (names.has(item.name.text.toLowerCase())) {
       const hint = 'Give each its own name.';
       throw output.faults.refuse('sql_refused', 'Two items of WITH have one name.', item.name.start, hint);
@@ -63,12 +65,64 @@ function writeWith(output: Output, outer: Scope, items: readonly WithItem[]): Sc
     const before = output.reads;
     output.quote(item.name);
     output.text(`\`${written}\` AS (`);
-    writeQuery(output, scope, item.query);
+    if (readsItself(scope, item)) writeRecursive(output, scope, item, written);
+    else writeQuery(output, scope, item.query);
     output.text(')');
     scope = scope.withQuery({ name: item.name.text, written, reads: output.reads - before });
   }
   if (items.length > 0) output.text(' ');
   return scope;
+}
+
+type CommonTable = Extract<WithItem, { readonly kind: 'table' }>;
+
+function readsItself(scope: Scope, item: WithItem): boolean {
+  return item.kind === 'table' && item.recursive && readsOf(item.query, item.name, scope) > 0;
+}
+
+/**
+ * A first query, and one that reads what came before once, in its FROM. The engines bound the steps: ClickHouse 1,000,
+ * BigQuery 500. Beside itself a step reads one table, so that rows come of rows and not of a series.
+ */
+function writeRecursive(output: Output, scope: Scope, { name, query }: CommonTable, written: string): void {
+  const { body } = query;
+  const isPlain = query.with.length === 0 && query.order.length === 0 && !query.limit && !query.limitBy;
+  const steps = body.kind === 'set' && body.operator === 'UNION ALL' && isPlain ? body.right : undefined;
+  const step = steps?.body.kind === 'select' && steps.with.length === 0 ? steps.body : undefined;
+  const isOnce = step?.from.filter(({ source }) => isRead(source, name, scope)).length === 1;
+  if (body.kind !== 'set' || !step || !steps || !isOnce || readsOf(query, name, scope) !== 1) {
+    const hint = `Write ${shown(name.text)} AS (SELECT … UNION ALL SELECT … JOIN ${name.text} AS before ON …), which reads itself once, in FROM of the last SELECT.`;
+    throw output.faults.refuse('sql_refused', 'A recursive query has another form here.', name.start, hint);
+  }
+  if (step.from.length !== 2 || step.from.some(({ source }) => source.kind !== 'table')) {
+    const hint = `Join otel.spans, otel.metrics or otel.logs to it, and nothing else. A series is ${output.isBigQuery ? 'UNNEST(GENERATE_ARRAY(1, 10))' : 'numbers(10)'}.`;
+    throw output.faults.refuse('sql_refused', 'A recursive query joins one table to itself here.', name.start, hint);
+  }
+  output.text('(');
+  writeQuery(output, scope, body.left);
+  output.text(`) ${body.operator} (`);
+  writeQuery(output, scope.withQuery({ name: name.text, written, reads: 1 }), steps);
+  output.text(')');
+}
+
+function readsOf(value: unknown, name: Name, scope: Scope): number {
+  let reads = 0;
+  const open: unknown[] = [value];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    if (typeof part !== 'object' || part === null) continue;
+    if (isTable(part) && isRead(part, name, scope)) reads += 1;
+    for (const child of Object.values(part)) if (child !== undefined) open.push(child);
+  }
+  return reads;
+}
+
+function isTable(part: object): part is Extract<Source, { readonly kind: 'table' }> {
+  return 'kind' in part && part.kind === 'table' && 'parts' in part;
+}
+
+function isRead(source: Source, name: Name, scope: Scope): boolean {
+  const [first, second] = source.kind === 'table' ? source.parts : [];
+  return first !== undefined && second === undefined && scope.fold(first.text) === scope.fold(name.text);
 }
 
 function writeSelect(output: Output, scope: Scope, select: Select): void {
