@@ -54,7 +54,8 @@ async function send(url: string, round: string, acknowledged: Set<string>, stop:
       const names = Array.from({ length: 25 }, (_, index) => `${round}/${line}/${turn}/${index}`);
       const startTimeUnixNano = String(BigInt(Date.now()) * 1_000_000n);
       const attributes = [{ key: 'http.route', value: { stringValue: `/${line}` } }];
-      const spans = names.map((name) => ({ name, startTimeUnixNano, attributes }));
+      const ids = { traceId: 'a1'.repeat(16), spanId: 'b2'.repeat(8) };
+      const spans = names.map((name) => ({ ...ids, name, startTimeUnixNano, attributes }));
       try {
         const response = await fetch(`${url}/v1/traces`, {
           method: 'POST',

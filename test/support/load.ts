@@ -6,7 +6,11 @@ import { callThrough, client, until, type Client } from './workers.ts';
 /** One span of this name, as OTLP/JSON. */
 function spanNamed(name: string): string {
   const startTimeUnixNano = String(BigInt(Date.now()) * 1_000_000n);
-  return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ name, startTimeUnixNano }] }] }] });
+  return JSON.stringify({
+    resourceSpans: [
+      { scopeSpans: [{ spans: [{ traceId: 'a1'.repeat(16), spanId: 'b2'.repeat(8), name, startTimeUnixNano }] }] },
+    ],
+  });
 }
 
 const ingestConfig = z.object({ token: z.string() });

@@ -27,8 +27,10 @@ export function telemetry(context: LoadContext, line: number): Promise<void> {
 const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'chaos' } }] };
 const now = (): string => String(BigInt(Date.now()) * 1_000_000n);
 
+const ids = { traceId: 'a1'.repeat(16), spanId: 'b2'.repeat(8) };
+
 function spansNamed(names: readonly string[]): string {
-  const spans = names.map((name) => ({ name, startTimeUnixNano: now() }));
+  const spans = names.map((name) => ({ ...ids, name, startTimeUnixNano: now() }));
   return JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] });
 }
 

@@ -106,7 +106,7 @@ export const otelTables = {
       { name: 'unit', type: 'string', untrusted: true, description: 'UCUM' },
       { name: 'description', type: 'string', untrusted: true, description: '' },
       oneOf('aggregation_temporality', ['delta', 'cumulative', '']),
-      { name: 'is_monotonic', type: 'boolean', description: 'of a sum' },
+      { name: 'is_monotonic', type: 'boolean', description: 'of a sum, else false' },
       { name: 'value', type: 'float64', nullable: true, description: 'gauge and sum' },
       { name: 'count', type: 'int64', nullable: true, description: 'histograms and summary' },
       { name: 'sum', type: 'float64', nullable: true, description: 'histograms and summary' },

@@ -87,17 +87,27 @@ function successBody(encoding: Encoding, signal: Signal, decoded: Extract<Decode
 const emptyJson = Buffer.from('{}');
 const emptyProtobuf = Buffer.alloc(0);
 
-function explain({ reasons, losses }: Extract<Decoded, { ok: true }>): string {
+function explain({ reasons, losses, unknown }: Extract<Decoded, { ok: true }>): string {
+  if (unknown.length > 0) return `Nothing was stored: there is no record under these keys: ${unknown.join(', ')}.`;
   const parts = reasons.map(([reason, records]) => `Records rejected: ${records} (${reason}).`);
   if (losses.attributes > 0) {
     parts.push(
-      `Attributes dropped: ${losses.attributes} (repeated, or more than ${recordLimits.attributes} in a set).`,
+      `Attributes dropped: ${losses.attributes} (more than ${recordLimits.attributes} in a set, or keys repeated too often).`,
     );
   }
-  if (losses.values > 0) parts.push(`Values cut: ${losses.values} (longer than ${recordLimits.valueBytes} bytes).`);
+  for (const [what, cut, limit] of [
+    ['Values', losses.values, recordLimits.valueBytes],
+    ['Bodies', losses.bodies, recordLimits.bodyBytes],
+    ['Keys', losses.keys, recordLimits.keyBytes],
+  ] as const) {
+    if (cut > 0) parts.push(`${what} cut: ${cut} (longer than ${limit} bytes).`);
+  }
   if (losses.events > 0)
     parts.push(`Events or links dropped: ${losses.events} (more than ${recordLimits.events} in a span).`);
   if (losses.invalidIds > 0) parts.push(`Ids emptied: ${losses.invalidIds} (not of 16 or 8 bytes).`);
+  if (losses.ends > 0) {
+    parts.push(`Span ends set to the start: ${losses.ends} (before it, or more than a day in the future).`);
+  }
   if (losses.ahead > 0)
     parts.push(`Records more than a day in the future: ${losses.ahead} (stored; check both clocks).`);
   if (losses.aged > 0) parts.push(`Records older than the retention: ${losses.aged} (deleted within the hour).`);

@@ -60,7 +60,7 @@ export class Intake {
   }
 }
 
-const dayMicros = 24 * 3600 * 1e6;
+export const dayMicros = 24 * 3600 * 1e6;
 /** Beyond, a unit is mistaken. Up to here the wrong clock may be ours, and what is rejected is lost for good. */
 const latestAhead = 7 * dayMicros;
 const earliest = Date.UTC(2000, 0, 1) * 1000;
@@ -123,7 +123,7 @@ export class ContextColumns {
       const range = { from: reader.from, to: reader.at };
       values.attribute(attributes, range.from, range.to);
       const key = derivedKeys.find((name) => values.hasKey(range.from, range.to, name));
-      if (key !== undefined) derived[key] ??= range;
+      if (key !== undefined) derived[key] = range;
       reader.at = range.to;
     }
     values.closeSet(attributes);

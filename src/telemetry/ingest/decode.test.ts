@@ -10,8 +10,10 @@ import { documents, now } from '../../../test/support/otlp/telemetry.ts';
 const nano = (offset = 0) => String(BigInt(now) * 1_000_000n + BigInt(offset));
 const json = (document: object) => Buffer.from(JSON.stringify(document));
 const string = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+const ids = { traceId: 'a1'.repeat(16), spanId: 'b2'.repeat(8) };
+const withIds = (fields: object) => Object.assign({}, ids, fields);
 const span = (fields: object) => ({
-  resourceSpans: [{ scopeSpans: [{ spans: [{ startTimeUnixNano: nano(), ...fields }] }] }],
+  resourceSpans: [{ scopeSpans: [{ spans: [{ ...ids, startTimeUnixNano: nano(), ...fields }] }] }],
 });
 const log = (fields: object) => ({ resourceLogs: [{ scopeLogs: [{ logRecords: [fields] }] }] });
 const metric = (fields: object) => ({ resourceMetrics: [{ scopeMetrics: [{ metrics: [fields] }] }] });
@@ -252,32 +254,34 @@ describe('decoding OTLP', () => {
     });
   });
 
-  it('keeps the first of equal keys, drops what is over the limits and says so', () => {
+  it('keeps the last of equal keys, drops what is over the limits and says so', () => {
     const many = Array.from({ length: recordLimits.attributes + 3 }, (_, index) => string(`k${index}`, 'v'));
     const long = 'é'.repeat(recordLimits.valueBytes);
-    const document = span({ name: long, attributes: [string('a', '1'), string('a', '2'), ...many], spanId: 'ab' });
+    const document = span({
+      name: long,
+      attributes: [string('a', '1'), string('a', '2'), ...many],
+      parentSpanId: 'ab',
+    });
     const decoded = decode('traces', 'json', json(document), now);
     const row = only(rowsOf(decoded.batches));
     const attributes = parsed(row['attributes']);
-    expect(attributes).toMatchObject({ a: '1', k0: 'v' });
+    expect(attributes).toMatchObject({ a: '2', k0: 'v' });
     expect(Object.keys(Object(attributes))).toHaveLength(recordLimits.attributes);
     expect(row['name']).toBe('é'.repeat(recordLimits.valueBytes / 2));
-    expect(decoded.losses).toMatchObject({ attributes: 5, values: 1, events: 0, invalidIds: 1 });
+    expect(decoded.losses).toMatchObject({ attributes: 4, values: 1, events: 0, invalidIds: 1 });
   });
 
   it('cuts a structured value that is too long, without building all of it first', () => {
     const values = Array.from({ length: 300_000 }, () => ({ stringValue: 'abcdefgh' }));
     const decoded = decode('logs', 'json', json(log({ body: { arrayValue: { values } } })), now);
     expect(String(only(rowsOf(decoded.batches))['body'])).toHaveLength(recordLimits.bodyBytes);
-    expect(decoded.losses.values).toBe(1);
+    expect(decoded.losses).toMatchObject({ values: 0, bodies: 1 });
   });
 
   it('rejects records with times that cannot be, one by one', () => {
-    const spans = [nano(), nano(8 * 24 * 3600 * 1e9), '1717200000000', nano(5)].map((startTimeUnixNano) => ({
-      startTimeUnixNano,
-      attributes: [string('at', startTimeUnixNano)],
-      events: [{ name: 'e' }],
-    }));
+    const spans = [nano(), nano(8 * 24 * 3600 * 1e9), '1717200000000', nano(5)].map((startTimeUnixNano) =>
+      withIds({ startTimeUnixNano, attributes: [string('at', startTimeUnixNano)], events: [{ name: 'e' }] }),
+    );
     const decoded = decode('traces', 'json', json({ resourceSpans: [{ scopeSpans: [{ spans }] }] }), now);
     expect(decoded).toMatchObject({ accepted: 2, rejected: 2 });
     expect(decoded.reasons.map(([reason]) => reason)).toEqual([
@@ -289,18 +293,101 @@ describe('decoding OTLP', () => {
 
   it('keeps what is days in the future or older than the retention, and warns of it', () => {
     const days = [-31, -29, 0, 0.9, 3, 6.9];
-    const spans = days.map((count) => ({ startTimeUnixNano: nano(Math.round(count * 24) * 3600 * 1e9) }));
+    const spans = days.map((count) => withIds({ startTimeUnixNano: nano(Math.round(count * 24) * 3600 * 1e9) }));
     const body = json({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
     const decoded = decodeRequest('traces', 'json', body, now, now - 30 * 24 * 3600_000);
     expect(decoded).toMatchObject({ accepted: 6, rejected: 0, losses: { ahead: 2, aged: 1 } });
   });
 
-  it('gives a span no negative duration, whichever way its clock is wrong', () => {
-    const durations = [nano(-1), '18446744073709551615', '0'].map(
-      (endTimeUnixNano) =>
-        only(rowsOf(decode('traces', 'json', json(span({ endTimeUnixNano })), now).batches))['duration_nano'],
+  it('sets an end that cannot be to the start, so that it is never among the slowest', () => {
+    const day = 24 * 3600 * 1e9;
+    const spans = [nano(-1000), '18446744073709551615', nano(2 * day), '0', nano(day / 2)].map((endTimeUnixNano) =>
+      withIds({ startTimeUnixNano: nano(), endTimeUnixNano }),
     );
-    expect(durations).toEqual([0n, 2n ** 63n - 1024n, 0n]);
+    const decoded = decode('traces', 'json', json({ resourceSpans: [{ scopeSpans: [{ spans }] }] }), now);
+    expect(rowsOf(decoded.batches).map((row) => row['duration_nano'])).toEqual([0n, 0n, 0n, 0n, BigInt(day / 2)]);
+    expect(rowsOf(decoded.batches).filter((row) => row['end_time'] !== row['time'])).toHaveLength(1);
+    expect(decoded.losses.ends).toBe(3);
+    const ahead = { startTimeUnixNano: nano(3 * day), endTimeUnixNano: nano(3 * day + 5000) };
+    expect(only(rowsOf(decode('traces', 'json', json(span(ahead)), now).batches))['duration_nano']).toBe(5000n);
+  });
+
+  it('rejects spans without ids, and takes those of hex digits', () => {
+    const [traceId, spanId] = ['0AF7651916CD43DD8448EB211C80319C', 'b7ad6b7169203331'];
+    for (const lacking of [{ traceId: '' }, { spanId: '0'.repeat(16) }, { traceId: 'abcd' }]) {
+      const decoded = decode('traces', 'json', json(span(lacking)), now);
+      expect(decoded).toMatchObject({ accepted: 0, rejected: 1, reasons: [[expect.stringContaining('trace id'), 1]] });
+    }
+    const asText = (text: string) => Buffer.from(text).toString('hex');
+    const erlang = protobuf('traces', span({ traceId: asText(traceId), spanId: asText(spanId) }));
+    const row = only(rowsOf(decode('traces', 'protobuf', erlang, now).batches));
+    expect(row).toMatchObject({ trace_id: traceId.toLowerCase(), span_id: spanId });
+  });
+
+  it('rejects what was sent to the path of another signal', () => {
+    const sent = {
+      traces: protobuf('traces', span({ endTimeUnixNano: nano(5), kind: 2 })),
+      logs: protobuf('logs', log({ timeUnixNano: nano(), severityNumber: 9, traceId: 'a1'.repeat(16) })),
+      metrics: protobuf('metrics', metric({ name: 'm', unit: '1', sum: { dataPoints: [{ asInt: '1' }] } })),
+    };
+    for (const [of, bytes] of Object.entries(sent)) {
+      for (const at of signals) {
+        const decoded = decodeRequest(at, 'protobuf', bytes, now);
+        if (!decoded.ok) expect(decoded.message).not.toBe('');
+        else
+          expect([of, at, decoded.accepted, decoded.rejected]).toEqual([of, at, of === at ? 1 : 0, of === at ? 0 : 1]);
+      }
+    }
+  });
+
+  it('names the keys of a request without a record', () => {
+    for (const [document, unknown] of [
+      [{ resource_spans: [{}] }, ['"resource_spans"']],
+      [{ resourceLogs: [] }, ['"resourceLogs"']],
+      [{ resourceSpans: [{ instrumentationLibrarySpans: [{}] }] }, ['"instrumentationLibrarySpans"']],
+      [{ ...span({}), other: 1 }, []],
+      [{ resourceSpans: [] }, []],
+    ] as const) {
+      expect(decode('traces', 'json', json(document), now).unknown).toEqual(unknown);
+    }
+    const many = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`${index}${'x'.repeat(500)}`, 1]));
+    expect(decode('traces', 'json', json(many), now).unknown.join('').length).toBeLessThan(400);
+  });
+
+  it('takes the severity from its text where the number is left out', () => {
+    const texts = ['ERROR', ' warning ', 'Notice', 'CRIT', 'emerg', 'info3', 'E', 'unheard of', '', 'x'.repeat(99)];
+    const numbers = texts.map(
+      (severityText) =>
+        only(rowsOf(decode('logs', 'json', json(log({ severityText })), now).batches))['severity_number'],
+    );
+    expect(numbers).toEqual([17n, 13n, 10n, 18n, 21n, 11n, 17n, 0n, 0n, 0n]);
+    const told = decode('logs', 'json', json(log({ severityText: 'error', severityNumber: 5 })), now);
+    expect(only(rowsOf(told.batches))['severity_number']).toBe(5n);
+  });
+
+  it('keeps the last of repeated keys, wherever they stand, without a warning', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c"', 'd'), fc.string({ maxLength: 5 }))), (pairs) => {
+        const attributes = pairs.map(([key, value]) => string(key, value));
+        const decoded = decode('traces', 'json', json(span({ attributes })), now);
+        expect(parsed(only(rowsOf(decoded.batches))['attributes'])).toEqual(Object.fromEntries(pairs));
+        expect(decoded.losses.attributes).toBe(0);
+      }),
+    );
+    const service = [string('service.name', 'old'), string('service.name', 'new')];
+    const document = { resourceSpans: [{ ...span({}).resourceSpans[0], resource: { attributes: service } }] };
+    expect(only(rowsOf(decode('traces', 'json', json(document), now).batches))['service_name']).toBe('new');
+  });
+
+  it('does not move megabytes for keys that are repeated for no other reason', () => {
+    const attributes = [string('a', '1'), string('long', 'x'.repeat(60_000))];
+    for (let index = 0; index < 1000; index += 1)
+      attributes.push(string('a', `${index}`), string('long', 'y'.repeat(50)));
+    attributes.push(string('last', 'of all'));
+    const decoded = decode('traces', 'json', json(span({ attributes })), now);
+    const attributesStored = parsed(only(rowsOf(decoded.batches))['attributes']);
+    expect(Object.keys(Object(attributesStored)).toSorted()).toEqual(['a', 'last', 'long']);
+    expect(decoded.losses.attributes).toBeGreaterThan(0);
   });
 
   it('rejects a record that is too large and a count that no warehouse holds', () => {
@@ -317,11 +404,13 @@ describe('decoding OTLP', () => {
     for (const [index, byte] of bytes.entries())
       if (byte >= 0x41 && byte <= 0x43 && bytes[index + 1] === byte) bytes.fill(0xff, index, index + 2);
     const row = only(rowsOf(decode('traces', 'protobuf', bytes, now).batches));
-    expect(row).toMatchObject({ name: '\ufffd\ufffd', attributes: '{"\ufffd\ufffd":"\ufffd\ufffd"}' });
+    expect(row).toMatchObject({ name: '\ufffd\ufffd', attributes: '{"\ufffd\ufffd":"2"}' });
   });
 
   it('closes a batch when it is large and goes on with the same resource', () => {
-    const spans = Array.from({ length: 20_000 }, (_, index) => ({ startTimeUnixNano: nano(index), name: `n${index}` }));
+    const spans = Array.from({ length: 20_000 }, (_, index) =>
+      withIds({ startTimeUnixNano: nano(index), name: `n${index}` }),
+    );
     const resource = { attributes: [string('service.name', 'cart')] };
     const document = { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 's' }, spans }] }] };
     const decoded = decode('traces', 'json', json(document), now);
@@ -334,7 +423,7 @@ describe('decoding OTLP', () => {
   it('lets no small request become a giant in the warehouse, where a resource is stored with each record', () => {
     const request = (values: number, records: number) => {
       const attributes = Array.from({ length: values }, (_, index) => string(`k${index}`, 'x'.repeat(60_000)));
-      const spans = Array.from({ length: records }, () => ({ startTimeUnixNano: nano() }));
+      const spans = Array.from({ length: records }, () => withIds({ startTimeUnixNano: nano() }));
       return json({ resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] });
     };
     expect(decode('traces', 'json', request(20, 1000), now)).toMatchObject({ accepted: 0, rejected: 1000 });
@@ -416,7 +505,7 @@ describe('OTLP/JSON', () => {
   });
 
   it('keeps every digit of a 64-bit integer that is written as a number', () => {
-    const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":${nano(123_456_999)},"endTimeUnixNano":"${nano(123_457_000)}",
+    const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"${ids.traceId}","spanId":"${ids.spanId}","startTimeUnixNano":${nano(123_456_999)},"endTimeUnixNano":"${nano(123_457_000)}",
       "attributes":[{"key":"n","value":{"intValue":9223372036854775807}},{"key":"d","value":{"doubleValue":1e300}}]}]}]}]}`;
     const row = only(rowsOf(decode('traces', 'json', Buffer.from(body), now).batches));
     expect(row).toMatchObject({ duration_nano: 1n, attributes: '{"n":"9223372036854775807","d":"1e+300"}' });

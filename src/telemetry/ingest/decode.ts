@@ -1,6 +1,6 @@
 import { Intake, OtlpTooLargeError, type EncodedBatch, type Range, type TableWriter } from './columns.ts';
 import type { Signal } from './fields.ts';
-import { encodeJson } from './json.ts';
+import { encodeJson, UnknownKeys } from './json.ts';
 import { recordLimits } from './limits.ts';
 import { LogDecoder } from './logs.ts';
 import { MetricDecoder } from './metrics.ts';
@@ -19,6 +19,8 @@ export type Decoded =
       /** Why records were rejected, each with how many. */
       readonly reasons: readonly (readonly [reason: string, records: number])[];
       readonly losses: Losses;
+      /** Keys that are not read, of a request without a single record. */
+      readonly unknown: readonly string[];
     }
   | { readonly ok: false; readonly tooLarge: boolean; readonly message: string };
 
@@ -47,12 +49,14 @@ export function decodeRequest(
 ): Decoded {
   const decoder = (decoders[signal] ??= newDecoder[signal]());
   try {
-    const bytes = encoding === 'json' ? encodeJson(signal, body) : body;
+    const keys = new UnknownKeys();
+    const bytes = encoding === 'json' ? encodeJson(signal, body, keys) : body;
     const intake = new Intake(new WireReader(bytes), recordLimits, nowMs * 1000, oldestMs * 1000);
     readResources(intake, decoder, bytes.length);
     decoder.table.flush(intake);
     const { batches, accepted, rejected, losses } = intake;
-    return { ok: true, batches, accepted, rejected, reasons: [...intake.reasons], losses };
+    const unknown = accepted + rejected === 0 ? [...keys.names] : [];
+    return { ok: true, batches, accepted, rejected, reasons: [...intake.reasons], losses, unknown };
   } catch (error) {
     // What was half written is of no use to the next request.
     delete decoders[signal];

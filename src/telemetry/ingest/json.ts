@@ -8,13 +8,22 @@ class JsonFieldError extends Error {
   path = '';
 }
 
+/** Keys of a request that are no fields we read, for the case that it has no record: the first few. */
+export class UnknownKeys {
+  readonly names = new Set<string>();
+
+  add(name: string): void {
+    if (this.names.size < 5) this.names.add(JSON.stringify(name.slice(0, 64).toWellFormed()));
+  }
+}
+
 /** An OTLP/JSON request as the protobuf of the same request. Throws OtlpDecodeError, with the path of the wrong field. */
-export function encodeJson(signal: Signal, body: Uint8Array): Uint8Array {
+export function encodeJson(signal: Signal, body: Uint8Array, unknown = new UnknownKeys()): Uint8Array {
   const document = parse(new TextDecoder().decode(body));
   if (!isObject(document)) throw new OtlpDecodeError('The JSON document is not an object.');
   const out = new ProtoWriter(body.length + 1024);
   try {
-    writeMessage(out, requests[signal], document, 0);
+    writeMessage(out, requests[signal], document, 0, unknown);
   } catch (error) {
     if (error instanceof JsonFieldError)
       throw new OtlpDecodeError(`The field ${error.path.slice(1)} ${error.message}.`);
@@ -35,15 +44,16 @@ function parse(text: string): unknown {
   }
 }
 
-function writeMessage(out: ProtoWriter, message: Message, value: unknown, depth: number): void {
+function writeMessage(out: ProtoWriter, message: Message, value: unknown, depth: number, unknown: UnknownKeys): void {
   if (!isObject(value)) throw new JsonFieldError('must be an object');
   for (const name of Object.keys(value)) {
     const field = message.get(name);
     const content = value[name];
+    if (field === undefined) unknown.add(name);
     if (field === undefined || content === null || content === undefined) continue;
     try {
-      if (field.repeated) writeRepeated(out, field, content, depth);
-      else writeField(out, field, content, depth);
+      if (field.repeated) writeRepeated(out, field, content, depth, unknown);
+      else writeField(out, field, content, depth, unknown);
     } catch (error) {
       if (error instanceof JsonFieldError) error.path = `.${name}${error.path}`;
       throw error;
@@ -51,11 +61,11 @@ function writeMessage(out: ProtoWriter, message: Message, value: unknown, depth:
   }
 }
 
-function writeRepeated(out: ProtoWriter, field: Field, content: unknown, depth: number): void {
+function writeRepeated(out: ProtoWriter, field: Field, content: unknown, depth: number, unknown: UnknownKeys): void {
   if (!Array.isArray(content)) throw new JsonFieldError('must be an array');
   for (const [index, item] of content.entries()) {
     try {
-      writeField(out, field, item, depth);
+      writeField(out, field, item, depth, unknown);
     } catch (error) {
       if (error instanceof JsonFieldError) error.path = `[${index}]${error.path}`;
       throw error;
@@ -63,13 +73,19 @@ function writeRepeated(out: ProtoWriter, field: Field, content: unknown, depth: 
   }
 }
 
-function writeField(out: ProtoWriter, { number, type }: Field, content: unknown, depth: number): void {
+function writeField(
+  out: ProtoWriter,
+  { number, type }: Field,
+  content: unknown,
+  depth: number,
+  unknown: UnknownKeys,
+): void {
   if (typeof type !== 'function') return writeScalar(out, number, type, content);
   const message = type();
   const inner = message === anyValue ? depth + 1 : depth;
   if (inner > deepestValue + 1) throw new JsonFieldError(`is nested deeper than ${deepestValue} levels`);
   const start = out.open(number);
-  writeMessage(out, message, content, inner);
+  writeMessage(out, message, content, inner, unknown);
   out.close(start);
 }
 

@@ -45,14 +45,17 @@ export class LogDecoder {
     const seen = nanosToMicros(fields.low(0x59), fields.high(0x59)) || time || intake.now;
     const at = time || seen;
     const bytes = attributes.pending;
-    const refusal = this.table.refusal(intake, at, bytes, 'log record');
+    // In field 1 spans have their trace id and metrics their name.
+    const refusal = fields.has(0x0a)
+      ? 'not a log record; are these spans or metrics?'
+      : this.table.refusal(intake, at, bytes, 'log record');
     if (refusal !== undefined) {
       attributes.drop();
       return intake.reject(refusal);
     }
     columns.time.integer(at);
     columns.observed_time.integer(seen);
-    columns.severity_number.integer(fields.int32(0x10));
+    columns.severity_number.integer(fields.int32(0x10) || severityOf(intake, fields));
     columns.flags.integer(fields.low(0x45));
     values.sharedString(columns.severity_text, fields, 0x1a);
     values.body(body, fields, 0x2a);
@@ -73,5 +76,32 @@ export class LogDecoder {
 }
 
 const eventName = 'event.name';
+
+/** SeverityNumber by the names that loggers write (OpenTelemetry logs data model, appendix B), where the number is left out. */
+const severities = new Map(
+  Object.entries({
+    1: 'trace verbose t',
+    5: 'debug dbg d',
+    9: 'info information informational i',
+    10: 'notice',
+    13: 'warn warning w',
+    17: 'err error severe e',
+    18: 'crit critical',
+    19: 'alert',
+    21: 'fatal emerg emergency panic f',
+  }).flatMap(([number, names]) => names.split(' ').map((name) => [name, Number(number)] as const)),
+);
+const longestSeverity = 16;
+
+function severityOf({ reader }: Intake, fields: Fields): number {
+  const from = fields.low(0x1a);
+  const to = fields.high(0x1a);
+  if (from === to || to - from > longestSeverity) return 0;
+  const text = Buffer.from(reader.bytes.subarray(from, to)).toString('latin1').trim().toLowerCase();
+  const [, name = text, step = '1'] = /^(trace|debug|info|warn|error|fatal)([2-4])$/.exec(text) ?? [];
+  const number = severities.get(name);
+  return number === undefined ? 0 : number + Number(step) - 1;
+}
+
 /** Ids, times and severity of a row, roughly. */
 const fixedBytes = 150;

@@ -109,7 +109,10 @@ export class MetricDecoder {
       if (tag in typeOfTag) data = tag;
     }
     const type = typeOfTag[data];
-    if (type === undefined) return;
+    // Spans have times in fields 7 and 8, logs in fields 1 and 11.
+    if (type === undefined || [0x39, 0x41, 0x09, 0x59].some((tag) => metric.has(tag))) {
+      return intake.reject('a metric without data of a known type; is it one?');
+    }
     const dataFrom = metric.low(data);
     const dataTo = metric.high(data);
     this.#textBytes = [0x0a, 0x12, 0x1a].reduce((sum, tag) => sum + metric.high(tag) - metric.low(tag), 0);

@@ -21,8 +21,11 @@ async function start(options?: Parameters<typeof receiverFixture>[0]): Promise<F
 }
 
 const nano = () => String(BigInt(Date.now()) * 1_000_000n);
+const ids = { traceId: 'a1'.repeat(16), spanId: 'b2'.repeat(8) };
 const traces = (...names: string[]) => ({
-  resourceSpans: [{ scopeSpans: [{ spans: names.map((name) => ({ name, startTimeUnixNano: nano() })) }] }],
+  resourceSpans: [
+    { scopeSpans: [{ spans: names.map((name) => Object.assign({ name, startTimeUnixNano: nano() }, ids)) }] },
+  ],
 });
 const jsonHeaders = { authorization: 'Bearer it_first', 'content-type': 'application/json' };
 const protobufHeaders = { authorization: 'Bearer it_first', 'content-type': 'application/x-protobuf' };
@@ -154,8 +157,8 @@ describe('OTLP receiver', () => {
   it('says what it rejected and what it altered', async () => {
     const fixture = await start();
     const spans = [
-      { name: 'old', startTimeUnixNano: '1717200000000' },
-      { name: 'good', startTimeUnixNano: nano(), traceId: 'ab' },
+      { ...ids, name: 'old', startTimeUnixNano: '1717200000000' },
+      { ...ids, name: 'good', startTimeUnixNano: nano(), parentSpanId: 'ab' },
     ];
     const document = { resourceSpans: [{ scopeSpans: [{ spans }] }] };
     const errorMessage =

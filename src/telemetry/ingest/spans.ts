@@ -1,5 +1,5 @@
 import { FixedColumn } from './fixed.ts';
-import { TableWriter, type Intake } from './columns.ts';
+import { dayMicros, TableWriter, type Intake } from './columns.ts';
 import { TextColumn } from './text.ts';
 import { nanosBetween, nanosToMicros, writeTime } from './fields.ts';
 import { Fields } from './wire.ts';
@@ -51,32 +51,37 @@ export class SpanDecoder {
       else span.keep(tag, reader);
     }
     values.closeSet(attributes);
-    const end = nanosToMicros(span.low(0x41), span.high(0x41));
+    const endGiven = nanosToMicros(span.low(0x41), span.high(0x41));
     const startGiven = nanosToMicros(span.low(0x39), span.high(0x39));
-    const start = startGiven === 0 ? end || intake.now : startGiven;
+    const start = startGiven === 0 ? endGiven || intake.now : startGiven;
+    // Such a duration would come first wherever the slowest are asked for.
+    const isEnd = endGiven >= start && endGiven <= Math.max(start, intake.now) + dayMicros;
+    const end = isEnd ? endGiven : start;
     if (others > 0) this.#writeOthers(intake, from, to);
     else {
       events.literal('[]');
       links.literal('[]');
     }
     const bytes = attributes.pending + events.pending + links.pending;
-    const refusal = this.table.refusal(intake, start, bytes, 'span');
+    values.id(columns.trace_id, span, 0x0a, 16);
+    values.id(columns.span_id, span, 0x12, 8);
+    const hasIds = columns.trace_id.pending > 0 && columns.span_id.pending > 0;
+    const refusal = hasIds
+      ? this.table.refusal(intake, start, bytes, 'span')
+      : 'a span without a valid trace id and span id; are these spans?';
     if (refusal !== undefined) {
-      for (const column of [attributes, events, links]) column.drop();
+      for (const column of [attributes, events, links, columns.trace_id, columns.span_id]) column.drop();
       return intake.reject(refusal);
     }
+    if (endGiven !== 0 && !isEnd) intake.losses.ends += 1;
     columns.time.integer(start);
     columns.start_time.integer(start);
-    columns.end_time.integer(end === 0 ? start : end);
+    columns.end_time.integer(end);
     columns.duration_nano.integer(
-      startGiven === 0 || end === 0
-        ? 0
-        : nanosBetween(span.low(0x39), span.high(0x39), span.low(0x41), span.high(0x41)),
+      startGiven === 0 || !isEnd ? 0 : nanosBetween(span.low(0x39), span.high(0x39), span.low(0x41), span.high(0x41)),
     );
     columns.flags.integer(span.low(0x85));
-    values.id(columns.trace_id, span, 0x0a, 16);
     columns.trace_id.row();
-    values.id(columns.span_id, span, 0x12, 8);
     columns.span_id.row();
     values.id(columns.parent_span_id, span, 0x22, 8);
     columns.parent_span_id.row();

@@ -6,17 +6,22 @@ import { OtlpDecodeError, type Fields, type WireReader } from './wire.ts';
 export interface Losses {
   attributes: number;
   values: number;
+  keys: number;
+  bodies: number;
   events: number;
   invalidIds: number;
+  /** Span ends that cannot be. */
+  ends: number;
   /** Records kept though their time is more than a day in the future, or older than the retention. */
   ahead: number;
   aged: number;
 }
 
 export function noLosses(): Losses {
-  return { attributes: 0, values: 0, events: 0, invalidIds: 0, ahead: 0, aged: 0 };
+  return { attributes: 0, values: 0, keys: 0, bodies: 0, events: 0, invalidIds: 0, ends: 0, ahead: 0, aged: 0 };
 }
 
+const mostMoved = 64 * 1024;
 const open = 0x7b;
 const close = 0x7d;
 const quote = 0x22;
@@ -25,7 +30,7 @@ const colon = 0x3a;
 
 /**
  * Writes OTLP's AnyValue and KeyValue as text: a scalar becomes its text, an array or a map JSON text. A set of attributes is
- * a JSON object of strings without a repeated key (a warehouse's map takes none); of several equal keys the first stays.
+ * a JSON object of strings without a repeated key (a warehouse's map takes none); of several equal keys the last stays.
  */
 export class ValueWriter {
   readonly #reader: WireReader;
@@ -39,6 +44,8 @@ export class ValueWriter {
   readonly #keyTo: Uint32Array;
   readonly #keyHash: Int32Array;
   #keys = 0;
+  /** Bytes of the set that moved to close the gaps of repeated keys. */
+  #moved = 0;
   // The KeyValue that was read last.
   #nameFrom = 0;
   #nameTo = 0;
@@ -57,6 +64,7 @@ export class ValueWriter {
   /** Begins `{…}`; one set at a time. */
   openSet(out: Utf8Writer): void {
     this.#keys = 0;
+    this.#moved = 0;
     out.byte(open);
   }
 
@@ -126,50 +134,79 @@ export class ValueWriter {
     out.rowShared();
   }
 
-  /** Lower-case hex of an id; '' for one that is all zero or of another length. */
+  /**
+   * Lower-case hex of an id; '' for one that is all zero or of another length. Some senders put the hex digits themselves
+   * into the bytes of protobuf, which are then twice as many.
+   */
   id(out: Utf8Writer, fields: Fields, tag: number, size: 8 | 16): void {
     const from = fields.low(tag);
     const to = fields.high(tag);
     if (from === to) return;
     const { bytes } = this.#reader;
-    if (to - from !== size) {
-      this.#losses.invalidIds += 1;
+    let zero = 0;
+    if (to - from === size) {
+      for (let index = from; zero === 0 && index < to; index += 1) zero |= bytes[index] ?? 0;
+      if (zero !== 0) out.hex(bytes, from, to);
       return;
     }
-    for (let index = from; index < to; index += 1) {
-      if (bytes[index] !== 0) return out.hex(bytes, from, to);
-    }
+    const digits = to - from === 2 * size ? Buffer.from(bytes.subarray(from, to)).toString('latin1') : '';
+    if (!/^[0-9a-f]+$/i.test(digits)) this.#losses.invalidIds += 1;
+    else if (!/^0+$/.test(digits)) out.literal(digits.toLowerCase());
   }
 
-  /** Writes `"key":`, with a comma before it if it is not the first; false if the set has it already or is full. */
+  /** Writes `"key":`, with a comma before it if it is not the first; false if the set is full. */
   #key(out: Utf8Writer, from: number, to: number): boolean {
-    const keys = this.#keys;
-    if (keys >= this.#limits.attributes) {
-      this.#losses.attributes += 1;
-      return false;
-    }
     const before = out.length;
-    if (keys > 0) out.byte(comma);
+    if (this.#keys > 0) out.byte(comma);
     out.byte(quote);
-    const start = out.length;
+    let start = out.length;
     out.escaped(this.#reader.bytes, from, this.#cut(from, to, this.#limits.keyBytes));
-    const end = out.length;
-    const { bytes } = out;
-    const hash = hashText(bytes, start, end);
-    for (let index = 0; index < keys; index += 1) {
-      if (this.#keyHash[index] === hash && this.#sameKey(bytes, index, start, end)) {
-        out.length = before;
-        this.#losses.attributes += 1;
-        return false;
-      }
+    const hash = hashText(out.bytes, start, out.length);
+    for (let index = 0; index < this.#keys; index += 1) {
+      if (this.#keyHash[index] !== hash || !this.#sameKey(out.bytes, index, start, out.length)) continue;
+      const moved = this.#forget(out, index, before);
+      if (moved === undefined) return this.#leaveOut(out, before);
+      start -= moved;
+      return this.#open(out, start, hash);
     }
-    this.#keyFrom[keys] = start;
-    this.#keyTo[keys] = end;
-    this.#keyHash[keys] = hash;
-    this.#keys = keys + 1;
+    if (this.#keys >= this.#limits.attributes) return this.#leaveOut(out, before);
+    return this.#open(out, start, hash);
+  }
+
+  #leaveOut(out: Utf8Writer, before: number): false {
+    out.length = before;
+    this.#losses.attributes += 1;
+    return false;
+  }
+
+  #open(out: Utf8Writer, start: number, hash: number): true {
+    this.#keyFrom[this.#keys] = start;
+    this.#keyTo[this.#keys] = out.length;
+    this.#keyHash[this.#keys] = hash;
+    this.#keys += 1;
     out.byte(quote);
     out.byte(colon);
     return true;
+  }
+
+  /**
+   * Takes an earlier entry out, with the comma behind it. Answers how far what follows moved; undefined when the set has
+   * moved so much that a sender must be doing it on purpose.
+   */
+  #forget(out: Utf8Writer, index: number, before: number): number | undefined {
+    const from = (this.#keyFrom[index] ?? 0) - 1;
+    const to = index + 1 < this.#keys ? (this.#keyFrom[index + 1] ?? 0) - 1 : before + 1;
+    this.#moved += out.length - to;
+    if (this.#moved > mostMoved) return undefined;
+    out.bytes.copyWithin(from, to, out.length);
+    out.length -= to - from;
+    this.#keys -= 1;
+    for (let key = index; key < this.#keys; key += 1) {
+      this.#keyFrom[key] = (this.#keyFrom[key + 1] ?? 0) - (to - from);
+      this.#keyTo[key] = (this.#keyTo[key + 1] ?? 0) - (to - from);
+      this.#keyHash[key] = this.#keyHash[key + 1] ?? 0;
+    }
+    return to - from;
   }
 
   #sameKey(bytes: Uint8Array, index: number, start: number, end: number): boolean {
@@ -206,7 +243,7 @@ export class ValueWriter {
         this.#budget = limit;
         this.#json(scratch, from, to, 0);
         const end = cutEnd(scratch.bytes, 0, scratch.length, limit);
-        if (end < scratch.length) this.#losses.values += 1;
+        if (end < scratch.length) this.#losses[limit === this.#limits.bodyBytes ? 'bodies' : 'values'] += 1;
         if (escape) out.escaped(scratch.bytes, 0, end);
         else out.text(scratch.bytes, 0, end);
         return;
@@ -326,7 +363,8 @@ export class ValueWriter {
 
   #cut(from: number, to: number, limit: number, characters = true): number {
     if (to - from <= limit) return to;
-    this.#losses.values += 1;
+    this.#losses[limit === this.#limits.keyBytes ? 'keys' : limit === this.#limits.bodyBytes ? 'bodies' : 'values'] +=
+      1;
     return characters ? cutEnd(this.#reader.bytes, from, to, limit) : from + limit;
   }
 }
