@@ -8,10 +8,14 @@ import {
   ValueType,
   type Context,
 } from '@opentelemetry/api';
+import { Metadata } from '@grpc/grpc-js';
+import { OTLPLogExporter as GrpcLogs } from '@opentelemetry/exporter-logs-otlp-grpc';
 import { OTLPLogExporter as JsonLogs } from '@opentelemetry/exporter-logs-otlp-http';
 import { OTLPLogExporter as ProtobufLogs } from '@opentelemetry/exporter-logs-otlp-proto';
+import { OTLPMetricExporter as GrpcMetrics } from '@opentelemetry/exporter-metrics-otlp-grpc';
 import { OTLPMetricExporter as JsonMetrics } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPMetricExporter as ProtobufMetrics } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter as GrpcTraces } from '@opentelemetry/exporter-trace-otlp-grpc';
 import { OTLPTraceExporter as JsonTraces } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufTraces } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -24,6 +28,8 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { otelTables, type TableName } from '../src/contract/telemetry/index.ts';
 import { callTool } from './support/call.ts';
@@ -37,6 +43,7 @@ import {
   type RunningGateway,
 } from './support/gateway.ts';
 import { listen } from './support/listen.ts';
+import { grpcPort } from './support/senders.ts';
 
 /*
  * The real OpenTelemetry SDK sends to a real gateway, and every column of every row is found again by query_otel, held
@@ -59,6 +66,14 @@ const transports = [
     Traces: JsonTraces,
     Metrics: JsonMetrics,
     Logs: JsonLogs,
+  },
+  {
+    name: 'gRPC with gzip',
+    compression: 'gzip',
+    contentType: undefined,
+    Traces: GrpcTraces,
+    Metrics: GrpcMetrics,
+    Logs: GrpcLogs,
   },
 ] as const;
 
@@ -84,11 +99,15 @@ let directory: string;
 let gateway: RunningGateway;
 let server: Server;
 let url: string;
+let grpcUrl: string;
 const requests: IncomingHttpHeaders[] = [];
 
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  gateway = await startGateway(directory);
+  const config = join(directory, 'sightline.config.json');
+  await writeFile(config, JSON.stringify({ ingest: { grpc: { port: 0 } } }));
+  gateway = await startGateway(directory, { args: ['--no-demo', '--config', config] });
+  grpcUrl = `http://127.0.0.1:${grpcPort(gateway)}`;
   for (const { name } of transports) {
     const key = await createKey(directory, name);
     const { token } = await sightlineJson(
@@ -154,15 +173,20 @@ const ofHr = ([seconds, nanos]: readonly [number, number]) =>
 describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, contentType, Traces, Metrics, Logs }) => {
   const index = transports.findIndex((transport) => transport.contentType === contentType);
   const headers: Record<string, string> = {};
+  const metadata = new Metadata();
+  const isGrpc = contentType === undefined;
+  const to = (path: string) => (isGrpc ? { url: grpcUrl, metadata } : { url: url + path, headers });
   const resource = resourceFromAttributes(resourceAttributes);
 
   beforeAll(() => {
     headers['authorization'] = `Bearer ${organizations[index]?.ingestToken ?? ''}`;
+    metadata.set('authorization', headers['authorization']);
     process.env['OTEL_EXPORTER_OTLP_COMPRESSION'] = compression;
     requests.length = 0;
   });
   afterAll(() => {
     delete process.env['OTEL_EXPORTER_OTLP_COMPRESSION'];
+    if (isGrpc) return;
     expect(requests.length).toBeGreaterThanOrEqual(3);
     for (const sent of requests) {
       expect(sent['content-type']).toBe(contentType);
@@ -173,7 +197,7 @@ describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, cont
   it('stores spans of every kind with attributes, events, links and status', async () => {
     const provider = new TracerProvider({
       resource,
-      spanProcessors: [new BatchSpanProcessor({ exporter: new Traces({ url: `${url}/v1/traces`, headers }) })],
+      spanProcessors: [new BatchSpanProcessor({ exporter: new Traces(to('/v1/traces')) })],
     });
     const tracer = provider.getTracer('shop', '0.9');
     const kinds = [SpanKind.INTERNAL, SpanKind.SERVER, SpanKind.CLIENT, SpanKind.PRODUCER, SpanKind.CONSUMER];
@@ -282,7 +306,7 @@ describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, cont
   });
 
   it('stores every kind of metric point', async () => {
-    const exporter = new Metrics({ url: `${url}/v1/metrics`, headers });
+    const exporter = new Metrics(to('/v1/metrics'));
     const given: ResourceMetrics[] = [];
     const send = exporter.export.bind(exporter);
     exporter.export = (collected, done) => {
@@ -401,7 +425,7 @@ describe.each(transports)('the OpenTelemetry SDK by $name', ({ compression, cont
   });
 
   it('stores log records with structured bodies, trace context and severity', async () => {
-    const exporter = new Logs({ url: `${url}/v1/logs`, headers });
+    const exporter = new Logs(to('/v1/logs'));
     const provider = new LoggerProvider({ resource, processors: [new BatchLogRecordProcessor({ exporter })] });
     const logger = provider.getLogger('shop', '0.9');
     const spanContext = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', traceFlags: 1 };

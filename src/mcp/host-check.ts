@@ -1,23 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '../contract/core/index.ts';
+import { onceEach } from '../limits/once-each.ts';
 import { RequestFailure } from './failure.ts';
 
 export const ambiguous = 'The request has more than one Host field, or an empty Transfer-Encoding.';
 
 export const hostHint = 'Use the address in publicUrl, or add the name to allowedHosts in the configuration.';
 
-/** Names beyond these are not logged: strangers choose them. */
-const loggedHosts = 100;
-
 /** Logs each name once, for the operator who forgot to allow it. */
 export function noteRefusedHosts(logger: Logger): (host: string | undefined) => void {
-  const seen = new Set<string>();
-  return (host = '') => {
-    const name = host.slice(0, 255);
-    if (seen.size >= loggedHosts || seen.has(name)) return;
-    seen.add(name);
-    logger.warn({ host: name }, `A request for another host was refused. ${hostHint}`);
-  };
+  return onceEach((host) => logger.warn({ host }, `A request for another host was refused. ${hostHint}`));
 }
 
 export interface Gate {

@@ -135,6 +135,13 @@ export const configSchema = z
               .describe('Whose pages may send from a browser; the token is then public, and can only write'),
           })
           .prefault({}),
+        grpc: z
+          .strictObject({
+            host: text.optional().describe('By default listen.host'),
+            port: port.default(4_317),
+          })
+          .optional()
+          .describe('OTLP over gRPC is taken on a listener of its own, in plain HTTP/2; without this key it is not'),
         collector: z
           .strictObject({
             endpoint: url,

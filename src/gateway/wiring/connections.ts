@@ -1,6 +1,7 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorCode } from '../../contract/core/index.ts';
 import { listenForRequests } from '../http/server.ts';
 import type { Listener } from './cradle.ts';
 
@@ -10,6 +11,12 @@ const lookEveryMs = 50;
 /** Turns of the event loop without a new connection, after which the system's queue of them is empty; and the longest wait. */
 const quietTurns = 10;
 const longestQueueMs = 250;
+
+const statuses: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
 
 /** A server's connections with the latest answer on each: all that has to be noted of a request, so that none is cut off. */
 export class Connections {
@@ -21,8 +28,13 @@ export class Connections {
   /** Requests that wait until the port is closed. */
   #waiting: (() => void)[] | undefined;
 
-  constructor(server: Server) {
+  /** @param onGrpc told the address of a sender that speaks HTTP/2 here, as gRPC does. */
+  constructor(server: Server, onGrpc: (address: string | undefined) => void = () => undefined) {
     this.#server = server;
+    server.on('clientError', (error: Error, socket: Socket) => {
+      if (beginsHttp2(error)) onGrpc(socket.remoteAddress);
+      this.#refuse(error, socket);
+    });
     server.on('connection', (socket: Socket) => {
       this.#accepted += 1;
       this.#latest.set(socket, undefined);
@@ -37,6 +49,16 @@ export class Connections {
     if (!this.#server.listening) response.shouldKeepAlive = false;
     if (this.#waiting) this.#waiting.push(() => this.listener(request, response));
     else this.listener(request, response);
+  }
+
+  /** As Node answers what it cannot parse, if it is not asked: not into an answer that is under way. */
+  #refuse(error: Error, socket: Socket): void {
+    const latest = this.#latest.get(socket);
+    const status = statuses[String(errorCode(error))] ?? 400;
+    if (socket.writable && (latest === undefined || latest.writableFinished || !latest.headersSent)) {
+      socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
+    }
+    socket.destroySoon();
   }
 
   /**
@@ -90,4 +112,9 @@ export class Connections {
 /** Answers until the app is built. */
 function notYet(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
+}
+
+/** RFC 9113 §3.4 */
+function beginsHttp2(error: Error): boolean {
+  return 'rawPacket' in error && error.rawPacket instanceof Buffer && error.rawPacket.indexOf('PRI * HTTP/2.0') === 0;
 }

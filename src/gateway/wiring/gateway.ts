@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SightlineError, type Component, type Logger } from '../../contract/core/index.ts';
 import { createHttpServer, createMessages, serverLimits, type Messages } from '../http/server.ts';
+import { onceEach } from '../../limits/once-each.ts';
 import { holdExclusively, joinHold, type Exclusive } from '../process/exclusive.ts';
 import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
 import type { OwnTelemetry } from '../own-telemetry/index.ts';
@@ -12,6 +13,7 @@ import { loadPlugins } from './plugins.ts';
 import type { Cradle, Listener, LoadedPlugins } from './cradle.ts';
 import { receivingSink } from './ingest-source.ts';
 import { createConfiguredTelemetry, observeGateway, ownTelemetryPart } from './own-telemetry.ts';
+import { createGrpcFront, type GrpcFront } from '../../telemetry/ingest/grpc.ts';
 import { listen, localUrl, longestCallMs, type Serving } from './listen.ts';
 import type { Settings } from './settings.ts';
 import { deriveUrls } from './urls.ts';
@@ -69,6 +71,7 @@ class RunningGateway implements Gateway {
   readonly #serving: Serving;
   readonly #seat: Seat | undefined;
   #connections: Connections | undefined;
+  #grpc: GrpcFront | undefined;
   #hold: Exclusive | undefined;
   #cradle: Cradle | undefined;
   #own: OwnTelemetry | undefined;
@@ -107,7 +110,10 @@ class RunningGateway implements Gateway {
     const plugins = await this.#prepare();
     const messages = createMessages();
     const server = createHttpServer(() => silentMs(this.#foundation.config), serverLimits, messages);
-    const connections = new Connections(server);
+    const connections = new Connections(
+      server,
+      onceEach((from) => logger.warn({ from }, grpcAtHttp(config))),
+    );
     this.#connections = connections;
     if (seat) leaveToOthers(server);
     // Listen first: the chosen port is part of the issuer's URL, and a port in use fails at once. A worker gets its port from
@@ -115,15 +121,30 @@ class RunningGateway implements Gateway {
     const port = seat ? seat.port : await listen(server, config.listen);
     const cradle = await this.#run(plugins, port, messages);
     connections.listener = cradle.app;
+    const grpc = await this.#listenForGrpc();
     this.#serving.ready = true;
     if (seat) {
       await listen(server, { host: config.listen.host, port });
       seat.tell({ kind: 'serving' });
-      logger.info({ pid: process.pid }, 'a worker serves');
+      logger.info({ pid: process.pid, grpc }, 'a worker serves');
       return;
     }
     this.#hold?.announce(localUrl(config.listen.host, port));
-    logger.info({ url: cradle.urls.publicUrl, config: file ?? 'defaults', dataDirectory }, 'serving');
+    logger.info({ url: cradle.urls.publicUrl, grpc, config: file ?? 'defaults', dataDirectory }, 'serving');
+  }
+
+  /** Answers the port; undefined where gRPC is not taken. */
+  async #listenForGrpc(): Promise<number | undefined> {
+    const { config, logger } = this.#foundation;
+    const { grpc } = config.ingest;
+    if (grpc === undefined || !this.receives) return undefined;
+    this.#grpc = createGrpcFront(
+      this.#started().receiver,
+      onceEach((from) => logger.warn({ from }, httpAtGrpc(config))),
+    );
+    if (this.#seat) leaveToOthers(this.#grpc.server);
+    const hint = 'Choose another with ingest.grpc.port.';
+    return listen(this.#grpc.server, { host: grpc.host ?? config.listen.host, port: grpc.port }, hint);
   }
 
   async attach(): Promise<Listener> {
@@ -215,7 +236,8 @@ class RunningGateway implements Gateway {
   async #stop(): Promise<void> {
     // Before connections are refused: its exporter may send to this gateway.
     await this.#own?.flush();
-    await this.#connections?.drain(longestCallMs(this.#foundation.config) + 5_000);
+    const deadlineMs = longestCallMs(this.#foundation.config) + 5_000;
+    await Promise.all([this.#connections?.drain(deadlineMs), this.#grpc?.drain(deadlineMs)]);
     await this.#lifecycle.stop();
     this.#hold?.release();
   }
@@ -232,6 +254,19 @@ class RunningGateway implements Gateway {
     if (!this.#cradle) throw new Error('the gateway has not been started');
     return this.#cradle;
   }
+}
+
+const overHttp = 'set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf';
+
+function grpcAtHttp({ ingest: { grpc } }: Foundation['config']): string {
+  const there = grpc
+    ? `use port ${grpc.port}`
+    : 'set ingest.grpc in the configuration of the gateway, and use port 4317';
+  return `A gRPC sender came to the HTTP port: ${there}, or ${overHttp} at the sender.`;
+}
+
+function httpAtGrpc({ listen: { port } }: Foundation['config']): string {
+  return `A sender came to the gRPC port without gRPC: use port ${port}, or set OTEL_EXPORTER_OTLP_PROTOCOL=grpc at the sender.`;
 }
 
 /** Of a connection: a call may be silent to its end. */

@@ -37,13 +37,17 @@ const rpcCodes: Readonly<Record<number, number>> = {
 };
 const rpcInternal = 13;
 
+export function rpcCode(status: number): number {
+  return rpcCodes[status] ?? rpcInternal;
+}
+
 const contentTypes: Readonly<Record<Encoding, string>> = {
   protobuf: 'application/x-protobuf',
   json: 'application/json',
 };
 
 export function answerRefusal(response: ServerResponse, encoding: Encoding, refusal: OtlpRefusal): void {
-  const code = rpcCodes[refusal.status] ?? rpcInternal;
+  const code = rpcCode(refusal.status);
   const body =
     encoding === 'json'
       ? Buffer.from(JSON.stringify({ code, message: refusal.message }))
@@ -71,7 +75,7 @@ const rejectedNames: Readonly<Record<Signal, string>> = {
   logs: 'rejectedLogRecords',
 };
 
-function successBody(encoding: Encoding, signal: Signal, decoded: Extract<Decoded, { ok: true }>): Buffer {
+export function successBody(encoding: Encoding, signal: Signal, decoded: Extract<Decoded, { ok: true }>): Buffer {
   const errorMessage = explain(decoded);
   const { rejected } = decoded;
   if (errorMessage === '') return encoding === 'json' ? emptyJson : emptyProtobuf;
@@ -132,7 +136,7 @@ function answer(
   answerEarly(response.req, response, status, all, body);
 }
 
-function protoBytes(field: number, content: string | Buffer): Buffer {
+export function protoBytes(field: number, content: string | Buffer): Buffer {
   const bytes = Buffer.from(content);
   return Buffer.concat([Buffer.from([(field << 3) | 2, ...varint(bytes.length)]), bytes]);
 }

@@ -1,11 +1,9 @@
 import { ClientGone, errorCode } from '../../contract/core/index.ts';
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gunzip as gunzipCallback } from 'node:zlib';
+import { constants, gunzip, inflate as zlibInflate, zstdDecompress } from 'node:zlib';
 import { OtlpRefusal, retryLater } from './answers.ts';
 import type { Share } from '../../limits/budget.ts';
-
-const gunzip = promisify(gunzipCallback);
 
 export interface BodyLimits {
   /** Before and after decompression. */
@@ -16,8 +14,7 @@ export interface BodyLimits {
 }
 
 /** The body as it came, counted while it comes, since senders often do not say how long it is. */
-export function readBody(request: IncomingMessage, limits: BodyLimits, share: Share): Promise<Buffer> {
-  const declared = Number(request.headers['content-length'] ?? 0);
+export function readBody(request: Readable, declared: number, limits: BodyLimits, share: Share): Promise<Buffer> {
   if (declared > limits.bytes) return Promise.reject(tooLarge(limits));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -63,27 +60,71 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, share: Sh
   });
 }
 
+/** How a body is compressed, by the name of its content coding (RFC 9110 §8.4.1). */
+export type Coding = 'gzip' | 'deflate' | 'zstd';
+
+export const codings: ReadonlyMap<string, Coding | undefined> = new Map([
+  ['', undefined],
+  ['identity', undefined],
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['zstd', 'zstd'],
+]);
+
+interface OneShot {
+  readonly maxOutputLength: number;
+  readonly chunkSize: number;
+}
+
+interface Codec {
+  readonly decompress: (body: Buffer, options: OneShot) => Promise<Buffer>;
+  readonly options: object;
+  /** Bytes that the decoder itself may take. */
+  readonly window: number;
+}
+
+// A zstd frame may ask for a window of 2 GiB; 8 MiB is what every decoder has to have (RFC 8878 §3.1.1.1.2).
+const zstdWindowLog = 23;
+const codecs: Readonly<Record<Coding, Codec>> = {
+  gzip: { decompress: promisify(gunzip), options: {}, window: 0 },
+  deflate: { decompress: promisify(zlibInflate), options: {}, window: 0 },
+  zstd: {
+    decompress: promisify(zstdDecompress),
+    options: { params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } },
+    window: 2 ** zstdWindowLog,
+  },
+};
+
 /** Inflates on the thread pool; stops at the limit, however much more a bomb would give. */
-export async function inflate(body: Buffer, limits: BodyLimits, share: Share): Promise<Buffer> {
-  if (body.length < 18) throw new OtlpRefusal(400, 'The body is not gzip.');
-  // The last four bytes tell the size of an honest body of one member, which all senders make; others get a second try.
-  const told = body.readUInt32LE(body.length - 4);
-  const expected = told <= limits.bytes && told <= body.length * mostCompression ? told : limits.bytes;
-  let most = Math.max(1, expected);
+export async function inflate(body: Buffer, coding: Coding, limits: BodyLimits, share: Share): Promise<Buffer> {
+  const { decompress, options, window } = codecs[coding];
+  let most = Math.max(1, Math.min(limits.bytes, toldSize(body, coding) ?? body.length * usualCompression));
+  if (!share.take(window)) throw outOfMemory();
   for (;;) {
     if (!share.take(most)) throw outOfMemory();
     try {
-      return await gunzip(body, { maxOutputLength: most, chunkSize: Math.max(64, Math.min(most, largestChunk)) });
+      const chunkSize = Math.max(64, Math.min(most, largestChunk));
+      return await decompress(body, { ...options, maxOutputLength: most, chunkSize });
     } catch (error) {
-      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw new OtlpRefusal(400, 'The body is not gzip.');
+      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw new OtlpRefusal(400, `The body is not ${coding}.`);
       if (most >= limits.bytes) throw tooLarge(limits);
       most = limits.bytes;
     }
   }
 }
 
+/** The last four bytes of gzip tell the size of an honest body of one member, which all senders make. */
+function toldSize(body: Buffer, coding: Coding): number | undefined {
+  if (coding !== 'gzip' || body.length < 18) return undefined;
+  const told = body.readUInt32LE(body.length - 4);
+  return told <= body.length * mostCompression ? told : undefined;
+}
+
 /** Deflate cannot do better. */
 const mostCompression = 1032;
+/** Telemetry rarely does better; what does is tried a second time. */
+const usualCompression = 32;
 const largestChunk = 4 * 1024 * 1024;
 
 function tooLarge(limits: BodyLimits): OtlpRefusal {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { connect, type Socket } from 'node:net';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { constants, createZstdCompress, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { OnceById } from './changes.ts';
 import { receiverLimits } from './intake-limits.ts';
@@ -141,7 +141,8 @@ describe('OTLP receiver', () => {
     expect(
       (await post(fixture, '{}', { ...jsonHeaders, 'content-type': 'application/json; charset=latin1' })).status,
     ).toBe(415);
-    expect((await post(fixture, '{}', { ...jsonHeaders, 'content-encoding': 'deflate' })).status).toBe(415);
+    const brotli = await post(fixture, '{}', { ...jsonHeaders, 'content-encoding': 'br' });
+    expect([brotli.status, brotli.headers.get('accept-encoding')]).toEqual([415, 'gzip, deflate, zstd, identity']);
     expect((await post(fixture, '{}', { ...jsonHeaders, 'content-encoding': 'gzip' })).status).toBe(400);
   });
 
@@ -194,6 +195,38 @@ describe('OTLP receiver', () => {
     const cut = gzipSync(protobuf('traces', traces('cut')));
     expect((await post(fixture, cut.subarray(0, -4), headers)).status).toBe(400);
     await until(() => fixture.sink.rows.length === 2, 'both members');
+  });
+
+  it.each([
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['zstd', zstdCompressSync],
+  ])('takes %s, within the same limits as gzip', async (coding, compress) => {
+    const limits = {
+      body: { bytes: 2_000_000, totalMs: 10_000, idleMs: 5_000 },
+      organization: { bytes: 20_000_000, requests: 1 },
+    };
+    const fixture = await start({ limits });
+    const headers = { ...protobufHeaders, 'content-encoding': coding };
+    const send = async (body: Uint8Array<ArrayBuffer>) => (await post(fixture, body, headers)).status;
+    expect(await send(compress(protobuf('traces', traces('a'))))).toBe(200);
+    const many = traces(...Array<string>(20_000).fill('the same name'));
+    expect(await send(compress(protobuf('traces', many)))).toBe(200);
+    expect(await send(compress(Buffer.alloc(200_000_000)))).toBe(413);
+    const cut = compress(protobuf('traces', traces('cut')));
+    expect(await send(cut.subarray(0, -4))).toBe(400);
+    expect(await send(Buffer.from('not compressed'))).toBe(400);
+    await until(() => fixture.sink.rows.length === 20_001, 'all rows');
+  });
+
+  it('refuses a zstd frame that asks for more memory than its content needs', async () => {
+    const fixture = await start();
+    const headers = { ...protobufHeaders, 'content-encoding': 'zstd' };
+    const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 };
+    const stream = createZstdCompress({ params });
+    stream.write(protobuf('traces', traces('a')));
+    stream.end();
+    expect((await post(fixture, Buffer.concat(await stream.toArray()), headers)).status).toBe(400);
   });
 
   it('gives up on a sender that stops in the middle, and forgets one that leaves', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import {
   ClientGone,
   hashSecret,
@@ -12,9 +13,9 @@ import {
 } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
-import { answerJson, answerRefusal, answerSuccess, OtlpRefusal, retryLater } from './answers.ts';
+import { answerJson, answerRefusal, answerSuccess, OtlpRefusal, retryLater, successBody } from './answers.ts';
 import { authenticate } from './authenticate.ts';
-import { type BodyLimits, inflate, readBody } from './body.ts';
+import { type BodyLimits, codings, inflate, readBody, type Coding } from './body.ts';
 import { changeEvent, changeLimits, OnceById, readChange } from './changes.ts';
 import { Budget } from '../../limits/budget.ts';
 import { DecodePool } from './decode-pool.ts';
@@ -50,6 +51,19 @@ export interface OtlpReceiver extends Component {
    * `checkContinue`: it gets its 100 once it is admitted.
    */
   handle(request: IncomingMessage, response: ServerResponse, waitsToContinue?: boolean): boolean;
+  /** A call of gRPC: its response message. Rejects with an OtlpRefusal, or with ClientGone. */
+  call(signal: Signal, incoming: Incoming): Promise<Buffer>;
+}
+
+/** A request whose body has not been read. */
+export interface Incoming {
+  readonly headers: IncomingHttpHeaders;
+  readonly url?: string | undefined;
+  readonly body: Readable;
+  /** Called once the sender is known and has its share of memory. */
+  admitted(): void;
+  /** The message in the body, and how it is compressed. */
+  message(body: Buffer): { readonly bytes: Buffer; readonly coding: Coding | undefined };
 }
 
 /** OTLP over HTTP (opentelemetry-proto, docs/specification.md). 200 means that the records will survive any crash. */
@@ -159,32 +173,43 @@ class Receiver implements OtlpReceiver {
       const logs = this.#logs;
       if (target === undefined || logs === undefined) throw notHere(target);
       if (request.method !== 'POST') throw new OtlpRefusal(405, 'This is sent by POST.', { allow: 'POST' });
-      const asked = { request, response, waitsToContinue };
-      if (target === 'changes') return answerJson(response, await this.#change(asked, logs, encoding));
-      const limits = this.#limits.body;
-      const formats = 'application/x-protobuf or application/json';
+      const incoming = ofHttp(request, response, waitsToContinue);
+      if (target === 'changes') return answerJson(response, await this.#change(incoming, logs, encoding));
       const decoded = await this.#receive(
-        { ...asked, encoding, formats, limits },
+        { incoming, encoding, ...this.#formats },
         logs,
-        async (organizationId, body, format) => this.#store(logs, organizationId, target, format, body),
+        (organizationId, body, format) => this.#store(logs, organizationId, target, format, body),
       );
       if (encoding !== undefined) answerSuccess(response, encoding, target, decoded);
     } catch (error) {
       if (error instanceof ClientGone) return;
-      const refusal = this.#refusalOf(error);
-      const { status } = refusal;
-      if (status === 429 || status === 503) {
-        this.#options.instruments?.refused('ingest', status === 429 ? 'rate_limited' : 'unavailable');
-      }
-      answerRefusal(response, encoding ?? 'json', refusal);
+      answerRefusal(response, encoding ?? 'json', this.#refuse(error));
     }
   }
 
+  async call(signal: Signal, incoming: Incoming): Promise<Buffer> {
+    try {
+      const logs = this.#logs;
+      if (logs === undefined) throw notHere(signal);
+      const received = { incoming, encoding: 'protobuf', ...this.#formats } as const;
+      const decoded = await this.#receive(received, logs, (organizationId, body, format) =>
+        this.#store(logs, organizationId, signal, format, body),
+      );
+      return successBody('protobuf', signal, decoded);
+    } catch (error) {
+      throw error instanceof ClientGone ? error : this.#refuse(error);
+    }
+  }
+
+  get #formats(): Pick<Received, 'formats' | 'limits'> {
+    return { formats: 'application/x-protobuf or application/json', limits: this.#limits.body };
+  }
+
   /** One change, stored as the log event that it is. */
-  async #change(asked: Asked, logs: OrganizationLogs, encoding: Encoding | undefined): Promise<object> {
+  async #change(incoming: Incoming, logs: OrganizationLogs, encoding: Encoding | undefined): Promise<object> {
     const limits = { ...this.#limits.body, bytes: changeLimits.bytes };
     const received = {
-      ...asked,
+      incoming,
       encoding: encoding === 'json' ? encoding : undefined,
       formats: 'application/json',
       limits,
@@ -222,22 +247,24 @@ class Receiver implements OtlpReceiver {
 
   /** Whose request it is, and its body, within what one organization and all together may hold. */
   async #receive<Result>(
-    { request, response, waitsToContinue, encoding, formats, limits }: Received,
+    { incoming, encoding, formats, limits }: Received,
     logs: OrganizationLogs,
     take: (organizationId: OrganizationId, body: Buffer, encoding: Encoding) => Promise<Result>,
   ): Promise<Result> {
     if (!this.#serving) throw retryLater(503, 'The receiver is not running.', 1);
-    const organizationId = await authenticate(request, this.#options.directory);
+    const { headers, body } = incoming;
+    const organizationId = await authenticate(incoming, this.#options.directory);
     if (encoding === undefined) throw new OtlpRefusal(415, `The content type must be ${formats} in UTF-8.`);
-    const compressed = isGzip(request.headers['content-encoding']);
+    refuseUnknownCoding(headers);
     this.#refuseWhenBehind(logs, organizationId);
     const share = this.#budget.enter(organizationId);
     if (share === 'organization') throw retryLater(429, 'This organization sends too many requests at once.', 1);
     if (share === 'total') throw retryLater(503, 'The gateway receives too many requests at once.', 1);
     try {
-      if (waitsToContinue) response.writeContinue();
-      const body = await readBody(request, limits, share);
-      const plain = compressed && body.length > 0 ? await inflate(body, limits, share) : body;
+      incoming.admitted();
+      const read = await readBody(body, Number(headers['content-length'] ?? 0), limits, share);
+      const { bytes, coding } = incoming.message(read);
+      const plain = coding === undefined || bytes.length === 0 ? bytes : await inflate(bytes, coding, limits, share);
       return await take(organizationId, plain, encoding);
     } finally {
       share.leave();
@@ -248,6 +275,15 @@ class Receiver implements OtlpReceiver {
     const { behindOrganization, behindTotal } = this.#limits;
     if (logs.behindBytes(organizationId) < behindOrganization && logs.totalBehindBytes < behindTotal) return;
     throw retryLater(503, 'The warehouse cannot keep up, and the queue before it is full.', 10);
+  }
+
+  #refuse(error: unknown): OtlpRefusal {
+    const refusal = this.#refusalOf(error);
+    const { status } = refusal;
+    if (status === 429 || status === 503) {
+      this.#options.instruments?.refused('ingest', status === 429 ? 'rate_limited' : 'unavailable');
+    }
+    return refusal;
   }
 
   #refusalOf(error: unknown): OtlpRefusal {
@@ -267,17 +303,23 @@ class Receiver implements OtlpReceiver {
 const targets = [...signals, 'changes'] as const;
 type Target = (typeof targets)[number];
 
-interface Asked {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly waitsToContinue: boolean;
-}
-
-interface Received extends Asked {
+interface Received {
+  readonly incoming: Incoming;
   readonly encoding: Encoding | undefined;
   /** Those that are taken. */
   readonly formats: string;
   readonly limits: BodyLimits;
+}
+
+function ofHttp(request: IncomingMessage, response: ServerResponse, waitsToContinue: boolean): Incoming {
+  const { headers, url } = request;
+  return {
+    headers,
+    url,
+    body: request,
+    admitted: () => void (waitsToContinue && response.writeContinue()),
+    message: (bytes) => ({ bytes, coding: codings.get(codingOf(headers['content-encoding'])) }),
+  };
 }
 
 function notHere(target: Target | undefined): OtlpRefusal {
@@ -299,12 +341,14 @@ function encodingOf(contentType: string | undefined): Encoding | undefined {
   }
 }
 
-function isGzip(contentEncoding: string | undefined): boolean {
-  const encoding = contentEncoding?.trim().toLowerCase() ?? 'identity';
-  if (encoding !== 'gzip' && encoding !== 'identity' && encoding !== '') {
-    throw new OtlpRefusal(415, 'The content encoding must be gzip or identity.', {
-      'accept-encoding': 'gzip, identity',
-    });
-  }
-  return encoding === 'gzip';
+function codingOf(header: string | undefined): string {
+  return header?.trim().toLowerCase() ?? '';
+}
+
+const taken = 'gzip, deflate, zstd, identity';
+
+/** Before the body comes. gRPC says the coding of its messages in a header of its own. */
+function refuseUnknownCoding({ 'content-encoding': ofBody, 'grpc-encoding': ofMessages }: IncomingHttpHeaders): void {
+  if ([ofBody, ofMessages?.toString()].every((coding) => codings.has(codingOf(coding)))) return;
+  throw new OtlpRefusal(415, `The content encoding must be one of ${taken}.`, { 'accept-encoding': taken });
 }
