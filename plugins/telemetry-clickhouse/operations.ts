@@ -73,7 +73,7 @@ export class ClickHouseOperations implements WarehouseOperations {
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
     const [found] = await this.#eachLogin(async ({ warehouse }) => [
-      await inspectWarehouse((sql) => warehouse.rows(sql, signal), this.#host.mapping),
+      await inspectWarehouse((sql) => warehouse.rows(sql, signal), this.#host),
     ]);
     if (found === undefined) throw new TypeError('no login');
     return found;

@@ -46,7 +46,10 @@ export const register: Register = (program, output, summary) => {
   });
 };
 
-function candidate({ preset, title, found, missing, mapping }: InspectedPreset, output: Output): readonly string[] {
+function candidate(
+  { preset, title, found, missing, mapping, notes = [] }: InspectedPreset,
+  output: Output,
+): readonly string[] {
   const width = Math.max(
     0,
     ...Object.keys(found).map((name) => name.length),
@@ -58,6 +61,11 @@ function candidate({ preset, title, found, missing, mapping }: InspectedPreset, 
       ([logical, physical]) => `  ${output.style('green', logical.padEnd(width))}  ${physical}`,
     ),
     ...missing.map(({ what, instead }) => `  ${output.style('yellow', what.padEnd(width))}  missing: ${instead}`),
+    ...(notes.length === 0 ? [] : ['', 'What the values say:']),
+    ...notes.map(
+      ({ what, found: fact, mend }) =>
+        `  ${what}  ${fact}: ${mend === undefined ? output.style('yellow', 'map this by hand') : 'mended below'}`,
+    ),
     '',
     'In the config file, under telemetry:',
     ...yaml({ mapping }).map((line) => `  ${line}`),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { mappingHelpers } from '../../../src/telemetry/mapping/mapping.ts';
+import { valueHelpers } from '../../../src/telemetry/mapping/propose.ts';
 import { describeOnEngine } from '../../../test/support/clickhouse/with-engine.ts';
 import { openEngine, remove, type Engine } from '../support/layouts/engine.ts';
 import { layouts } from '../support/layouts/index.ts';
@@ -18,7 +19,7 @@ describeOnEngine('a look at a warehouse', () => {
   const create = async (statements: readonly string[]) => {
     for (const sql of statements) await engine.rows(sql);
   };
-  const look = () => inspectWarehouse(engine.rows, mappingHelpers);
+  const look = () => inspectWarehouse(engine.rows, { mapping: mappingHelpers, values: valueHelpers });
 
   it('names for each layout the preset that fits, as a config that can be used as it is', async () => {
     for (const { tables } of layouts) await create(tables);
@@ -88,6 +89,7 @@ describeOnEngine('a look at a warehouse', () => {
           columns: {
             time: 'ts',
             duration_nano: 'duration_ns',
+            end_time: 'addNanoseconds(toDateTime64(ts, 9), duration_ns)',
             trace_id: 'trace_id',
             span_id: 'span_id',
             parent_span_id: 'parent_id',
@@ -98,7 +100,13 @@ describeOnEngine('a look at a warehouse', () => {
         },
         logs: {
           from: '`obs`.`messages`',
-          columns: { time: 'time', severity_text: 'level', body: 'message', service_name: 'app' },
+          columns: {
+            time: 'time',
+            severity_text: 'level',
+            severity_number: expect.stringContaining("IN ('error',"),
+            body: 'message',
+            service_name: 'app',
+          },
         },
       },
     });

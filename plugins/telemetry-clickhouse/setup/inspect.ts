@@ -5,16 +5,17 @@ import {
   tableNames,
   type InspectedPreset,
   type Inspection,
-  type MappingHelpers,
+  type TelemetryHost,
   type PhysicalColumns,
   type InspectionWords,
   type MappingConfig,
 } from '../../../src/contract/telemetry/index.ts';
 import { presets } from '../presets/index.ts';
-import { tablePath, textOf, type Rows } from '../quote.ts';
+import { textOf, type Rows } from '../quote.ts';
 import { relationWriter } from '../relation-writer.ts';
 import { catalogue, columnsOf } from './profile.ts';
-import { guess, exporters, owns, type NamedPreset } from './guess.ts';
+import { exporters, owns, type NamedPreset } from './guess.ts';
+import { sighted, valueReader } from './values.ts';
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import { ownColumns } from './own-tables.ts';
 
@@ -92,49 +93,43 @@ function ofTenants(name: string): RegExp {
 }
 
 /** Looks at every table that the account sees and says how it can be mapped, best first. */
-export async function inspectWarehouse(rows: Rows, helpers: Pick<MappingHelpers, 'resolve'>): Promise<Inspection> {
+export async function inspectWarehouse(
+  rows: Rows,
+  { mapping: helpers, values }: Pick<TelemetryHost, 'mapping' | 'values'>,
+): Promise<Inspection> {
   const [version] = await rows('SELECT version() AS version');
   const tables = await catalogue(rows);
   const columns = columnsOf(tables);
   const named: readonly NamedPreset[] = [...exporters(tables), ...owns(tables), { preset: 'signoz', names: {} }];
-  const candidates: InspectedPreset[] = [];
+  const found: InspectedPreset[] = [];
   for (const one of named) {
     const preset = presets.find(({ name }) => name === one.preset);
     if (preset === undefined) continue;
     const sources = await preset.sources({ ...preset.names, ...one.names }, columns);
     if (Object.keys(sources).length === 0) continue;
     const names = Object.entries(one.names).filter(([key, name]) => preset.names[key] !== name);
-    const mapping = { preset: preset.name, ...(names.length === 0 ? {} : { names: Object.fromEntries(names) }) };
-    candidates.push(await candidate(preset.name, preset.title, mapping, columns, helpers));
+    const config = { preset: preset.name, ...(names.length === 0 ? {} : { names: Object.fromEntries(names) }) };
+    found.push(...(await candidate(preset.name, preset.title, config)));
   }
-  const mapped = new Set(candidates.flatMap(({ found }) => Object.values(found).flatMap((list) => list.split(', '))));
-  const others = guess(tables.filter(({ database, name }) => !mapped.has(tablePath(`${database}.${name}`))));
-  if (candidates.length === 0 && others.length > 0) {
-    const byHand = Object.fromEntries(
-      others.map(({ table, from, columns: own }) => [
-        table,
-        { from: tablePath(`${from.database}.${from.name}`), columns: own },
-      ]),
-    );
-    const title = 'No known layout: a start for a mapping by hand, told from the names of columns';
-    candidates.push(await candidate('by hand', title, { tables: byHand }, columns, helpers));
+  if (found.length === 0) {
+    found.push(...(await candidate('by hand', 'No known layout: a mapping told from names and values of columns')));
   }
-  return {
-    server: `ClickHouse ${textOf(version?.['version'])}`,
-    candidates: bestFirst(candidates),
-  };
-}
+  return { server: `ClickHouse ${textOf(version?.['version'])}`, candidates: bestFirst(found) };
 
-async function candidate(
-  preset: string,
-  title: string,
-  mapping: Readonly<Record<string, unknown>>,
-  columns: PhysicalColumns,
-  { resolve }: Pick<MappingHelpers, 'resolve'>,
-): Promise<InspectedPreset> {
-  const writer = relationWriter({ json: new Set(), prewhere: new Set() });
-  const resolved = await resolve(mappingSchema.parse(mapping), presets, columns, writer);
-  return { preset, title, mapping, ...inspected(resolved, words) };
+  async function candidate(preset: string, title: string, config?: object): Promise<readonly InspectedPreset[]> {
+    const resolved = async (mapping: object) =>
+      await helpers.resolve(
+        mappingSchema.parse(mapping),
+        presets,
+        columns,
+        relationWriter({ json: new Set(), prewhere: new Set() }),
+      );
+    const known = config && { config: mappingSchema.parse(config), mapping: await resolved(config) };
+    const proposal = await values.propose(known, tables.map(sighted), valueReader(rows));
+    if (proposal === undefined) return [];
+    const { mapping, notes } = proposal;
+    return [{ preset, title, mapping, notes, ...inspected(await resolved(mapping), words) }];
+  }
 }
 
 const words: InspectionWords = {

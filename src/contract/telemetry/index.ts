@@ -8,6 +8,7 @@ export { admitText, labelComment, labelText, statementTooLarge, unitAt } from '.
 export * from './gate.ts';
 export { mappingSchema, servedTables, tenancySchema } from './mapping.ts';
 export type * from './mapping.ts';
+export type * from './values.ts';
 export type * from './warehouse.ts';
 export * from './cells.ts';
 export * from './failures.ts';

@@ -4,6 +4,7 @@ import type { SqlGates } from './gate.ts';
 import type { MappingHelpers, TenancyHelpers } from './mapping.ts';
 import type { ColumnType, LogicalTable, TableName } from './schema.ts';
 import type { CheckedStatement, ParsedStatement, SqlHelpers, StatementBinding, StatementContext } from './statement.ts';
+import type { ValueHelpers } from './values.ts';
 import type { WarehouseOperations } from './warehouse.ts';
 
 /**
@@ -190,6 +191,8 @@ export interface TelemetryLoad {
 export interface TelemetryHost extends Host {
   readonly sql: SqlHelpers;
   readonly mapping: MappingHelpers;
+  /** What the warehouse's values say of a mapping. */
+  readonly values: ValueHelpers;
   readonly tenancy: TenancyHelpers;
   /** For dialects without a parser of their engine. */
   readonly gates: SqlGates;

@@ -1,3 +1,5 @@
+import type { ValueNote } from './values.ts';
+
 /**
  * What an operator does with a warehouse: set it up, find the mapping for it, and try its boundary. `setup` and `inspect`
  * are asked of a plugin that was not started, since there may be no mapping yet; `probe` of one that was. What they open
@@ -49,4 +51,6 @@ export interface InspectedPreset {
   readonly found: Readonly<Record<string, string>>;
   /** What queries will not find, and what they are given instead. */
   readonly missing: readonly { readonly what: string; readonly instead: string }[];
+  /** What the values say, where the engine's are looked at. */
+  readonly notes?: readonly ValueNote[];
 }

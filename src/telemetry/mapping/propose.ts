@@ -1,0 +1,380 @@
+import {
+  otelTables,
+  tableNames,
+  type FoundColumn,
+  type LogicalColumn,
+  type ResolvedMapping,
+  type Sample,
+  type SightedTable,
+  type TableName,
+  type TableSource,
+  type ValueHelpers,
+  type ValueNote,
+  type ValueReader,
+} from '../../contract/telemetry/index.ts';
+import { fitOf, momentForm, severityOf, type Fit, type Seen, type SeenColumns } from './forms.ts';
+
+/** What else a logical column is called, in lower case and without underscores, likeliest first. */
+const otherNames: Readonly<Record<string, string>> = {
+  time: 'timestamp time starttime starttimestamp startts starttimeunixnano timestampns timestampnano timeunixnano timeunix begin began beginat startedat start ts at eventtime datetime createdat',
+  observed_time: 'observedtimestamp observedtime observedtimeunixnano',
+  end_time: 'endtime endtimestamp endts endtimeunixnano endat endedat finishedat ended end',
+  duration_nano:
+    'durationnano durationns durationnanos duration durationmicro durationus durationmicros durationms durationmillis durationseconds durations elapsed elapsedms latencyms latency micros millis nanos took tookms',
+  trace_id: 'traceid trace',
+  span_id: 'spanid span',
+  parent_span_id: 'parentspanid parentid parentobservationid parentspan parent',
+  name: 'spanname operationname operation metricname metric name displayname',
+  kind: 'spankind kind',
+  status_code:
+    'statuscode status haserrors haserror iserror error failed success succeeded httpstatus httpstatuscode responsecode level',
+  status_message: 'statusmessage errormessage',
+  service_name: 'servicename service service.name app application appname',
+  service_version: 'serviceversion service.version version release',
+  deployment_environment: 'deploymentenvironment deployment.environment.name deployment.environment environment env',
+  attributes:
+    'attributes spanattributes traceattributes logattributes tags spantags attr attrs labels metadata data fields properties',
+  resource_attributes: 'resourceattributes resource resourcetags',
+  scope_name: 'scopename instrumentationscope',
+  body: 'body message msg log line text',
+  severity_text: 'severitytext severity level loglevel lvl',
+  severity_number: 'severitynumber priority',
+  event_name: 'eventname',
+  value: 'value val',
+  unit: 'unit metricunit',
+  type: 'type metrictype',
+};
+
+/** Without these a table is not of its kind. */
+const signs = {
+  spans: ['time', 'trace_id', 'span_id', 'name'],
+  logs: ['time', 'body'],
+  metrics: ['time', 'name', 'value'],
+} as const satisfies Record<TableName, readonly string[]>;
+
+/** What of a log or a sender is looked for among the keys of attributes too. */
+const amongKeys: ReadonlySet<string> = new Set([
+  'body',
+  'severity_text',
+  'service_name',
+  'service_version',
+  'deployment_environment',
+]);
+const mostTables = 40;
+const noRows = 'no rows yet, so that names alone tell';
+
+interface Mapped {
+  readonly table: TableName;
+  readonly from: SightedTable;
+  readonly columns: Readonly<Record<string, string>>;
+  readonly timeBounds: readonly string[];
+  readonly notes: readonly ValueNote[];
+}
+
+export const valueHelpers: ValueHelpers = {
+  look: async (mapping, reader, only = tableNames) => {
+    const notes: ValueNote[] = [];
+    for (const table of only) {
+      for (const source of mapping.tables[table] ?? []) notes.push(...(await lookAt(table, source, mapping, reader)));
+    }
+    return notes.filter(
+      ({ what, found }, at) => notes.findIndex((one) => one.what === what && one.found === found) === at,
+    );
+  },
+  propose,
+};
+
+async function propose(
+  known: Parameters<ValueHelpers['propose']>[0],
+  tables: readonly SightedTable[],
+  reader: ValueReader,
+): ReturnType<ValueHelpers['propose']> {
+  const written: Record<string, object> = {};
+  const notes: ValueNote[] = [];
+  const taken = new Set(tableNames.flatMap((name) => (known?.mapping.tables[name] ?? []).map(({ from }) => from)));
+  for (const table of tableNames) {
+    const sources = known?.mapping.tables[table] ?? [];
+    if (known !== undefined && sources.length > 0) {
+      const over = await overPreset(table, known.mapping, sources, tables, reader);
+      notes.push(...over.notes);
+      if (Object.keys(over.columns).length > 0) written[table] = { columns: over.columns };
+      continue;
+    }
+    const best = await likest(
+      table,
+      tables.filter(({ from }) => !taken.has(from)),
+      reader,
+    );
+    if (best === undefined) continue;
+    const { from, columns, timeBounds } = best;
+    written[table] = { from: from.from, columns, ...(timeBounds.length > 0 && { timeBounds }) };
+    notes.push(...best.notes);
+  }
+  const { config } = known ?? {};
+  if (config === undefined && Object.keys(written).length === 0) return undefined;
+  const preset = config?.preset === undefined ? {} : { preset: config.preset };
+  const names = config === undefined || Object.keys(config.names).length === 0 ? {} : { names: config.names };
+  return {
+    mapping: { ...preset, ...names, ...(Object.keys(written).length > 0 && { tables: written }) },
+    notes,
+  };
+}
+
+/** A preset's table: its expressions mended, and its empty columns filled from columns that are called like them. */
+async function overPreset(
+  table: TableName,
+  mapping: ResolvedMapping,
+  sources: readonly TableSource[],
+  tables: readonly SightedTable[],
+  reader: ValueReader,
+): Promise<{ readonly columns: Record<string, string>; readonly notes: readonly ValueNote[] }> {
+  const [source, ...more] = sources;
+  const notes = await valueHelpers.look(mapping, reader, [table]);
+  const columns: Record<string, string> = {};
+  if (source === undefined || more.length > 0) return { columns, notes };
+  for (const { what, mend } of notes) if (mend !== undefined) columns[what.slice(`otel.${table}.`.length)] = mend;
+  const from = tables.find((one) => one.from === source.from);
+  const like = from && (await columnsLike(table, from, reader));
+  const lacked = mapping.empties.filter((one) => one.table === table).map(({ column }) => column);
+  for (const column of lacked) {
+    const filled = like?.columns[column];
+    if (filled !== undefined) columns[column] = filled;
+  }
+  return {
+    columns,
+    notes: [
+      ...notes,
+      ...(like?.notes ?? []).filter(({ what }) => lacked.some((column) => what === `otel.${table}.${column}`)),
+    ],
+  };
+}
+
+/** The table with the most columns that are like ours. */
+async function likest(
+  table: TableName,
+  tables: readonly SightedTable[],
+  reader: ValueReader,
+): Promise<Mapped | undefined> {
+  const found: Mapped[] = [];
+  const plausible = tables.filter((from) =>
+    signs[table].every((name) => amongKeys.has(name) || candidates(table, name, from).length > 0),
+  );
+  for (const from of plausible.slice(0, mostTables)) {
+    const like = await columnsLike(table, from, reader);
+    if (like !== undefined && signs[table].every((name) => like.columns[name] !== undefined)) found.push(like);
+  }
+  return found.toSorted((one, two) => Object.keys(two.columns).length - Object.keys(one.columns).length).at(0);
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll('_', '');
+}
+
+/** Attributes are split by the types of their values, or into numbered columns. */
+function mapName(name: string): string {
+  const words = name.toLowerCase().split('_');
+  return words.filter((word) => !/^(str|strings?|num|numbers?|ints?|float|double|bool|map|\d+)$/.test(word)).join('');
+}
+
+function candidates(table: TableName, logical: string, { columns }: SightedTable): readonly FoundColumn[] {
+  const names = [
+    logical.replaceAll('_', ''),
+    ...(otherNames[logical] ?? '').split(' '),
+    ...(table === 'spans' && logical === 'span_id' ? ['id'] : []),
+  ];
+  if (logical.endsWith('attributes')) {
+    return columns.filter(({ name, holds }) => names.includes(mapName(name)) && /map|json|text/.test(holds));
+  }
+  const column: LogicalColumn | undefined = otelTables[table].columns.find(({ name }) => name === logical);
+  return names
+    .filter((name) => table === 'spans' || name !== 'level' || logical !== 'status_code')
+    .flatMap((name) => columns.filter((one) => plainName(one.name) === name))
+    .filter(
+      ({ holds }) => holds !== 'other' && !/map|json/.test(holds) && (column?.type !== 'string' || holds !== 'time'),
+    );
+}
+
+/** What of a table is like which of our columns, by names, then by values. */
+async function columnsLike(table: TableName, from: SightedTable, reader: ValueReader): Promise<Mapped | undefined> {
+  const logical: readonly LogicalColumn[] = otelTables[table].columns.filter(
+    ({ name, type }) => name !== 'start_time' && !['events', 'links', 'quantiles'].includes(type),
+  );
+  const wanted = new Map(logical.map((column) => [column, candidates(table, column.name, from)]));
+  const asked = [...new Set([...wanted.values()].flat())];
+  const samples = await reader
+    .sample(
+      from.from,
+      undefined,
+      asked.map(({ sql }) => sql),
+    )
+    .catch(() => undefined);
+  if (samples === undefined) return undefined;
+  const seenOf = (column: FoundColumn): Seen => ({ ...column, cells: samples[asked.indexOf(column)]?.cells ?? [] });
+  const notes: ValueNote[] = [];
+  const columns: Record<string, string> = {};
+  const seen: Record<string, Seen> = {};
+  const taken = new Set<string>();
+  const say = (name: string, { found, mend }: Fit) => {
+    if (found !== undefined) notes.push({ what: `otel.${table}.${name}`, found, ...(mend !== undefined && { mend }) });
+  };
+  const bounds: string[] = [];
+  // A duration is judged by its beginning and its end.
+  const last = (name: string) => (name === 'duration_nano' ? 1 : 0);
+  for (const [column, found] of [...wanted].toSorted(([one], [other]) => last(one.name) - last(other.name))) {
+    const { name, type } = column;
+    if (type === 'map') {
+      const maps = found.map(seenOf).map((one) => ({ one, fit: fitOf(column, one, seen, reader.sql) }));
+      const readable = maps.filter(
+        ({ one, fit }) =>
+          fit === undefined ||
+          (fit.mend !== undefined && one.holds !== 'text') ||
+          fit.found === 'JSON as text' ||
+          fit.found?.startsWith('lists'),
+      );
+      const parts = readable.map(({ one, fit }) => fit?.mend ?? one.sql);
+      if (parts.length === 0) continue;
+      columns[name] = parts.length === 1 ? (parts[0] ?? '') : reader.sql.merged(parts);
+      for (const { fit } of readable)
+        if (fit?.found !== undefined) say(name, { found: fit.found, mend: columns[name] });
+      if (readable[0] !== undefined)
+        seen[name] = { ...readable[0].one, sql: columns[name], cells: maps.flatMap(({ one }) => one.cells) };
+      continue;
+    }
+    const tried = found
+      .filter(({ name: physical }) => !taken.has(physical))
+      .map(seenOf)
+      .map((one) => ({ one, fit: fitOf(column, one, seen, reader.sql) }));
+    const best = tried.find(({ fit }) => fit === undefined || fit.mend !== undefined);
+    if (best === undefined) {
+      if (tried[0]?.fit !== undefined) say(name, tried[0].fit);
+      continue;
+    }
+    const { one, fit } = best;
+    taken.add(one.name);
+    seen[name] = one;
+    columns[name] = fit?.mend ?? one.sql;
+    if (fit !== undefined) say(name, fit);
+    const form = name === 'time' ? momentForm(one) : undefined;
+    if (form !== undefined && form !== 'time') bounds.push(...reader.sql.bounds(one.sql, form));
+  }
+  derive(table, seen, columns, reader, say);
+  if (samples[0]?.cells.length === 0) notes.push({ what: `otel.${table}`, found: noRows });
+  return { table, from, columns, timeBounds: bounds, notes };
+}
+
+/** What follows from other columns: an end from a duration, a severity from its word, a sender from attributes. */
+function derive(
+  table: TableName,
+  seen: SeenColumns,
+  columns: Record<string, string>,
+  { sql }: ValueReader,
+  say: (name: string, fit: Fit) => void,
+): void {
+  const { time, end_time: end, duration_nano: duration } = columns;
+  if (table === 'spans' && time !== undefined) {
+    if (duration === undefined && end !== undefined) columns['duration_nano'] = sql.between(time, end);
+    if (end === undefined && duration !== undefined) columns['end_time'] = sql.after(time, duration);
+  }
+  for (const column of amongKeys) {
+    if (columns[column] !== undefined || !otelTables[table].columns.some(({ name }) => name === column)) continue;
+    for (const map of ['resource_attributes', 'attributes']) {
+      const read = columns[map];
+      if (read === undefined) continue;
+      const keys = keysOf(seen[map]);
+      const key = (otherNames[column] ?? '')
+        .split(' ')
+        .map((name) => [...keys.keys()].find((one) => plainName(one) === name))
+        .find((one) => one !== undefined);
+      if (key === undefined) continue;
+      columns[column] = sql.attribute(read, key);
+      say(column, { found: `in no column of its own, but under the key ${key} of ${map}`, mend: columns[column] });
+      if (column === 'severity_text')
+        severity({ sql: columns[column], name: key, holds: 'text', nullable: false, cells: keys.get(key) ?? [] });
+      break;
+    }
+  }
+  const text = seen['severity_text'];
+  if (text !== undefined && columns['severity_number'] === undefined) severity(text);
+  function severity(of: Seen): void {
+    if (table !== 'logs') return;
+    const fit = severityOf('severity_text', { ...of, sql: columns['severity_text'] ?? of.sql });
+    columns['severity_number'] = fit.mend ?? '';
+    say('severity_number', fit);
+  }
+}
+
+/** The keys of a map's first rows, with their values. */
+function keysOf(map: Seen | undefined): ReadonlyMap<string, readonly string[]> {
+  const keys = new Map<string, string[]>();
+  for (const cell of map?.cells.slice(0, 200) ?? []) {
+    for (const [key, value] of Object.entries(parsed(cell))) {
+      keys.set(key, [...(keys.get(key) ?? []), typeof value === 'string' ? value : JSON.stringify(value)]);
+    }
+  }
+  return keys;
+}
+
+function parsed(cell: string | null): object {
+  try {
+    const value: unknown = JSON.parse(cell ?? '');
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The mapped expressions of one source, as they are served. */
+async function lookAt(
+  table: TableName,
+  { from, where, columns: mapped }: TableSource,
+  { empties }: ResolvedMapping,
+  reader: ValueReader,
+): Promise<readonly ValueNote[]> {
+  const lacked = new Set(empties.filter((one) => one.table === table).map(({ column }) => column));
+  const logical: readonly LogicalColumn[] = otelTables[table].columns;
+  const looked = logical.filter(
+    ({ name, type, nullable }) =>
+      !lacked.has(name) && nullable === undefined && /^(timestamp|string|int64|map)$/.test(type),
+  );
+  const expressions = looked.map(({ name }) => mapped[name] ?? '');
+  const what = (name: string) => `otel.${table}.${name}`;
+  const samples = await reader.sample(from, where, expressions).catch(() => undefined);
+  if (samples === undefined)
+    return [{ what: `otel.${table}`, found: 'it could not be read, so nothing is known of its values' }];
+  const rows = samples[0]?.cells.length ?? 0;
+  if (rows === 0) return [{ what: `otel.${table}`, found: noRows }];
+  const seen: Record<string, Seen> = {};
+  looked.forEach(({ name }, at) => {
+    const sample: Sample | undefined = samples[at];
+    const sql = expressions[at] ?? '';
+    // Of an expression the name says nothing of the unit: it may be mended already.
+    const unit = /^[\w"`]+$/.test(sql) ? sql : 'nano';
+    if (sample !== undefined) seen[name] = { sql, name: unit, nullable: false, ...sample };
+  });
+  const text = seen['severity_text'];
+  return looked.flatMap((column): readonly ValueNote[] => {
+    const one = seen[column.name];
+    if (one === undefined) return [];
+    const isEmpty = one.cells.every((cell) => cell === null || ['', '0', '{}', '[]', 'UNSPECIFIED'].includes(cell));
+    if (column.name === 'severity_number' && isEmpty && text !== undefined) {
+      const fit = severityOf('severity_text', text);
+      if (fit.mend !== undefined && text.cells.some((cell) => cell !== null && cell !== ''))
+        return [
+          { what: what(column.name), found: `0 in all ${rows} rows, while severity_text says more`, mend: fit.mend },
+        ];
+    }
+    const fit = fitOf(column, one, seen, reader.sql);
+    if (fit?.found !== undefined && !(isEmpty && fit.mend === undefined)) {
+      return [
+        {
+          what: what(column.name),
+          found: fit.found,
+          ...(fit.mend !== undefined && fit.mend !== one.sql && { mend: fit.mend }),
+        },
+      ];
+    }
+    return isEmpty && column.name !== 'status_message'
+      ? [{ what: what(column.name), found: `empty in all ${rows} rows looked at` }]
+      : [];
+  });
+}
