@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { tenancySchema } from '../src/contract/telemetry/index.ts';
+import { asPsql } from '../plugins/telemetry-postgres/support/warehouse.ts';
 import { callTool } from './support/call.ts';
 import {
   createKey,
@@ -56,11 +57,16 @@ describe('tables mapped by hand, from nothing to an answer', () => {
     await server.admin(rowsOf('acme-inc') + rowsOf('globex-7') + rowsOf('someone-else'), database);
     const file = join(directory, 'guide.yaml');
     // Roles are the whole server's, so that those of a test have names of its own.
-    await writeFile(file, config.replace(/^( +)secret: .*$/m, `$&\n$1owner: ${owner}`));
+    await writeFile(file, config.replace(/^( +)secret: .*$/m, `$&\n$1owner: ${owner}\n$1login: ${login}`));
     env = { BOUNDARY_SECRET: secret, SIGHTLINE_CONFIG: file, WAREHOUSE_URL: server.url(database, login, password) };
-    const printed = await sightline(directory, ['telemetry', 'setup', '--print'], { env });
-    expect(printed).toMatchObject({ code: 0, stderr: '' });
-    await server.admin(asPsql(printed.stdout, { gateway_password: password, boundary_secret: secret }), database);
+    await server.admin(`CREATE ROLE administrator SUPERUSER LOGIN PASSWORD '${password}'`);
+    const admin = server.url(database, 'administrator', password);
+    for (const more of [[], ['--harden']]) {
+      const args = ['telemetry', 'setup', '--print', '--url', admin, ...more];
+      const printed = await sightline(directory, args, { env });
+      expect(printed).toMatchObject({ code: 0, stderr: '' });
+      await server.admin(asPsql(printed.stdout, { gateway_password: password, boundary_secret: secret }), database);
+    }
   });
   afterAll(() => server.stop());
 
@@ -113,9 +119,4 @@ function rowsOf(customer: string): string {
   return `
     INSERT INTO obs.requests VALUES (now() - interval '1 minute', 1500, '${customer}', 'shop', 'POST /pay', true, '${'ab'.repeat(16)}', '${'cd'.repeat(8)}', NULL, ${tags});
     INSERT INTO obs.app_log VALUES (now() - interval '1 minute', '${customer}', 'shop', 'error', 'card of ${customer} refused', ${tags});`;
-}
-
-/** `:'name'` stands for a variable of psql, quoted. */
-function asPsql(script: string, variables: Readonly<Record<string, string>>): string {
-  return script.replaceAll(/:'(\w+)'/g, (_, name: string) => `'${variables[name] ?? ''}'`);
 }

@@ -43,13 +43,6 @@ it.each([
   }
 });
 
-it('sets up the boundary as a whole or not at all: a failure half way would leave it to whoever runs the script', async () => {
-  const boundary = { mode: 'column', column: 'org' };
-  const written = await scripts({ preset: 'sightline' }, boundary, 'layered');
-  const script = Array.isArray(written) ? written.find(({ sql }) => String(sql).includes('CREATE VIEW')) : undefined;
-  expect(script?.sql).toMatch(/^BEGIN;\n[^]*SET ROLE[^]*CREATE VIEW[^]*RESET ROLE;\nCOMMIT;$/);
-});
-
 it('writes the scripts where each has its own', async () => {
   const boundary = { mode: 'schema', template: 'org_{tenant}' };
   const tables = { logs: { from: 'org_{tenant}.events', columns: { time: 't' } } };

@@ -6,7 +6,7 @@ const name = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name of lowe
 
 const urlForm = 'must be postgres://user:password@host:5432/database, with %23 for # and the like';
 
-const postgresUrl = z
+export const postgresUrl = z
   .string()
   .regex(/^postgres(?:ql)?:\/\//, urlForm)
   .refine(isReadable, urlForm);
@@ -73,6 +73,9 @@ export const configSchema = z.strictObject({
         .min(32, 'must have 32 characters or more')
         .optional()
         .meta({ description: 'Signs the tenant; the database knows it too: ${env:SIGHTLINE_BOUNDARY_SECRET}' }),
+      login: name
+        .default('sightline')
+        .meta({ description: "The gateway's role, which the setup script makes; url names it while serving" }),
       schema: name.default('otel').meta({ description: 'Of the views' }),
       privateSchema: name.default('otel_priv').meta({ description: 'Of the secret and the function' }),
       owner: name.default('sightline_owner').meta({ description: 'Role without login that owns both' }),

@@ -59,7 +59,11 @@ async function withLayout(
     .replaceAll('{login}', `${gateway}:${password}`);
   const changes: Record<string, unknown> = JSON.parse(filled);
   const host = telemetryHost(testHost(directory), noOrganizations);
-  const own = { url: server.url(database, gateway, password), boundary: { secret, owner }, pool: { max: 2 } };
+  const own = {
+    url: server.url(database, gateway, password),
+    boundary: { secret, owner, login: gateway },
+    pool: { max: 2 },
+  };
   const telemetry = plugin.create(plugin.configSchema.parse({ ...own, ...changes }), host);
   try {
     await server.admin(sql, database);

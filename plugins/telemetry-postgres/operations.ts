@@ -1,3 +1,4 @@
+import { SightlineError } from '../../src/contract/core/index.ts';
 import {
   bestFirst,
   inspected,
@@ -16,6 +17,7 @@ import type { OperationsOptions } from './settings.ts';
 import { Warehouses } from './warehouses.ts';
 import { ask, physicalColumns, serverVersion } from './catalog.ts';
 import { presets } from './layout.ts';
+import { postgresUrl } from './config.ts';
 import type { Connections } from './connections.ts';
 import { writer } from './relation.ts';
 
@@ -75,6 +77,20 @@ export class PostgresOperations implements WarehouseOperations {
 
   constructor(options: OperationsOptions) {
     this.#options = options;
+  }
+
+  as(written: string): PostgresOperations {
+    const url = postgresUrl.safeParse(written);
+    if (!url.success) throw new SightlineError('invalid_argument', `--url ${url.error.issues[0]?.message}.`);
+    const {
+      host: _host,
+      port: _port,
+      user: _user,
+      password: _password,
+      database: _database,
+      ...config
+    } = this.#options.config;
+    return new PostgresOperations({ ...this.#options, config: { ...config, url: url.data } });
   }
 
   async setup(signal: AbortSignal): Promise<readonly SetupScript[]> {

@@ -177,7 +177,8 @@ for (const server of servers) {
 async function restore(server: PostgresServer, warehouse: TestWarehouse, keepStatistics = false): Promise<void> {
   const { gateway, owner, database, password, secret, component } = warehouse;
   const undo = [
-    `ALTER ROLE ${gateway} NOSUPERUSER`,
+    `ALTER ROLE ${gateway} NOSUPERUSER NOBYPASSRLS NOCREATEROLE`,
+    `ALTER ROLE ${gateway} SET default_transaction_read_only = on`,
     `REVOKE ${owner}, pg_read_all_data, pg_read_server_files FROM ${gateway}`,
     `REVOKE EXECUTE ON FUNCTION pg_read_file(text) FROM ${gateway}`,
     'DROP EXTENSION IF EXISTS dblink',

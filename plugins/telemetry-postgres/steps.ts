@@ -14,6 +14,8 @@ const fixed = {
   // Of tables that nobody has analyzed yet, and of what is derived, the planner expects one row where there are thousands: then
   // loops within loops never end. A hash costs little even where it is right.
   enable_nestloop: 'off',
+  // A plan that needs a loop all the same counts as so dear that the server would compile it, for seconds.
+  jit: 'off',
 } as const;
 
 /** What a session says of itself whose own settings are these. Another list would have another value. */

@@ -2,6 +2,11 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** The schema of a name that quoteName wrote the parts of. */
+export function schemaOf(name: string): string {
+  return name.slice(0, name.indexOf('".') + 1);
+}
+
 /** A text literal, for sessions where a backslash is a backslash (standard_conforming_strings, which every session sets). */
 export function quoteText(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;

@@ -40,8 +40,9 @@ export class Warehouses {
   get main(): Connections {
     const known = this.#open.get('main');
     if (known !== undefined && !this.#ended) return known;
-    const [first] = Object.values(this.#config.connections);
-    if (this.#config.tenancy.boundary.mode === 'connection' && first !== undefined) {
+    const { connections, tenancy, url } = this.#config;
+    const [first] = Object.values(connections);
+    if (tenancy.boundary.mode === 'connection' && first !== undefined && url === undefined) {
       return this.#get('main', { connectionString: first });
     }
     return this.#get('main', clientOf(this.#config));

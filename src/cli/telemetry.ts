@@ -8,6 +8,8 @@ import { type Output, yaml } from './output.ts';
 import { registerCopy } from './telemetry-copy.ts';
 
 const timeoutMs = 60_000;
+const loginOption = ['--url <url>', 'a login to look around with, in place of telemetry.url'] as const;
+const lookOptions = z.object({ url: z.string().optional() });
 
 export const register: Register = (program, output, summary) => {
   const group = program.command('telemetry').description(summary);
@@ -17,9 +19,15 @@ export const register: Register = (program, output, summary) => {
   const setup = group
     .command('setup')
     .description('what a database administrator runs once, so that the warehouse itself keeps organizations apart')
-    .option('--print', 'print it as SQL; nothing is run');
-  act(setup, output, z.object({ print: z.boolean().default(false) }), async ({ settings, options }) => {
-    const scripts = await withOperations(settings, (operations) => operations.setup(AbortSignal.timeout(timeoutMs)));
+    .option('--print', 'print it as SQL; nothing is run')
+    .option('--harden', 'what concerns other logins too: rights that the warehouse gives to everybody')
+    .option(...loginOption);
+  const setupOptions = lookOptions.extend({ print: z.boolean().default(false), harden: z.boolean().default(false) });
+  act(setup, output, setupOptions, async ({ settings, options }) => {
+    const all = await withOperations(settings, options.url, (operations) =>
+      operations.setup(AbortSignal.timeout(timeoutMs)),
+    );
+    const scripts = all.filter(({ everybody = false }) => everybody === options.harden);
     output.result({ scripts }, () => {
       if (options.print) return scripts.map(({ title, sql }) => `-- ${title}\n${sql.trim()}\n`).join('\n');
       const list = scripts.map(({ title }, index) => `${index + 1}. ${title}`);
@@ -27,9 +35,14 @@ export const register: Register = (program, output, summary) => {
     });
   });
 
-  const inspect = group.command('inspect').description('look at the warehouse and name the mapping that fits');
-  act(inspect, output, z.object({}), async ({ settings }) => {
-    const found = await withOperations(settings, (operations) => operations.inspect(AbortSignal.timeout(timeoutMs)));
+  const inspect = group
+    .command('inspect')
+    .description('look at the warehouse and name the mapping that fits')
+    .option(...loginOption);
+  act(inspect, output, lookOptions, async ({ settings, options }) => {
+    const found = await withOperations(settings, options.url, (operations) =>
+      operations.inspect(AbortSignal.timeout(timeoutMs)),
+    );
     output.result(found, () => {
       const [best, ...others] = found.candidates;
       if (best === undefined) {
@@ -75,6 +88,7 @@ function candidate(
 /** With the plugin of the configuration, which is closed whatever happens. Throws for one that has nothing to operate. */
 function withOperations<Result>(
   settings: Settings,
+  url: string | undefined,
   work: (operations: WarehouseOperations) => Promise<Result>,
 ): Promise<Result> {
   return withWorkspace(settings, async (workspace) => {
@@ -85,7 +99,13 @@ function withOperations<Result>(
       });
     }
     try {
-      return await work(telemetry.operations);
+      const { operations } = telemetry;
+      if (url !== undefined && operations.as === undefined) {
+        throw new SightlineError('invalid_argument', `The ${label} takes no --url.`, {
+          hint: 'Change the login under telemetry in the config file.',
+        });
+      }
+      return await work(url === undefined ? operations : (operations.as?.(url) ?? operations));
     } finally {
       await telemetry.stop();
     }

@@ -50,7 +50,7 @@ export async function postgresPlace(): Promise<Place | undefined> {
   const place = await placeFor({
     plugin: 'postgres',
     url: server.url(database, gateway, 'p'),
-    boundary: { secret, owner },
+    boundary: { secret, owner, login: gateway },
     ingest: { enabled: true, url: server.url(database, writer, 'p') },
   });
   place.stops.unshift(async () => {

@@ -108,7 +108,7 @@ const sessions: Question = {
   status: 'warn',
   wrong: (names) =>
     `Everybody may use ${names}: past the gate, a query could read or end another organization's running query, count whole tables, or keep large objects.`,
-  hint: 'A superuser runs the last script of: sightline telemetry setup --print',
+  hint: 'Every login of the database may. A superuser runs what this prints, where no other login needs it: sightline telemetry setup --print --harden',
 };
 
 /** A function that runs as its owner may read what the login may not. */

@@ -52,7 +52,14 @@ async function probeLogin(prober: Prober, login: string, degraded: boolean): Pro
         ? { detail: 'SQL can become any role.' }
         : {
             detail: `SQL can become, or acts as, ${some(groups)}.`,
-            hint: groups.map((name) => `REVOKE ${quoteName(name)} FROM ${role};`).join(' '),
+            // A member because it owns the database; nobody can be granted that role.
+            hint: groups
+              .map((name) =>
+                name === 'pg_database_owner'
+                  ? "ALTER DATABASE … OWNER TO an administrator's role;"
+                  : `REVOKE ${quoteName(name)} FROM ${role};`,
+              )
+              .join(' '),
           }),
     }),
     await answered(prober, ownership(login, degraded)),

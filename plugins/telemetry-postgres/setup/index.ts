@@ -7,20 +7,22 @@ import {
   type SetupScript,
   type Tenant,
 } from '../../../src/contract/telemetry/index.ts';
-import { physicalColumns } from '../catalog.ts';
+import { ask, physicalColumns } from '../catalog.ts';
 import type { PostgresConfig } from '../config.ts';
 import { namesOf, resolveTables } from '../layout.ts';
-import { clientOf, type OperationsOptions } from '../settings.ts';
+import { wrong, type OperationsOptions } from '../settings.ts';
 import { typeName } from '../relation.ts';
+import { quoteName } from '../types.ts';
 import type { Warehouses } from '../warehouses.ts';
 import { exporterColumns, exporterPreset } from '../presets/exporter.ts';
-import { grantsOn, mappingsOf, hardeningScript, rolesScript } from './roles.ts';
-import { indexesScript, tablesScript } from './tables.ts';
+import { objections, type Role } from './guard.ts';
+import { grantsOn, mappingsOf, hardeningScript, rolesScript, tablesOf, type RolesOptions } from './roles.ts';
+import { indexesScript, positionsTable, tablesScript } from './tables.ts';
 import { viewsScript } from './views.ts';
 
 /**
- * What an administrator runs, in this order, and can run again. The tables are looked at where the database can be reached;
- * our own need not be there yet.
+ * What an administrator runs, in this order and in one transaction, and can run again. The tables are looked at where the
+ * database can be reached; our own need not be there yet. Throws config_invalid where a role of one of the names is another's.
  */
 export async function setupScripts(
   { config, kind, host }: OperationsOptions,
@@ -30,36 +32,109 @@ export async function setupScripts(
   const gateway = loginOf(config);
   const own = config.ingest.enabled;
   const { owner, schema, privateSchema } = config.boundary;
-  const login = config.ingest.url === undefined ? undefined : userOf(config.ingest.url);
-  const scripts = [
-    rolesScript({
-      gateway,
-      ...(kind === 'views' && { owner }),
-      ...(own && login !== undefined && { writer: login }),
-      connectionLimit: 2 * config.pool.max + 5,
-      statementTimeoutMs: config.statementTimeoutSeconds * 1_000,
-      tempFileLimitMb: config.tempFileLimitMb,
-    }),
-  ];
+  const writer = own && config.ingest.url !== undefined ? userOf(config.ingest.url) : undefined;
   const { boundary, organizations } = config.tenancy;
-  if (own && login !== undefined && boundary.mode === 'column') {
-    scripts.push(tablesScript({ names: namesOf(config), organization: boundary, writer: login }));
-  }
   const physical = own ? async () => assumed : lookedAt(warehouses, signal);
   const mapping = await resolveTables(config, host, physical);
   const tenants = 'template' in boundary ? Object.values(organizations ?? {}).map(checkedTenant) : [];
-  const indexes = mapping.preset === exporterPreset.name ? indexesScript(mappingsOf(mapping, tenants)) : undefined;
-  if (indexes !== undefined) scripts.push(indexes);
-  if (kind === 'views') {
-    const options = { mapping, boundary, tenants, schema, privateSchema, owner, gateway };
-    scripts.push(viewsScript(options, host.mapping));
-  } else {
-    // Where there are no views, the gateway reads the tables themselves.
-    const sql = grantsOn(mappingsOf(mapping, tenants), gateway).join('\n');
-    scripts.push({ title: 'What the gateway reads. Run by the owner of the tables.', sql });
+  const mappings = mappingsOf(mapping, tenants);
+  const read = await tablesOf(mappings);
+  const quoted = (...names: readonly string[]) => names.map(quoteName).join('.');
+  const names = namesOf(config);
+  const inSchema = (table: string) => quoted(names['schema'] ?? '', table);
+  const roles: RolesOptions = {
+    gateway: {
+      name: gateway,
+      rights: {
+        relations: new Map(
+          (kind === 'views'
+            ? tableNames.map((table) => quoted(schema, table))
+            : [...read.values()].flatMap((tables) => tables ?? [])
+          ).map((name) => [name, 'SELECT']),
+        ),
+        functions: kind === 'views' ? [quoted(privateSchema, 'current_org')] : [],
+      },
+    },
+    ...(kind === 'views' && { owner: { name: owner, owns: [schema, privateSchema] } }),
+    ...(writer !== undefined && {
+      writer: {
+        name: writer,
+        rights: {
+          relations: new Map([
+            ...tableNames.map((table) => [inSchema(names[table] ?? table), 'SELECT INSERT DELETE'] as const),
+            [inSchema(positionsTable), 'SELECT INSERT UPDATE'],
+          ]),
+          functions: [],
+        },
+      },
+    }),
+    connectionLimit: 2 * config.pool.max + 5,
+    statementTimeoutMs: config.statementTimeoutSeconds * 1_000,
+    tempFileLimitMb: config.tempFileLimitMb,
+  };
+  for (const role of [roles.gateway, roles.owner, roles.writer]) {
+    if (role !== undefined) await expectFree(role, warehouses, signal);
   }
-  scripts.push(hardeningScript(gateway));
-  return scripts;
+  const indexes = mapping.preset === exporterPreset.name ? indexesScript(mappings) : undefined;
+  return [
+    beginning(gateway, [
+      'gateway_password',
+      ...(kind === 'views' ? ['boundary_secret'] : []),
+      ...(writer === undefined ? [] : ['writer_password']),
+    ]),
+    rolesScript(roles),
+    ...(writer !== undefined && boundary.mode === 'column'
+      ? [tablesScript({ names, organization: boundary, writer })]
+      : []),
+    ...(indexes === undefined ? [] : [indexes]),
+    kind === 'views'
+      ? viewsScript(
+          {
+            mapping,
+            boundary,
+            tenants,
+            schema,
+            privateSchema,
+            owner,
+            gateway,
+            grants: grantsOn(read, owner),
+          },
+          host.mapping,
+        )
+      : // Where there are no views, the gateway reads the tables themselves.
+        { title: 'What the gateway reads. Run by the owner of the tables.', sql: grantsOn(read, gateway).join('\n') },
+    { title: 'End of the transaction.', sql: '\\if :in_transaction\n\\else\nCOMMIT;\n\\endif' },
+    hardeningScript(),
+  ];
+}
+
+/** One transaction, with or without `psql -1`: two statements have the same number only inside of one. */
+function beginning(gateway: string, variables: readonly string[]): SetupScript {
+  return {
+    title: `For psql, as a superuser: psql ${variables.map((name) => `-v ${name}=…`).join(' ')} -f setup.sql DATABASE
+-- All of it happens or nothing. The gateway then logs in as ${quoteName(gateway)}: name it in telemetry.url.`,
+    sql: [
+      '\\set ON_ERROR_STOP on',
+      '\\set QUIET on',
+      'SELECT pg_current_xact_id()::text AS setup_id \\gset',
+      "SELECT pg_current_xact_id()::text = :'setup_id' AS in_transaction \\gset",
+      '\\if :in_transaction',
+      '\\else',
+      'BEGIN;',
+      '\\endif',
+      'SET LOCAL client_min_messages = warning;',
+    ].join('\n'),
+  };
+}
+
+async function expectFree(role: Role, { main }: Warehouses, signal: AbortSignal): Promise<void> {
+  const rows = await ask(main, objections(role), [], signal).catch(() => []);
+  signal.throwIfAborted();
+  if (rows.length === 0) return;
+  throw wrong(
+    `The role ${quoteName(role.name)} is there already and ${rows.map(([reason]) => reason).join(', ')}.`,
+    'It would lose that. Choose a name that the server does not know: telemetry.boundary.login for the gateway, boundary.owner for what owns the views, the user in ingest.url for the writer.',
+  );
 }
 
 const assumed: ReadonlyMap<string, string> = new Map([
@@ -88,11 +163,10 @@ function checkedTenant(value: string): Tenant {
   );
 }
 
-function loginOf(config: PostgresConfig): string {
-  const [first] = Object.values(config.connections);
-  if (config.tenancy.boundary.mode === 'connection' && first !== undefined) return userOf(first);
-  const { connectionString, user } = clientOf(config);
-  return connectionString === undefined ? (user ?? '') : userOf(connectionString);
+/** Never of `url`: that may be the login of an administrator who looks around. */
+function loginOf({ boundary, connections, tenancy }: PostgresConfig): string {
+  const [first] = Object.values(connections);
+  return tenancy.boundary.mode === 'connection' && first !== undefined ? userOf(first) : boundary.login;
 }
 
 function userOf(url: string): string {

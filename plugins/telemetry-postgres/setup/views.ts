@@ -10,7 +10,6 @@ import {
 } from '../../../src/contract/telemetry/index.ts';
 import { tenantPredicate } from '../boundary.ts';
 import { quoteName, quoteText } from '../types.ts';
-import { grantsOn, mappingsOf } from './roles.ts';
 import { relationOf, writer } from '../relation.ts';
 import { tokenSetting } from '../token.ts';
 
@@ -23,6 +22,8 @@ export interface ViewsOptions {
   readonly privateSchema: string;
   readonly owner: string;
   readonly gateway: string;
+  /** What lets the owner read the tables. */
+  readonly grants: readonly string[];
 }
 
 /** The views that the gateway reads instead of the tables, and the function that returns the current tenant. */
@@ -31,10 +32,8 @@ export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): Set
   const [views, hidden, role, login] = [schema, privateSchema, owner, gateway].map(quoteName);
   const tables = tableNames.filter((table) => mapping.tables[table] !== undefined);
   const sql = [
-    // One transaction: if SET ROLE fails, the script's user must not own the objects; and the views never disappear in between.
-    'BEGIN;',
     // The owner of the views reads the tables; the gateway never does.
-    ...grantsOn(mappingsOf(mapping, options.tenants), owner),
+    ...options.grants,
     `CREATE SCHEMA IF NOT EXISTS ${hidden} AUTHORIZATION ${role};`,
     `CREATE SCHEMA IF NOT EXISTS ${views} AUTHORIZATION ${role};`,
     `REVOKE ALL ON SCHEMA ${hidden}, ${views} FROM PUBLIC;`,
@@ -47,11 +46,9 @@ export function viewsScript(options: ViewsOptions, helpers: MappingHelpers): Set
     `GRANT USAGE ON SCHEMA ${views} TO ${login};`,
     ...tables.map((table) => `GRANT SELECT ON ${views}.${quoteName(table)} TO ${login};`),
     'RESET ROLE;',
-    'COMMIT;',
   ];
   return {
-    title:
-      'The boundary between organizations. Run by a superuser: psql -v boundary_secret=…, the value of telemetry.boundary.secret',
+    title: 'The boundary between organizations. Run by a superuser.',
     sql: sql.join('\n'),
   };
 }

@@ -39,7 +39,7 @@ export async function createWarehouse(
   const config = {
     url: server.url(database, gateway, password),
     pool: { max: 4, connectSeconds: 3 },
-    boundary: { secret, owner },
+    boundary: { secret, owner, login: gateway },
     ingest: { enabled: true, url: server.url(database, writer, password) },
     ...changes,
   };
@@ -72,18 +72,18 @@ export async function createWarehouse(
   };
 }
 
-/** As psql runs them: `:'name'` stands for a variable, quoted. */
+/** As psql runs them, without its own commands: `:'name'` stands for a variable, quoted. */
 export async function applyScripts(
   server: PostgresServer,
   database: string,
   scripts: readonly SetupScript[],
   variables: Readonly<Record<string, string>>,
 ): Promise<void> {
-  for (const { sql } of scripts) {
-    const filled = sql.replaceAll(
-      /:'(\w+)'/g,
-      (_, name: string) => `'${(variables[name] ?? '').replaceAll("'", "''")}'`,
-    );
-    await server.admin(filled, database);
-  }
+  await server.admin(asPsql(scripts.map(({ sql }) => sql).join('\n'), variables), database);
+}
+
+export function asPsql(script: string, variables: Readonly<Record<string, string>>): string {
+  return script
+    .replaceAll(/^(?:\\.*|.*\\gset)$/gm, '')
+    .replaceAll(/:'(\w+)'/g, (_, name: string) => `'${(variables[name] ?? '').replaceAll("'", "''")}'`);
 }

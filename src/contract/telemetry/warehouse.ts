@@ -16,6 +16,8 @@ export interface WarehouseOperations {
    * plugin's config names it (`isolation: degraded`), and then a `warn`.
    */
   probe(signal: AbortSignal): Promise<readonly Finding[]>;
+  /** The same for somebody who looks around with another login. Left out where the login is no part of a URL. */
+  readonly as?: (url: string) => WarehouseOperations;
 }
 
 export interface Finding {
@@ -33,6 +35,8 @@ export interface SetupScript {
   readonly title: string;
   /** SQL of the warehouse, statements ended by semicolons; passwords are placeholders. */
   readonly sql: string;
+  /** It changes what other logins may do there, and is printed only when asked for. */
+  readonly everybody?: true;
 }
 
 export interface Inspection {
