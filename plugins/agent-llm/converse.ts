@@ -11,9 +11,15 @@ import {
 } from './client/client.ts';
 import type { Budget } from './budget.ts';
 import type { Doing } from './journal.ts';
-import { answer, readProse, type Reply } from './tools/answer.ts';
-import { askHuman, makePlan } from './tools/deciding.ts';
-import { submitConclusion, type Submission } from './tools/submit-conclusion.ts';
+import {
+  answer,
+  readProse,
+  type Reply,
+  askHuman,
+  makePlan,
+  submitConclusion,
+  type Submission,
+} from './tools/endings.ts';
 import type { Desk, Tool } from './tools/tool.ts';
 import { describeTable, listServices, lookCloser, queryOtel, traceTree } from './tools/looking.ts';
 

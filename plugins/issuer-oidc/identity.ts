@@ -1,5 +1,11 @@
+import type { JWTPayload } from 'jose';
 import { SightlineError } from '../../src/contract/core/index.ts';
-import type { ExternalIdentity } from '../../src/contract/issuer/index.ts';
+import {
+  type ExternalIdentity,
+  scopes as allScopes,
+  type ExternalTokenClaims,
+  type Scope,
+} from '../../src/contract/issuer/index.ts';
 import { textAt, textsAt, type ClaimPath, type Claims } from './claims.ts';
 import { vouchedEmail, type EmailRules } from './email.ts';
 import { membershipsOf, type MembershipRule } from './memberships.ts';
@@ -40,4 +46,72 @@ export function identityOf(signed: Claims, rules: IdentityRules, more: Claims = 
     ...(name === undefined || name === '' ? {} : { name }),
     memberships: membershipsOf(claims, email, rules.memberships),
   };
+}
+
+export interface TokenRules {
+  readonly identity: IdentityRules;
+  readonly organization?: ClaimPath;
+  /** The provider's scopes, and ours that each stands for; our own names stand for themselves. */
+  readonly scopes: ReadonlyMap<string, readonly Scope[]>;
+  readonly roles?: { readonly claim: ClaimPath; readonly scopes: ReadonlyMap<string, readonly Scope[]> };
+}
+
+/** OpenID Connect, Okta, Entra ID v1 and RFC 9068 each call it by another name. */
+const clientClaims: readonly ClaimPath[] = [['azp'], ['cid'], ['appid'], ['client_id']];
+/** Only ID tokens (OpenID Connect Core §3.1.3.6) and logout tokens have these. */
+const otherTokens: readonly string[] = ['at_hash', 'c_hash', 'events'];
+/** What Keycloak calls its refresh, ID and logout tokens in a claim. */
+const bearer = 'Bearer';
+/** What Cognito and Hydra call access tokens among others. */
+const accessUses = new Set<unknown>(['access', 'access_token']);
+
+/** Undefined unless person, client and scopes are named: ID tokens have the same keys, and may have the audience. */
+export function tokenClaims(payload: JWTPayload, rules: TokenRules): ExternalTokenClaims | undefined {
+  const clientId = clientOf(payload);
+  const granted = scopeNames(payload);
+  if (clientId === undefined || granted === undefined) return undefined;
+  if (otherTokens.some((name) => Object.hasOwn(payload, name))) return undefined;
+  if (typeof payload['typ'] === 'string' && payload['typ'] !== bearer) return undefined;
+  if (Object.hasOwn(payload, 'token_use') && !accessUses.has(payload['token_use'])) return undefined;
+  // RFC 7662 says Bearer there; of a refresh token WSO2 says what it is.
+  if (textAt(payload, ['token_type'])?.toLowerCase().startsWith('refresh') === true) return undefined;
+  const identity = identityOf(payload, rules.identity);
+  if (identity === undefined) return undefined;
+  const organization = rules.organization === undefined ? undefined : textAt(payload, rules.organization);
+  // Named by the config, it must be there: the person's only organization would be a guess.
+  if (rules.organization !== undefined && organization === undefined) return undefined;
+  return {
+    kind: 'external',
+    identity,
+    ...(organization === undefined ? {} : { organization }),
+    scopes: scopesOf(payload, granted, rules),
+    clientId,
+  };
+}
+
+function clientOf(claims: Claims): string | undefined {
+  for (const path of clientClaims) {
+    const value = textAt(claims, path);
+    if (value !== undefined) return value.length <= 300 ? value : undefined;
+  }
+  return undefined;
+}
+
+/** Of `scope` (RFC 9068, RFC 7662) or `scp` (Okta, Entra ID): one text with blanks between, or a list. */
+function scopeNames(claims: Claims): readonly string[] | undefined {
+  const name = ['scope', 'scp'].find((key) => Object.hasOwn(claims, key));
+  if (name === undefined) return undefined;
+  return textsAt(claims, [name])
+    .flatMap((text) => text.split(' '))
+    .filter((scope) => scope !== '');
+}
+
+function scopesOf(claims: Claims, granted: readonly string[], rules: TokenRules): readonly Scope[] {
+  const { scopes, roles } = rules;
+  const named = new Set<string>(granted);
+  for (const name of granted) for (const scope of scopes.get(name) ?? []) named.add(scope);
+  if (roles !== undefined) {
+    for (const role of textsAt(claims, roles.claim)) for (const scope of roles.scopes.get(role) ?? []) named.add(scope);
+  }
+  return allScopes.filter((scope) => named.has(scope));
 }

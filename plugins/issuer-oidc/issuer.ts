@@ -6,7 +6,7 @@ import type { OidcConfig } from './config.ts';
 import { createProvider, type Provider } from './provider.ts';
 import { algorithms, type Settings, settingsOf } from './settings.ts';
 import { createSignIn } from './sign-in.ts';
-import { tokenClaims, type TokenRules } from './token-claims.ts';
+import { tokenClaims, type TokenRules } from './identity.ts';
 
 type Credentials = Pick<OidcConfig, 'clientSecret' | 'privateKey' | 'privateKeyId'>;
 

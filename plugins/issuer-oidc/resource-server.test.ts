@@ -21,7 +21,7 @@ import {
 import type { Claims } from './claims.ts';
 import { makeOidcIssuer, resource, secret } from './support/issuer.ts';
 import { startStandIn, type StandIn } from './support/stand-in.ts';
-import { tokenClaims } from './token-claims.ts';
+import { tokenClaims } from './identity.ts';
 
 const refused = { code: 'invalid_token' };
 const userId = newId('usr');

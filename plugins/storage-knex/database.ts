@@ -2,10 +2,18 @@ import knex, { type Knex } from 'knex';
 import { SightlineError, type OrganizationId } from '../../src/contract/core/index.ts';
 import { busy } from './turns.ts';
 import { advanceChain, type ChainAdvance } from './repositories/audit-rows.ts';
-import type { Connection, Fault, Reach, Row, SchemaSession } from './dialect.ts';
-import { persistently } from './persistence.ts';
+import {
+  promptMs,
+  type Connection,
+  type Fault,
+  type Reach,
+  type Row,
+  type SchemaSession,
+  type Setback,
+} from './dialect.ts';
 import { Scope } from './scope.ts';
 import type { Statements } from './transact.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 type Refusals = Partial<Record<Fault, SightlineError>>;
 
@@ -204,5 +212,35 @@ export class ScopedDatabase {
 
   advance(advance: ChainAdvance): Promise<boolean> {
     return this.#database.advance(this.organizationId, advance, unknownOrganization);
+  }
+}
+
+/** How often the same is tried, and the longest pause between two tries, milliseconds. */
+const patience = {
+  // Each time another one got through, so it is a matter of turns.
+  undone: { attempts: 12, pauseMs: 200 },
+  // A server that restarts refuses for seconds, which nobody should wait for here; a lost connection is replaced at once.
+  lost: { attempts: 3, pauseMs: 300 },
+} as const satisfies Record<Setback, object>;
+
+/** Repeats what failed without leaving anything behind; what `setback` does not know is the caller's at once. */
+async function persistently<Result>(
+  attempt: () => Promise<Result>,
+  setback: (error: unknown) => Setback | undefined,
+): Promise<Result> {
+  const begun = performance.now();
+  const tries: Record<Setback, number> = { undone: 0, lost: 0 };
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const kind = setback(error);
+      if (kind === undefined) throw error;
+      const { attempts, pauseMs } = patience[kind];
+      tries[kind] += 1;
+      if (tries[kind] >= attempts) throw error;
+      if (kind === 'lost' && performance.now() - begun > promptMs) throw error;
+      await sleep(Math.min(5 * 2 ** tries[kind], pauseMs) * (0.5 + Math.random()));
+    }
   }
 }

@@ -30,6 +30,9 @@ export type Fault = 'duplicate' | 'foreign_key';
  */
 export type Setback = 'undone' | 'lost';
 
+/** A loss that was found out no sooner was one of silence: the next try would take as long. */
+export const promptMs = 2_000;
+
 export interface Connection {
   /** For single statements that read. They do not wait for a writer, and see what was committed before they began. */
   read<Result>(reach: Reach, work: (db: Statements) => Promise<Result>): Promise<Result>;

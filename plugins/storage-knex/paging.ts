@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { z } from 'zod';
-import { SightlineError, parseJson } from '../../src/contract/core/index.ts';
+import { SightlineError, parseJson, foldCase } from '../../src/contract/core/index.ts';
 import type { Page } from '../../src/contract/storage/index.ts';
 import { integer, pageSize } from './columns.ts';
 import type { DbInteger } from './tables.ts';
+import type { Scope } from './scope.ts';
 
 const cursorJson = z.tuple([z.int(), z.string().max(40), z.string().length(16)]);
 
@@ -76,4 +77,26 @@ function readCursor(cursor: string, listing: readonly unknown[]): Position {
 
 function digest(listing: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(listing)).digest('hex').slice(0, 16);
+}
+
+const maximumWords = 16;
+const maximumLength = 500;
+
+/** Conditions for the column `search_text` (see `searchText`), one for each word of the query; all must hold. */
+export function matchesWords(scope: Scope, query = '') {
+  const words = foldCase(query)
+    .split(/\s+/u)
+    .filter((word) => word !== '');
+  if (words.length > maximumWords || query.length > maximumLength) {
+    throw new SightlineError(
+      'invalid_argument',
+      `A search takes at most ${maximumWords} words and ${maximumLength} characters.`,
+    );
+  }
+  // `!` and not the usual backslash, which MySQL reads as an escape within the literal as well.
+  return words.map((word) => scope.raw(`search_text like ? escape '!'`, [`%${word.replace(/[!%_]/g, '!$&')}%`]));
+}
+
+export function searchText(...parts: readonly string[]): string {
+  return foldCase(parts.join('\n'));
 }

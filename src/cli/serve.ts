@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { keepHeapSmall } from '../gateway/workers/heap.ts';
+import { keepHeapSmall } from '../gateway/workers/primary.ts';
 import type { Settings } from '../gateway/wiring/settings.ts';
 import type { Gateway } from '../gateway/wiring/gateway.ts';
 import { SightlineError } from '../contract/core/index.ts';

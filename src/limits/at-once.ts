@@ -1,4 +1,6 @@
 import { keyOf, type Caller } from './rate-limit.ts';
+import type { ServerResponse } from 'node:http';
+import { SightlineError, type OrganizationId } from '../contract/core/index.ts';
 
 /** Numbers by name, and their sum. A name whose number is 0 again is forgotten. */
 export class Counts {
@@ -22,7 +24,7 @@ export class Counts {
   }
 }
 
-export interface AtOnceLimits {
+interface AtOnceLimits {
   /** Of one caller. */
   readonly caller: number;
   readonly organization: number;
@@ -57,7 +59,7 @@ export class AtOnce {
   }
 }
 
-export interface CallLimits {
+interface CallLimits {
   /** Of one principal. */
   readonly each: number;
   /** Of a tool, by all of an organization; without an entry there is no limit. */
@@ -100,4 +102,34 @@ export function limitCallsAtOnce({ each, tools }: CallLimits): CallsAtOnce {
       limited.get(tool)?.organizations.add(caller.organizationId, -1);
     },
   };
+}
+
+const mebibyte = 1024 * 1024;
+const most = 256 * mebibyte;
+const mostEach = 64 * mebibyte;
+
+/** Answers below this size fit the socket buffer. */
+const smallBytes = 64 * 1024;
+
+/** The memory of large answers that slow readers have not taken yet. */
+export class HeldAnswers {
+  readonly #held = new Counts();
+
+  /** Why no further call may begin while so much is held, by all or by the organization; undefined when one may. */
+  refusal(organizationId: OrganizationId): SightlineError | undefined {
+    if (this.#held.total === 0) return undefined;
+    const own = this.#held.of(organizationId) >= mostEach;
+    if (!own && this.#held.total < most) return undefined;
+    return new SightlineError(own ? 'rate_limited' : 'overloaded', 'Too many large answers wait to be read.', {
+      hint: 'Read the answers to earlier calls, or ask for fewer rows.',
+      retryAfterSeconds: 2,
+    });
+  }
+
+  /** Counts an answer until it is with the operating system, or its reader is gone. */
+  add(organizationId: OrganizationId, bytes: number, response: ServerResponse): void {
+    if (bytes <= smallBytes || response.closed || response.destroyed) return;
+    this.#held.add(organizationId, bytes);
+    response.once('close', () => this.#held.add(organizationId, -bytes));
+  }
 }

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../contract/core/index.ts';
-import { HeldAnswers } from '../limits/held-answers.ts';
+import { HeldAnswers } from './at-once.ts';
 
 const mebibyte = 1024 * 1024;
 const [acme, globex] = [newId('org'), newId('org')];

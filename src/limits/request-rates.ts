@@ -1,7 +1,6 @@
-import { keyOf, type Caller, type RateLimiter } from './rate-limit.ts';
+import { keyOf, type Caller, type RateLimiter, type Rate } from './rate-limit.ts';
 import type { Principal } from '../contract/issuer/index.ts';
 import type { OrganizationId } from '../contract/core/index.ts';
-import type { Rate } from './token-bucket.ts';
 
 export interface RequestRates {
   /** Of one principal. */

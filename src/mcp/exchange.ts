@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Operation } from '../contract/core/index.ts';
-import { answerEarly } from '../limits/early-answer.ts';
-import { acceptsGzip, type Accepted } from './accept.ts';
+import { answerEarly } from '../limits/admission.ts';
+import { acceptsGzip, type Accepted } from './era.ts';
 import type { RequestFailure } from './failure.ts';
 import { giveBack, type Borrowed } from './result.ts';
 import type { RequestId } from './message.ts';

@@ -19,19 +19,17 @@ import {
 } from '../contract/core/index.ts';
 import { expectsContinue, type Admission } from '../limits/admission.ts';
 import { readMessage } from './body.ts';
-import { readAccept } from './accept.ts';
+import { readAccept, readEra } from './era.ts';
 import { BatchPart, checkBatch, checkRoom, takesBatches } from './batch.ts';
 import { createCaller, type CallerOptions } from './call.ts';
-import { newSessionId } from './client-room.ts';
+import { newSessionId, type ToolCall, readTraceParent, traceFields } from './tool-context.ts';
 import { cacheHints, createCatalog } from './catalog.ts';
-import { readEra } from './era.ts';
 import { Exchange } from './exchange.ts';
 import { RequestFailure, requestFailure } from './failure.ts';
 import { createGate, noteRefusedHosts } from './host-check.ts';
 import { peekId, readRpcMessage, type RpcMessage } from './message.ts';
 import { latestLegacyVersion, legacyVersions, meta, modernVersion, quote, rpcCode, type Era } from './protocol.ts';
 import { createRunningCalls, type RunningCalls } from './running.ts';
-import { type ToolCall, readTraceParent, traceFields } from './tool-context.ts';
 
 export interface McpHandlerOptions extends Omit<CallerOptions, 'catalog' | 'admit' | 'running' | 'modernTail'> {
   /** Served in this order. */

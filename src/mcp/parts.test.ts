@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import type { Principal } from '../contract/issuer/index.ts';
 import { defineTool, newId, type Tool, isObject } from '../contract/core/index.ts';
-import { readAccept } from './accept.ts';
+import { readAccept } from './era.ts';
 import { hashArguments, parseArguments } from './arguments.ts';
 import { createCatalog } from './catalog.ts';
 import { nestsDeeperThan, opensAtMost } from '../contract/core/json.ts';

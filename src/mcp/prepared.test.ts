@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { acceptsGzip } from './accept.ts';
+import { acceptsGzip } from './era.ts';
 import { PreparedResult } from './catalog.ts';
 
 const tools = Array.from({ length: 40 }, (_, index) => ({

@@ -9,7 +9,7 @@ import {
   BudgetExceeded,
   createFetchBudget,
 } from '../../src/identity/issue/clients/document-fetch.ts';
-import { createUrlRules, documentUrl } from '../../src/identity/issue/clients/document-urls.ts';
+import { createUrlRules, documentUrl } from '../../src/identity/issue/clients/urls.ts';
 import { internet } from '../../src/identity/issue/clients/network.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { listen } from '../support/listen.ts';

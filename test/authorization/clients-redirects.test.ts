@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { applicationType, redirectUriFault } from '../../src/identity/issue/clients/redirect-uris.ts';
+import { applicationType, redirectUriFault } from '../../src/identity/issue/clients/urls.ts';
 
 describe('a redirect URI', () => {
   it.each([

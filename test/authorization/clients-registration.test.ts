@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClients, type Clients, clientSecretMatches } from '../../src/identity/issue/clients/index.ts';
 import { callerOf } from '../../src/limits/network.ts';
-import { createThrottle } from '../../src/limits/token-bucket.ts';
+import { createThrottle } from '../../src/limits/rate-limit.ts';
 import { authorizationServerSchema, scopes } from '../../src/contract/issuer/index.ts';
 import { openStore, testClock, type Clock, type TestStore } from '../issuer/support.ts';
 import { listen } from '../support/listen.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createHousekeeping } from '../../src/identity/issue/housekeeping.ts';
+import { createHousekeeping } from '../../src/identity/issue/upkeep.ts';
 import { newId, toId } from '../../src/contract/core/index.ts';
 import { decodeJwt } from 'jose';
 import { basic, everything, exchange, operator, recordingLogger } from '../issuer/support.ts';

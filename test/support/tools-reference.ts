@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Tool } from '../../src/contract/core/index.ts';
-import { jsonSchema } from '../../src/mcp/schema.ts';
+import { jsonSchema } from '../../src/mcp/catalog.ts';
 import { Toolbox } from './tools.ts';
 
 /* docs/tools.md: `npm run docs:tools` writes it, and a test compares. */

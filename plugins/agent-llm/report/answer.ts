@@ -2,7 +2,7 @@ import { code } from '../../../src/contract/core/index.ts';
 import type { AgentEvent } from '../../../src/contract/agent/index.ts';
 import type { Claim, Conclusion, InvestigationStep } from '../../../src/contract/storage/index.ts';
 import { plain } from '../plain.ts';
-import type { Reply } from '../tools/answer.ts';
+import type { Reply } from '../tools/endings.ts';
 import type { Desk } from '../tools/tool.ts';
 
 /** What came of it, ready to be put into words; each text is Markdown that shows and does nothing. */

@@ -2,7 +2,7 @@ import { shortened } from '../../../src/contract/core/index.ts';
 import type { Claim, Conclusion, InvestigationStep } from '../../../src/contract/storage/index.ts';
 import type { Doing } from '../journal.ts';
 import { plain } from '../plain.ts';
-import type { Submission } from '../tools/submit-conclusion.ts';
+import type { Submission } from '../tools/endings.ts';
 import type { Desk } from '../tools/tool.ts';
 import { bullets, claimText, headline, type Findings } from './answer.ts';
 

@@ -1,10 +1,10 @@
 import { callbackify } from 'node:util';
 import knex, { type Knex } from 'knex';
-import { createConnection, type Connection, type ConnectionOptions } from 'mysql2';
-import { quietly } from '../dialect.ts';
+import { createConnection, type Connection, type ConnectionOptions, type RowDataPacket } from 'mysql2';
+import { quietly, type Row } from '../dialect.ts';
 import { discard, isDiscarded, MysqlClient as MysqlClientOfKnex, type MysqlQuery } from '../knex-private.ts';
-import { rowsStatements } from '../server/lookups.ts';
-import { connectMs, idleMs, networkMs, type ServerSettings } from '../server/settings.ts';
+import { rowsStatements, type Link, type LookupStatement } from '../server/lookups.ts';
+import { connectMs, idleMs, networkMs, type ServerSettings, lookupMs } from '../server/settings.ts';
 import { isLost, told } from './errors.ts';
 import { prepareSession, schemaSeconds, type SessionKind, writerIdleMs } from './session.ts';
 
@@ -70,7 +70,7 @@ class MysqlClient extends MysqlClientOfKnex {
   }
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly max: number;
   readonly session: SessionKind;
   /** Of the tables that are made. */
@@ -110,7 +110,7 @@ export function connectKnex(settings: ServerSettings, { max, session, collate = 
   return knex(config);
 }
 
-export function driverOptions(settings: ServerSettings): ConnectionOptions {
+function driverOptions(settings: ServerSettings): ConnectionOptions {
   const { host, port, user, password, database, tls } = settings;
   return {
     ...(host.startsWith('/') ? { socketPath: host } : { host, port }),
@@ -126,4 +126,55 @@ export function driverOptions(settings: ServerSettings): ConnectionOptions {
       ssl: { ...tls, verifyIdentity: tls.rejectUnauthorized, minVersion: 'TLSv1.2' },
     }),
   };
+}
+
+export async function openLink(settings: ServerSettings): Promise<Link> {
+  const connection = createConnection(driverOptions(settings));
+  const link = new MysqlLink(connection);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      connection.connect((error) => (error === null ? resolve() : reject(error)));
+    });
+    await prepareSession(connection, 'lookup', settings);
+    return link;
+  } catch (error) {
+    link.abandon();
+    throw told(error);
+  }
+}
+
+class MysqlLink implements Link {
+  usable = true;
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    connection.on('error', () => this.abandon());
+    connection.on('end', () => (this.usable = false));
+  }
+
+  /** The driver keeps a prepared statement for each text. */
+  first({ sql }: LookupStatement, values: readonly string[]): Promise<Row | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#connection.execute<RowDataPacket[]>({ sql, values: [...values], timeout: lookupMs }, (caught, rows) => {
+        if (caught === null) return resolve(rows[0]);
+        const error = told(caught);
+        if (isLost(error)) this.abandon();
+        reject(error);
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    if (!this.usable) return Promise.resolve();
+    this.usable = false;
+    return new Promise((resolve) => {
+      this.#connection.end(() => resolve());
+    });
+  }
+
+  abandon(): void {
+    this.usable = false;
+    this.#connection.destroy();
+  }
 }

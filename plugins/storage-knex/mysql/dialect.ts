@@ -5,9 +5,8 @@ import { Lookups } from '../server/lookups.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import { transact, type Statements } from '../transact.ts';
 import { Turns } from '../turns.ts';
-import { connectKnex } from './client.ts';
+import { connectKnex, openLink } from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
-import { openLink } from './lookups.ts';
 import { isMariaDb, type SessionKind } from './session.ts';
 import { member, textMember } from '../errors.ts';
 

@@ -1,7 +1,6 @@
 import type { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
-import { member, reasons, textMember } from '../errors.ts';
-import { connectionTrouble, innermost, lostCodes, unusableServer } from '../server/errors.ts';
+import { member, reasons, textMember, connectionTrouble, innermost, lostCodes, unusableServer } from '../errors.ts';
 import type { ServerSettings } from '../server/settings.ts';
 
 /** The server's numbers (mariadb.com/kb/en/mariadb-error-codes, dev.mysql.com/doc/mysql-errors). */

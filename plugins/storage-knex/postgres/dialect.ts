@@ -6,9 +6,8 @@ import type { ServerSettings } from '../server/settings.ts';
 import { transact } from '../transact.ts';
 import { Turns } from '../turns.ts';
 import { PostgresBell } from './bell.ts';
-import { connectKnex } from './client.ts';
+import { connectKnex, openLink } from './client.ts';
 import { constraintFault, explain, isLost, setback } from './errors.ts';
-import { openLink } from './lookups.ts';
 import { beginReading, beginWriting, lockOf, reaching, everyone, reachSetting } from './session.ts';
 import { organizationTables } from '../rows.ts';
 

@@ -1,7 +1,14 @@
 import { SightlineError } from '../../../src/contract/core/index.ts';
 import type { Fault, Setback } from '../dialect.ts';
-import { reasons, textMember, type Reason } from '../errors.ts';
-import { connectionTrouble, innermost, lostCodes, unusableServer } from '../server/errors.ts';
+import {
+  reasons,
+  textMember,
+  type Reason,
+  connectionTrouble,
+  innermost,
+  lostCodes,
+  unusableServer,
+} from '../errors.ts';
 import type { ServerSettings } from '../server/settings.ts';
 
 const faults: ReadonlyMap<string, Fault> = new Map([

@@ -10,8 +10,7 @@ import type {
 } from '../../../src/contract/storage/index.ts';
 import { chatStatusColumn, date, messageRoleColumn, optional } from '../columns.ts';
 import { actorJson, partsJson } from '../json.ts';
-import { newestFirst, page } from '../paging.ts';
-import { matchesWords } from '../search.ts';
+import { newestFirst, page, matchesWords } from '../paging.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { announceChat } from './webhook-outbox.ts';

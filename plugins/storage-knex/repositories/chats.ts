@@ -13,7 +13,7 @@ import { integer, sha256, pageSize } from '../columns.ts';
 import { actorJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
-import { searchText } from '../search.ts';
+import { searchText } from '../paging.ts';
 import { advanceChat, insertMessage, listChats, lockChat, toChat, toMessage, type NewMessage } from './chat-rows.ts';
 import { requireIncident } from './incident-rows.ts';
 import { insertQueued, queueForChat, resume, takeWaiting } from './investigation-rows.ts';

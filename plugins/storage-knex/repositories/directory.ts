@@ -23,18 +23,15 @@ import type { Database } from '../database.ts';
 import { scopesJson } from '../json.ts';
 import type { RowIn } from '../rows.ts';
 import { liveAlertSource } from './alerts/alert-sources.ts';
-import { Artifacts } from './artifacts.ts';
+import { Artifacts, Clients, SigningKeys } from './authorization.ts';
 import { Buckets, Gateways } from './replicas.ts';
-import { Clients } from './clients.ts';
-import { InvestigationLeases } from './investigation-leases.ts';
+import { InvestigationLeases } from './investigations.ts';
 import { removeExpiredResults } from './kept-results.ts';
-import { toOrganization } from './organizations.ts';
+import { toOrganization, newUserRow, toUser } from './users.ts';
 import { People } from './people.ts';
 import { DirectoryRepository } from './repository.ts';
 import { Sessions } from './sessions.ts';
-import { SigningKeys } from './signing-keys.ts';
-import { newUserRow, toUser } from './users.ts';
-import { WebhookLeases } from './webhook-leases.ts';
+import { WebhookLeases } from './webhooks.ts';
 
 /** What is asked before an organization is known, and what belongs to none. */
 export class KnexDirectory extends DirectoryRepository implements Directory {

@@ -21,8 +21,7 @@ import {
   waitingPartyColumn,
 } from '../columns.ts';
 import { alertsJson, findingJson, labelsJson, stringsJson } from '../json.ts';
-import { newestFirst, page } from '../paging.ts';
-import { matchesWords, searchText } from '../search.ts';
+import { newestFirst, page, matchesWords, searchText } from '../paging.ts';
 import type { RowIn } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 

@@ -12,8 +12,18 @@ import type { EnterScope } from '../database.ts';
 import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 import { giveMembership } from './members.ts';
-import { emailColumns, insertIdentity, joinedUser, newUserRow, toUser, userColumns, type JoinedUser } from './users.ts';
-import { joinedOrganization, organizationColumns, type JoinedOrganization } from './organizations.ts';
+import {
+  emailColumns,
+  insertIdentity,
+  joinedUser,
+  newUserRow,
+  toUser,
+  userColumns,
+  type JoinedUser,
+  joinedOrganization,
+  organizationColumns,
+  type JoinedOrganization,
+} from './users.ts';
 import { OrganizationRepository } from './repository.ts';
 
 /** Locked while an address becomes invited or a member, so that it does not become both. */

@@ -10,8 +10,16 @@ import type {
 } from '../../../src/contract/storage/index.ts';
 import { optional } from '../columns.ts';
 import type { Statements } from '../transact.ts';
-import { findIdentity, findIdentityOf, identityTaken, insertIdentity, newUserRow, toUser } from './users.ts';
-import { organizationColumns, toMembership } from './organizations.ts';
+import {
+  findIdentity,
+  findIdentityOf,
+  identityTaken,
+  insertIdentity,
+  newUserRow,
+  toUser,
+  organizationColumns,
+  toMembership,
+} from './users.ts';
 import { acceptInvitation, openInvitation } from './invitations.ts';
 import { syncMemberships } from './members.ts';
 import { DirectoryRepository } from './repository.ts';

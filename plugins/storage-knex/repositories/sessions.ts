@@ -2,8 +2,14 @@ import { SightlineError, type OrganizationId, type UserId } from '../../../src/c
 import type { LiveSession, NewSession, SessionRepository } from '../../../src/contract/storage/index.ts';
 import { date } from '../columns.ts';
 import type { DbInteger } from '../tables.ts';
-import { joinedUser, type JoinedUser, userColumns } from './users.ts';
-import { type JoinedOrganization, organizationColumns, toMembership } from './organizations.ts';
+import {
+  joinedUser,
+  type JoinedUser,
+  userColumns,
+  type JoinedOrganization,
+  organizationColumns,
+  toMembership,
+} from './users.ts';
 import { DirectoryRepository } from './repository.ts';
 
 export class Sessions extends DirectoryRepository implements SessionRepository {

@@ -1,6 +1,6 @@
 import { SightlineError, newId, toId, type UserId } from '../../../src/contract/core/index.ts';
-import type { User } from '../../../src/contract/storage/index.ts';
-import { boolean, date, sha256, comparable, shortText } from '../columns.ts';
+import type { User, Membership, Organization } from '../../../src/contract/storage/index.ts';
+import { boolean, date, sha256, comparable, shortText, roleColumn } from '../columns.ts';
 import type { RowIn } from '../rows.ts';
 import type { Statements } from '../transact.ts';
 
@@ -96,4 +96,33 @@ export function identityTaken(): SightlineError {
 /** Of both exactly as they were given: case matters in either. */
 function identityHash(issuer: string, subject: string): string {
   return sha256(JSON.stringify([issuer, subject]));
+}
+
+type ShownOrganization = Pick<RowIn<'organizations'>, 'id' | 'name' | 'created_at'>;
+
+export function toOrganization(row: ShownOrganization): Organization {
+  return { id: toId('org', row.id), name: row.name, createdAt: date(row.created_at) };
+}
+
+/** Selected beside another table's columns, and read by `joinedOrganization`. */
+export const organizationColumns = {
+  organization_id: 'organizations.id',
+  organization_name: 'organizations.name',
+  organization_created_at: 'organizations.created_at',
+} as const;
+
+export type JoinedOrganization = {
+  readonly [Column in keyof ShownOrganization as `organization_${Column}`]: ShownOrganization[Column];
+};
+
+export function joinedOrganization(row: JoinedOrganization): Organization {
+  return toOrganization({
+    id: row.organization_id,
+    name: row.organization_name,
+    created_at: row.organization_created_at,
+  });
+}
+
+export function toMembership(row: JoinedOrganization & { readonly role: string }): Membership {
+  return { organization: joinedOrganization(row), role: roleColumn.parse(row.role) };
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Lookup, Row } from '../dialect.ts';
-import { promptMs } from '../persistence.ts';
+import { promptMs, type Lookup, type Row } from '../dialect.ts';
+
 import type { ColumnValue } from '../tables.ts';
 
 /** What a statement holds stays far below the databases' limits of parameters. */

@@ -1,8 +1,7 @@
 import type { OrganizationId } from '../../../src/contract/core/index.ts';
 import { type ChainAdvance, auditRow } from '../repositories/audit-rows.ts';
 import type { NodeSqliteClient } from './client.ts';
-import type { Append, Appended } from './execute.ts';
-import { errorOf } from './failure.ts';
+import { type Append, type Appended, errorOf } from './execute.ts';
 
 interface Waiting {
   readonly append: Append;

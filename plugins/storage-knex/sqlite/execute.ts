@@ -1,6 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ColumnValue } from '../tables.ts';
-import { failureOf, type Failure } from './failure.ts';
 
 /** More at once save nothing, and what is left over goes one by one. */
 const rowsAStatement = 8;
@@ -48,7 +47,7 @@ function valuesOf(rows: readonly (readonly ColumnValue[])[], start: number, end:
 }
 
 /** A statement as knex wrote it. With `rows`, its values are given apart: see Scope.insertMany. */
-export interface Statement {
+interface Statement {
   readonly sql: string;
   readonly bindings: readonly SQLInputValue[];
   readonly rows: readonly (readonly ColumnValue[])[] | undefined;
@@ -67,7 +66,7 @@ export type Task = Statement | { readonly appends: readonly Append[] };
 
 export type Answer = readonly object[] | Changes | { readonly appended: readonly Appended[] };
 
-export interface Changes {
+interface Changes {
   readonly changes: number | bigint;
   readonly lastInsertRowid: number | bigint;
 }
@@ -108,4 +107,30 @@ function append(connection: DatabaseSync, { move, insert }: Append): Appended {
     connection.exec('ROLLBACK TO append; RELEASE append');
     return { failure: failureOf(error) };
   }
+}
+
+/** The `code` of a file that cannot be opened for several processes. */
+export const noWriteAhead = 'SIGHTLINE_NO_WAL';
+
+/** What an error of the driver or of the operating system is told by, also on another thread. */
+export interface Failure {
+  readonly message: string;
+  readonly errcode?: number;
+  readonly errstr?: string;
+  readonly code?: string;
+}
+
+/** An error that crosses threads keeps its message alone. Told by its members, as in errors.ts. */
+export function failureOf(error: unknown): Failure {
+  if (typeof error !== 'object' || error === null || !('message' in error)) return { message: String(error) };
+  return {
+    message: String(error.message),
+    ...('errcode' in error && typeof error.errcode === 'number' && { errcode: error.errcode }),
+    ...('errstr' in error && typeof error.errstr === 'string' && { errstr: error.errstr }),
+    ...('code' in error && typeof error.code === 'string' && { code: error.code }),
+  };
+}
+
+export function errorOf(failure: Failure): Error {
+  return Object.assign(new Error(failure.message), failure);
 }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
-import { noWriteAhead } from './failure.ts';
+import { noWriteAhead } from './execute.ts';
 
 interface OpenOptions {
   /** How long a statement may block the event loop for another process's lock. */

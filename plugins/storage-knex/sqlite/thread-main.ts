@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DatabaseSync } from 'node:sqlite';
-import { execute, type Answer, type Task } from './execute.ts';
-import { failureOf } from './failure.ts';
+import { execute, type Answer, type Task, failureOf } from './execute.ts';
 import { openDatabase } from './open.ts';
 import type { Reply, ThreadOptions } from './thread.ts';
 

@@ -1,7 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Answer, Task } from './execute.ts';
-import { errorOf, type Failure } from './failure.ts';
+import { type Answer, type Task, errorOf, type Failure } from './execute.ts';
 
 export interface ThreadOptions {
   readonly filename: string;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
-import { alertKey, alertLine, alertParagraphs } from '../storage/alert-sources.ts';
+import { alertKey, alertLine, alertParagraphs } from '../storage/alerts.ts';
 import type { Severity } from '../storage/incident.ts';
 import type { AlertNotice } from './alerts.ts';
 

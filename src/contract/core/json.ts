@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
@@ -92,4 +94,12 @@ export function endOfCell(rows: Uint8Array, start: number): number {
     at += 1;
   }
   throw new Error('rows end inside a cell');
+}
+
+/** Of a config: also `"true"` and `"false"`, as `${env:…}` gives them. */
+export const flag = z.union([z.boolean(), z.stringbool()]);
+
+/** Of a config: a whole number from `min` to `max`, also as text. */
+export function wholeNumber(min: number, max: number) {
+  return z.coerce.number().int().min(min).max(max);
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Agent, AgentHost } from '../agent/agent.ts';
+import type { Agent, AgentHost } from '../agent/index.ts';
 import type { AlertInput } from '../alerts/alerts.ts';
 import type { Issuer } from '../issuer/auth.ts';
 import type { AuthorizationServer, AuthorizationServerOptions } from '../issuer/authorization.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { flag, wholeNumber } from '../core/flag.ts';
+import { flag, wholeNumber } from '../core/json.ts';
 import type { Scope } from './scopes.ts';
 import type { TokenTrust } from './tokens.ts';
 import type { OrganizationId, UserId } from '../core/ids.ts';

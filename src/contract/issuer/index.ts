@@ -1,7 +1,6 @@
-export { roles, scopes } from './scopes.ts';
+export * from './scopes.ts';
 export type * from './auth.ts';
 export type * from './tokens.ts';
-export type * from './scopes.ts';
 export { answeredParam, authorizationServerSchema, pagePaths } from './authorization.ts';
 export type * from './authorization.ts';
 export type * from './sign-in.ts';

@@ -1,7 +1,6 @@
 import { SpanKind, SpanStatusCode, type Attributes, type Meter, type Histogram, type Tracer } from '@opentelemetry/api';
 import type { Instruments, QueryFacts, QueryOutcome } from '../../contract/core/index.ts';
-import { httpMethod, databaseSystem } from './names.ts';
-import { Operations, RecordedOperation, wallClockAt, type Traces } from './operations.ts';
+import { httpMethod, databaseSystem, Operations, RecordedOperation, wallClockAt, type Traces } from './operations.ts';
 
 const longestStatement = 4_000;
 

@@ -12,7 +12,7 @@ const run = promisify(execFile);
  */
 const churn = `
   import { getHeapSpaceStatistics } from 'node:v8';
-  if (process.argv[1] === 'small') (await import(${JSON.stringify(new URL('./heap.ts', import.meta.url).href)})).keepHeapSmall();
+  if (process.argv[1] === 'small') (await import(${JSON.stringify(new URL('./primary.ts', import.meta.url).href)})).keepHeapSmall();
   const kept = new Map();
   const most = { old: 0, young: 0 };
   for (let entry = 0; entry < 2_500_000; entry += 1) {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { authorizationQuery } from './authorization-query.ts';
+import { authorizationQuery } from './scopes.ts';
 import type { IssuerHost } from '../../contract/core/index.ts';
 import { registrationPath } from './clients/index.ts';
 import { answer, answersPreflight } from './clients/registration-http.ts';
 import { callerOf } from '../../limits/network.ts';
-import { createThrottle } from '../../limits/token-bucket.ts';
+import { createThrottle } from '../../limits/rate-limit.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';
 import { authorizePath, jwksPath, revocationPath, tokenPath } from './protocol.ts';
 

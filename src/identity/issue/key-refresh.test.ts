@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { silentLogger } from '../../../test/contract/host.ts';
-import { createKeyRefresh, refreshMs } from './key-refresh.ts';
+import { createKeyRefresh, refreshMs } from './upkeep.ts';
 
 describe('the look at the signing keys', () => {
   let away: boolean;

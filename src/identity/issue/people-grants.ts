@@ -9,13 +9,12 @@ import { isId } from '../../contract/core/index.ts';
 import { pagePaths } from '../../contract/issuer/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import { accountId, readAccountId, type Account } from './claims.ts';
-import { canonicalResources } from './authorization-query.ts';
+import { canonicalResources, knownScopes } from './scopes.ts';
 import type { Clients } from './clients/index.ts';
 import { authMethods } from './clients/metadata.ts';
-import { createThrottle } from '../../limits/token-bucket.ts';
+import { createThrottle } from '../../limits/rate-limit.ts';
 import { temporarily, type Reach } from './error-page.ts';
 import { clientSigningAlgorithms } from './metadata.ts';
-import { knownScopes } from './scopes.ts';
 
 interface PeopleOptions {
   readonly issuer: string;

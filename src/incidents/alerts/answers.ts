@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { AlertNotice } from '../../contract/alerts/index.ts';
 import { SightlineError } from '../../contract/core/index.ts';
-import { alertLine } from '../../contract/storage/alert-sources.ts';
-import { answerEarly } from '../../limits/early-answer.ts';
+import { alertLine } from '../../contract/storage/alerts.ts';
+import { answerEarly } from '../../limits/admission.ts';
 
 /** A request that is refused with a status of HTTP that no error of ours stands for. */
 export class Refusal extends Error {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { answerEarly } from '../../limits/early-answer.ts';
+import { answerEarly } from '../../limits/admission.ts';
 import type { Signal } from './fields.ts';
 import type { Decoded, Encoding } from './decode.ts';
 import { recordLimits } from './limits.ts';

@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import { json, quote, secretIntoVariable, startWithToken } from './exchange.ts';
+import { json, quote, secretIntoVariable, startWithToken, exchangeIntoVariable, wordsOf } from './exchange.ts';
 
 /* Clients that are set up by their own command, or in YAML, and so have no file that we write. */
 
@@ -67,6 +67,33 @@ export const goose: Client = {
       ...secretIntoVariable(connection),
       { title: `Add to ${file}`, language: 'yaml', text },
       startWithToken(connection, 'goose', 'goose'),
+    ];
+  },
+};
+
+export const inspector: Client = {
+  name: 'inspector',
+  title: 'MCP Inspector',
+  snippets(connection) {
+    const start = 'npx @modelcontextprotocol/inspector';
+    if (connection.key === undefined) {
+      return [
+        {
+          title: 'Type this, then Connect in the page that opens, to sign in',
+          language: 'sh',
+          text: `${start} --transport http --server-url ${quote(connection.url)}`,
+        },
+      ];
+    }
+    return [
+      ...secretIntoVariable(connection),
+      {
+        title: 'List the tools',
+        language: 'sh',
+        text: `${exchangeIntoVariable(wordsOf(connection))}
+${start} --cli ${quote(connection.url)} --transport http \\
+  --header "Authorization: Bearer $SIGHTLINE_TOKEN" --method tools/list`,
+      },
     ];
   },
 };

@@ -1,10 +1,8 @@
 import { ci } from './ci.ts';
 import { claude } from './claude.ts';
 import type { Client } from './client.ts';
-import { cline, codex, goose } from './commands.ts';
-import { inspector } from './inspector.ts';
-import { copilot, cursor, gemini, opencode, windsurf, zed } from './settings.ts';
-import { vscode } from './vscode.ts';
+import { cline, codex, goose, inspector } from './commands.ts';
+import { copilot, cursor, gemini, opencode, windsurf, zed, vscode } from './settings.ts';
 
 export type { Client, Connection, ClientFile, Snippet } from './client.ts';
 

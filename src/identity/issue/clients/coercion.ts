@@ -1,7 +1,7 @@
 import { errors } from 'oidc-provider';
 import { z } from 'zod';
 import { authMethods, grantTypes, jwksSchema, type AuthMethod, type ClientMetadata } from './metadata.ts';
-import { applicationType, redirectUriFault } from './redirect-uris.ts';
+import { applicationType, redirectUriFault } from './urls.ts';
 
 const strings = z.array(z.string());
 

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import type { UrlRules } from './document-urls.ts';
+import type { UrlRules } from './urls.ts';
 import type { Network } from './network.ts';
 import { callerOf } from '../../../limits/network.ts';
-import { createThrottle } from '../../../limits/token-bucket.ts';
+import { createThrottle } from '../../../limits/rate-limit.ts';
 
 /** Nothing was fetched, for too much is being fetched already. It says nothing about the document. */
 export class BudgetExceeded extends Error {}

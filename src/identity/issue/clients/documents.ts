@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { errors } from 'oidc-provider';
 import { SightlineError, type IssuerHost } from '../../../contract/core/index.ts';
 import { temporarily } from '../error-page.ts';
 import { DocumentUnavailable, type DocumentFetch, BudgetExceeded } from './document-fetch.ts';
-import { documentUrl, type UrlRules } from './document-urls.ts';
+import { documentUrl, type UrlRules, redirectUriFault } from './urls.ts';
 import type { ClientMetadata } from './metadata.ts';
 import { clientMetadata, displayName, keyAuthentication, readClaims, type Claims } from './coercion.ts';
-import { redirectUriFault } from './redirect-uris.ts';
 
 /** draft-ietf-oauth-client-id-metadata-document §4. Redirect URIs that may not be used are left out; misfits throw. */
 function clientOfDocument(id: string, document: unknown, mayFetch: UrlRules): ClientMetadata {
@@ -181,4 +181,38 @@ function parse(text: string): unknown {
   } catch (cause) {
     throw new errors.InvalidClientMetadata('the document is not JSON', { cause });
   }
+}
+
+/** How long an answer holds. */
+const holdsMs = 600_000;
+/** How long a client waits for one. A network that drops packets silently gives none for longer. */
+const waitMs = 2_000;
+
+interface WayOutOptions extends Pick<IssuerHost, 'now' | 'logger'> {
+  readonly fetch: DocumentFetch;
+  /** Documents that are there wherever there is a way to the internet. */
+  readonly urls: readonly URL[];
+}
+
+/** Whether documents of clients can be fetched. Nothing is sent out before a client wants to know. */
+export function createWayOut({ fetch, urls, now, logger }: WayOutOptions): () => Promise<boolean> {
+  let asked: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
+
+  const ask = () =>
+    Promise.any(urls.map((url) => fetch(url))).then(
+      () => true,
+      () => {
+        logger.info(
+          { hosts: urls.map(({ host }) => host) },
+          'There is no way out to fetch client metadata documents: clients are told to register themselves.',
+        );
+        return false;
+      },
+    );
+
+  return () => {
+    const at = now().getTime();
+    if (!asked || at - asked.at >= holdsMs) asked = { at, answer: ask() };
+    return Promise.race([asked.answer, delay(waitMs, false, { ref: false })]);
+  };
 }

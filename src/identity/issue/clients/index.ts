@@ -3,17 +3,15 @@ import { hashSecret, SightlineError, isId, type IssuerHost, equalHashes } from '
 import type { AuthorizationServerConfig, AuthorizationClient } from '../../../contract/issuer/index.ts';
 import type { ClientRepository, BucketRepository } from '../../../contract/storage/index.ts';
 import { createDocumentFetch, createFetchBudget } from './document-fetch.ts';
-import { createUrlRules } from './document-urls.ts';
-import { createDocuments } from './documents.ts';
-import { authMethods, type ClientMetadata, grantTypes, clientMetadataSchema } from './metadata.ts';
+import { createUrlRules, redirectUriFault } from './urls.ts';
 import { internet, type Network } from './network.ts';
+import { createWayOut, createDocuments } from './documents.ts';
+import { authMethods, type ClientMetadata, grantTypes, clientMetadataSchema } from './metadata.ts';
 import { answer } from './registration-http.ts';
 import { createRegistration, type Register } from './registration.ts';
-import { createWayOut } from './way-out.ts';
 import { wellKnownDocuments } from './well-known-documents/index.ts';
 import { apiKeyClient } from '../key-exchange.ts';
 import { clientMetadata, displayName } from './coercion.ts';
-import { redirectUriFault } from './redirect-uris.ts';
 
 /** Replaces the library's comparison, to which the hash that it holds would be as good as the secret. */
 export function clientSecretMatches(client: { readonly clientSecret?: string | undefined }, shown: string): boolean {

@@ -12,11 +12,11 @@ import {
   requireRedirectUris,
   type Claims,
 } from './coercion.ts';
-import type { UrlRules } from './document-urls.ts';
+import type { UrlRules } from './urls.ts';
 import type { ClientMetadata } from './metadata.ts';
 import { answer, answersPreflight, readBody, refuse, RegistrationRefused } from './registration-http.ts';
 import { callerOf } from '../../../limits/network.ts';
-import { createThrottle } from '../../../limits/token-bucket.ts';
+import { createThrottle } from '../../../limits/rate-limit.ts';
 
 /** A team behind one address connects in a morning; a thousand registrations take one address most of a day. */
 const perMinute = 1;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTokenCache } from './token-cache.ts';
+import { createTokenCache } from './bearer.ts';
 
 describe('createTokenCache', () => {
   it('forgets the token used longest ago', async () => {

@@ -1,6 +1,41 @@
+import { isIP } from 'node:net';
+import { SightlineError } from '../../../contract/core/index.ts';
 import { isLoopback } from '../scopes.ts';
 
-const longest = 2_000;
+/** Longest client id that is kept with a grant. */
+const longestId = 255;
+
+/** Which URLs may be fetched: https at a host's own port, or at what the configuration lists. */
+export type UrlRules = (url: URL) => boolean;
+
+/** `allowedHosts` are `host` or `host:port`; without them any host is allowed, at port 443. Throws `config_invalid`. */
+export function createUrlRules(allowedHosts?: readonly string[]): UrlRules {
+  const allowed = allowedHosts && new Set(allowedHosts.map(allowedHost));
+  return (url) =>
+    url.protocol === 'https:' &&
+    url.username === '' &&
+    url.password === '' &&
+    url.hash === '' &&
+    url.pathname !== '/' &&
+    isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 &&
+    !url.hostname.endsWith('.') &&
+    (allowed ? allowed.has(url.host) : url.port === '');
+}
+
+function allowedHost(entry: string): string {
+  const url = URL.parse(`https://${entry}`);
+  if (url && !/[/@?#*\s]/.test(entry)) return url.host;
+  throw new SightlineError('config_invalid', `The allowed host ${entry} of OAuth clients must be a host or host:port.`);
+}
+
+/** The URL that a client id is; undefined unless it is written as the parser writes it, so that a document has one id. */
+export function documentUrl(id: string): URL | undefined {
+  if (id.length > longestId || !id.startsWith('https://')) return undefined;
+  const url = URL.parse(id);
+  return url?.href === id && !/[#\\]/.test(id) ? url : undefined;
+}
+
+const longestRedirect = 2_000;
 
 /** Schemes that mean something to a browser or to the system's own programs: what answers to them is no OAuth client. */
 const notPrivate = new Set(
@@ -12,7 +47,7 @@ const notPrivate = new Set(
 
 /** What is wrong with it. Good are https elsewhere, http to this machine (RFC 8252 §7.3) and own schemes (§7.1). */
 export function redirectUriFault(uri: string): string | undefined {
-  if (uri.length > longest) return `must be at most ${longest} characters long`;
+  if (uri.length > longestRedirect) return `must be at most ${longestRedirect} characters long`;
   // Whatever a URL parser drops or turns around, so that what is compared is what the browser is sent to.
   if (!/^[\x21-\x7e]+$/.test(uri) || /[\\"<>^`{|}]/.test(uri)) return 'must be written in the characters of a URI';
   const url = URL.parse(uri);
