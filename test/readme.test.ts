@@ -4,7 +4,7 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { telemetryHost } from '../src/gateway/wiring/telemetry-host.ts';
-import { claude } from '../src/web/client-setup/claude.ts';
+import { claude } from '../src/web/client-setup/commands.ts';
 import { cursor, vscode } from '../src/web/client-setup/settings.ts';
 import { loadConfig } from '../src/gateway/config/load.ts';
 import { configSchema } from '../src/gateway/config/schema.ts';

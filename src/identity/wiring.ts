@@ -1,7 +1,6 @@
 import { isId, type IssuerHost } from '../contract/core/index.ts';
 import type { Issuer } from '../contract/issuer/index.ts';
-import { createPeople } from './people/create-people.ts';
-import { createOrganizations, type Organizations } from './people/organizations.ts';
+import { createPeople, createOrganizations, type Organizations } from './people/create-people.ts';
 import type { People } from './people/people.ts';
 import { createApiKeys, type ApiKeys } from './verify/api-keys.ts';
 import { createIngestTokens, type IngestTokens } from './verify/ingest-tokens.ts';

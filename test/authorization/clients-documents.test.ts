@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClients, type Clients } from '../../src/identity/issue/clients/index.ts';
-import type { Network } from '../../src/identity/issue/clients/network.ts';
+import type { Network } from '../../src/identity/issue/clients/document-fetch.ts';
 import { authorizationServerSchema } from '../../src/contract/issuer/index.ts';
 import { type ClientRepository } from '../../src/contract/storage/index.ts';
 import { recordingLogger, stoppedClock, testInternet, type Internet } from './clients-support.ts';

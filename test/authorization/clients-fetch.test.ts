@@ -8,9 +8,9 @@ import {
   type DocumentFetch,
   BudgetExceeded,
   createFetchBudget,
+  internet,
 } from '../../src/identity/issue/clients/document-fetch.ts';
 import { createUrlRules, documentUrl } from '../../src/identity/issue/clients/urls.ts';
-import { internet } from '../../src/identity/issue/clients/network.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { listen } from '../support/listen.ts';
 import { publicAddress, stoppedClock, testInternet, type Internet } from './clients-support.ts';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:https';
 import type { RequestListener } from 'node:http';
 import { setDefaultCACertificates, getCACertificates } from 'node:tls';
 import type { Logger } from '../../src/contract/core/index.ts';
-import { internet, type Network, type Target } from '../../src/identity/issue/clients/network.ts';
+import { internet, type Network, type Target } from '../../src/identity/issue/clients/document-fetch.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { listen } from '../support/listen.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Network } from '../../src/identity/issue/clients/network.ts';
+import type { Network } from '../../src/identity/issue/clients/document-fetch.ts';
 import { type AuthorizationServerHost, createAuthorizationServer } from '../../src/identity/issue/server.ts';
 import { silentLogger, testHost } from '../contract/host.ts';
 import { SightlineError, type Logger, type OrganizationId } from '../../src/contract/core/index.ts';

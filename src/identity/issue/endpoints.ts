@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorizationQuery } from './scopes.ts';
 import type { IssuerHost } from '../../contract/core/index.ts';
 import { registrationPath } from './clients/index.ts';
-import { answer, answersPreflight } from './clients/registration-http.ts';
+import { answer, answersPreflight } from './clients/registration.ts';
 import { callerOf } from '../../limits/network.ts';
 import { createThrottle } from '../../limits/rate-limit.ts';
 import { errorPage, errorPageHeaders, failureOf } from './error-page.ts';

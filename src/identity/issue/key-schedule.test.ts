@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { SigningKeyRecord } from '../../contract/storage/index.ts';
-import { planKeys, type KeySchedule } from './signing-key.ts';
+import { planKeys, type KeySchedule } from './signing-keys.ts';
 
 const hour = 3_600_000;
 const schedule: KeySchedule = { rotateEvery: 30 * 24 * hour, publishBefore: 12 * 60_000, publishAfter: 2 * hour };

@@ -12,7 +12,7 @@ import { tokenClaims, type Account } from './claims.ts';
 import { createAdapter } from './adapter.ts';
 import { createAttempts } from '../../limits/attempts.ts';
 import { createClients } from './clients/index.ts';
-import { internet, type Network } from './clients/network.ts';
+import { internet, type Network } from './clients/document-fetch.ts';
 import { createAuthorizationRequests } from './consent.ts';
 import { createEndpoints, documentCacheSeconds, type Answer } from './endpoints.ts';
 import { createKeyProof, createKeyExchange } from './key-exchange.ts';

@@ -7,8 +7,7 @@ import {
   type IssuerHost,
 } from '../../contract/core/index.ts';
 import type { OpenInvitation } from '../../contract/storage/index.ts';
-import { checkPassword } from './password-rules.ts';
-import type { Passwords } from './passwords.ts';
+import { checkPassword, type Passwords } from './passwords.ts';
 import type { People } from './people.ts';
 import type { Trail } from './trail.ts';
 

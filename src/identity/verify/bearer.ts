@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 
 /** Tokens of enterprise providers reach 8 kB; Node's own limit on all headers is 16 kB. */
 const maxTokenLength = 12 * 1024;
@@ -71,4 +72,31 @@ export function createTokenCache<Value>(options: {
       return promise;
     },
   };
+}
+
+/** The issuer's keys cannot be had: says nothing about the token. */
+export class KeysOutOfReach extends Error {}
+
+/** Tells "there is no such key" from "the keys could not be asked for". */
+export function guardKeySet(keys: JWTVerifyGetKey): JWTVerifyGetKey {
+  return async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      const aboutTheToken =
+        error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWKSMultipleMatchingKeys ||
+        error instanceof errors.JOSENotSupported;
+      throw aboutTheToken ? error : new KeysOutOfReach('the keys cannot be had', { cause: error });
+    }
+  };
+}
+
+/** Read before anything is checked, only to know whose keys to check with. Undefined where the token is no JWT. */
+export function readUnchecked(token: string): JWTPayload | undefined {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return undefined;
+  }
 }

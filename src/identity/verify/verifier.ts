@@ -23,9 +23,8 @@ import {
 import type { Directory } from '../../contract/storage/index.ts';
 import { BoundedWork } from '../../limits/bounded-work.ts';
 import { keySecretPrefix } from './api-keys.ts';
-import { isBearerToken, readBearer, createTokenCache } from './bearer.ts';
+import { isBearerToken, readBearer, createTokenCache, guardKeySet, KeysOutOfReach, readUnchecked } from './bearer.ts';
 import { createIntrospection } from './introspection.ts';
-import { guardKeySet, KeysOutOfReach, readUnchecked } from './key-sets.ts';
 import type { Admission } from '../people/people.ts';
 
 /** A token's audience must be exactly `resource` (RFC 8707), trailing slash and all. */

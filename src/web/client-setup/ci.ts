@@ -1,5 +1,13 @@
-import type { Client, Connection } from './client.ts';
-import { exchangeIntoVariable, inVariables, listTools, secretIntoVariable, wordsOf, quote } from './exchange.ts';
+import {
+  type Client,
+  type Connection,
+  exchangeIntoVariable,
+  inVariables,
+  listTools,
+  secretIntoVariable,
+  wordsOf,
+  quote,
+} from './client.ts';
 
 export const ci: Client = {
   name: 'ci',

@@ -39,3 +39,78 @@ export interface Client {
   readonly file?: ClientFile;
   snippets(connection: Connection): readonly Snippet[];
 }
+
+/** One word of a POSIX shell that means `text` and nothing else; text without NUL. */
+export function quote(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Words of a POSIX shell: what an exchange and a call have to name. */
+interface Words {
+  readonly url: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+}
+
+export const inVariables: Words = {
+  url: '"$SIGHTLINE_URL"',
+  tokenUrl: '"$SIGHTLINE_TOKEN_URL"',
+  clientId: '"$SIGHTLINE_CLIENT_ID"',
+};
+
+export function wordsOf({ url, tokenUrl, key }: Connection): Words {
+  return {
+    url: quote(url),
+    tokenUrl: quote(tokenUrl),
+    clientId: key === undefined ? inVariables.clientId : quote(key.clientId),
+  };
+}
+
+/**
+ * A pipeline that exchanges the key for a token and prints `answer` with the token in place of `\1`, or nothing. It
+ * needs curl and sed alone. The secret goes through a pipe: a command's arguments can be read by all on the machine.
+ */
+export function exchange({ tokenUrl, clientId }: Words, answer: string, between = ' \\\n  '): string {
+  return [
+    `printf %s "$SIGHTLINE_CLIENT_SECRET" | curl -fsS ${tokenUrl}`,
+    '--data-urlencode grant_type=client_credentials',
+    `--data-urlencode client_id=${clientId}`,
+    '--data-urlencode client_secret@-',
+    `| sed -n 's/.*"access_token" *: *"\\([^"]*\\)".*/${answer}/p'`,
+  ].join(between);
+}
+
+/** Sets SIGHTLINE_TOKEN in the shell that runs it. */
+export function exchangeIntoVariable(named: Words): string {
+  return `export SIGHTLINE_TOKEN="$(${exchange(named, String.raw`\1`)})"`;
+}
+
+/** Lists the tools, with the token in SIGHTLINE_TOKEN. */
+export function listTools({ url }: Words): string {
+  return `curl -fsS ${url} \\
+  -H "Authorization: Bearer $SIGHTLINE_TOKEN" \\
+  -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\
+  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'`;
+}
+
+/** Puts the secret into the environment, where it is known; else it is there already. */
+export function secretIntoVariable(
+  { key }: Connection,
+  title = 'Put the secret where your programs find it',
+): readonly Snippet[] {
+  if (key?.clientSecret === undefined) return [];
+  return [{ title, language: 'sh', text: `export SIGHTLINE_CLIENT_SECRET=${quote(key.clientSecret)}` }];
+}
+
+export function startWithToken(connection: Connection, title: string, start: string): Snippet {
+  return {
+    title: `Start ${title} with a token; it is good for one hour`,
+    language: 'sh',
+    text: `${exchangeIntoVariable(wordsOf(connection))}\n${start}`,
+  };
+}
+
+export function json(value: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(value, undefined, 2);
+}

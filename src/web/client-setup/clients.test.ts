@@ -4,7 +4,7 @@ import { defaultLoadersSync } from 'cosmiconfig';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { newId } from '../../contract/core/index.ts';
-import { claude } from './claude.ts';
+import { claude } from './commands.ts';
 import { clients, type Client, type Connection, type Snippet } from './index.ts';
 
 const person: Connection = { url: 'https://example.com/mcp', tokenUrl: 'https://example.com/oauth2/token' };

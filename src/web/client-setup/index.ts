@@ -1,7 +1,6 @@
 import { ci } from './ci.ts';
-import { claude } from './claude.ts';
+import { claude, cline, codex, goose, inspector } from './commands.ts';
 import type { Client } from './client.ts';
-import { cline, codex, goose, inspector } from './commands.ts';
 import { copilot, cursor, gemini, opencode, windsurf, zed, vscode } from './settings.ts';
 
 export type { Client, Connection, ClientFile, Snippet } from './client.ts';

@@ -1,5 +1,14 @@
-import type { Client, ClientFile, Connection } from './client.ts';
-import { json, secretIntoVariable, startWithToken, exchange, wordsOf, quote } from './exchange.ts';
+import {
+  type Client,
+  type ClientFile,
+  type Connection,
+  json,
+  secretIntoVariable,
+  startWithToken,
+  exchange,
+  wordsOf,
+  quote,
+} from './client.ts';
 
 /** A client that reads its servers from JSON, and a token from the environment. */
 interface Settings extends Pick<Client, 'name' | 'title'>, Required<Pick<ClientFile, 'path' | 'signIn'>> {

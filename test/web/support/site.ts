@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { createAlertSources } from '../../../src/incidents/alerts/sources.ts';
 import { describeIngest, ingestSource } from '../../../src/gateway/wiring/ingest-source.ts';
 import { issuerHost } from '../../../src/gateway/wiring/plugins.ts';
-import { createOrganizations } from '../../../src/identity/people/organizations.ts';
+import { createOrganizations, createPeople } from '../../../src/identity/people/create-people.ts';
 import { createApiKeys } from '../../../src/identity/verify/api-keys.ts';
 import { createIngestTokens } from '../../../src/identity/verify/ingest-tokens.ts';
 import { silentLogger, testHost } from '../../contract/host.ts';
@@ -13,7 +13,6 @@ import type { Organization, Storage, User } from '../../../src/contract/storage/
 import { createSiteApp } from '../../support/http-app.ts';
 import { clientAddress } from '../../../src/gateway/http/security.ts';
 import { cancelChat } from '../../../src/incidents/investigation/worker.ts';
-import { createPeople } from '../../../src/identity/people/create-people.ts';
 import { createPasswords } from '../../../src/identity/people/passwords.ts';
 import type { People } from '../../../src/identity/people/people.ts';
 import { createPages } from '../../../src/web/pages.ts';

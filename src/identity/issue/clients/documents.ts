@@ -6,8 +6,14 @@ import { SightlineError, type IssuerHost } from '../../../contract/core/index.ts
 import { temporarily } from '../error-page.ts';
 import { DocumentUnavailable, type DocumentFetch, BudgetExceeded } from './document-fetch.ts';
 import { documentUrl, type UrlRules, redirectUriFault } from './urls.ts';
-import type { ClientMetadata } from './metadata.ts';
-import { clientMetadata, displayName, keyAuthentication, readClaims, type Claims } from './coercion.ts';
+import {
+  type ClientMetadata,
+  clientMetadata,
+  displayName,
+  keyAuthentication,
+  readClaims,
+  type Claims,
+} from './metadata.ts';
 
 /** draft-ietf-oauth-client-id-metadata-document §4. Redirect URIs that may not be used are left out; misfits throw. */
 function clientOfDocument(id: string, document: unknown, mayFetch: UrlRules): ClientMetadata {

@@ -2,16 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hashSecret, SightlineError, isId, type IssuerHost, equalHashes } from '../../../contract/core/index.ts';
 import type { AuthorizationServerConfig, AuthorizationClient } from '../../../contract/issuer/index.ts';
 import type { ClientRepository, BucketRepository } from '../../../contract/storage/index.ts';
-import { createDocumentFetch, createFetchBudget } from './document-fetch.ts';
+import { createDocumentFetch, createFetchBudget, internet, type Network } from './document-fetch.ts';
 import { createUrlRules, redirectUriFault } from './urls.ts';
-import { internet, type Network } from './network.ts';
 import { createWayOut, createDocuments } from './documents.ts';
-import { authMethods, type ClientMetadata, grantTypes, clientMetadataSchema } from './metadata.ts';
-import { answer } from './registration-http.ts';
-import { createRegistration, type Register } from './registration.ts';
+import {
+  authMethods,
+  type ClientMetadata,
+  grantTypes,
+  clientMetadataSchema,
+  clientMetadata,
+  displayName,
+} from './metadata.ts';
+import { answer, createRegistration, type Register } from './registration.ts';
 import { wellKnownDocuments } from './well-known-documents/index.ts';
 import { apiKeyClient } from '../key-exchange.ts';
-import { clientMetadata, displayName } from './coercion.ts';
 
 /** Replaces the library's comparison, to which the hash that it holds would be as good as the secret. */
 export function clientSecretMatches(client: { readonly clientSecret?: string | undefined }, shown: string): boolean {

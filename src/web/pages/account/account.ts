@@ -6,11 +6,10 @@ import { requireForm } from '../../forms.ts';
 import { definePage, type SignedInVisit, type View } from '../../page.ts';
 import type { Grant } from '../../../contract/storage/index.ts';
 import { html, type Html } from '../../html.ts';
-import { paged } from '../../paging.ts';
+import { paged, home, ownPath } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
 import { scopeWords } from '../../scope-words.ts';
 import { newPassword } from '../password.ts';
-import { home, ownPath } from '../../paths.ts';
 
 const fields = z.object({ organization: z.string().max(64), return_to: z.string().optional() });
 

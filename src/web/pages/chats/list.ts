@@ -3,8 +3,7 @@ import type { Chat, ChatStatus, User, Workspace } from '../../../contract/storag
 import { moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
-import { olderPath } from '../../paging.ts';
-import type { PathTo } from '../../paths.ts';
+import { olderPath, type PathTo } from '../../paths.ts';
 
 const perPage = 25;
 const statuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const satisfies readonly ChatStatus[];

@@ -4,7 +4,7 @@ import { moment, table } from '../../components.ts';
 import { html, type Html } from '../../html.ts';
 import { renderInline } from '../../markdown/render.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
-import { olderPath } from '../../paging.ts';
+import { olderPath } from '../../paths.ts';
 import { waitedOn, waitsForViewer } from './investigation.ts';
 import { severityWords, statusWords } from './words.ts';
 

@@ -3,7 +3,7 @@ import type { Grant } from '../../../contract/storage/index.ts';
 import { moment, plainName, strangersName, confirmation, table } from '../../components.ts';
 import { html, type Renderable } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
-import { paged } from '../../paging.ts';
+import { paged } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
 import { snippets } from './key-words.ts';
 

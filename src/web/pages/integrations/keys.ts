@@ -5,7 +5,7 @@ import { refusal } from '../../failure.ts';
 import { parseForm, shownOnce } from '../../forms.ts';
 import { html, type Html } from '../../html.ts';
 import { definePage, type MemberVisit, type View } from '../../page.ts';
-import { paged } from '../../paging.ts';
+import { paged } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
 import { about, keyScopeWords } from './key-words.ts';
 

@@ -6,7 +6,7 @@ import { refusal } from '../../failure.ts';
 import { parseForm, shownOnce } from '../../forms.ts';
 import { html, type Html, type Renderable } from '../../html.ts';
 import { definePage, type MemberVisit, type View } from '../../page.ts';
-import { paged } from '../../paging.ts';
+import { paged } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
 import type { Role } from '../../../contract/issuer/index.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createCookie } from '../../cookies.ts';
+import { createCookie } from '../../session.ts';
 import { definePage, type Visit } from '../../page.ts';
 import { ownPath, leadBack } from '../../paths.ts';
 import type { PageServices } from '../../services.ts';
