@@ -42,8 +42,7 @@ export function sighted({ database, name, columns }: FoundTable): SightedTable {
     const texts = `arrayMap(_value -> toString(_value), ${quoted(values)})`;
     return [{ name: base, sql: `CAST((${quoted(column)}, ${texts}), '${map}')`, holds: 'map', nullable: false }];
   });
-  const path = `${database}.${name}`;
-  return { path, from: tablePath(path), columns: found };
+  return { from: tablePath(`${database}.${name}`), columns: found };
 }
 
 /** A cell as text: nanoseconds of times, JSON of maps, `\x…` of what is no text. */

@@ -33,8 +33,6 @@ export interface FoundColumn {
 export interface SightedTable {
   /** Quoted, as it goes into `from`. */
   readonly from: string;
-  /** `database.table`, or `schema.table`. */
-  readonly path: string;
   readonly columns: readonly FoundColumn[];
 }
 

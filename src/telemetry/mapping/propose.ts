@@ -91,7 +91,9 @@ async function propose(
 ): ReturnType<ValueHelpers['propose']> {
   const written: Record<string, object> = {};
   const notes: ValueNote[] = [];
-  const taken = new Set(tableNames.flatMap((name) => (known?.mapping.tables[name] ?? []).map(({ from }) => from)));
+  const taken = new Set(
+    tableNames.flatMap((name) => (known?.mapping.tables[name] ?? []).map(({ from }) => bare(from))),
+  );
   for (const table of tableNames) {
     const sources = known?.mapping.tables[table] ?? [];
     if (known !== undefined && sources.length > 0) {
@@ -102,7 +104,7 @@ async function propose(
     }
     const best = await likest(
       table,
-      tables.filter(({ from }) => !taken.has(from)),
+      tables.filter(({ from }) => !taken.has(bare(from))),
       reader,
     );
     if (best === undefined) continue;
@@ -133,7 +135,7 @@ async function overPreset(
   const columns: Record<string, string> = {};
   if (source === undefined || more.length > 0) return { columns, notes };
   for (const { what, mend } of notes) if (mend !== undefined) columns[what.slice(`otel.${table}.`.length)] = mend;
-  const from = tables.find((one) => one.from === source.from);
+  const from = tables.find((one) => bare(one.from) === bare(source.from));
   const like = from && (await columnsLike(table, from, reader));
   const lacked = mapping.empties.filter((one) => one.table === table).map(({ column }) => column);
   for (const column of lacked) {
@@ -164,6 +166,11 @@ async function likest(
     if (like !== undefined && signs[table].every((name) => like.columns[name] !== undefined)) found.push(like);
   }
   return found.toSorted((one, two) => Object.keys(two.columns).length - Object.keys(one.columns).length).at(0);
+}
+
+/** A FROM item, however it is quoted. */
+function bare(from: string): string {
+  return from.replaceAll(/["`]/g, '');
 }
 
 function plainName(name: string): string {
