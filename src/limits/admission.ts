@@ -105,12 +105,15 @@ function refusal(content: object): {
   };
 }
 
-const lingerMs = 1_000;
-const lingerBytes = 16 * 1024 * 1024;
+/** Without a byte, and together. */
+const idleMs = 1_000;
+const lingerMs = 10_000;
+/** Twice the largest body that is taken. */
+const lingerBytes = 128 * 1024 * 1024;
 
 /**
  * Answers a request whose body may not have come. Closing under a sender that still writes resets the connection, and the answer
- * is lost on the way; so what still comes is thrown away for up to a second or 16 MiB, and then the connection ends.
+ * is lost on the way; so what still comes is thrown away for up to ten seconds or 128 MiB, and then the connection ends.
  */
 export function answerEarly(
   request: IncomingMessage,
@@ -123,6 +126,7 @@ export function answerEarly(
   response.shouldKeepAlive = false;
   response.writeHead(status, headers).write(body);
   let dropped = 0;
+  const until = performance.now() + lingerMs;
   const end = (): void => {
     clearTimeout(timer);
     request.off('data', drop);
@@ -130,8 +134,9 @@ export function answerEarly(
   };
   const drop = (chunk: Buffer): void => {
     dropped += chunk.length;
-    if (dropped > lingerBytes) end();
+    if (dropped > lingerBytes || performance.now() > until) end();
+    else timer.refresh();
   };
-  const timer = setTimeout(end, lingerMs);
+  const timer = setTimeout(end, idleMs);
   request.on('data', drop).once('end', end).once('close', end).once('error', end).resume();
 }

@@ -132,7 +132,7 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   app.all('/readyz', headers, onlyGet, readyz(options.ready, options.health, logger));
   // OTLP at /v1/{traces,metrics,logs}; deploys and flags at /v1/changes.
   app.all(
-    /^\/v1\//,
+    /^\/+(?:otlp\/+)?v1\//,
     openToSenders(options.senderOrigins),
     admitted(() => admission.telemetry, instruments),
     telemetry,
@@ -162,7 +162,8 @@ export function createApp(options: AppOptions): (request: IncomingMessage, respo
   const signInUrl = `${authUrl}${pagePaths.signIn}`;
   app.post('/', (_request, response) => {
     response.setHeader('Allow', 'GET, HEAD');
-    sendError(response, 405, 'invalid_argument', 'This address is a page.', `The MCP endpoint is ${resource}.`);
+    const hint = `The MCP endpoint is ${resource}. OTLP is sent to ${publicUrl}/v1/traces, /v1/metrics and /v1/logs.`;
+    sendError(response, 405, 'invalid_argument', 'This address is a page.', hint);
   });
   app.all('/', onlyGet, landingPage({ name: options.resourceName, resource, signInUrl, ...token }));
   app.use(options.pages);

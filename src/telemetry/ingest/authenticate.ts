@@ -15,8 +15,10 @@ export async function authenticate(
 ): Promise<OrganizationId> {
   const token = tokenOf(request);
   if (token === undefined) {
+    const what =
+      request.headers.authorization === undefined ? 'An ingest token is needed.' : 'No token is read in Authorization.';
     throw unauthenticated(
-      'An ingest token is needed. Send it as Authorization: Bearer, as the password of Basic, or as x-api-key.',
+      `${what} Send x-api-key: TOKEN, Authorization: Bearer TOKEN, or it as the password of Basic.`,
     );
   }
   const found = await directory.ingestTokenByHash(hashSecret(token));
@@ -40,7 +42,8 @@ function ofQuery(url: string): string | undefined {
 }
 
 function ofAuthorization(value: string): string | undefined {
-  const match = /^(bearer|basic) +(\S+) *$/i.exec(value.slice(0, 2 * longestToken));
+  // Some SDKs send the %20 of OTEL_EXPORTER_OTLP_HEADERS as it is.
+  const match = /^(bearer|basic)(?: +|%20)(\S+) *$/i.exec(value.slice(0, 2 * longestToken));
   const [, scheme, credentials] = match ?? [];
   if (scheme === undefined || credentials === undefined) return undefined;
   if (scheme.toLowerCase() === 'bearer') return credentials;

@@ -104,7 +104,8 @@ describe('OTLP receiver', () => {
     ['another scheme', { authorization: 'Digest it_first' }],
     ['Basic without a colon', { authorization: `Basic ${Buffer.from('it_first').toString('base64')}` }],
     ['an empty key', { 'x-api-key': '' }],
-  ])('refuses %s before it looks at the body', async (_name, headers) => {
+    ['a token without a scheme', { authorization: 'it_first' }],
+  ])('refuses %s before it looks at the body, and says how a token is sent', async (_name, headers) => {
     const fixture = await start();
     const answer = await post(fixture, 'not json', { 'content-type': 'application/json', ...headers });
     expect(answer.status).toBe(401);
@@ -117,6 +118,7 @@ describe('OTLP receiver', () => {
     const basic = `Basic ${Buffer.from('anyone:it_first').toString('base64')}`;
     for (const headers of [
       { authorization: 'bearer it_first' },
+      { authorization: 'Bearer%20it_first' },
       { authorization: basic },
       { 'x-api-key': 'it_first' },
     ]) {
@@ -129,8 +131,13 @@ describe('OTLP receiver', () => {
   it('tells everything else apart: path, method, type, encoding', async () => {
     const fixture = await start();
     expect((await post(fixture, '{}', jsonHeaders, '/v1/profiles')).status).toBe(404);
-    expect((await post(fixture, '{}', jsonHeaders, '/v1/traces/')).status).toBe(404);
+    expect((await post(fixture, '{}', jsonHeaders, '/v1/traces/v1/traces')).status).toBe(404);
     expect((await post(fixture, '{}', jsonHeaders, '/elsewhere')).status).toBe(418);
+    for (const path of ['/v1/traces/', '//v1/traces', '/otlp/v1/traces', '/otlp//v1/logs/?x=1']) {
+      expect([path, (await post(fixture, '{}', jsonHeaders, path)).status]).toEqual([path, 200]);
+    }
+    const other = { ...protobufHeaders, 'content-type': 'application/protobuf' };
+    expect((await post(fixture, new Uint8Array(), other)).status).toBe(200);
     const get = await fetch(`${fixture.url}/v1/traces`);
     expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
     const text = await post(fixture, '{}', { ...jsonHeaders, 'content-type': 'text/plain' });
@@ -212,7 +219,7 @@ describe('OTLP receiver', () => {
     expect(await send(compress(protobuf('traces', traces('a'))))).toBe(200);
     const many = traces(...Array<string>(20_000).fill('the same name'));
     expect(await send(compress(protobuf('traces', many)))).toBe(200);
-    expect(await send(compress(Buffer.alloc(200_000_000)))).toBe(413);
+    expect(await send(compress(Buffer.alloc(20_000_000)))).toBe(413);
     const cut = compress(protobuf('traces', traces('cut')));
     expect(await send(cut.subarray(0, -4))).toBe(400);
     expect(await send(Buffer.from('not compressed'))).toBe(400);
@@ -227,6 +234,15 @@ describe('OTLP receiver', () => {
     stream.write(protobuf('traces', traces('a')));
     stream.end();
     expect((await post(fixture, Buffer.concat(await stream.toArray()), headers)).status).toBe(400);
+  });
+
+  it('lets a sender that writes all of a body that is too large read why', async () => {
+    const fixture = await start();
+    const bytes = 70 * 1024 * 1024;
+    const head = `POST /v1/traces HTTP/1.1\r\nHost: x\r\nx-api-key: it_first\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
+    const answered = raw(fixture, head);
+    await new Promise((resolve) => answered.socket.write(Buffer.alloc(bytes, ' '), resolve));
+    expect(await answered).toMatch(/^HTTP\/1.1 413/);
   });
 
   it('gives up on a sender that stops in the middle, and forgets one that leaves', async () => {

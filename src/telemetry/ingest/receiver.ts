@@ -47,7 +47,8 @@ export interface OtlpReceiver extends Component {
   /** Received and not yet in the warehouse. */
   readonly waitingBytes: number;
   /**
-   * Answers everything under /v1/; returns false for other paths. Set `waitsToContinue` for a request from the server's
+   * Answers everything under /v1/, with slashes and a prefix as SDKs make them of their endpoint (`//v1/traces/`,
+   * `/otlp/v1/traces`); returns false for other paths. Set `waitsToContinue` for a request from the server's
    * `checkContinue`: it gets its 100 once it is admitted.
    */
   handle(request: IncomingMessage, response: ServerResponse, waitsToContinue?: boolean): boolean;
@@ -155,8 +156,10 @@ class Receiver implements OtlpReceiver {
 
   handle(request: IncomingMessage, response: ServerResponse, waitsToContinue = false): boolean {
     const [path = ''] = (request.url ?? '').split('?', 1);
-    if (!path.startsWith('/v1/')) return false;
-    const target = targets.find((name) => path === `/v1/${name}`);
+    const parts = path.split('/').filter((part) => part !== '');
+    if (parts[0] === 'otlp') parts.shift();
+    if (parts[0] !== 'v1') return false;
+    const target = parts.length === 2 ? targets.find((name) => name === parts[1]) : undefined;
     const encoding = encodingOf(request.headers['content-type']);
     void this.#serve(request, response, target, encoding, waitsToContinue);
     return true;
@@ -333,6 +336,8 @@ function encodingOf(contentType: string | undefined): Encoding | undefined {
   const utf8 = parameters.every((parameter) => !/^\s*charset=(?!"?utf-?8"?\s*$)/.test(parameter));
   switch (type.trim()) {
     case 'application/x-protobuf':
+    case 'application/protobuf':
+    case 'application/x-google-protobuf':
       return 'protobuf';
     case 'application/json':
       return utf8 ? 'json' : undefined;
