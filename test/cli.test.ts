@@ -277,6 +277,7 @@ describe('beside a gateway', () => {
     });
     const { checks } = json(shape, await box.run('doctor', '--json'));
     expect(checks.find(({ check }) => check === 'gateway')?.detail).toContain(url);
+    expect(checks.find(({ check }) => check === 'ingest')?.detail).toContain('no telemetry came in yet');
   });
 
   it('sends demo telemetry and OTLP files through the running gateway, and says so when none runs', async () => {

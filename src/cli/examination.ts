@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { activityFinding } from '../gateway/wiring/ingest-activity.ts';
 import { tryBoundary } from '../gateway/wiring/boundary.ts';
 import { openAgent, openWarehouse } from '../gateway/wiring/warehouse.ts';
 import { checkConfig } from '../gateway/wiring/config.ts';
@@ -60,6 +61,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     } else {
       findings.push({ check: 'gateway', status: 'ok', detail: `process ${gateway.pid} at ${gateway.url}` });
       await look('components', () => components(gateway.url));
+      if (config.ingest.enabled) await look('ingest', () => activityFinding(dataDirectory));
     }
   } finally {
     await workspace.close();

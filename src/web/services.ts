@@ -20,6 +20,8 @@ export interface PageServices extends Pick<
   readonly authorizationRequests?: AuthorizationRequests | undefined;
   /** How telemetry is sent; `not_found`, with a sentence for the person, where none can be. */
   readonly ingest: (organizationId: OrganizationId) => Promise<IngestDescription>;
+  /** When telemetry last came in, and what was refused in the last hour; with what had no valid token, if nobody else sends here. */
+  readonly ingestActivity: (organizationId: OrganizationId) => Promise<IngestActivity>;
   /** Absent where telemetry goes through a company's own collector, or none can be sent. */
   readonly ingestTokens?: Pick<IngestTokens, 'rotate' | 'revoke'> | undefined;
   readonly alertSources: Omit<AlertSources, 'secretOf'>;
@@ -35,6 +37,16 @@ export interface PageServices extends Pick<
   /** The caller's network address, as `trustProxy` says. */
   readonly clientAddress: (request: IncomingMessage) => string | undefined;
   readonly requestId: () => string;
+}
+
+export interface IngestActivity {
+  readonly arrival?: { readonly at: Date; readonly service: string } | undefined;
+  readonly refusals: readonly {
+    readonly reason: string;
+    readonly userAgent: string;
+    readonly count: number;
+    readonly last: Date;
+  }[];
 }
 
 export interface IngestDescription {

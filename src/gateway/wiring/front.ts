@@ -1,3 +1,4 @@
+import { organizationActivity } from './ingest-activity.ts';
 import { scopes } from '../../contract/issuer/index.ts';
 import { createChallenge, protectedResourceMetadata, protectedResourcePaths } from '../../identity/verify/challenge.ts';
 import { cancelChat } from '../../incidents/investigation/worker.ts';
@@ -84,6 +85,7 @@ export const frontWiring: Wiring<FrontParts> = {
       signIn: issuer.signIn,
       authorizationRequests: issuer.authorizationRequests,
       ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
+      ingestActivity: (organizationId) => organizationActivity(cradle, organizationId),
       ingestTokens: sink && ingestTokens,
       clients,
       authUrl: urls.authUrl,

@@ -91,9 +91,15 @@ export function successBody(encoding: Encoding, signal: Signal, decoded: Extract
 const emptyJson = Buffer.from('{}');
 const emptyProtobuf = Buffer.alloc(0);
 
-function explain({ reasons, losses, unknown }: Extract<Decoded, { ok: true }>): string {
-  if (unknown.length > 0) return `Nothing was stored: there is no record under these keys: ${unknown.join(', ')}.`;
-  const parts = reasons.map(([reason, records]) => `Records rejected: ${records} (${reason}).`);
+function explain(decoded: Extract<Decoded, { ok: true }>): string {
+  const rejected = decoded.reasons.map(([reason, records]) => `Records rejected: ${records} (${reason}).`);
+  return [...rejected, ...lossesOf(decoded)].join(' ');
+}
+
+/** A sentence for each way in which less was stored than was sent, beside records that were rejected. */
+export function lossesOf({ losses, unknown }: Extract<Decoded, { ok: true }>): readonly string[] {
+  if (unknown.length > 0) return [`Nothing was stored: there is no record under these keys: ${unknown.join(', ')}.`];
+  const parts: string[] = [];
   if (losses.attributes > 0) {
     parts.push(
       `Attributes dropped: ${losses.attributes} (more than ${recordLimits.attributes} in a set, or keys repeated too often).`,
@@ -115,7 +121,7 @@ function explain({ reasons, losses, unknown }: Extract<Decoded, { ok: true }>): 
   if (losses.ahead > 0)
     parts.push(`Records more than a day in the future: ${losses.ahead} (stored; check both clocks).`);
   if (losses.aged > 0) parts.push(`Records older than the retention: ${losses.aged} (deleted within the hour).`);
-  return parts.join(' ');
+  return parts;
 }
 
 function answer(

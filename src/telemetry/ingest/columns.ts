@@ -33,6 +33,7 @@ export class Intake {
   readonly now: number;
   /** Epoch microseconds: what is older than this is soon deleted. */
   readonly oldest: number;
+  service = '';
   accepted = 0;
   rejected = 0;
   /** Why, with how often. */
@@ -138,6 +139,10 @@ export class ContextColumns {
 
   #derive(intake: Intake, column: TextColumn, attribute: Range | undefined): void {
     if (attribute !== undefined) intake.values.valueOf(column, attribute.from, attribute.to);
+    if (intake.service === '' && column === this.columns.service_name && column.pending > 0) {
+      const bytes = column.bytes.subarray(column.pendingFrom, Math.min(column.length, column.pendingFrom + 200));
+      intake.service = Buffer.from(bytes).toString('utf8');
+    }
     this.#resourceBytes += column.pending;
     column.entry();
   }

@@ -21,6 +21,8 @@ export type Decoded =
       readonly losses: Losses;
       /** Keys that are not read, of a request without a single record. */
       readonly unknown: readonly string[];
+      /** The name of the first service in it; '' where none has one. */
+      readonly service: string;
     }
   | { readonly ok: false; readonly tooLarge: boolean; readonly message: string };
 
@@ -54,9 +56,9 @@ export function decodeRequest(
     const intake = new Intake(new WireReader(bytes), recordLimits, nowMs * 1000, oldestMs * 1000);
     readResources(intake, decoder, bytes.length);
     decoder.table.flush(intake);
-    const { batches, accepted, rejected, losses } = intake;
+    const { batches, accepted, rejected, losses, service } = intake;
     const unknown = accepted + rejected === 0 ? [...keys.names] : [];
-    return { ok: true, batches, accepted, rejected, reasons: [...intake.reasons], losses, unknown };
+    return { ok: true, batches, accepted, rejected, reasons: [...intake.reasons], losses, unknown, service };
   } catch (error) {
     // What was half written is of no use to the next request.
     delete decoders[signal];

@@ -4,9 +4,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { constants, createZstdCompress, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { z } from 'zod';
+import { readActivity } from './activity.ts';
 import { OnceById } from './changes.ts';
 import { receiverLimits } from './intake-limits.ts';
-import { receiverFixture, until, type Fixture } from '../../../test/support/otlp/gateway.ts';
+import { receiverFixture, silent, until, type Fixture } from '../../../test/support/otlp/gateway.ts';
 import { protobuf } from '../../../test/support/otlp/protobuf.ts';
 
 const open: Fixture[] = [];
@@ -180,6 +181,46 @@ describe('OTLP receiver', () => {
     expect(binary.equals(Buffer.concat([Buffer.from([0x0a, inner.length]), inner]))).toBe(true);
     await until(() => fixture.sink.rows.length === 2, 'the good ones');
     expect(fixture.sink.names()).toEqual(['good', 'good']);
+  });
+
+  it('tells the log what it refused, once for each cause of an organization, and when telemetry last came in', async () => {
+    const said: object[] = [];
+    const logger = { ...silent, child: () => logger, warn: (fields: object) => said.push(fields) };
+    const fixture = await start({ logger });
+    const [{ id } = { id: '' }] = fixture.organizations;
+    const headers = { ...jsonHeaders, 'user-agent': 'sdk/1\u00ad' };
+    for (let index = 0; index < 20; index += 1) {
+      await post(fixture, '{}', { ...headers, authorization: `Bearer it_wrong${index}` });
+      await post(fixture, '[]', headers);
+    }
+    const spans = [
+      { ...ids, startTimeUnixNano: '1717200000000' },
+      { startTimeUnixNano: nano() },
+      { ...ids, startTimeUnixNano: nano() },
+    ];
+    const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'cart' } }] };
+    await post(fixture, JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] }), headers);
+    const causes = [
+      { cause: 'HTTP 401', reason: expect.stringContaining('not valid'), userAgent: 'sdk/1', count: 1 },
+      { cause: 'HTTP 400', organization: id, reason: 'The JSON document is not an object.', count: 1 },
+      { cause: expect.stringContaining('rejected: time before'), organization: id, count: 1 },
+      { cause: expect.stringContaining('rejected: a span without'), organization: id, count: 1 },
+    ];
+    expect(said).toMatchObject(causes);
+    await fixture.receiver.stop();
+    expect(said.slice(4)).toMatchObject([
+      { cause: 'HTTP 401', count: 19 },
+      { cause: 'HTTP 400', count: 19 },
+    ]);
+    const { arrivals, refusals } = await readActivity(fixture.dataDirectory, new Date());
+    expect(arrivals).toEqual({ [id]: { at: expect.any(Number), service: 'cart' } });
+    expect(refusals.map(({ cause, count }) => [cause.slice(0, 8), count]).toSorted()).toEqual([
+      ['HTTP 400', 20],
+      ['HTTP 401', 20],
+      ['rejected', 1],
+      ['rejected', 1],
+    ]);
+    expect((await readActivity(fixture.dataDirectory, new Date(Date.now() + 3_700_000))).refusals).toEqual([]);
   });
 
   it('stops at the size limit: declared, sent, or hidden in gzip', async () => {

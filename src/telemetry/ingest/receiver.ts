@@ -13,7 +13,8 @@ import {
 } from '../../contract/core/index.ts';
 import type { Directory } from '../../contract/storage/index.ts';
 import type { TelemetrySink } from '../../contract/telemetry/index.ts';
-import { answerJson, answerRefusal, answerSuccess, OtlpRefusal, retryLater, successBody } from './answers.ts';
+import { answerJson, answerRefusal, answerSuccess, lossesOf, OtlpRefusal, retryLater, successBody } from './answers.ts';
+import { ActivityLog } from './activity.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyLimits, codings, inflate, readBody, type Coding } from './body.ts';
 import { changeEvent, changeLimits, OnceById, readChange } from './changes.ts';
@@ -84,6 +85,7 @@ class Receiver implements OtlpReceiver {
   /** Loaded and never written, by their directories. */
   readonly #left = new Map<string, OrganizationLogs>();
   readonly #retention: Retention | undefined;
+  readonly #activity: ActivityLog;
   #serving = false;
 
   constructor(options: OtlpReceiverOptions) {
@@ -93,6 +95,7 @@ class Receiver implements OtlpReceiver {
     this.#budget = new Budget(this.#limits.total, this.#limits.organization);
     const { sink, directory, retentionDays, now, worker = { number: 1, of: 1 } } = options;
     this.#worker = worker;
+    this.#activity = new ActivityLog(options.dataDirectory, worker.number, this.#logger, now);
     if (sink === undefined) return;
     this.#logs = new OrganizationLogs(workerDirectory(this.#ingest, worker), sink, this.#logger);
     if (worker.number > 1) return;
@@ -116,6 +119,7 @@ class Receiver implements OtlpReceiver {
     if (this.#serving) return;
     await this.#logs?.recover();
     await this.#adopt();
+    await this.#activity.start();
     this.#retention?.start();
     this.#serving = true;
   }
@@ -141,6 +145,7 @@ class Receiver implements OtlpReceiver {
     }
     this.#left.clear();
     await this.#pool.stop();
+    await this.#activity.stop();
   }
 
   async health(): Promise<Health> {
@@ -172,36 +177,48 @@ class Receiver implements OtlpReceiver {
     encoding: Encoding | undefined,
     waitsToContinue: boolean,
   ): Promise<void> {
+    const sender: Sender = { userAgent: request.headers['user-agent'] };
     try {
       const logs = this.#logs;
       if (target === undefined || logs === undefined) throw notHere(target);
       if (request.method !== 'POST') throw new OtlpRefusal(405, 'This is sent by POST.', { allow: 'POST' });
       const incoming = ofHttp(request, response, waitsToContinue);
-      if (target === 'changes') return answerJson(response, await this.#change(incoming, logs, encoding));
+      if (target === 'changes') return answerJson(response, await this.#change(incoming, sender, logs, encoding));
       const decoded = await this.#receive(
-        { incoming, encoding, ...this.#formats },
+        { incoming, sender, encoding, ...this.#formats },
         logs,
         (organizationId, body, format) => this.#store(logs, organizationId, target, format, body),
       );
+      this.#noteLosses(sender, decoded);
       if (encoding !== undefined) answerSuccess(response, encoding, target, decoded);
     } catch (error) {
       if (error instanceof ClientGone) return;
-      answerRefusal(response, encoding ?? 'json', this.#refuse(error));
+      answerRefusal(response, encoding ?? 'json', this.#refuse(error, sender));
     }
   }
 
   async call(signal: Signal, incoming: Incoming): Promise<Buffer> {
+    const sender: Sender = { userAgent: incoming.headers['user-agent'] };
     try {
       const logs = this.#logs;
       if (logs === undefined) throw notHere(signal);
-      const received = { incoming, encoding: 'protobuf', ...this.#formats } as const;
+      const received = { incoming, sender, encoding: 'protobuf', ...this.#formats } as const;
       const decoded = await this.#receive(received, logs, (organizationId, body, format) =>
         this.#store(logs, organizationId, signal, format, body),
       );
+      this.#noteLosses(sender, decoded);
       return successBody('protobuf', signal, decoded);
     } catch (error) {
-      throw error instanceof ClientGone ? error : this.#refuse(error);
+      throw error instanceof ClientGone ? error : this.#refuse(error, sender);
     }
+  }
+
+  #noteLosses(sender: Sender, decoded: Extract<Decoded, { ok: true }>): void {
+    for (const [reason, count] of decoded.reasons) {
+      this.#activity.refused({ ...sender, cause: `rejected: ${reason}`, reason, count });
+    }
+    const altered = lossesOf(decoded).join(' ');
+    if (altered !== '') this.#activity.refused({ ...sender, cause: 'altered', reason: altered });
   }
 
   get #formats(): Pick<Received, 'formats' | 'limits'> {
@@ -209,10 +226,16 @@ class Receiver implements OtlpReceiver {
   }
 
   /** One change, stored as the log event that it is. */
-  async #change(incoming: Incoming, logs: OrganizationLogs, encoding: Encoding | undefined): Promise<object> {
+  async #change(
+    incoming: Incoming,
+    sender: Sender,
+    logs: OrganizationLogs,
+    encoding: Encoding | undefined,
+  ): Promise<object> {
     const limits = { ...this.#limits.body, bytes: changeLimits.bytes };
     const received = {
       incoming,
+      sender,
       encoding: encoding === 'json' ? encoding : undefined,
       formats: 'application/json',
       limits,
@@ -243,20 +266,24 @@ class Receiver implements OtlpReceiver {
     const oldestMs = nowMs - this.#options.retentionDays() * dayMs;
     const decoded = await this.#pool.decode(signal, encoding, body, nowMs, oldestMs);
     if (!decoded.ok) throw new OtlpRefusal(decoded.tooLarge ? 413 : 400, decoded.message);
-    if (decoded.batches.length > 0) await logs.append(organizationId, decoded.batches);
+    if (decoded.batches.length > 0) {
+      await logs.append(organizationId, decoded.batches);
+      this.#activity.arrived(organizationId, decoded.service);
+    }
     this.#options.instruments?.ingested(signal, decoded.accepted, decoded.rejected);
     return decoded;
   }
 
   /** Whose request it is, and its body, within what one organization and all together may hold. */
   async #receive<Result>(
-    { incoming, encoding, formats, limits }: Received,
+    { incoming, sender, encoding, formats, limits }: Received,
     logs: OrganizationLogs,
     take: (organizationId: OrganizationId, body: Buffer, encoding: Encoding) => Promise<Result>,
   ): Promise<Result> {
     if (!this.#serving) throw retryLater(503, 'The receiver is not running.', 1);
     const { headers, body } = incoming;
     const organizationId = await authenticate(incoming, this.#options.directory);
+    sender.organizationId = organizationId;
     if (encoding === undefined) throw new OtlpRefusal(415, `The content type must be ${formats} in UTF-8.`);
     refuseUnknownCoding(headers);
     this.#refuseWhenBehind(logs, organizationId);
@@ -280,12 +307,13 @@ class Receiver implements OtlpReceiver {
     throw retryLater(503, 'The warehouse cannot keep up, and the queue before it is full.', 10);
   }
 
-  #refuse(error: unknown): OtlpRefusal {
+  #refuse(error: unknown, sender: Sender): OtlpRefusal {
     const refusal = this.#refusalOf(error);
     const { status } = refusal;
     if (status === 429 || status === 503) {
       this.#options.instruments?.refused('ingest', status === 429 ? 'rate_limited' : 'unavailable');
     }
+    this.#activity.refused({ ...sender, cause: `HTTP ${status}`, reason: refusal.message });
     return refusal;
   }
 
@@ -306,8 +334,15 @@ class Receiver implements OtlpReceiver {
 const targets = [...signals, 'changes'] as const;
 type Target = (typeof targets)[number];
 
+/** For what is said of a refusal: whose it is, once the token was looked up. */
+interface Sender {
+  readonly userAgent: string | undefined;
+  organizationId?: OrganizationId;
+}
+
 interface Received {
   readonly incoming: Incoming;
+  readonly sender: Sender;
   readonly encoding: Encoding | undefined;
   /** Those that are taken. */
   readonly formats: string;

@@ -110,6 +110,10 @@ async function serve(storage: Storage, served: Served, closed?: () => Promise<vo
     signIn: served.signIn ?? issuer.signIn,
     authorizationRequests: served.authorizationRequests ?? issuer.authorizationRequests,
     ingest: async (organizationId) => describeIngest(await ingest.config(organizationId)),
+    ingestActivity: async () => ({
+      arrival: { at: now(), service: 'cart' },
+      refusals: [{ reason: 'The body is not gzip.', userAgent: 'sdk<1>', count: 3, last: now() }],
+    }),
     alertSources: createAlertSources({
       storage: watched,
       vault,

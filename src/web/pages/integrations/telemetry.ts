@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { IngestTokens } from '../../../identity/verify/ingest-tokens.ts';
 import { isId, SightlineError, type IngestTokenId } from '../../../contract/core/index.ts';
-import { copyable, facts, notice, warning, confirmation } from '../../components.ts';
+import { copyable, facts, moment, notice, table, warning, confirmation } from '../../components.ts';
 import { requireForm } from '../../forms.ts';
 import { html, type Html } from '../../html.ts';
 import { definePage, type MemberVisit } from '../../page.ts';
@@ -41,6 +41,7 @@ export const telemetryPage = definePage({
             ['Token', admin ? described.token : hidden] as const,
           ].map(([term, text]) => [term, html`<code>${text}</code>`]),
         )}
+        ${ours && (await activity(visit, services))}
         ${admin ? forAdmins(visit, described, ours) : forMembers(described)}`,
     };
   },
@@ -66,6 +67,25 @@ function forAdmins({ to }: MemberVisit, { env, collector_yaml: yaml }: IngestDes
     <h2>For an OpenTelemetry collector</h2>
     ${copyable('collector', yaml)}
     ${ours && html`<p><a class="button quiet" href="${to(`${path}/rotate`)}">Rotate the token</a></p>`}`;
+}
+
+async function activity({ organization }: MemberVisit, services: PageServices): Promise<Html> {
+  const { arrival, refusals } = await services.ingestActivity(organization.id);
+  return html`<h2>What came in</h2>
+    <p>
+      ${
+        arrival === undefined
+          ? 'Nothing came in yet.'
+          : html`Telemetry last came in ${moment(arrival.at)} from
+            ${arrival.service === '' ? 'a service without a name' : html`<code>${arrival.service}</code>`}.`
+      }
+    </p>
+    ${table({
+      label: 'Refused or altered in the last hour',
+      columns: ['Last', 'Times', 'Why', 'Sender'],
+      rows: refusals.map(({ last, count, reason, userAgent }) => [moment(last), String(count), reason, userAgent]),
+      empty: 'Nothing was refused or altered in the last hour.',
+    })}`;
 }
 
 /** Whatever may hold the token is left out whole: a header may hold it encoded, and secrets of the collector's beside it. */
