@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { flag, wholeNumber } from '../../src/contract/core/index.ts';
 import { mappingSchema, tenancySchema } from '../../src/contract/telemetry/index.ts';
 
-const url = z.url({ protocol: /^https?$/ }).refine((value) => {
+export const url = z.url({ protocol: /^https?$/ }).refine((value) => {
   const { username, password, search } = new URL(value);
   return username === '' && password === '' && search === '';
 }, 'Write user, password and settings under their own keys.');
@@ -35,6 +35,12 @@ export const configSchema = z.strictObject({
       description: 'HTTP interface, http(s)://host:port; several are replicas, of which one that answers is taken',
     }),
   ...account,
+  login: z
+    .string()
+    .min(1)
+    .refine((name) => name !== 'default', 'must be a user of its own, and not default')
+    .default('sightline')
+    .meta({ description: "The gateway's user, which the set-up makes; username names it while serving" }),
   tls: z
     .union([z.strictObject({ ca: pem }), z.strictObject({ ca: pem, cert: pem, key: pem })])
     .optional()

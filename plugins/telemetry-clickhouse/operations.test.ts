@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ask } from '../../test/contract/telemetry/warehouse.ts';
 import { ClickHouseServer } from '../../test/support/clickhouse/server.ts';
+import { sharedServer } from '../../test/support/clickhouse/shared-server.ts';
 import { describeOnEngine } from '../../test/support/clickhouse/with-engine.ts';
 import plugin from './index.ts';
 import { ownTables } from './setup/own-tables.ts';
@@ -29,7 +30,7 @@ describeOnEngine("an operator's commands over HTTP", () => {
       expect.stringContaining('Row policies'),
     ]);
     expect(scripts.map(({ sql }) => sql).join('')).toContain(
-      'GRANT SELECT ON `sightline`.`sightline_spans` TO `default`',
+      'GRANT SELECT ON `sightline`.`sightline_spans` TO `sightline`',
     );
     await server.runAll(statements(scripts[0]?.sql ?? ''));
     await telemetry.start(signal);
@@ -48,7 +49,7 @@ describeOnEngine("an operator's commands over HTTP", () => {
     expect(problem?.issues).toMatchObject([
       { path: ['ingest', 'username'], message: expect.stringContaining('sightline_writer') },
     ]);
-    const telemetry = createTelemetry(server.url, { username: 'one', ingest: { username: 'one' } });
+    const telemetry = createTelemetry(server.url, { login: 'one', ingest: { username: 'one' } });
     await expect(telemetry.operations?.setup(signal)).rejects.toMatchObject({
       code: 'config_invalid',
       message: expect.stringContaining('telemetry.ingest.username'),
@@ -135,7 +136,7 @@ describeOnEngine("an operator's commands over HTTP", () => {
     });
     const [user] = (await telemetry.operations?.setup(signal)) ?? [];
     for (const tenant of tenants) {
-      expect(user?.sql).toContain(`GRANT SELECT ON \`shared\`.\`${tenant}_sightline_spans\` TO \`default\`;`);
+      expect(user?.sql).toContain(`GRANT SELECT ON \`shared\`.\`${tenant}_sightline_spans\` TO \`sightline\`;`);
     }
     await telemetry.start(signal);
     expect((await ask(telemetry, one, 'SELECT name FROM otel.spans')).rows).toEqual([['acme-7']]);
@@ -185,6 +186,80 @@ describeOnEngine("an operator's commands over HTTP", () => {
     const telemetry = createTelemetry('http://127.0.0.1:1');
     await expect(telemetry.operations?.probe(signal)).rejects.toMatchObject({ code: 'telemetry_unavailable' });
     await telemetry.stop();
+  });
+});
+
+/** The embedded engine makes no users; these are of its users.xml, and an administrator sees them. */
+const user = (name: string, inside: string) =>
+  `<${name}><password></password><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota>${inside}</${name}>`;
+const grants = (...queries: readonly string[]) =>
+  `<grants>${queries.map((query) => `<query>GRANT ${query}</query>`).join('')}</grants>`;
+const reading = tablesIn('sightline').map((table) => `SELECT ON ${table}`);
+const usersXml = `<clickhouse><profiles><default></default><moved_profile></moved_profile></profiles><quotas><default></default></quotas><users>${[
+  user('default', '<access_management>1</access_management>'),
+  user('app', grants('SELECT, INSERT ON sightline.*')),
+  user('reader', grants(...reading, 'SELECT ON sightline.orders')),
+  user('sightline', grants(...reading, 'SHOW COLUMNS ON sightline.sightline_logs')),
+  user('sightline', grants(...reading, 'SELECT ON before.logs'))
+    .replaceAll(/sightline(?=>)/g, 'moved')
+    .replace('>default<', '>moved_profile<'),
+].join('')}</users></clickhouse>`;
+
+describeOnEngine('the user that the set-up prints', () => {
+  const server = sharedServer({ usersXml });
+  const seen = async () =>
+    await Promise.all(
+      ['users', 'grants', 'role_grants', 'settings_profiles', 'settings_profile_elements', 'row_policies'].map(
+        (table) => server().run(`SELECT * FROM system.${table} ORDER BY ALL`),
+      ),
+    );
+  const withLogin = (login: object) => createTelemetry(server().url, { ingest: { username: 'writes' }, ...login });
+  const printed = async (telemetry: ReturnType<typeof withLogin>, url?: string) => {
+    const { operations } = telemetry;
+    const scripts = (await (url === undefined ? operations : operations?.as?.(url))?.setup(signal)) ?? [];
+    return scripts.map(({ sql }) => sql).join('');
+  };
+
+  it('is never the one that looks around, and looking changes nothing', async () => {
+    await server().runAll(ownTables({ database: 'sightline', prefix: 'sightline_' }));
+    const before = await seen();
+    for (const login of ['sightline', 'moved', 'nobody']) {
+      const telemetry = withLogin({ login });
+      const sql = await printed(telemetry);
+      expect(sql).toContain(`\nALTER USER \`${login}\` `);
+      expect(sql.replaceAll(new RegExp(`\`(${login}|writes)\``, 'g'), '')).not.toMatch(/(?:USER|TO|EXCEPT) [`'](?!<)/);
+      expect(await printed(telemetry, server().url.replace('//', '//app@'))).toBe(sql);
+      await telemetry.stop();
+    }
+    expect(await seen()).toEqual(before);
+  });
+
+  it.each([
+    ['app', /INSERT ON sightline\.\*/],
+    ['reader', /SELECT ON sightline\.orders/],
+  ])(
+    'is not %s, which may do more: refused by the command, and by the script before it changes anything',
+    async (login, why) => {
+      const telemetry = withLogin({ login });
+      await expect(printed(telemetry)).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: expect.stringMatching(why),
+      });
+      const free = withLogin({ login: 'free' });
+      const [first = ''] = statements((await printed(free)).slice((await printed(free)).indexOf('SELECT throwIf')));
+      expect(await server().run(first)).toBe('0\n');
+      const before = await seen();
+      await expect(server().run(first.replaceAll("'free'", `'${login}'`))).rejects.toThrow(/may do more than read/);
+      expect(await seen()).toEqual(before);
+      await telemetry.stop();
+      await free.stop();
+    },
+  );
+
+  it('cannot be default', () => {
+    expect(
+      plugin.configSchema.safeParse({ url: server().url, tenancy: { boundary }, login: 'default' }).error?.issues,
+    ).toMatchObject([{ path: ['login'] }]);
   });
 });
 

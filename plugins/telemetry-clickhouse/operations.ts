@@ -15,7 +15,7 @@ import {
 import { openAccount } from './accounts.ts';
 import { ownMapping } from './own-warehouse.ts';
 import type { Warehouse } from './client/warehouse.ts';
-import type { ClickHouseConfig } from './config.ts';
+import { url, type ClickHouseConfig } from './config.ts';
 import { policy } from './gate/policy.ts';
 import { withJson } from './json-attributes.ts';
 import { forTenant, inTemplate } from './mapped.ts';
@@ -24,6 +24,8 @@ import { presets } from './presets/index.ts';
 import { probeWarehouse } from './probe/index.ts';
 import { relationWriter } from './relation-writer.ts';
 import type { Rows } from './quote.ts';
+import { access } from './setup/access.ts';
+import { expectFree } from './setup/guard.ts';
 import { setupScripts, type SetupOptions } from './setup/index.ts';
 import { ownColumns } from './setup/own-tables.ts';
 import { inspectWarehouse, seesTables, UnseenTables } from './setup/inspect.ts';
@@ -50,6 +52,22 @@ export class ClickHouseOperations implements WarehouseOperations {
     this.#boundary = boundary;
   }
 
+  /** The password may come from CLICKHOUSE_PASSWORD, as for clickhouse-client. */
+  as(written: string): ClickHouseOperations {
+    const parsed = URL.canParse(written) ? new URL(written) : undefined;
+    const { username = '', password = '', origin = '', pathname = '' } = parsed ?? {};
+    const place = url.safeParse(`${origin}${pathname}`);
+    if (!place.success) {
+      throw new SightlineError('invalid_argument', '--url must be http(s)://user:password@host:port.');
+    }
+    const login = {
+      username: decodeURIComponent(username) || 'default',
+      password: decodeURIComponent(password) || (process.env['CLICKHOUSE_PASSWORD'] ?? ''),
+    };
+    const config = { ...this.#config, url: [place.data], ...login };
+    return new ClickHouseOperations(config, this.#host, this.#boundary);
+  }
+
   async setup(signal: AbortSignal): Promise<readonly SetupScript[]> {
     const { serverBoundary: server, cluster, ingest, statementTimeoutSeconds: executionSeconds } = this.#config;
     const on = cluster === undefined ? {} : { cluster };
@@ -58,16 +76,15 @@ export class ClickHouseOperations implements WarehouseOperations {
         ? { own: { database: ingest.database, prefix: ingest.prefix, writer: ingest.username, ...on } }
         : {};
     return await this.#eachLogin(async (login) => {
-      const { username } = login;
+      // Never the user that looks around: the script would leave it nothing but reading.
+      const username = this.#boundary.mode === 'connection' ? login.username : this.#config.login;
       if (username === own.own?.writer) throw sameUser();
-      const unseen = !(await seesTables((sql) => login.warehouse.rows(sql, signal)));
+      const rows: Rows = (sql) => login.warehouse.rows(sql, signal);
+      const unseen = !(await seesTables(rows));
       const mapped = await this.#mapped(login, signal, unseen);
-      return await setupScripts({
-        access: { username, limits: { executionSeconds, memoryBytes }, server, ...mapped },
-        unseen,
-        ...on,
-        ...own,
-      });
+      const given = await access({ username, limits: { executionSeconds, memoryBytes }, server, ...mapped });
+      await expectFree(rows, given);
+      return setupScripts({ given, unseen, ...on, ...own });
     });
   }
 

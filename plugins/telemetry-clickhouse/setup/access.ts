@@ -18,8 +18,7 @@ export function accessSql(given: Access, cluster: string | undefined): readonly 
 const policiesTitle =
   'Row policies: the server shows each organization its own rows, whatever is asked. Read first what they do to other users';
 
-function userSql({ username, settings, grants, seen, roles }: Access, on: string): readonly string[] {
-  const profile = `${username}_profile`;
+function userSql({ username, profile, settings, grants, seen, roles }: Access, on: string): readonly string[] {
   const user = identifier(username);
   const profiled = `SETTINGS PROFILE ${literal(profile)}`;
   return [
@@ -118,6 +117,7 @@ export interface Policy extends Grant {
 /** Who may read what, whatever it is written down as. */
 export interface Access {
   readonly username: string;
+  readonly profile: string;
   readonly settings: readonly ProfileSetting[];
   readonly grants: readonly Grant[];
   /** Tables whose columns the user looks up before it has any role, to know how they are mapped. */
@@ -144,7 +144,7 @@ export async function access(options: AccessOptions): Promise<Access> {
       hint: 'Begin the names of roles otherwise: a policy for that organization would be every query’s.',
     });
   }
-  const shared = { username, settings: profileSettings(limits), seen: [] };
+  const shared = { username, profile: `${username}_profile`, settings: profileSettings(limits), seen: [] };
   if ('template' in boundary) {
     const own = await Promise.all(
       tenants.map(async (tenant) => ({ tenant, grants: (await options.tables(tenant)).flatMap(grantsOf) })),

@@ -1,10 +1,11 @@
 import { tableNames, type SetupScript } from '../../../src/contract/telemetry/index.ts';
 import { identifier, literal } from '../quote.ts';
-import { access, accessSql, policySql, script, type Access, type AccessOptions } from './access.ts';
+import { accessSql, policySql, script, type Access } from './access.ts';
+import { guard } from './guard.ts';
 import { ownTables, type OwnTables } from './own-tables.ts';
 
 export interface SetupOptions {
-  readonly access: AccessOptions;
+  readonly given: Access;
   readonly cluster?: string;
   /** Tables and login for our receiver's rows; absent if the warehouse has another source. */
   readonly own?: OwnTables & { readonly writer: string };
@@ -13,14 +14,9 @@ export interface SetupOptions {
 }
 
 /** What an administrator runs, in this order, and can run again. */
-export async function setupScripts({
-  access: options,
-  cluster,
-  own,
-  unseen = false,
-}: SetupOptions): Promise<readonly SetupScript[]> {
-  const given = await access(options);
-  const scripts = accessSql(given, cluster);
+export function setupScripts({ given, cluster, own, unseen = false }: SetupOptions): readonly SetupScript[] {
+  const [user, ...policies] = accessSql(given, cluster);
+  const scripts = user === undefined ? [] : [{ ...user, sql: `${script([guard(given)])}${user.sql}` }, ...policies];
   if (own !== undefined) {
     return [
       { title: "Tables for what Sightline's receiver takes in", sql: script(ownTables(own)) },
@@ -29,7 +25,7 @@ export async function setupScripts({
     ];
   }
   if (!unseen) return scripts;
-  const note = unseenNote(options.username);
+  const note = unseenNote(given.username);
   return scripts.map(({ title, sql }) => ({ title, sql: `${note}${sql}` }));
 }
 

@@ -56,8 +56,8 @@ describeOnEngine('the setup of a warehouse', () => {
       const { mapping, boundary, json } = await mapped(admin.rows, { preset, names });
       for (const server of [{ by: 'query_id' }, { by: 'role', role: 'org_{tenant}' }, { by: 'none' }] as const) {
         for (const cluster of preset === 'signoz' ? [undefined, "my 'cluster'"] : [undefined]) {
-          const scripts = await setupScripts({
-            access: options(admin, mapping, boundary, json, server),
+          const scripts = setupScripts({
+            given: await access(options(admin, mapping, boundary, json, server)),
             ...(cluster === undefined ? {} : { cluster }),
             own: {
               database: 'sightline',
@@ -78,7 +78,10 @@ describeOnEngine('the setup of a warehouse', () => {
       preset: 'otel-collector',
       names: { database: 'collector_old' },
     });
-    const [{ sql } = { sql: '' }] = await setupScripts({ access: options(admin, mapping, boundary, json) });
+    const [{ sql: printed } = { sql: '' }] = setupScripts({
+      given: await access(options(admin, mapping, boundary, json)),
+    });
+    const sql = printed.slice(printed.indexOf('CREATE SETTINGS'));
     const spans = sql.split(';\n').find((line) => line.includes('`otel_traces`'));
     expect(spans).toBe('GRANT SELECT ON `collector_old`.`otel_traces` TO `sightline`');
     expect(sql).not.toMatch(/ResourceSchemaUrl|\*\.\*|INSERT|CREATE TABLE/);
@@ -88,7 +91,7 @@ describeOnEngine('the setup of a warehouse', () => {
 
   it('ends in the same state where the user was there before', async () => {
     const { mapping, boundary, json } = await mapped(admin.rows, { preset: 'sightline' });
-    const [{ sql } = { sql: '' }] = await setupScripts({ access: options(admin, mapping, boundary, json) });
+    const [{ sql } = { sql: '' }] = setupScripts({ given: await access(options(admin, mapping, boundary, json)) });
     expect(sql.trim().split(';\n').at(-1)).toBe(
       "ALTER USER `sightline` DEFAULT ROLE NONE SETTINGS PROFILE 'sightline_profile';",
     );
@@ -96,7 +99,7 @@ describeOnEngine('the setup of a warehouse', () => {
 
   it('says what other users see, and how they go on seeing it', async () => {
     const { mapping, boundary, json } = await mapped(admin.rows, { preset: 'sightline' });
-    const [, policies] = await setupScripts({ access: options(admin, mapping, boundary, json) });
+    const [, policies] = setupScripts({ given: await access(options(admin, mapping, boundary, json)) });
     const comments = (policies?.sql ?? '').split('\n').filter((line) => line.startsWith('--'));
     expect(comments.join(' ')).toContain('users_without_row_policies_can_read_rows');
     const others = comments.filter((line) => line.includes('CREATE')).map((line) => line.slice(3));
@@ -109,8 +112,8 @@ describeOnEngine('the setup of a warehouse', () => {
 
   it('keeps one gateway’s policies apart from another’s on the same tables', async () => {
     const { mapping, boundary, json } = await mapped(admin.rows, { preset: 'sightline' });
-    const scripts = await setupScripts({
-      access: { ...options(admin, mapping, boundary, json), username: 'staging' },
+    const scripts = setupScripts({
+      given: await access({ ...options(admin, mapping, boundary, json), username: 'staging' }),
       own: { database: 'sightline', prefix: 'sightline_', writer: 'staging_writer' },
     });
     expect(scripts.at(-1)?.sql).toMatch(/^CREATE ROW POLICY OR REPLACE `staging` ON .* TO `staging`;$/m);
@@ -126,9 +129,7 @@ describeOnEngine('the setup of a warehouse', () => {
     const { mapping, boundary, json } = await mapped(admin.rows, { preset: 'sightline' });
     const role = { by: 'role', role: '{tenant}' } as const;
     const tenant = ['sightline'].filter(isTenant);
-    await expect(
-      setupScripts({ access: { ...options(admin, mapping, boundary, json, role), tenants: tenant } }),
-    ).rejects.toMatchObject({
+    await expect(access({ ...options(admin, mapping, boundary, json, role), tenants: tenant })).rejects.toMatchObject({
       code: 'config_invalid',
       message: expect.stringContaining('telemetry.serverBoundary.role'),
     });
@@ -168,12 +169,12 @@ describeOnEngine('the setup of a warehouse', () => {
 
   it('keys each policy on what SQL cannot change', async () => {
     const { mapping, boundary, json } = await mapped(admin.rows, { preset: 'sightline' });
-    const [, policies] = await setupScripts({ access: options(admin, mapping, boundary, json) });
+    const [, policies] = setupScripts({ given: await access(options(admin, mapping, boundary, json)) });
     expect(policies?.sql).toContain(
       "CREATE ROW POLICY OR REPLACE `sightline` ON `sightline`.`sightline_spans` FOR SELECT USING `organization` = decodeURLComponent(splitByChar(':', initialQueryID())[1]) TO `sightline`;",
     );
-    const [, byRole] = await setupScripts({
-      access: options(admin, mapping, boundary, json, { by: 'role', role: 'org_{tenant}' }),
+    const [, byRole] = setupScripts({
+      given: await access(options(admin, mapping, boundary, json, { by: 'role', role: 'org_{tenant}' })),
     });
     expect(byRole?.sql).toContain('FOR SELECT USING 0 TO `sightline`;');
     expect(byRole?.sql).toContain(
