@@ -17,7 +17,8 @@ if (isOlder(process.versions.node.split('.').map(Number), required)) {
   process.stderr.write(
     `error: sightline needs Node.js ${required.join('.')} or later and this is ${process.versions.node}${hint}.\n`,
   );
-  process.exitCode = 1;
+  // 3, which service managers do not start again: the same Node.js will not do the next time either.
+  process.exitCode = 3;
 } else {
   // What is made while it starts lives long. V8 takes that for a rule, and in some starts for one of what each request makes, too: it
   // then collects all of the heap without end, with pauses of 10 ms, a third more CPU.

@@ -72,6 +72,6 @@ describe('a plugin named by its path', () => {
     );
     const { code, stderr } = await sightline(directory, ['config', 'check', '--config', file]);
     expect(code).toBe(3);
-    expect(stderr).toContain('agent: Unrecognized key: "hour"');
+    expect(stderr).toContain('agent.hour: there is no such key. Did you mean hours?');
   });
 });

@@ -22,12 +22,13 @@ const shape = orgShape.extend({ from: z.string().optional(), to: z.string().opti
 function registerExport(group: Command, output: Output): void {
   const command = group
     .command('export')
-    .argument('[file]', 'default: standard output')
+    .argument('[file]', 'default, and for -: standard output')
     .description('write records as JSON lines, signed, for `audit verify` and for others to keep')
     .option('--org <name>', 'organization, by name or id (default: all)')
     .option('--from <time>', 'records from this time on, such as 2026-03-01 or 2026-03-01T12:00:00Z')
     .option('--to <time>', 'records before this time');
-  act(command, output, shape, async ({ settings, options, operands: [file] }) => {
+  act(command, output, shape, async ({ settings, options, operands: [operand] }) => {
+    const file = operand === '-' ? undefined : operand;
     const range = { ...timeOf('from', options.from), ...timeOf('to', options.to) };
     const target = file === undefined ? undefined : createWriteStream(resolve(file), { flags: 'wx', mode: 0o600 });
     if (target) await opened(target, resolve(file ?? ''));

@@ -32,7 +32,13 @@ export function act<Shape extends z.ZodType>(
     const parsed = options.safeParse(values);
     // Checked here, since commander would report a missing option before the misspelt one that should have been it.
     if (!parsed.success) {
-      return command.error(`required option '--${String(parsed.error.issues[0]?.path[0])}' not specified`);
+      const [issue] = parsed.error.issues;
+      const name = String(issue?.path[0]);
+      return command.error(
+        command.getOptionValue(name) === undefined
+          ? `required option '--${name}' not specified`
+          : `option '--${name}' is not valid: ${issue?.message}`,
+      );
     }
     await action({
       settings: resolveSettings(globals.parse(values)),

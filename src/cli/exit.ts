@@ -5,7 +5,7 @@ export const exitCodes = [
   [0, 'done'],
   [1, 'failed; the message says what and what to do'],
   [2, 'the command line, or a file it names, is not as it has to be'],
-  [3, 'the configuration is not valid, or a plugin it names cannot be used'],
+  [3, 'the configuration is not valid, a plugin it names cannot be used, or this Node.js is too old'],
   [130, 'interrupted'],
 ] as const;
 

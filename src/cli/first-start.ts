@@ -1,3 +1,4 @@
+import { basename, dirname, relative, resolve } from 'node:path';
 import type { Gateway } from '../gateway/wiring/gateway.ts';
 import { SightlineError, type OrganizationId } from '../contract/core/index.ts';
 import { scopes } from '../contract/issuer/index.ts';
@@ -94,7 +95,7 @@ function sayCommands(output: Output, credentials: Credentials): void {
     [
       '',
       'To sign in with a browser or an MCP client, make yourself an account; it answers with a link:',
-      `  npm run -s sightline -- user create --email you@example.com --org ${organizationName} --role admin`,
+      `  ${invocation()} user create --email you@example.com --org ${organizationName} --role admin`,
       '',
       'To try it without, paste into a shell, in this order:',
       '',
@@ -109,6 +110,39 @@ function sayCommands(output: Output, credentials: Credentials): void {
       '',
     ].join('\n'),
   );
+}
+
+/** How another command is run beside this process: started as it was, and at the same workspace. */
+export function invocation(
+  { argv, env, cwd }: { argv: readonly string[]; env: NodeJS.ProcessEnv; cwd: string } = {
+    ...process,
+    cwd: process.cwd(),
+  },
+): string {
+  const [, script = '', ...given] = argv;
+  const settings = ['data', 'port', 'config'].flatMap((name) => {
+    const at = given.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
+    const value = given[at]?.startsWith(`--${name}=`) ? given[at].slice(name.length + 3) : given[at + 1];
+    const said = at === -1 ? env[`SIGHTLINE_${name.toUpperCase()}`] : value;
+    if (said === undefined || said === '') return [];
+    // The next shell may stand elsewhere.
+    return [`--${name}`, quoted(name === 'port' ? said : resolve(cwd, said))];
+  });
+  return [commandOf(script, env, cwd), ...settings].join(' ');
+}
+
+function commandOf(script: string, env: NodeJS.ProcessEnv, cwd: string): string {
+  const { npm_command: npm, npm_package_name: name } = env;
+  if (npm === 'exec') return 'npx sightline';
+  if (name === 'sightline' && (npm === 'start' || npm === 'run-script')) return 'npm run -s sightline --';
+  // A link to the package's command, as npm makes it, is called by its name.
+  if (basename(script) === 'sightline')
+    return dirname(script).endsWith('node_modules/.bin') ? 'npx sightline' : 'sightline';
+  return `node ${quoted(relative(cwd, script))}`;
+}
+
+function quoted(word: string): string {
+  return /^[\w./@:=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 async function loadDemo(

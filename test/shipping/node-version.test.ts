@@ -26,7 +26,7 @@ describe('the check of the Node version', () => {
 
   it.each(['18.20.8', '22.18.0', '22.23.1'])('refuses the compiled package on %s', async (version) => {
     expect(await startedOn(version, compiled)).toMatchObject({
-      code: 1,
+      code: 3,
       stdout: '',
       stderr: `error: sightline needs Node.js 22.23.2 or later and this is ${version}.\n`,
     });
@@ -40,7 +40,7 @@ describe('the check of the Node version', () => {
     'refuses a checkout on %s, before Node meets its syntax',
     async (version) => {
       expect(await startedOn(version, root)).toMatchObject({
-        code: 1,
+        code: 3,
         stdout: '',
         stderr: `error: sightline needs Node.js 24.0.0 or later and this is ${version}; npm start and npm run sightline bring their own.\n`,
       });

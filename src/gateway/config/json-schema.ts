@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { configSchema } from './schema.ts';
+import { record } from './values.ts';
 
 /** A shipped plugin's config schema, to be offered where its section stands. */
 export interface ShippedPlugin {
@@ -10,7 +11,10 @@ export interface ShippedPlugin {
 
 /** The JSON Schema for editors (draft 7, which they all know): the core's keys, and each shipped plugin's under its name. */
 export function configJsonSchema(shipped: readonly ShippedPlugin[]): string {
-  const root = toJsonSchema(configSchema);
+  const definitions: Record<string, unknown> = {
+    reference: { type: 'string', pattern: String.raw`\$\{(env|file):` },
+  };
+  const root = toJsonSchema(configSchema, 'core', definitions);
   const properties: Record<string, unknown> = { ...record(root['properties']) };
   for (const kind of new Set(shipped.map((plugin) => plugin.kind))) {
     const list = record(properties[kind]);
@@ -20,39 +24,69 @@ export function configJsonSchema(shipped: readonly ShippedPlugin[]): string {
         ...shipped
           .filter((plugin) => plugin.kind === kind)
           // The first of a kind is the default one, so its name may be left out.
-          .map((plugin, index) => pluginSection(plugin, several || index > 0)),
+          .map((plugin, index) => pluginSection(plugin, several || index > 0, definitions)),
         {
           type: 'object',
           description: 'A plugin of your own: an installed package or a path relative to this file',
-          properties: { plugin: { type: 'string', pattern: '[./@]' } },
+          properties: { plugin: { type: 'string', not: { enum: shipped.map(({ name }) => name) } } },
           required: ['plugin'],
         },
       ],
     };
     properties[kind] = several ? { ...list, items: section } : section;
   }
-  return `${JSON.stringify({ ...root, properties }, null, 2)}\n`;
+  return `${JSON.stringify({ ...root, properties, definitions }, null, 2)}\n`;
 }
 
-function pluginSection({ name, configSchema: schema }: ShippedPlugin, isNamed: boolean): object {
+function pluginSection(
+  { kind, name, configSchema: schema }: ShippedPlugin,
+  isNamed: boolean,
+  definitions: Record<string, unknown>,
+): object {
   const named = (own: Readonly<Record<string, unknown>>): object => ({
     ...own,
     properties: { plugin: { const: name, default: name }, ...record(own['properties']) },
     required: [...(isNamed ? ['plugin'] : []), ...strings(own['required'])],
   });
-  const own = toJsonSchema(schema);
+  const own = toJsonSchema(schema, `${kind}-${name}`, definitions);
   const { oneOf } = own;
   // Each variant of a union refuses what it does not know, so each has to know the name.
   return Array.isArray(oneOf) ? { ...own, oneOf: oneOf.map((variant) => named(record(variant))) } : named(own);
 }
 
-function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-7', unrepresentable: 'any' });
+/** A schema that refers to itself has definitions, which stand at the file's root: there each needs a name of its own. */
+function toJsonSchema(
+  schema: z.ZodType,
+  name: string,
+  definitions: Record<string, unknown>,
+): Readonly<Record<string, unknown>> {
+  const made = z.toJSONSchema(schema, {
+    io: 'input',
+    target: 'draft-7',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => acceptReferences(jsonSchema),
+  });
+  const text = JSON.stringify(made).replaceAll('#/definitions/__schema', `#/definitions/${name}-`);
+  const { $schema: _, definitions: own, ...rest } = record(JSON.parse(text));
+  for (const [key, definition] of Object.entries(record(own))) {
+    definitions[key.replace('__schema', `${name}-`)] = definition;
+  }
   return rest;
 }
 
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+const scalars = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
+
+/** Every value may be a reference, which says nothing of what it stands for. */
+function acceptReferences(schema: z.core.JSONSchema.BaseSchema): void {
+  const { type, description: _description, default: _default, ...rules } = schema;
+  // Any text may be a reference, too, where text is all that is asked.
+  if (!scalars.has(type) || 'const' in rules || (type === 'string' && Object.keys(rules).length === 0)) return;
+  const plain = { ...schema };
+  delete plain.description;
+  delete plain.default;
+  for (const key of Object.keys(rules)) delete schema[key];
+  delete schema.type;
+  schema.anyOf = [plain, { $ref: '#/definitions/reference' }];
 }
 
 function strings(value: unknown): string[] {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { isStrangers, loadConfig } from './load.ts';
 
 let directory = '';
@@ -91,15 +92,26 @@ describe('the config', () => {
     await expect(load()).rejects.toMatchObject({ code: 'config_invalid' });
     const message = await load().catch((error: Error) => error.message);
     expect(message).toContain('sightline.config.yaml is not valid');
-    expect(message).toContain('Unrecognized key: "prot"');
-    expect(message).toContain('at listen');
-    expect(message).toContain('at publicUrl');
-    expect(message).toContain('at limits.requestsPerMinute');
+    expect(message).toContain('listen.prot: there is no such key. Did you mean port?');
+    expect(message).toContain('publicUrl: must be an http or https URL');
+    expect(message).toContain('limits.requestsPerMinute: must be a whole number from 1');
+  });
+
+  it.each([
+    ['yaml', 'storage:\n  password: hunter2\nlimits: [\n', 'line 4, column 1: deficient indentation.'],
+    ['yaml', 'storage:\n\tpassword: hunter2\n', 'line 2, column 1: tab characters must not be used in indentation.'],
+    ['yaml', 'storage: { password: hunter2 }\n  a: 1\n', 'line 2, column'],
+    ['json', '{"password": "hunter2",}', 'line 1, column 24: Expected double-quoted property name.'],
+    ['json', '{"password": hunter2}', "Unexpected token 'h'."],
+  ])('says where a %s file cannot be read, and nothing that stands in it (%#)', async (extension, text, place) => {
+    await write(`sightline.config.${extension}`, text);
+    const error = await load().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'config_invalid', message: expect.stringContaining(place) });
+    // As the log has it, with causes.
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('hunter2');
   });
 
   it('says what cannot be read', async () => {
-    await write('sightline.config.yaml', 'listen: [');
-    await expect(load()).rejects.toThrow(/cannot be read/);
     await expect(load({ file: 'absent.yaml' })).rejects.toThrow(/The config absent.yaml cannot be read/);
   });
 });
@@ -163,7 +175,7 @@ describe('governance in the config', () => {
     ['an unknown action', { columns: ['body'], action: 'hide' }, 'governance.rules[0].action'],
     ['a rule of nothing', { action: 'deny' }, 'neither columns nor attributes'],
     ['roles that are none', { roles: [], columns: ['body'], action: 'deny' }, 'governance.rules[0].roles'],
-    ['a typing mistake', { column: ['body'], action: 'deny' }, 'Unrecognized key: "column"'],
+    ['a typing mistake', { column: ['body'], action: 'deny' }, 'column: there is no such key. Did you mean columns?'],
   ])('refuses %s by its path', async (_, rule, said) => {
     expect(await message(rule)).toContain(said);
   });

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { cosmiconfig, defaultLoaders, type Loader } from 'cosmiconfig';
 import { z } from 'zod';
 import { SightlineError } from '../../contract/core/index.ts';
+import { problemsOf } from './problems.ts';
 import { configSchema, type Config, type ConfigInput } from './schema.ts';
 
 const reference = /\$\$|\$\{([a-z]+):([^}]*)\}/g;
@@ -82,7 +83,7 @@ export async function loadConfig(options: {
   if (!parsed.success) {
     throw new SightlineError(
       'config_invalid',
-      `${file ?? 'The config'} is not valid:\n${z.prettifyError(parsed.error)}`,
+      `${file ?? 'The config'} is not valid:\n${problemsOf(parsed.error, configSchema).join('\n')}`,
     );
   }
   const { dataDirectory, port } = options.overrides;
@@ -137,7 +138,26 @@ async function read(
     if (!found || found.isEmpty) return { file: found?.filepath, empty: true, raw: {} };
     return { file: found.filepath, empty: false, raw: found.config };
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
-    throw new SightlineError('config_invalid', `The config ${file ?? 'file'} cannot be read: ${message}`, { cause });
+    throw unreadable(file ?? 'file', cause);
   }
+}
+
+const yamlError = z.object({ reason: z.string(), mark: z.object({ line: z.number(), column: z.number() }) });
+
+/** Parsers quote the file in their errors, and a config holds secrets: what they say goes no further than the place. */
+function unreadable(file: string, cause: unknown): SightlineError {
+  const refused = (what: string, why?: unknown): SightlineError =>
+    new SightlineError('config_invalid', `The config ${file} cannot be read${what}`, { cause: why });
+  const inYaml = yamlError.safeParse(cause).data;
+  if (inYaml !== undefined) {
+    const { line, column } = inYaml.mark;
+    return refused(`, line ${line + 1}, column ${column + 1}: ${inYaml.reason}.`);
+  }
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (message.startsWith('JSON Error')) {
+    const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
+    const what = /\n(.+?)(?= in JSON|,|$)/.exec(message)?.[1] ?? 'it is not JSON';
+    return refused(`${line === undefined ? '' : `, line ${line}, column ${column}`}: ${what}.`);
+  }
+  return refused(`: ${message.split('\n', 1)[0]}`, cause);
 }

@@ -189,7 +189,7 @@ export const configSchema = z
       .default(() => shippedPlugins('alerts').map((plugin) => ({ plugin })))
       .describe('What alerts can come from'),
   })
-  .meta({ id: 'SightlineConfig' });
+  .meta({ title: 'Sightline' });
 
 export type Config = z.output<typeof configSchema>;
 export type ConfigInput = z.input<typeof configSchema>;

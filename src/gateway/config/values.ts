@@ -59,3 +59,8 @@ function isHttpUrl(value: string): boolean {
     password === ''
   );
 }
+
+/** The members of an object; of anything else none. */
+export function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+}

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { problemsOf } from '../config/problems.ts';
 import { apiVersion, SightlineError, type Hosts, type PluginKind, type Products } from '../../contract/core/index.ts';
 
 /** A section of the config file: what stands beside `plugin` is the plugin's own. */
@@ -42,8 +43,8 @@ export async function loadPlugin<Kind extends PluginKind>(
   const definition = await importDefinition(kind, plugin, configFile);
   const parsed = definition.configSchema.safeParse(config);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${[kind, ...issue.path].join('.')}: ${issue.message}`);
-    throw new SightlineError('config_invalid', `The config of ${label} is not valid: ${problems.join('; ')}`);
+    const problems = problemsOf(parsed.error, definition.configSchema, kind);
+    throw new SightlineError('config_invalid', `The config of ${label} is not valid:\n${problems.join('\n')}`);
   }
   return {
     label,
